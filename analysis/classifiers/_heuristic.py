@@ -1,0 +1,69 @@
+"""The heuristic: dissimilar when at least three of five mean dissimilarities exceed theta."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analysis.categories import DISSIMILAR, SIMILAR
+from analysis.classifiers._verdict import Verdict
+from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT, Runs
+
+VERSION = 1
+
+
+def heuristic(runs: Sequence[ArrayLike] | Runs, *, theta: float = 0.25, keep_mean: bool = False) -> Verdict:
+    """Algorithm 1 of the paper [1]_.
+
+    The score is the median of the five means: it exceeds theta exactly when at least three of them do.
+
+    Parameters
+    ----------
+    runs : sequence of array_like of float, each of shape (n_iterations,), or Runs
+        The runs of one benchmark, at least two; runs of unequal length are cut to the shortest.
+    theta : float
+        Threshold on each mean, exclusive. 0.25 in the paper.
+    keep_mean : bool
+        Whether M3 keeps Fourier coefficient 0. True is the formula as printed
+        (classifier `heuristic-printed`), False fits the published tables.
+
+    Returns
+    -------
+    Verdict
+        Without a verdict if the runs have fewer than 50 iterations.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two runs, or a measurement is NaN or infinite (`MeasurementError`).
+
+    Notes
+    -----
+    On the real data M2 always exceeds 0.25, so the rule is "two of M1, M3, M4, M5"; and M1 > 0.25 alone
+    nearly settles it: the heuristic asks whether the runs share a pattern in time. Ten runs of pure
+    noise around one mean are dissimilar; with `keep_mean=True` they are similar.
+
+    References
+    ----------
+    .. [1] Bauer et al. (2023), ICPE '23 Companion, doi:10.1145/3578245.3584693
+    """
+    shared = runs if isinstance(runs, Runs) else Runs(runs)
+    name = "heuristic-printed" if keep_mean else "heuristic"
+    known = {"n_runs": shared.k, "n_iterations": shared.n, "n_left_out": shared.n_left_out}
+    if shared.n < MIN_ITERATIONS:
+        return Verdict(name, None, reason=TOO_SHORT, version=VERSION, **known)
+    sources = {"m1": "m1", "m2": "m2", "m3": "m3_with_mean" if keep_mean else "m3", "m4": "m4", "m5": "m5"}
+    pairs = {key: MEASURES[source].of_pairs(shared) for key, source in sources.items()}
+    means = {key: float(values.mean()) for key, values in pairs.items()}
+    score = float(np.median(list(means.values())))
+    return Verdict(
+        name,
+        DISSIMILAR if score > theta else SIMILAR,
+        score=score,
+        threshold=theta,
+        parameters={"theta": theta, "keep_mean": keep_mean},
+        means=means,
+        pairs=pairs,
+        version=VERSION,
+        **known,
+    )

@@ -1,0 +1,69 @@
+"""SAME: similar when clustering the runs leaves one cluster."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.cluster import hierarchy
+
+from analysis.categories import DISSIMILAR, SIMILAR
+from analysis.classifiers._verdict import Verdict
+from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT, Runs
+
+VERSION = 1
+MEASURE_NAMES = ("cosine", "wave_hedges", "kumar_hassebrook", "scaled_rmse")
+
+
+def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20) -> Verdict:
+    """SAME [1]_: average-linkage clustering of the mean of four dissimilarities, cut at a height.
+
+    Parameters
+    ----------
+    runs : sequence of array_like of float, each of shape (n_iterations,), or Runs
+        The runs of one benchmark, at least two; runs of unequal length are cut to the shortest.
+        Measurements must not be negative.
+    cut : float
+        Height of the cut; a merge at exactly this height is kept.
+
+    Returns
+    -------
+    Verdict
+        `score` is the height of the last merge, `clusters` the cluster of each run. Without a verdict
+        if the runs have fewer than 50 iterations.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two runs, or a measurement is NaN, infinite or negative
+        (`MeasurementError`).
+
+    References
+    ----------
+    .. [1] Leznik et al. (2022), ICPE '22, doi:10.1145/3489525.3511677
+    """
+    shared = runs if isinstance(runs, Runs) else Runs(runs)
+    known = {"n_runs": shared.k, "n_iterations": shared.n, "n_left_out": shared.n_left_out}
+    if shared.n < MIN_ITERATIONS:
+        shared.require_nonnegative()
+        return Verdict("same", None, reason=TOO_SHORT, version=VERSION, **known)
+    pairs = {name: MEASURES[name].of_pairs(shared) for name in MEASURE_NAMES}
+    linkage = hierarchy.linkage(np.mean(list(pairs.values()), axis=0), method="average")
+    height = float(linkage[-1, 2])
+    return Verdict(
+        "same",
+        DISSIMILAR if height > cut else SIMILAR,
+        score=height,
+        threshold=cut,
+        parameters={"cut": cut},
+        means={name: float(values.mean()) for name, values in pairs.items()},
+        clusters=_in_order_of_appearance(hierarchy.fcluster(linkage, cut, criterion="distance")),
+        pairs=pairs,
+        linkage=linkage,
+        version=VERSION,
+        **known,
+    )
+
+
+def _in_order_of_appearance(clusters: NDArray[np.int32]) -> tuple[int, ...]:
+    number: dict[int, int] = {}
+    return tuple(number.setdefault(int(cluster), len(number) + 1) for cluster in clusters)

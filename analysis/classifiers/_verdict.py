@@ -1,0 +1,53 @@
+"""What a classifier gives."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The category a classifier puts a benchmark in, with the numbers behind it.
+
+    Attributes
+    ----------
+    classifier : str
+        Its name in `CLASSIFIERS`.
+    verdict : str or None
+        "similar" or "dissimilar"; None if it could not judge, and `reason` says why.
+    score, threshold : float or None
+        The one number that decides: dissimilar when score > threshold.
+    parameters : mapping of str to float or bool
+        Every open choice with the value used.
+    means : mapping of str to float
+        Mean over all pairs of runs, by measure.
+    clusters : tuple of int
+        SAME: the cluster of each run, numbered from 1 in order of their first run. Empty otherwise.
+    pairs : mapping of str to ndarray of float, shape (k(k-1)/2,)
+        The measures of all pairs i < j in row order.
+    linkage : ndarray of float, shape (k-1, 4), or None
+        SAME's merges, as of scipy.cluster.hierarchy.
+    n_runs, n_iterations : int
+        Runs, and iterations of each, that were used.
+    n_left_out : int
+        Iterations left out because runs of unequal length were cut to the shortest.
+    version : int
+        Raised whenever the same measurements could give another verdict than before.
+    """
+
+    classifier: str
+    verdict: str | None
+    score: float | None = None
+    threshold: float | None = None
+    reason: str | None = None
+    parameters: Mapping[str, float | bool] = field(default_factory=dict)
+    means: Mapping[str, float] = field(default_factory=dict)
+    clusters: tuple[int, ...] = ()
+    pairs: Mapping[str, NDArray[np.float64]] = field(default_factory=dict, repr=False, compare=False)
+    linkage: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    n_runs: int = 0
+    n_iterations: int = 0
+    n_left_out: int = 0
+    version: int = 1

@@ -1,0 +1,143 @@
+"""What a statistic returns, and confidence intervals for proportions and for means of item-wise terms."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A statistic with its interval; where it is undefined, `value` is None and `reason` says why.
+
+    `reason` may also say why an existing value has no standard error or interval.
+    """
+
+    value: float | None
+    se: float | None = None
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+
+    @property
+    def ends(self) -> tuple[float, float, float] | None:
+        """(value, low, high), or None where one of them is missing."""
+        if self.value is None or self.low is None or self.high is None:
+            return None
+        return self.value, self.low, self.high
+
+
+def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
+    """Proportion x / n with Wilson's score interval [1]_, the interval used for every simple share.
+
+    Parameters
+    ----------
+    x : float
+        Number of successes, 0 <= x <= n. Usually a whole number; planning passes expected ones.
+    n : float
+        Number of trials, >= 0.
+    level : float
+        Confidence level of the two-sided interval, in (0, 1).
+
+    Returns
+    -------
+    Estimate
+        Value and interval in [0, 1]. Undefined for n = 0.
+
+    Raises
+    ------
+    ValueError
+        If x is not within 0..n, or `level` not within (0, 1).
+
+    References
+    ----------
+    .. [1] Newcombe (1998), Statistics in Medicine 17:857-872,
+       doi:10.1002/(SICI)1097-0258(19980430)17:8<857::AID-SIM777>3.0.CO;2-E
+
+    Examples
+    --------
+    >>> wilson(81, 263)
+    Estimate(value=0.3079..., se=None, low=0.2552..., high=0.3662..., reason=None)
+    """
+    _check_count(x, n, level)
+    if n == 0:
+        return Estimate(None, reason="no observations")
+    p, z = x / n, float(special.ndtri((1 + level) / 2))
+    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    # At x = 0 and x = n the ends are exactly 0 and 1; rounding must not push them inside or outside.
+    low = 0.0 if x == 0 else float(centre - half)
+    high = 1.0 if x == n else float(centre + half)
+    return Estimate(p, low=low, high=high)
+
+
+def clopper_pearson(x: float, n: float, level: float = 0.95) -> Estimate:
+    """Proportion x / n with the exact interval of Clopper and Pearson [1]_; at least as wide as its level says.
+
+    Parameters
+    ----------
+    x, n, level
+        As in `wilson`.
+
+    Returns
+    -------
+    Estimate
+        Value and interval in [0, 1]. Undefined for n = 0.
+
+    Raises
+    ------
+    ValueError
+        If x is not within 0..n, or `level` not within (0, 1).
+
+    References
+    ----------
+    .. [1] Clopper, Pearson (1934), Biometrika 26:404-413, doi:10.1093/biomet/26.4.404
+    """
+    _check_count(x, n, level)
+    if n == 0:
+        return Estimate(None, reason="no observations")
+    tail = (1 - level) / 2
+    low = 0.0 if x == 0 else float(special.betaincinv(x, n - x + 1, tail))
+    high = 1.0 if x == n else float(special.betaincinv(x + 1, n - x, 1 - tail))
+    return Estimate(x / n, low=low, high=high)
+
+
+def linearised(
+    value: float, terms: NDArray[np.float64], level: float = 0.95, *, lowest: float = -1.0, highest: float = 1.0
+) -> Estimate:
+    """A statistic with the standard error of the mean of its item-wise linear terms [1]_.
+
+    Parameters
+    ----------
+    value : float
+        The statistic.
+    terms : ndarray of float, shape (n_items,)
+        The x_i of the source: their mean estimates the statistic, items are independent.
+    level : float
+        Confidence level of the interval (t distribution, n_items - 1 degrees of freedom).
+    lowest, highest : float
+        Range of the statistic; the interval is cut there.
+
+    Returns
+    -------
+    Estimate
+        With one item there is no standard error and no interval, and `reason` says so.
+
+    References
+    ----------
+    .. [1] Gwet (2008), Br. J. Math. Stat. Psychol. 61:29-48, doi:10.1348/000711006X126600
+    """
+    n = len(terms)
+    if n < 2:
+        return Estimate(value, reason="one item: no standard error")
+    se = float(np.sqrt(((terms - value) ** 2).sum() / (n * (n - 1))))
+    half = float(special.stdtrit(n - 1, (1 + level) / 2)) * se
+    return Estimate(value, se, max(value - half, lowest), min(value + half, highest))
+
+
+def _check_count(x: float, n: float, level: float) -> None:
+    if not (0 <= x <= n):
+        raise ValueError(f"x must be within 0..n, got x = {x}, n = {n}")
+    if not (0 < level < 1):
+        raise ValueError(f"level must be within (0, 1), got {level}")

@@ -1,0 +1,107 @@
+import gzip
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import is_valid_linkage
+
+from analysis.classifiers import CLASSIFIERS, heuristic, same
+from analysis.dissimilarity import MeasurementError, Runs
+from tests.analysis.strategies import pairs_of_runs
+from tests.conftest import golden
+
+CASES = golden("similarity")["cases"]
+
+
+def read(path):
+    with gzip.open(path) as file:
+        return Runs(json.load(file))
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["file"][:60] for case in CASES])
+def test_verdicts_on_real_benchmarks(icpe_dir, case):
+    runs = read(icpe_dir / "timeseries" / f"{case['file']}.gz")
+    verdict = same(runs)
+    assert heuristic(runs).verdict == case["heuristic"]
+    assert heuristic(runs, keep_mean=True).verdict == case["heuristic_printed"]
+    assert verdict.verdict == case["same"]
+    assert len(set(verdict.clusters)) == case["same_clusters"]
+    assert verdict.score == pytest.approx(case["same_last_merge"], abs=1e-9)
+
+
+def test_counts_of_verdicts_on_the_real_data(icpe_dir):
+    files = sorted((icpe_dir / "timeseries").glob("*.json.gz"))
+    verdicts = [{name: judge(runs).verdict for name, judge in CLASSIFIERS.items()} for runs in map(read, files)]
+    assert len(files) == 203
+    counts = {name: Counter(row[name] for row in verdicts) for name in CLASSIFIERS}
+    assert counts["heuristic"] == {"dissimilar": 163, "similar": 40}
+    assert counts["heuristic-printed"] == {"dissimilar": 117, "similar": 86}
+    assert counts["same"] == {"dissimilar": 44, "similar": 159}
+    both = Counter((row["heuristic"], row["same"]) for row in verdicts)
+    assert both["dissimilar", "dissimilar"] == 43
+    assert both["dissimilar", "similar"] == 120
+    assert both["similar", "dissimilar"] == 1
+    assert both["similar", "similar"] == 39
+
+
+@given(pairs_of_runs(), st.floats(0, 1), st.booleans())
+def test_the_median_exceeds_theta_exactly_when_three_of_five_do(rows, theta, keep_mean):
+    verdict = heuristic(rows, theta=theta, keep_mean=keep_mean)
+    assert (verdict.verdict == "dissimilar") == (sum(mean > theta for mean in verdict.means.values()) >= 3)
+    assert (verdict.verdict == "dissimilar") == (verdict.score > verdict.threshold)
+
+
+def test_ten_runs_of_noise_are_dissimilar_unless_the_mean_is_kept():
+    # Known behaviour: the heuristic asks for a shared pattern in time; noise has none.
+    noise = 100 + np.random.default_rng(1).normal(size=(10, 500))
+    assert heuristic(noise).verdict == "dissimilar"
+    assert heuristic(noise, keep_mean=True).verdict == "similar"
+    assert heuristic(noise).classifier == "heuristic"
+    assert heuristic(noise, keep_mean=True).classifier == "heuristic-printed"
+
+
+def test_same_finds_the_runs_on_another_level():
+    rng = np.random.default_rng(2)
+    runs = 1 + 0.01 * rng.random((6, 100))
+    runs[[1, 4]] += 1
+    verdict = same(runs)
+    assert verdict.verdict == "dissimilar"
+    assert verdict.clusters == (1, 2, 1, 1, 2, 1)
+    assert is_valid_linkage(verdict.linkage)
+
+
+def test_a_merge_exactly_at_the_cut_is_kept():
+    rng = np.random.default_rng(3)
+    runs = 1 + rng.random((3, 60))
+    height = same(runs).score
+    assert same(runs, cut=height).verdict == "similar"
+    assert set(same(runs, cut=height).clusters) == {1}
+    assert same(runs, cut=np.nextafter(height, 0)).verdict == "dissimilar"
+
+
+@given(pairs_of_runs(), st.floats(0, 1))
+def test_one_cluster_is_similar(rows, cut):
+    verdict = same(rows, cut=cut)
+    assert (verdict.verdict == "similar") == (len(set(verdict.clusters)) == 1)
+
+
+@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
+def test_short_runs_are_refused_with_the_reason(name):
+    verdict = CLASSIFIERS[name](np.ones((3, 49)))
+    assert (verdict.verdict, verdict.score, verdict.reason) == (None, None, "too short for pattern measures")
+    assert (verdict.n_runs, verdict.n_iterations, verdict.classifier) == (3, 49, name)
+
+
+@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
+def test_unequal_runs_are_cut_and_the_verdict_says_so(name):
+    verdict = CLASSIFIERS[name]([np.arange(1, 81), np.arange(1, 101)])
+    assert (verdict.n_iterations, verdict.n_left_out) == (80, 20)
+
+
+@pytest.mark.parametrize("n_iterations", [20, 60])
+def test_same_refuses_negative_measurements(n_iterations):
+    with pytest.raises(MeasurementError, match="run 1, iteration 0: -1"):
+        same([np.ones(n_iterations), -np.ones(n_iterations)])

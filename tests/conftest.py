@@ -1,0 +1,29 @@
+"""What several tests share: golden values, the folders of real data, strategies."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def golden(name: str) -> Any:
+    return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def golden_agreement() -> dict[str, Any]:
+    """Published agreement cases by id."""
+    return {case["id"]: case for case in golden("agreement")["cases"]}
+
+
+@pytest.fixture(scope="session")
+def icpe_dir() -> Path:
+    """The folder with the benchmarks of the ICPE 2023 data challenge."""
+    folder = os.environ.get("LABELER_ICPE_DIR")
+    if not folder:
+        pytest.skip("set LABELER_ICPE_DIR to the folder with the ICPE 2023 data challenge files to run this test")
+    return Path(folder)
