@@ -1,21 +1,60 @@
-"""Classifiers: the runs of one benchmark -> `Verdict`. `CLASSIFIERS` maps their names to the functions."""
+"""Classifiers: the runs of one benchmark -> `Verdict`. `CLASSIFIERS` lists them by name."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from analysis.classifiers import _heuristic, _same
 from analysis.classifiers._heuristic import heuristic
 from analysis.classifiers._same import same
 from analysis.classifiers._verdict import Verdict
-from analysis.dissimilarity import Runs
-
-Classifier = Callable[[Sequence[ArrayLike] | Runs], Verdict]
-
-CLASSIFIERS: dict[str, Classifier] = {
-    "heuristic": heuristic,
-    "heuristic-printed": partial(heuristic, keep_mean=True),
-    "same": same,
-}
+from analysis.dissimilarity import MIN_ITERATIONS, Runs
 
 __all__ = ["CLASSIFIERS", "Classifier", "Verdict", "heuristic", "same"]
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """One row of the registry; call it with the runs of a benchmark.
+
+    Attributes
+    ----------
+    name, title : str
+        Key in `CLASSIFIERS`, and what it is called in a sentence.
+    function : callable
+        (runs, **parameters) -> `Verdict`.
+    parameters : mapping
+        Every open choice with the value used here.
+    version : int
+        Raised whenever the same measurements could give another verdict than before.
+    needs_nonnegative : bool
+        Refuses negative measurements.
+    min_iterations : int
+        Runs shorter than this get no verdict.
+    """
+
+    name: str
+    title: str
+    function: Callable[..., Verdict]
+    parameters: Mapping[str, float | bool]
+    version: int
+    needs_nonnegative: bool = False
+    min_iterations: int = MIN_ITERATIONS
+
+    def __call__(self, runs: Sequence[ArrayLike] | Runs) -> Verdict:
+        """Judge the runs of one benchmark; raises ValueError as the function does."""
+        return self.function(runs, **self.parameters)
+
+
+CLASSIFIERS: dict[str, Classifier] = {
+    classifier.name: classifier
+    for classifier in (
+        Classifier("heuristic", "the heuristic", heuristic, {"theta": 0.25, "keep_mean": False}, _heuristic.VERSION),
+        Classifier(
+            "heuristic-printed", "the heuristic as printed", heuristic, {"theta": 0.25, "keep_mean": True},
+            _heuristic.VERSION,
+        ),
+        Classifier("same", "SAME", same, {"cut": 0.20}, _same.VERSION, needs_nonnegative=True),
+    )
+}  # fmt: skip

@@ -1,0 +1,38 @@
+"""Settings from the environment, and where the files that come with the package are. Read by the shells only."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the environment says.
+
+    Attributes
+    ----------
+    study : Path or None
+        `LABELER_STUDY`: the study file that commands use without `--study`.
+    """
+
+    study: Path | None
+
+
+def settings(environment: Mapping[str, str] = os.environ) -> Settings:
+    """Read the settings.
+
+    Examples
+    --------
+    >>> settings({"LABELER_STUDY": "cache.study"}).study.name
+    'cache.study'
+    """
+    study = environment.get("LABELER_STUDY")
+    return Settings(study=Path(study) if study else None)
+
+
+def bundled(*parts: str) -> Path:
+    """A file that comes with the package: beside it in a checkout, inside it when installed."""
+    here = Path(__file__).parent
+    inside = here / "bundled"
+    return (inside if inside.is_dir() else here.parent).joinpath(*parts)

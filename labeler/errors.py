@@ -1,0 +1,75 @@
+"""Everything that can go wrong for a person, said in words.
+
+    LabelerError
+    ├── StudyError          the study file itself
+    │   ├── NoStudy         there is no such file, or none was named
+    │   ├── NotAStudy       the file is something else, or damaged
+    │   ├── NewerStudy      made by a later version
+    │   ├── StudyBusy       another process holds the write lock
+    │   └── StudyReadOnly   it cannot be written to, or the disk is full
+    ├── InputError          a file, option or text that cannot be used
+    │   └── Refused         a result file that was not imported, with the place and the reason
+    ├── NotAllowed          not in this state of the study, or not in this role
+    │   └── SignInFailed    an unknown, expired or revoked link
+    ├── NotAssigned         an answer to an item that is not on offer to this reviewer
+    └── AnswerRefused       an answer that came too fast, or after another one
+
+The message is a sentence for the person in front of the screen: what happened, where, and what to do. A shell
+shows it and nothing else.
+"""
+
+
+class LabelerError(Exception):
+    """Base of all errors whose message is meant for people."""
+
+
+class StudyError(LabelerError):
+    """Something is wrong with the study file."""
+
+
+class NoStudy(StudyError):
+    """No study was named, or there is none at this path."""
+
+
+class NotAStudy(StudyError):
+    """The file is no study."""
+
+
+class NewerStudy(StudyError):
+    """The file was written by a later version."""
+
+
+class StudyBusy(StudyError):
+    """Another process is writing."""
+
+
+class StudyReadOnly(StudyError):
+    """The file cannot be written."""
+
+
+class InputError(LabelerError):
+    """An option, a file or a text that cannot be used."""
+
+
+class Refused(InputError):
+    """A result file, or one benchmark in it, that is not imported."""
+
+    def __init__(self, file: str, reason: str, place: str = "") -> None:
+        self.file, self.place, self.reason = file, place, reason
+        super().__init__(f"{file}: {place + ': ' if place else ''}{reason}")
+
+
+class NotAllowed(LabelerError):
+    """Not in this state of the study, or not in this role."""
+
+
+class SignInFailed(NotAllowed):
+    """The link leads nowhere."""
+
+
+class NotAssigned(LabelerError):
+    """The item is not on offer to this reviewer."""
+
+
+class AnswerRefused(LabelerError):
+    """The answer cannot be kept."""

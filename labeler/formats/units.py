@@ -1,0 +1,14 @@
+"""Units of measurements: times become seconds, everything else keeps its unit."""
+
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "min": 60.0}
+
+
+def to_seconds(unit: str) -> tuple[str, float]:
+    """The unit to store and the factor to multiply by.
+
+    Examples
+    --------
+    >>> to_seconds("ms"), to_seconds("byte")
+    (('s', 0.001), ('byte', 1.0))
+    """
+    return ("s", SECONDS[unit]) if unit in SECONDS else (unit, 1.0)

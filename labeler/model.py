@@ -1,0 +1,255 @@
+"""The things the application is about, as plain values."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Series = NDArray[np.float64]
+
+
+class Category(StrEnum):
+    """What an item can be."""
+
+    SIMILAR = "similar"
+    DISSIMILAR = "dissimilar"
+
+
+class Answer(StrEnum):
+    """What a reviewer can do with a task."""
+
+    SIMILAR = "similar"
+    DISSIMILAR = "dissimilar"
+    NOT_SURE = "not sure"
+    WITHDRAWN = "withdrawn"
+
+
+class Kind(StrEnum):
+    """Why an item is assigned to a reviewer; never shown to them."""
+
+    FRESH = "fresh"
+    OVERLAP = "overlap"
+    RETEST = "retest"
+    THIRD = "third"
+    CALIBRATION = "calibration"
+
+
+class Role(StrEnum):
+    """What a person may do."""
+
+    REVIEWER = "reviewer"
+    COORDINATOR = "coordinator"
+
+
+class State(StrEnum):
+    """Where a study stands."""
+
+    DRAFT = "draft"
+    CALIBRATION = "calibration"
+    OPEN = "open"
+    THIRD = "third"
+    CLOSED = "closed"
+    UNBLINDED = "unblinded"
+    PAUSED = "paused"
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What a reader finds in a result file.
+
+    Attributes
+    ----------
+    name : str
+        As unique as its tool makes it; a study's item carries this name.
+    benchmark, application : str
+        The measured operation with its parameter values, and the software it belongs to (`org/project`,
+        "" if unknown).
+    runs : tuple of ndarray of float, each of shape (n_iterations,)
+        Lengths may differ.
+    unit : str
+        "s" for times; otherwise the unit the file states, "" if it states none.
+    better : str
+        "lower" or "higher".
+    parameters : mapping of str to str
+    """
+
+    name: str
+    benchmark: str
+    application: str
+    runs: tuple[Series, ...]
+    unit: str = "s"
+    better: str = "lower"
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A benchmark in a study; `n_iterations` is the length of its shortest run."""
+
+    item_id: int
+    name: str
+    benchmark: str
+    application: str
+    unit: str
+    better: str
+    n_runs: int
+    n_iterations: int
+    data_hash: str
+
+
+@dataclass(frozen=True)
+class Study:
+    """The one row about the study itself; plan columns are None while there is no plan."""
+
+    name: str
+    question: str
+    state: State
+    created_utc: str
+    axis_rule: str
+    axis_min_span: float
+    plan_parameters: Mapping[str, Any] | None
+    plan_hash: str | None
+
+
+@dataclass(frozen=True)
+class Person:
+    """A reviewer, a coordinator, or both."""
+
+    person_id: int
+    name: str
+    roles: frozenset[Role]
+    active: bool
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One line of a plan: who labels what, why, in which block and at which position (from 0)."""
+
+    reviewer: str
+    item: str
+    kind: Kind
+    block: int
+    position: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """One assignment as put before its reviewer.
+
+    Attributes
+    ----------
+    revision : int
+        The number of answers it already has.
+    answer : Answer or None
+        The last of them.
+    n_not_sure : int
+        How many of them were "not sure".
+    """
+
+    assignment_id: int
+    item_id: int
+    code: str
+    revision: int
+    answer: Answer | None = None
+    n_not_sure: int = 0
+
+
+@dataclass(frozen=True)
+class Submission:
+    """An answer as it arrives from the screen.
+
+    Attributes
+    ----------
+    event_id : str
+        Made by the screen; the same event may arrive more than once.
+    code : str
+        The opaque code of the assignment.
+    revision : int
+        The number of answers the screen knew of.
+    dwell_ms : int or None
+        Time between the painting of the item and the answer.
+    view : mapping
+        What was on the screen: axis rule, toggles, size.
+    """
+
+    event_id: str
+    code: str
+    revision: int
+    answer: Answer
+    dwell_ms: int | None = None
+    view: Mapping[str, Any] = field(default_factory=dict)
+    confidence: int | None = None
+    flag: bool = False
+    comment: str | None = None
+
+
+@dataclass(frozen=True)
+class Label:
+    """An answer as it is kept: one row, never changed."""
+
+    assignment_id: int
+    revision: int
+    event_id: str
+    answer: Answer
+    created: datetime
+    dwell_ms: int | None = None
+    view: Mapping[str, Any] = field(default_factory=dict)
+    confidence: int | None = None
+    flag: bool = False
+    comment: str | None = None
+
+
+@dataclass(frozen=True)
+class StoredVerdict:
+    """A classifier's verdict on an item as it is kept; `error` says why there is none."""
+
+    item_id: int
+    classifier: str
+    parameters: Mapping[str, float | bool]
+    data_hash: str
+    version: int
+    verdict: Category | None
+    score: float | None = None
+    threshold: float | None = None
+    means: Mapping[str, float] = field(default_factory=dict)
+    clusters: tuple[int, ...] = ()
+    pairs: Mapping[str, Series] = field(default_factory=dict)
+    linkage: Series | None = None
+    n_runs: int = 0
+    n_iterations: int = 0
+    error: str | None = None
+
+
+def measurement_hash(runs: Sequence[Series]) -> str:
+    """SHA-256 over the runs of one benchmark: their lengths first, then their values in run order.
+
+    Lengths as little-endian int64, values as little-endian float64: the same on every machine.
+
+    Parameters
+    ----------
+    runs : sequence of ndarray of float, each of shape (n_iterations,)
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> measurement_hash([np.array([1.0, 2.0]), np.array([3.0])])[:16]
+    'd7ff73f6a6a6ee13'
+    """
+    digest = hashlib.sha256(np.array([len(run) for run in runs], dtype="<i8").tobytes())
+    for run in runs:
+        digest.update(np.ascontiguousarray(run, dtype="<f8").tobytes())
+    return digest.hexdigest()
+
+
+def combined_hash(hashes: Iterable[str]) -> str:
+    """One hash of many, whatever their order."""
+    return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()

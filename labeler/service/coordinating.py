@@ -1,0 +1,179 @@
+"""For coordinators: set a study up, plan it, watch it."""
+
+import secrets
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from labeler.design import ALL, Plan, PlanParameters, draw_plan
+from labeler.errors import InputError, NotAllowed
+from labeler.model import Item, Role, State, Study
+from labeler.service import codes, identity
+from labeler.store import Database, assignments, create_database, events, items, labels, people, studies
+from labeler.store.assignments import NewAssignment
+
+DEFAULT_QUESTION = "Are these ten runs similar?"
+AXIS_RULE, AXIS_MIN_SPAN = "core", 0.10
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far one reviewer is."""
+
+    reviewer: str
+    n_assigned: int
+    n_done: int
+    n_not_sure: int
+    last_answer_utc: str | None
+
+
+@dataclass(frozen=True)
+class Status:
+    """A study at a glance."""
+
+    study: Study
+    n_items: int
+    n_reviewers: int
+    n_answers: int
+    reviewers: tuple[Progress, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON-ready values."""
+        return {
+            "study": self.study.name,
+            "state": self.study.state,
+            "items": self.n_items,
+            "answers": self.n_answers,
+            "plan_hash": self.study.plan_hash,
+            "reviewers": [asdict(row) for row in self.reviewers],
+        }
+
+
+def create_study(path: Path, *, name: str, question: str, coordinator: str, now: datetime) -> str:
+    """Make a new study file with one coordinator; returns the coordinator's sign-in secret.
+
+    Raises
+    ------
+    InputError
+        If a text is empty.
+    StudyError
+        If there is a file already, or none can be made.
+    """
+    name, question = _described(name, question)
+    if not coordinator.strip():
+        raise InputError("The coordinator needs a name.")
+    with create_database(path) as db, db.atomic():
+        studies.add(db, Study(name, question, State.DRAFT, now.isoformat(), AXIS_RULE, AXIS_MIN_SPAN, None, None))
+        events.add(db, now.isoformat(), "owner", "create study", {"name": name, "question": question})
+        identity.add_person(db, coordinator, [Role.COORDINATOR], actor="owner", now=now)
+        return identity.invite(db, coordinator, Role.COORDINATOR, actor="owner", now=now)
+
+
+def get_study(db: Database) -> Study:
+    """Name, question, state and plan of the study."""
+    return studies.get(db)
+
+
+def describe_study(db: Database, name: str, question: str, *, actor: str, now: datetime) -> None:
+    """Change name and question; the question only while nobody has answered it.
+
+    Raises
+    ------
+    InputError
+        If a text is empty.
+    NotAllowed
+        If there are answers already and the question would change.
+    """
+    name, question = _described(name, question)
+    with db.atomic():
+        before = studies.get(db)
+        if question != before.question and labels.n_labels(db):
+            raise NotAllowed("Reviewers have answered the question already; it cannot be changed any more.")
+        studies.describe(db, name, question)
+        events.add(db, now.isoformat(), actor, "describe study", {"name": name, "question": question})
+
+
+def preview_plan(db: Database, parameters: PlanParameters) -> Plan:
+    """Draw a plan without keeping it.
+
+    Raises
+    ------
+    InputError
+        If there are too few items or reviewers, or a parameter makes no sense.
+    """
+    return draw_plan(
+        {item.name: item.application for item in items.all_items(db) if item.n_runs},
+        [person.name for person in people.reviewers(db) if person.active],
+        parameters,
+    )
+
+
+def confirm_plan(db: Database, parameters: PlanParameters, *, actor: str, now: datetime) -> Plan:
+    """Draw the plan, keep it and open the study; a plan that nobody has worked on yet is replaced.
+
+    Raises
+    ------
+    InputError
+        As `preview_plan`.
+    NotAllowed
+        If there are answers already.
+    """
+    with db.atomic():
+        if labels.n_labels(db):
+            raise NotAllowed("There are answers already; the plan cannot be drawn again.")
+        plan = preview_plan(db, parameters)
+        assignments.clear(db)
+        person_ids = {person.name: person.person_id for person in people.reviewers(db)}
+        item_ids = {item.name: item.item_id for item in items.all_items(db)}
+        assignments.add(
+            db,
+            (
+                NewAssignment(
+                    person_ids[a.reviewer], item_ids[a.item], a.kind, None if a.block == ALL else a.block, a.position,
+                    code,
+                )
+                for a, code in zip(plan.assignments, codes.several(len(plan.assignments)), strict=True)
+            ),
+        )  # fmt: skip
+        studies.set_plan(db, asdict(parameters), plan.hash)
+        studies.set_state(db, State.OPEN)
+        events.add(db, now.isoformat(), actor, "draw plan", {**asdict(parameters), "hash": plan.hash})
+    return plan
+
+
+def random_seed() -> int:
+    """A seed for those who name none; it is printed and kept."""
+    return secrets.randbelow(2**31)
+
+
+def list_items(db: Database) -> list[Item]:
+    """Every item of the study."""
+    return items.all_items(db)
+
+
+def status(db: Database) -> Status:
+    """Where the study stands and how far everyone is."""
+    progress = tuple(Progress(*row) for row in labels.progress(db))
+    return Status(studies.get(db), len(items.all_items(db)), len(progress), labels.n_labels(db), progress)
+
+
+def event_log(db: Database) -> pd.DataFrame:
+    """Who did what when."""
+    return events.table(db)
+
+
+def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> None:
+    """Copy the study into a new file while people go on labelling; raises StudyError if that cannot be written."""
+    db.backup(target)
+    with db.atomic():
+        events.add(db, now.isoformat(), actor, "backup", {"file": target.name})
+
+
+def _described(name: str, question: str) -> tuple[str, str]:
+    name, question = name.strip(), question.strip()
+    if not name or not question:
+        raise InputError("A study needs a name and a question.")
+    return name, question

@@ -1,0 +1,168 @@
+"""Result files -> study."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from labeler import binning
+from labeler.errors import NotAllowed, Refused
+from labeler.formats import DEFAULTS, ReadOptions, Source, content_hash, read
+from labeler.model import Benchmark, measurement_hash
+from labeler.store import Database, bins, events, items, runs, studies
+
+
+@dataclass(frozen=True)
+class Found:
+    """One benchmark in a file, as the dry run shows it."""
+
+    benchmark: str
+    runs: int
+    iterations: str
+    unit: str
+    better: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """What became of one file: its benchmarks, or why there are none."""
+
+    file: str
+    found: tuple[Found, ...] = ()
+    refused: str = ""
+    already_there: bool = False
+    names: tuple[str, ...] = ()
+
+    def plain(self) -> list[dict[str, Any]]:
+        """JSON-ready, one entry a benchmark, or one for the whole file."""
+        empty: dict[str, Any] = {
+            "benchmark": None,
+            "runs": None,
+            "iterations": None,
+            "unit": None,
+            "better": None,
+            "warnings": [],
+        }
+        if not self.found:
+            return [{"file": self.file, **empty, "refused": self.refused or None}]
+        return [
+            {
+                "file": self.file, "benchmark": f.benchmark, "runs": f.runs, "iterations": f.iterations,
+                "unit": f.unit, "better": f.better, "warnings": list(f.warnings), "refused": self.refused or None,
+            }
+            for f in self.found
+        ]  # fmt: skip
+
+
+def look_into(source: Source, options: ReadOptions = DEFAULTS) -> FileResult:
+    """What an import of this file would bring, without a study."""
+    try:
+        return FileResult(source.name, tuple(map(_found, read(source, options))))
+    except Refused as error:
+        return FileResult(source.name, refused=_after_name(error))
+
+
+def import_files(
+    db: Database,
+    sources: Sequence[Source],
+    options: ReadOptions = DEFAULTS,
+    *,
+    as_new: bool = False,
+    actor: str,
+    now: datetime,
+) -> Iterator[FileResult]:
+    """Take measurements into the study, one transaction a file: a bad file leaves nothing and stops nothing.
+
+    A file whose content is there already adds nothing. Yields what became of each file, in order.
+
+    Parameters
+    ----------
+    db : Database
+    sources : sequence of Source
+    options : ReadOptions
+    as_new : bool
+        Whether a changed file under a known name becomes an item of its own (`name#2`) instead of being refused.
+    actor : str
+    now : datetime
+
+    Raises
+    ------
+    NotAllowed
+        If the plan is drawn already: new items would belong to nobody.
+    """
+    study = studies.get(db)
+    if study.plan_hash is not None:
+        raise NotAllowed("The plan is drawn already: new items would be assigned to nobody. Import before the plan.")
+    for source in sources:
+        try:
+            result = _import_file(db, source, options, as_new, study.axis_min_span, actor, now)
+        except Refused as error:
+            result = FileResult(source.name, refused=_after_name(error))
+        yield result
+
+
+def _import_file(
+    db: Database, source: Source, options: ReadOptions, as_new: bool, min_span: float, actor: str, now: datetime
+) -> FileResult:
+    content = source.content()
+    sha256 = content_hash(content)
+    if items.is_imported(db, sha256):
+        return FileResult(source.name, already_there=True)
+    benchmarks = read(source, options, content=content)
+    prepared = [(b, measurement_hash(b.runs), _bins(b, min_span)) for b in benchmarks]  # no lock is held meanwhile
+    names = []
+    with db.atomic():
+        file_id = items.add_file(db, source.name, sha256, now.isoformat())
+        for benchmark, data_hash, payload in prepared:
+            name = _free_name(db, source, benchmark, data_hash, as_new)
+            if name is None:
+                continue
+            item_id = items.add(db, name, benchmark, data_hash, file_id)
+            runs.add(db, item_id, benchmark.runs)
+            bins.put(db, item_id, binning.VERSION, payload)
+            names.append(name)
+        events.add(db, now.isoformat(), actor, "import file", {"file": source.name, "sha256": sha256, "items": names})
+    return FileResult(source.name, tuple(map(_found, benchmarks)), already_there=not names, names=tuple(names))
+
+
+def _bins(benchmark: Benchmark, min_span: float) -> bytes:
+    return json.dumps(binning.payload(benchmark.runs, benchmark.unit, min_span=min_span)).encode()
+
+
+def _free_name(db: Database, source: Source, benchmark: Benchmark, data_hash: str, as_new: bool) -> str | None:
+    """The name for a new item; None if the study holds these very measurements under this name."""
+    if len(benchmark.runs) < 2:
+        raise Refused(source.name, "one run only; at least two are needed to compare", f"benchmark {benchmark.name!r}")
+    name, number = benchmark.name, 1
+    while (known := items.by_name(db, name)) is not None:
+        same_thing = (known.application, known.benchmark) == (benchmark.application, benchmark.benchmark)
+        if same_thing and known.data_hash == data_hash:
+            return None
+        if same_thing and not as_new:
+            raise Refused(
+                source.name,
+                "the study has other measurements under this name; give --as-new to keep both",
+                f"benchmark {benchmark.name!r}",
+            )
+        number += 1
+        name = f"{benchmark.name}#{number}"
+    return name
+
+
+def _found(benchmark: Benchmark) -> Found:
+    lengths = sorted({len(run) for run in benchmark.runs})
+    iterations = str(lengths[0]) if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
+    warnings = []
+    if len(lengths) > 1:
+        warnings.append("runs of unequal length: classifiers cut them to the shortest")
+    if lengths[0] < binning.FEW_ITERATIONS:
+        warnings.append(f"fewer than {binning.FEW_ITERATIONS} iterations: too short for pattern measures")
+    if len(benchmark.runs) < 2:
+        warnings.append("one run only: nothing to compare")
+    return Found(benchmark.name, len(benchmark.runs), iterations, benchmark.unit, benchmark.better, tuple(warnings))
+
+
+def _after_name(error: Refused) -> str:
+    return f"{error.place}: {error.reason}" if error.place else error.reason

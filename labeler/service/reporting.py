@@ -1,0 +1,146 @@
+"""Store or CSV -> report: gathers what `analysis.report` computes and renders."""
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import altair
+import numpy as np
+import pandas as pd
+import scipy
+
+import labeler
+from analysis import report
+from analysis.classifiers import CLASSIFIERS
+from labeler.errors import InputError
+from labeler.formats import tables
+from labeler.formats.source import Source
+from labeler.model import State, combined_hash
+from labeler.store import Database, events, items, labels, people, studies, verdicts
+
+EMPTY_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
+
+REPLICATION_NOTE = (
+    "This data set was made from the counts that the paper prints. Arbitrary are: which items were agreed or split, "
+    "which pair has the dissimilar ones, who of a split pair said what, how the verdicts of the two classifiers fall "
+    "together, and all verdicts on split items. Percent agreement, Fleiss' kappa, Table 1 and the confusion matrices "
+    "do not depend on it; Cohen's kappa of a pair and the reviewers' shares of dissimilar do."
+)
+
+
+def report_of_study(db: Database, *, actor: str, now: datetime) -> dict[str, Any]:
+    """Every number of the study's report; the looking is an event.
+
+    Parameters
+    ----------
+    db : Database
+    actor : str
+    now : datetime
+
+    Returns
+    -------
+    dict
+        As `analysis.report.summarise`.
+    """
+    with db.atomic():
+        study, all_items, answers = studies.get(db), items.all_items(db), labels.table(db)
+        judged = verdicts.table(db)
+        events.add(db, now.isoformat(), actor, "report", {"state": study.state, "answers": len(answers)})
+    interim = study.state is not State.UNBLINDED
+    provenance = report.Provenance(
+        study={
+            "name": study.name,
+            "question": study.question,
+            "state": study.state.value,
+            "interim": interim,
+            "items": len(all_items),
+            "reviewers": len(people.reviewers(db)),
+            "reported_utc": now.isoformat(timespec="seconds"),
+        },
+        parameters={
+            "axis_rule": study.axis_rule,
+            "axis_min_span": study.axis_min_span,
+            "classifiers": {name: dict(c.parameters) | {"version": c.version} for name, c in CLASSIFIERS.items()},
+        },
+        plan=None if study.plan_hash is None else {"hash": study.plan_hash, **(study.plan_parameters or {})},
+        hashes={
+            "measurements": combined_hash(item.data_hash for item in all_items),
+            "answers": _table_hash(answers),
+            "verdicts": _table_hash(judged.drop(columns=["means", "clusters"])),
+        },
+        versions=_versions(),
+    )
+    return report.summarise(answers, judged, provenance, n_items=len(all_items))
+
+
+def report_of_files(label_file: Source, verdict_file: Source | None, notes: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The same report from a label table and a verdict table alone, without a study.
+
+    Parameters
+    ----------
+    label_file : Source
+        CSV: item, reviewer, label; optionally the other columns of the tidy label file.
+    verdict_file : Source, optional
+        CSV: item, classifier, verdict and optionally score.
+    notes : tuple of str
+        What a reader must know about the data.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be used; the message names file, place and value.
+    """
+    answers = tables.read_labels(label_file)
+    judged = tables.read_verdicts(verdict_file) if verdict_file else EMPTY_VERDICTS
+    provenance = report.Provenance(
+        study={"name": label_file.file_name, "question": "", "state": "files only", "interim": False},
+        hashes={"answers": _table_hash(answers), "verdicts": _table_hash(judged)},
+        versions=_versions(),
+        notes=notes,
+    )
+    try:
+        return report.summarise(answers, judged, provenance)
+    except ValueError as error:
+        raise InputError(f"{label_file.name}: {error}.") from None
+
+
+def write_report(content: Mapping[str, Any], answers: pd.DataFrame, out: Path) -> list[Path]:
+    """Write report.html, report.json and labels.csv into a folder; a file that cannot be written leaves none half done.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be made or written to.
+    """
+    files = {
+        "report.html": report.to_html(content),
+        "report.json": report.to_json(content),
+        "labels.csv": tables.write(answers),
+    }
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            partial = out / f".{name}.partial"
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(out / name)
+    except OSError as error:
+        raise InputError(f"The report could not be written to {out}: {error.strerror}.") from None
+    return [out / name for name in files]
+
+
+def _table_hash(table: pd.DataFrame) -> str:
+    return hashlib.sha256(tables.write(table).encode()).hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "labeler": labeler.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "pandas": pd.__version__,
+        "scipy": scipy.__version__,
+        "altair": altair.__version__,
+    }

@@ -1,0 +1,18 @@
+"""What the screen draws of each item, computed at import."""
+
+from labeler.store.database import Database
+
+
+def put(db: Database, item_id: int, version: int, payload: bytes) -> None:
+    """Write the bins of an item, in place of those of an older version."""
+    db.execute(
+        """INSERT INTO bins (item_id, version, payload) VALUES (?, ?, ?)
+           ON CONFLICT (item_id) DO UPDATE SET version = excluded.version, payload = excluded.payload""",
+        (item_id, version, payload),
+    )
+
+
+def get(db: Database, item_id: int, version: int) -> bytes | None:
+    """The bins of an item, None if there are none of this version."""
+    row = db.execute("SELECT payload FROM bins WHERE item_id = ? AND version = ?", (item_id, version)).fetchone()
+    return bytes(row[0]) if row else None

@@ -1,0 +1,185 @@
+"""A connection to one study file: opened safely, its errors said in words."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from labeler.errors import NewerStudy, NoStudy, NotAStudy, StudyBusy, StudyError, StudyReadOnly
+from labeler.store import migrations
+
+BUSY_TIMEOUT_S = 5.0
+APPLICATION_ID = 0x42524C31  # "BRL1", written into the file's header: tells a study from any other SQLite file
+
+Parameters = Sequence[Any] | Mapping[str, Any]
+
+
+class Database:
+    """One connection. It lives for one page run or one command and is never cached or shared between threads."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self.path = path
+
+    def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
+        """Run one statement; values only through `parameters`.
+
+        Raises
+        ------
+        StudyBusy, StudyReadOnly, NotAStudy
+            Instead of the driver's error, where people can do something about it.
+        """
+        try:
+            return self._connection.execute(sql, parameters)
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.DatabaseError as error:
+            raise _in_words(error, self.path) from error
+
+    def executemany(self, sql: str, rows: Iterable[Parameters]) -> sqlite3.Cursor:
+        """Run one statement for many rows; raises as `execute` does."""
+        try:
+            return self._connection.executemany(sql, rows)
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.DatabaseError as error:
+            raise _in_words(error, self.path) from error
+
+    @contextmanager
+    def atomic(self) -> Iterator[None]:
+        """A transaction that takes the write lock at once; everything in it is kept, or nothing.
+
+        Inside another one it is part of that one.
+        """
+        if self._connection.in_transaction:
+            yield
+            return
+        self.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            if self._connection.in_transaction:  # SQLite itself rolls back on some errors, such as a full disk
+                self._connection.execute("ROLLBACK")
+            raise
+        try:
+            self.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def backup(self, target: Path) -> None:
+        """Copy the whole study into a new file while others go on writing.
+
+        Raises
+        ------
+        StudyError
+            If the target exists already or cannot be written; nothing is left behind.
+        """
+        if target.exists():
+            raise StudyError(f"{target} exists already. Name a file that does not.")
+        partial = target.with_name(target.name + ".partial")
+        try:
+            partial.unlink(missing_ok=True)
+            copy = sqlite3.connect(partial, isolation_level=None)
+            try:
+                self._connection.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")  # one file, no companions
+            finally:
+                copy.close()
+            partial.rename(target)
+        except (OSError, sqlite3.Error) as error:
+            partial.unlink(missing_ok=True)
+            raise StudyError(f"The backup could not be written to {target}: {error}.") from error
+
+    def close(self) -> None:
+        """End the connection; what was not committed is gone."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+def create_database(path: Path) -> Database:
+    """Make a new, empty study file.
+
+    Raises
+    ------
+    StudyError
+        If there is a file at the path already, or none can be made there.
+    """
+    if path.exists():
+        raise StudyError(f"{path} exists already. Name a new file, or go on with that study.")
+    if not path.parent.is_dir():
+        raise StudyError(f"The folder {path.parent} does not exist. Make it first.")
+    return _prepared(_connect(path, mode="rwc"), path, is_new=True)
+
+
+def open_database(path: Path) -> Database:
+    """Open a study file, bringing an older one to this version.
+
+    Raises
+    ------
+    NoStudy, NotAStudy, NewerStudy, StudyBusy, StudyReadOnly
+    """
+    if not path.is_file():
+        raise NoStudy(f"There is no study {path}. Make one with: labeler init --study {path}")
+    with path.open("rb") as file:
+        if file.read(16) != b"SQLite format 3\x00":
+            raise NotAStudy(f"{path} is not a study file.")
+    return _prepared(_connect(path, mode="rw"), path, is_new=False)
+
+
+def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
+    try:
+        return sqlite3.connect(
+            f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
+        )
+    except sqlite3.OperationalError as error:
+        raise StudyError(f"{path} cannot be opened: {error}.") from error
+
+
+def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool) -> Database:
+    db = Database(connection, path)
+    try:
+        if is_new:
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        else:
+            _check_is_study(db)
+        if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA foreign_keys = ON")
+        migrations.migrate(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _check_is_study(db: Database) -> None:
+    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise NotAStudy(f"{db.path} is an SQLite file, but not a study.")
+    version, latest = migrations.version(db), len(migrations.MIGRATIONS)
+    if version > latest:
+        raise NewerStudy(
+            f"{db.path} was made by a newer version of labeler (schema {version}; this one knows {latest}). Update it."
+        )
+
+
+def _in_words(error: sqlite3.DatabaseError, path: Path) -> Exception:
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return StudyBusy(f"{path} is busy: another process has been writing for {BUSY_TIMEOUT_S:.0f} s. Try again.")
+    if "readonly" in text or "unable to open" in text:
+        return StudyReadOnly(f"{path} cannot be written to. Make the file and its folder writable, or copy it.")
+    if "full" in text:
+        return StudyReadOnly(f"{path} cannot be written to: the disk is full.")
+    if "malformed" in text or "not a database" in text:
+        return NotAStudy(f"{path} is damaged: {text}. Go back to a backup.")
+    return error

@@ -1,0 +1,53 @@
+"""Items, and the files they came from."""
+
+import json
+
+from labeler.model import Benchmark, Item
+from labeler.store.database import Database
+
+_COLUMNS = "item_id, name, benchmark, application, unit, better, n_runs, n_iterations, data_hash"
+
+
+def add_file(db: Database, name: str, sha256: str, imported_utc: str) -> int:
+    """Remember an imported file; its id."""
+    row = db.execute(
+        "INSERT INTO files (name, sha256, imported_utc) VALUES (?, ?, ?) RETURNING file_id",
+        (name, sha256, imported_utc),
+    ).fetchone()
+    return int(row[0])
+
+
+def is_imported(db: Database, sha256: str) -> bool:
+    """Whether a file of this content is in the study already."""
+    return db.execute("SELECT 1 FROM files WHERE sha256 = ?", (sha256,)).fetchone() is not None
+
+
+def add(db: Database, name: str, benchmark: Benchmark, data_hash: str, file_id: int | None) -> int:
+    """Write an item under a name of its own; its id."""
+    row = db.execute(
+        """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash,
+                              file_id)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING item_id""",
+        (
+            name, benchmark.benchmark, benchmark.application, json.dumps(dict(benchmark.parameters)), benchmark.unit,
+            benchmark.better, len(benchmark.runs), min((len(run) for run in benchmark.runs), default=0), data_hash,
+            file_id,
+        ),
+    ).fetchone()  # fmt: skip
+    return int(row[0])
+
+
+def all_items(db: Database) -> list[Item]:
+    """Every item, in order of name."""
+    return [Item(*row) for row in db.execute(f"SELECT {_COLUMNS} FROM items ORDER BY name")]  # noqa: S608 - constant
+
+
+def by_id(db: Database, item_id: int) -> Item:
+    """The item of this id, which must exist."""
+    return Item(*db.execute(f"SELECT {_COLUMNS} FROM items WHERE item_id = ?", (item_id,)).fetchone())  # noqa: S608
+
+
+def by_name(db: Database, name: str) -> Item | None:
+    """The item of this name."""
+    row = db.execute(f"SELECT {_COLUMNS} FROM items WHERE name = ?", (name,)).fetchone()  # noqa: S608 - constant
+    return Item(*row) if row else None

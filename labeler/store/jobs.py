@@ -1,0 +1,52 @@
+"""Long work in progress, so that a page can show what another process is doing."""
+
+from dataclasses import dataclass
+
+from labeler.store.database import Database
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of long work."""
+
+    job_id: int
+    pid: int
+    n_done: int
+    n_total: int
+    started_utc: str
+    updated_utc: str
+    finished_utc: str | None
+    error: str | None
+
+
+def start(db: Database, kind: str, pid: int, n_total: int, at_utc: str) -> int:
+    """Begin a job; its id."""
+    row = db.execute(
+        """INSERT INTO jobs (kind, pid, n_done, n_total, started_utc, updated_utc) VALUES (?, ?, 0, ?, ?, ?)
+           RETURNING job_id""",
+        (kind, pid, n_total, at_utc, at_utc),
+    ).fetchone()
+    return int(row[0])
+
+
+def advance(db: Database, job_id: int, n_done: int, at_utc: str) -> None:
+    """Say how far it is."""
+    db.execute("UPDATE jobs SET n_done = ?, updated_utc = ? WHERE job_id = ?", (n_done, at_utc, job_id))
+
+
+def finish(db: Database, job_id: int, at_utc: str, error: str | None) -> None:
+    """End a job, well or with an error."""
+    db.execute(
+        "UPDATE jobs SET finished_utc = ?, updated_utc = ?, error = ? WHERE job_id = ?",
+        (at_utc, at_utc, error, job_id),
+    )
+
+
+def latest(db: Database, kind: str) -> Job | None:
+    """The job of this kind that began last."""
+    row = db.execute(
+        """SELECT job_id, pid, n_done, n_total, started_utc, updated_utc, finished_utc, error
+           FROM jobs WHERE kind = ? ORDER BY job_id DESC LIMIT 1""",
+        (kind,),
+    ).fetchone()
+    return Job(*row) if row else None

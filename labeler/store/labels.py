@@ -1,0 +1,86 @@
+"""The answers: appended, never changed."""
+
+import json
+import sqlite3
+
+import pandas as pd
+
+from labeler.errors import AnswerRefused
+from labeler.model import Label
+from labeler.store.database import Database
+
+COLUMNS = (
+    "item", "benchmark", "application", "part", "reviewer", "assignment", "revision", "kind", "label", "created_utc",
+    "position", "dwell_ms", "view", "confidence", "flag", "comment", "event_id",
+)  # fmt: skip
+
+
+def add(db: Database, label: Label) -> bool:
+    """Append an answer; False if this event is there already, as after a resend.
+
+    Raises
+    ------
+    AnswerRefused
+        If another event has taken this revision of the assignment.
+    """
+    try:
+        cursor = db.execute(
+            """INSERT INTO labels (assignment_id, revision, event_id, answer, created_utc, dwell_ms, view, confidence,
+                                   flag, comment)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (event_id) DO NOTHING""",
+            (
+                label.assignment_id, label.revision, label.event_id, label.answer, label.created.isoformat(),
+                label.dwell_ms, json.dumps(dict(label.view), sort_keys=True), label.confidence, label.flag,
+                label.comment,
+            ),
+        )  # fmt: skip
+    except sqlite3.IntegrityError as error:
+        if "labels.revision" in str(error):
+            raise AnswerRefused("This item was answered in another window meanwhile. Reload to go on.") from error
+        raise
+    return cursor.rowcount == 1
+
+
+def has_event(db: Database, event_id: str) -> bool:
+    """Whether this event was kept already."""
+    return db.execute("SELECT 1 FROM labels WHERE event_id = ?", (event_id,)).fetchone() is not None
+
+
+def n_labels(db: Database) -> int:
+    """How many answers there are, of everyone."""
+    return int(db.execute("SELECT count(*) FROM labels").fetchone()[0])
+
+
+def table(db: Database) -> pd.DataFrame:
+    """Every answer in the order given, one row each, with the columns of the tidy label file."""
+    rows = db.execute(
+        """SELECT i.name, i.benchmark, i.application, a.block, p.name, a.assignment_id, l.revision, a.kind, l.answer,
+                  l.created_utc, a.position, l.dwell_ms, l.view, l.confidence, l.flag, l.comment, l.event_id
+           FROM labels l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
+                JOIN people p USING (person_id)
+           ORDER BY l.label_id"""
+    ).fetchall()
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def own_answers(db: Database, person_id: int) -> list[tuple[str, str, int, str]]:
+    """A reviewer's own answers in the order given: code, answer, revision, created_utc."""
+    return db.execute(
+        """SELECT a.code, l.answer, l.revision, l.created_utc
+           FROM labels l JOIN assignments a USING (assignment_id)
+           WHERE a.person_id = ? ORDER BY l.label_id""",
+        (person_id,),
+    ).fetchall()
+
+
+def progress(db: Database) -> list[tuple[str, int, int, int, str | None]]:
+    """Per reviewer: name, assigned, answered with a category, answered "not sure", time of the last answer."""
+    return db.execute(
+        """SELECT p.name, count(a.assignment_id),
+                  count(*) FILTER (WHERE c.answer IN ('similar', 'dissimilar')),
+                  count(*) FILTER (WHERE c.answer = 'not sure'),
+                  max(l.created_utc)
+           FROM people p LEFT JOIN assignments a USING (person_id) LEFT JOIN current_answers c USING (assignment_id)
+                LEFT JOIN labels l USING (label_id)
+           WHERE p.is_reviewer GROUP BY p.person_id ORDER BY p.name"""
+    ).fetchall()

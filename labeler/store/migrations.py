@@ -1,0 +1,166 @@
+"""The schema as numbered steps. A released step is never edited; a change is a new step at the end of the list."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from labeler.store.database import Database
+
+
+def version(db: "Database") -> int:
+    """How many steps the file has seen."""
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def migrate(db: "Database") -> None:
+    """Bring the file to the latest version; each step is one transaction together with its number."""
+    while version(db) < len(MIGRATIONS):
+        with db.atomic():
+            step = version(db)  # read again under the lock: another process may have been faster
+            if step < len(MIGRATIONS):
+                MIGRATIONS[step](db)
+                db.execute(f"PRAGMA user_version = {step + 1}")
+
+
+def m001_first_schema(db: "Database") -> None:
+    """Everything a study needs: measurements, people, plan, labels, verdicts, events."""
+    for statement in _FIRST_SCHEMA:
+        db.execute(statement)
+
+
+MIGRATIONS: list[Callable[["Database"], None]] = [m001_first_schema]
+
+_FIRST_SCHEMA = (
+    """CREATE TABLE studies (
+        study_id INTEGER PRIMARY KEY CHECK (study_id = 1),
+        name TEXT NOT NULL CHECK (name <> ''),
+        question TEXT NOT NULL CHECK (question <> ''),
+        state TEXT NOT NULL CHECK (state IN ('draft', 'calibration', 'open', 'third', 'closed', 'unblinded', 'paused')),
+        axis_rule TEXT NOT NULL CHECK (axis_rule IN ('core', 'pooled', 'full')),
+        axis_min_span REAL NOT NULL CHECK (axis_min_span >= 0),
+        plan_parameters TEXT,
+        plan_hash TEXT,
+        created_utc TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE files (
+        file_id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        sha256 TEXT NOT NULL UNIQUE,
+        imported_utc TEXT NOT NULL
+    ) STRICT""",
+    # n_runs = 0: an item known from imported labels only, without measurements
+    """CREATE TABLE items (
+        item_id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE CHECK (name <> ''),
+        benchmark TEXT NOT NULL,
+        application TEXT NOT NULL,
+        parameters TEXT NOT NULL,
+        unit TEXT NOT NULL,
+        better TEXT NOT NULL CHECK (better IN ('lower', 'higher')),
+        n_runs INTEGER NOT NULL CHECK (n_runs <> 1),
+        n_iterations INTEGER NOT NULL,
+        data_hash TEXT NOT NULL,
+        file_id INTEGER REFERENCES files
+    ) STRICT""",
+    """CREATE TABLE runs (
+        item_id INTEGER NOT NULL REFERENCES items,
+        run INTEGER NOT NULL,
+        measurements BLOB NOT NULL CHECK (length(measurements) > 0 AND length(measurements) % 8 = 0),
+        PRIMARY KEY (item_id, run)
+    ) STRICT""",
+    """CREATE TABLE bins (
+        item_id INTEGER PRIMARY KEY REFERENCES items,
+        version INTEGER NOT NULL,
+        payload BLOB NOT NULL
+    ) STRICT""",
+    """CREATE TABLE people (
+        person_id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE COLLATE NOCASE CHECK (name <> ''),
+        is_reviewer INTEGER NOT NULL CHECK (is_reviewer IN (0, 1)),
+        is_coordinator INTEGER NOT NULL CHECK (is_coordinator IN (0, 1)),
+        active INTEGER NOT NULL DEFAULT 1 CHECK (active IN (0, 1)),
+        secret_hash TEXT UNIQUE,
+        created_utc TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE sessions (
+        session_hash TEXT PRIMARY KEY,
+        person_id INTEGER NOT NULL REFERENCES people,
+        created_utc TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE assignments (
+        assignment_id INTEGER PRIMARY KEY,
+        person_id INTEGER NOT NULL REFERENCES people,
+        item_id INTEGER NOT NULL REFERENCES items,
+        kind TEXT NOT NULL CHECK (kind IN ('fresh', 'overlap', 'retest', 'third', 'calibration')),
+        block INTEGER,
+        position INTEGER,
+        code TEXT NOT NULL UNIQUE,
+        UNIQUE (person_id, item_id, kind)
+    ) STRICT""",
+    "CREATE INDEX assignments_in_order ON assignments (person_id, position)",
+    """CREATE TABLE labels (
+        label_id INTEGER PRIMARY KEY AUTOINCREMENT,
+        assignment_id INTEGER NOT NULL REFERENCES assignments,
+        revision INTEGER NOT NULL CHECK (revision >= 0),
+        event_id TEXT NOT NULL UNIQUE CHECK (event_id <> ''),
+        answer TEXT NOT NULL CHECK (answer IN ('similar', 'dissimilar', 'not sure', 'withdrawn')),
+        created_utc TEXT NOT NULL,
+        dwell_ms INTEGER CHECK (dwell_ms >= 0),
+        view TEXT NOT NULL DEFAULT '{}',
+        confidence INTEGER CHECK (confidence BETWEEN 1 AND 3),
+        flag INTEGER NOT NULL DEFAULT 0 CHECK (flag IN (0, 1)),
+        comment TEXT,
+        UNIQUE (assignment_id, revision)
+    ) STRICT""",
+    """CREATE VIEW current_answers AS
+        SELECT assignment_id, answer, revision, label_id, max(revision) + 1 AS n_answers,
+               count(*) FILTER (WHERE answer = 'not sure') AS n_not_sure
+        FROM labels GROUP BY assignment_id""",
+    """CREATE TRIGGER labels_are_never_changed BEFORE UPDATE ON labels
+        BEGIN SELECT RAISE(ABORT, 'labels are only appended'); END""",
+    """CREATE TRIGGER labels_are_never_removed BEFORE DELETE ON labels
+        BEGIN SELECT RAISE(ABORT, 'labels are only appended'); END""",
+    """CREATE TABLE verdicts (
+        verdict_id INTEGER PRIMARY KEY,
+        item_id INTEGER NOT NULL REFERENCES items,
+        classifier TEXT NOT NULL,
+        parameters TEXT NOT NULL,
+        data_hash TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        verdict TEXT CHECK (verdict IN ('similar', 'dissimilar')),
+        score REAL,
+        threshold REAL,
+        means TEXT NOT NULL,
+        clusters TEXT NOT NULL,
+        n_runs INTEGER NOT NULL,
+        n_iterations INTEGER NOT NULL,
+        pairs BLOB,
+        linkage BLOB,
+        error TEXT,
+        created_utc TEXT NOT NULL,
+        CHECK ((verdict IS NULL) = (error IS NOT NULL)),
+        UNIQUE (item_id, classifier, parameters, data_hash, version)
+    ) STRICT""",
+    """CREATE TABLE events (
+        event_id INTEGER PRIMARY KEY AUTOINCREMENT,
+        at_utc TEXT NOT NULL,
+        actor TEXT NOT NULL,
+        action TEXT NOT NULL,
+        details TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TRIGGER events_are_never_changed BEFORE UPDATE ON events
+        BEGIN SELECT RAISE(ABORT, 'events are only appended'); END""",
+    """CREATE TRIGGER events_are_never_removed BEFORE DELETE ON events
+        BEGIN SELECT RAISE(ABORT, 'events are only appended'); END""",
+    """CREATE TABLE jobs (
+        job_id INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        pid INTEGER NOT NULL,
+        n_done INTEGER NOT NULL,
+        n_total INTEGER NOT NULL,
+        started_utc TEXT NOT NULL,
+        updated_utc TEXT NOT NULL,
+        finished_utc TEXT,
+        error TEXT
+    ) STRICT""",
+)

@@ -1,0 +1,60 @@
+"""Reviewers and coordinators, and the hashes of their sign-in secrets."""
+
+from collections.abc import Iterable
+
+from labeler.model import Person, Role
+from labeler.store.database import Database
+
+_COLUMNS = "person_id, name, is_reviewer, is_coordinator, active"
+
+
+def add(db: Database, name: str, roles: Iterable[Role], created_utc: str) -> int:
+    """Write a new person without a secret; raises sqlite3.IntegrityError if the name is taken."""
+    roles = set(roles)
+    row = db.execute(
+        """INSERT INTO people (name, is_reviewer, is_coordinator, created_utc) VALUES (?, ?, ?, ?)
+           RETURNING person_id""",
+        (name, Role.REVIEWER in roles, Role.COORDINATOR in roles, created_utc),
+    ).fetchone()
+    return int(row[0])
+
+
+def all_people(db: Database) -> list[Person]:
+    """Everyone, in order of name."""
+    return [_person(row) for row in db.execute(f"SELECT {_COLUMNS} FROM people ORDER BY name")]  # noqa: S608 - constant
+
+
+def reviewers(db: Database) -> list[Person]:
+    """Those who label, in order of name."""
+    return [person for person in all_people(db) if Role.REVIEWER in person.roles]
+
+
+def by_name(db: Database, name: str) -> Person | None:
+    """The person of this name; capitals do not matter."""
+    return _one(db, "name = ?", name)
+
+
+def by_id(db: Database, person_id: int) -> Person | None:
+    """The person of this id."""
+    return _one(db, "person_id = ?", person_id)
+
+
+def by_secret_hash(db: Database, secret_hash: str) -> Person | None:
+    """Whose invitation this is."""
+    return _one(db, "secret_hash = ?", secret_hash)
+
+
+def set_secret_hash(db: Database, person_id: int, secret_hash: str) -> None:
+    """Replace a person's secret: an earlier invitation no longer works."""
+    db.execute("UPDATE people SET secret_hash = ? WHERE person_id = ?", (secret_hash, person_id))
+
+
+def _one(db: Database, condition: str, value: str | int) -> Person | None:
+    row = db.execute(f"SELECT {_COLUMNS} FROM people WHERE {condition}", (value,)).fetchone()  # noqa: S608 - constants
+    return _person(row) if row else None
+
+
+def _person(row: tuple[int, str, int, int, int]) -> Person:
+    person_id, name, is_reviewer, is_coordinator, active = row
+    roles = {Role.REVIEWER: is_reviewer, Role.COORDINATOR: is_coordinator}
+    return Person(person_id, name, frozenset(role for role, held in roles.items() if held), bool(active))

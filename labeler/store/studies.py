@@ -1,0 +1,48 @@
+"""The one row about the study itself."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from labeler.errors import NotAStudy
+from labeler.model import State, Study
+from labeler.store.database import Database
+
+
+def add(db: Database, study: Study) -> None:
+    """Write the row of a new study."""
+    db.execute(
+        """INSERT INTO studies (study_id, name, question, state, axis_rule, axis_min_span, created_utc)
+           VALUES (1, ?, ?, ?, ?, ?, ?)""",
+        (study.name, study.question, study.state, study.axis_rule, study.axis_min_span, study.created_utc),
+    )
+
+
+def get(db: Database) -> Study:
+    """The study; raises NotAStudy if its making was interrupted."""
+    row = db.execute(
+        """SELECT name, question, state, created_utc, axis_rule, axis_min_span, plan_parameters, plan_hash
+           FROM studies"""
+    ).fetchone()
+    if row is None:
+        raise NotAStudy(f"{db.path} holds no study: its making was interrupted. Remove the file and make it again.")
+    name, question, state, created_utc, axis_rule, axis_min_span, parameters, plan_hash = row
+    return Study(
+        name, question, State(state), created_utc, axis_rule, axis_min_span,
+        json.loads(parameters) if parameters else None, plan_hash,
+    )  # fmt: skip
+
+
+def describe(db: Database, name: str, question: str) -> None:
+    """Change name and question."""
+    db.execute("UPDATE studies SET name = ?, question = ?", (name, question))
+
+
+def set_plan(db: Database, parameters: Mapping[str, Any], plan_hash: str) -> None:
+    """Remember what the plan was drawn from, and its hash."""
+    db.execute("UPDATE studies SET plan_parameters = ?, plan_hash = ?", (json.dumps(parameters), plan_hash))
+
+
+def set_state(db: Database, state: State) -> None:
+    """Move the study on."""
+    db.execute("UPDATE studies SET state = ?", (state,))

@@ -1,0 +1,66 @@
+"""What classifiers said of the items, with the numbers behind it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from labeler.model import StoredVerdict
+from labeler.store.database import Database
+
+
+def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
+    """Write a verdict, in place of an earlier one from the same classifier, parameters, measurements and version."""
+    pairs = np.stack(list(verdict.pairs.values())).astype("<f4").tobytes() if verdict.pairs else None
+    linkage = np.asarray(verdict.linkage, dtype="<f8").tobytes() if verdict.linkage is not None else None
+    db.execute(
+        """INSERT INTO verdicts (item_id, classifier, parameters, data_hash, version, verdict, score, threshold, means,
+                                 clusters, n_runs, n_iterations, pairs, linkage, error, created_utc)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+           ON CONFLICT (item_id, classifier, parameters, data_hash, version) DO UPDATE SET
+               verdict = excluded.verdict, score = excluded.score, threshold = excluded.threshold,
+               means = excluded.means, clusters = excluded.clusters, n_runs = excluded.n_runs,
+               n_iterations = excluded.n_iterations, pairs = excluded.pairs, linkage = excluded.linkage,
+               error = excluded.error, created_utc = excluded.created_utc""",
+        (
+            verdict.item_id, verdict.classifier, as_key(verdict.parameters), verdict.data_hash, verdict.version,
+            verdict.verdict, verdict.score, verdict.threshold, json.dumps(dict(verdict.means)),
+            json.dumps(list(verdict.clusters)), verdict.n_runs, verdict.n_iterations, pairs, linkage, verdict.error,
+            created_utc,
+        ),
+    )  # fmt: skip
+
+
+def done(db: Database) -> set[tuple[int, str, str, str, int]]:
+    """What need not be computed again: (item, classifier, parameters, hash of the measurements, version)."""
+    rows = db.execute("SELECT item_id, classifier, parameters, data_hash, version FROM verdicts")
+    return {tuple(row) for row in rows}
+
+
+def as_key(parameters: Mapping[str, Any]) -> str:
+    """Parameters as they are compared: JSON with sorted names."""
+    return json.dumps(dict(parameters), sort_keys=True)
+
+
+def table(db: Database) -> pd.DataFrame:
+    """The newest verdict of each classifier on each item.
+
+    Columns item, benchmark, application, classifier, parameters, version, verdict, score, threshold, means (dict),
+    clusters (tuple), runs, iterations, error; in order of item and classifier.
+    """
+    rows = db.execute(
+        """SELECT i.name, i.benchmark, i.application, v.classifier, v.parameters, v.version, v.verdict, v.score,
+                  v.threshold, v.means, v.clusters, v.n_runs, v.n_iterations, v.error, max(v.verdict_id)
+           FROM verdicts v JOIN items i USING (item_id) WHERE v.data_hash = i.data_hash
+           GROUP BY v.item_id, v.classifier ORDER BY i.name, v.classifier"""
+    ).fetchall()
+    columns = [
+        "item", "benchmark", "application", "classifier", "parameters", "version", "verdict", "score", "threshold",
+        "means", "clusters", "runs", "iterations", "error", "verdict_id",
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=columns).drop(columns="verdict_id")
+    frame["means"] = [json.loads(text) for text in frame["means"]]
+    frame["clusters"] = [tuple(json.loads(text)) for text in frame["clusters"]]
+    return frame
