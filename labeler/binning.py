@@ -16,7 +16,7 @@ VERSION = 1
 MAX_BINS = 300
 MEDIAN_WINDOW = 50
 FEW_ITERATIONS = 50  # shorter runs are drawn as points
-PERCENTILES = np.array([0, 1, 2, 5, *range(10, 25, 5), 25, *range(30, 75, 5), 75, *range(80, 100, 5), 98, 99, 100])
+PERCENTILES = np.array([0, 1, 2, 3, 4, *np.arange(5, 96, 2.5), 96, 97, 98, 99, 100])
 
 Limits = tuple[float, float]
 

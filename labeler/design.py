@@ -14,35 +14,10 @@ from itertools import combinations
 from math import ceil, floor
 
 from labeler.errors import InputError
-from labeler.model import Assignment, Kind
+from labeler.model import Assignment, Kind, PlanParameters
 
 MIN_RETEST_GAP, RETEST_GAP_SHARE = 50, 0.25
 ALL = -1  # the block of an item that all reviewers label
-
-
-@dataclass(frozen=True)
-class PlanParameters:
-    """What a plan is drawn from, beside the items and the reviewers.
-
-    Attributes
-    ----------
-    seed : int
-    per_item : int
-        k: how many reviewers label each item, 2 or more.
-    overlap : float
-        Share of the items that all reviewers label, in [0, 1].
-    retest : int
-        Wanted hidden copies per reviewer.
-    paper : bool
-        The design of the paper: a random split into as many near-equal parts as there are pairs of reviewers, one
-        pair each. `per_item` must be 2, `overlap` and `retest` 0.
-    """
-
-    seed: int
-    per_item: int = 2
-    overlap: float = 0.2
-    retest: int = 20
-    paper: bool = False
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,21 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
     return table[[*columns, "clusters", "iterations", "error"]]
 
 
+def verdict_counts(table: pd.DataFrame) -> list[dict[str, str | int]]:
+    """How many items each classifier calls what: classifier, dissimilar, similar, none."""
+    return [
+        {"classifier": str(name)}
+        | {category.value: int((rows == category).sum()) for category in reversed(Category)}
+        | {"none": int(rows.isna().sum())}
+        for name, rows in table.groupby("classifier")["verdict"]
+    ]
+
+
+def n_missing(db: Database) -> int:
+    """How many items lack a verdict."""
+    return len(_missing(db))
+
+
 def latest_job(db: Database) -> Job | None:
     """The computation that began last, running or not."""
     return jobs.latest(db, JOB)

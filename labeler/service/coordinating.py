@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from labeler.design import ALL, Plan, PlanParameters, draw_plan
+from labeler.design import ALL, Plan, draw_plan
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Item, Role, State, Study
+from labeler.model import Item, PlanParameters, Role, State, Study
 from labeler.service import codes, identity
 from labeler.store import Database, assignments, create_database, events, items, labels, people, studies
 from labeler.store.assignments import NewAssignment
@@ -158,6 +158,20 @@ def status(db: Database) -> Status:
     """Where the study stands and how far everyone is."""
     progress = tuple(Progress(*row) for row in labels.progress(db))
     return Status(studies.get(db), len(items.all_items(db)), len(progress), labels.n_labels(db), progress)
+
+
+def steps(db: Database) -> list[tuple[bool, str]]:
+    """What leads from nothing to a report, and whether it is done."""
+    now = status(db)
+    n_assigned = sum(row.n_assigned for row in now.reviewers)
+    n_done = sum(row.n_done for row in now.reviewers)
+    return [
+        (now.n_items > 0, f"Import measurements: {now.n_items} items"),
+        (now.n_reviewers >= 2, f"Add at least two reviewers: {now.n_reviewers} so far"),
+        (now.study.plan_hash is not None, "Draw the plan, which opens the study for labelling"),
+        (n_done == n_assigned > 0, f"Reviewers label: {n_done} of {n_assigned} labels given"),
+        (False, "Compute the verdicts of the classifiers, and make the report"),
+    ]
 
 
 def event_log(db: Database) -> pd.DataFrame:

@@ -3,10 +3,9 @@
 from datetime import datetime
 from pathlib import Path
 
-from labeler.design import PlanParameters
 from labeler.errors import Refused
 from labeler.formats import Source
-from labeler.model import Role
+from labeler.model import PlanParameters, Role
 from labeler.service import computing, coordinating, identity, importing
 from labeler.store import Database, open_database
 

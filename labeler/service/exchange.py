@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 
 from labeler.design import key
-from labeler.errors import InputError
+from labeler.errors import InputError, Refused
+from labeler.formats import Source, tables
 from labeler.model import Answer, Benchmark, Item, Kind, Label, Role
 from labeler.service import codes
 from labeler.store import Database, assignments, events, items, labels, people
@@ -49,6 +51,16 @@ def export_labels(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
     with db.atomic():
         events.add(db, now.isoformat(), actor, "export labels", {})
         return labels.table(db)
+
+
+def import_label_file(db: Database, path: Path, *, actor: str, now: datetime) -> LabelImport:
+    """Append the labels of a CSV file; raises InputError as `import_labels` does, naming the file."""
+    try:
+        return import_labels(db, tables.read_labels(Source(str(path), path)), actor=actor, now=now)
+    except Refused:
+        raise
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def import_labels(db: Database, table: pd.DataFrame, *, actor: str, now: datetime) -> LabelImport:

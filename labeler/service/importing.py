@@ -1,14 +1,15 @@
 """Result files -> study."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from labeler import binning
-from labeler.errors import NotAllowed, Refused
-from labeler.formats import DEFAULTS, ReadOptions, Source, content_hash, read
+from labeler.errors import InputError, NotAllowed, Refused
+from labeler.formats import DEFAULTS, FORMATS, ReadOptions, Source, content_hash, read, sources
 from labeler.model import Benchmark, measurement_hash
 from labeler.store import Database, bins, events, items, runs, studies
 
@@ -56,6 +57,30 @@ class FileResult:
         ]  # fmt: skip
 
 
+def read_options(format_name: str | None, columns: Mapping[str, str]) -> ReadOptions:
+    """What the person says about the files; raises InputError for a format that does not exist."""
+    if format_name is not None and format_name not in FORMATS:
+        raise InputError(f"There is no format {format_name!r}; known are {', '.join(FORMATS)}.")
+    return ReadOptions(format_name, columns)
+
+
+def files_below(paths: Iterable[Path]) -> Iterator[Source]:
+    """The files named, and those below the folders named; raises InputError where there are none."""
+    return sources(paths)
+
+
+def upload(name: str, data: bytes) -> Source:
+    """A file that a browser sent; its name is only shown, never opened."""
+    return Source(name, data=data)
+
+
+def in_words(results: Sequence[FileResult]) -> str:
+    """What became of all files, in one line."""
+    n_items = sum(len(result.names) for result in results)
+    already, refused = (sum(bool(getattr(r, name)) for r in results) for name in ("already_there", "refused"))
+    return f"{n_items} items imported from {len(results)} files; {already} files there already, {refused} refused."
+
+
 def look_into(source: Source, options: ReadOptions = DEFAULTS) -> FileResult:
     """What an import of this file would bring, without a study."""
     try:
@@ -66,7 +91,7 @@ def look_into(source: Source, options: ReadOptions = DEFAULTS) -> FileResult:
 
 def import_files(
     db: Database,
-    sources: Sequence[Source],
+    files: Sequence[Source],
     options: ReadOptions = DEFAULTS,
     *,
     as_new: bool = False,
@@ -80,7 +105,7 @@ def import_files(
     Parameters
     ----------
     db : Database
-    sources : sequence of Source
+    files : sequence of Source
     options : ReadOptions
     as_new : bool
         Whether a changed file under a known name becomes an item of its own (`name#2`) instead of being refused.
@@ -95,7 +120,7 @@ def import_files(
     study = studies.get(db)
     if study.plan_hash is not None:
         raise NotAllowed("The plan is drawn already: new items would be assigned to nobody. Import before the plan.")
-    for source in sources:
+    for source in files:
         try:
             result = _import_file(db, source, options, as_new, study.axis_min_span, actor, now)
         except Refused as error:

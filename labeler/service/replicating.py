@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labeler.formats.source import Source
-from labeler.service.reporting import REPLICATION_NOTE, report_of_files
+from labeler.service.reporting import REPLICATION_NOTE, files_of_files, report_of_files
 
 PAIRS_IN_PERCENT = {"R1 – R2": 47, "R1 – R3": 57, "R1 – R4": 35, "R2 – R3": 53, "R2 – R4": 77, "R3 – R4": 62}
 CONFUSION = {
@@ -39,10 +38,12 @@ def replication_report(folder: Path) -> dict[str, Any]:
     folder : Path
         Holds labels.csv and verdicts.csv.
     """
-    labels, verdicts = (Source(name, path=folder / name) for name in ("labels.csv", "verdicts.csv"))
-    content = report_of_files(labels, verdicts, notes=(REPLICATION_NOTE,))
-    content["study"] |= {"name": "Replication of the published counts", "question": "Are these ten runs similar?"}
-    return content
+    return report_of_files(folder / "labels.csv", folder / "verdicts.csv", (REPLICATION_NOTE,))
+
+
+def replication_files(folder: Path) -> dict[str, str]:
+    """The same report as files: name -> text."""
+    return files_of_files(folder / "labels.csv", folder / "verdicts.csv", (REPLICATION_NOTE,))
 
 
 def compare(content: Mapping[str, Any]) -> list[Compared]:

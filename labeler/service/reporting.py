@@ -76,14 +76,14 @@ def report_of_study(db: Database, *, actor: str, now: datetime) -> dict[str, Any
     return report.summarise(answers, judged, provenance, n_items=len(all_items))
 
 
-def report_of_files(label_file: Source, verdict_file: Source | None, notes: tuple[str, ...] = ()) -> dict[str, Any]:
+def report_of_files(label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = ()) -> dict[str, Any]:
     """The same report from a label table and a verdict table alone, without a study.
 
     Parameters
     ----------
-    label_file : Source
+    label_file : Path
         CSV: item, reviewer, label; optionally the other columns of the tidy label file.
-    verdict_file : Source, optional
+    verdict_file : Path, optional
         CSV: item, classifier, verdict and optionally score.
     notes : tuple of str
         What a reader must know about the data.
@@ -93,10 +93,10 @@ def report_of_files(label_file: Source, verdict_file: Source | None, notes: tupl
     InputError
         If a file cannot be used; the message names file, place and value.
     """
-    answers = tables.read_labels(label_file)
-    judged = tables.read_verdicts(verdict_file) if verdict_file else EMPTY_VERDICTS
+    answers = tables.read_labels(_source(label_file))
+    judged = tables.read_verdicts(_source(verdict_file)) if verdict_file else EMPTY_VERDICTS
     provenance = report.Provenance(
-        study={"name": label_file.file_name, "question": "", "state": "files only", "interim": False},
+        study={"name": label_file.name, "question": "", "state": "files only", "interim": False},
         hashes={"answers": _table_hash(answers), "verdicts": _table_hash(judged)},
         versions=_versions(),
         notes=notes,
@@ -104,22 +104,33 @@ def report_of_files(label_file: Source, verdict_file: Source | None, notes: tupl
     try:
         return report.summarise(answers, judged, provenance)
     except ValueError as error:
-        raise InputError(f"{label_file.name}: {error}.") from None
+        raise InputError(f"{label_file}: {error}.") from None
 
 
-def write_report(content: Mapping[str, Any], answers: pd.DataFrame, out: Path) -> list[Path]:
-    """Write report.html, report.json and labels.csv into a folder; a file that cannot be written leaves none half done.
+def files_of_study(db: Database, *, actor: str, now: datetime) -> dict[str, str]:
+    """The report of a study as its files: name -> text."""
+    content = report_of_study(db, actor=actor, now=now)
+    return _files(content, labels.table(db))
+
+
+def files_of_files(label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = ()) -> dict[str, str]:
+    """The report of a label and a verdict table as its files: name -> text; raises InputError as above."""
+    return _files(report_of_files(label_file, verdict_file, notes), tables.read_labels(_source(label_file)))
+
+
+def as_csv(table: pd.DataFrame) -> str:
+    """A table as CSV text, safe to open in a spreadsheet."""
+    return tables.write(table)
+
+
+def write_files(files: Mapping[str, str], out: Path) -> list[Path]:
+    """Write the files of a report into a folder; a file that cannot be written is not there half.
 
     Raises
     ------
     InputError
         If the folder cannot be made or written to.
     """
-    files = {
-        "report.html": report.to_html(content),
-        "report.json": report.to_json(content),
-        "labels.csv": tables.write(answers),
-    }
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
@@ -129,6 +140,18 @@ def write_report(content: Mapping[str, Any], answers: pd.DataFrame, out: Path) -
     except OSError as error:
         raise InputError(f"The report could not be written to {out}: {error.strerror}.") from None
     return [out / name for name in files]
+
+
+def _files(content: Mapping[str, Any], answers: pd.DataFrame) -> dict[str, str]:
+    return {
+        "report.html": report.to_html(content),
+        "report.json": report.to_json(content),
+        "labels.csv": tables.write(answers),
+    }
+
+
+def _source(path: Path) -> Source:
+    return Source(str(path), path)
 
 
 def _table_hash(table: pd.DataFrame) -> str:

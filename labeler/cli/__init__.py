@@ -1,0 +1,24 @@
+"""The command `labeler`: data to standard output, remarks and progress to standard error."""
+
+import click
+
+from labeler import __version__
+from labeler.cli import data, serving, study
+from labeler.cli.common import Commands
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="labeler")
+def main() -> None:
+    """Label whether the repeated runs of benchmarks are similar, and judge reviewers and classifiers by it.
+
+    A study is one file. Name it with --study FILE, or once with the environment variable LABELER_STUDY.
+    """
+
+
+COMMANDS = (
+    *(serving.serve, serving.demo, study.init, data.import_, study.reviewers, study.coordinators),
+    *(study.plan, study.status, data.verdicts, data.labels, data.report, data.replicate, study.backup),
+)
+for command in COMMANDS:
+    main.add_command(command)

@@ -1,0 +1,124 @@
+"""What the commands share: the study option, errors in words, tables."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from labeler.config import settings
+from labeler.errors import InputError, LabelerError, NoStudy
+from labeler.store import Database, open_database
+
+OWNER = "owner"  # commands act as the owner of the study file
+DEFAULT_URL = "http://127.0.0.1:8501"
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Commands(click.Group):
+    """A group that keeps its commands in the order given and shows a `LabelerError` as one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Commands in the order in which they were added."""
+        del ctx
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run; an error that is meant for people ends the command with exit code 1."""
+        try:
+            return super().invoke(ctx)
+        except LabelerError as error:
+            raise click.ClickException(str(error)) from error
+
+
+def study_option(function: Function) -> Function:
+    """`--study FILE`, or LABELER_STUDY."""
+    return click.option(
+        "--study", type=click.Path(path_type=Path, dir_okay=False), default=lambda: settings().study,
+        metavar="FILE", help="The study file [or LABELER_STUDY].",
+    )(function)  # fmt: skip
+
+
+def json_option(function: Function) -> Function:
+    """`--json`: the table as JSON."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(function)
+
+
+def url_option(function: Function) -> Function:
+    """`--url`: where the browser application is reached."""
+    return click.option(
+        "--url", default=DEFAULT_URL, show_default=True, help="Address of the browser application, for the links."
+    )(function)
+
+
+def named(study: Path | None) -> Path:
+    """The study that was named; raises NoStudy if none was."""
+    if study is None:
+        raise NoStudy("No study was named. Give --study FILE, or set LABELER_STUDY.")
+    return study
+
+
+@contextmanager
+def opened(study: Path | None) -> Iterator[Database]:
+    """The named study, open for one command."""
+    with open_database(named(study)) as db:
+        yield db
+
+
+def now() -> datetime:
+    """The time of a command."""
+    return datetime.now(UTC)
+
+
+def remark(text: str) -> None:
+    """A remark for the person, not part of the data."""
+    click.echo(text, err=True)
+
+
+def link(url: str, secret: str) -> str:
+    """A sign-in link."""
+    return f"{url.rstrip('/')}/join/{secret}"
+
+
+def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print rows as JSON or as an aligned table; numbers to the right, None as an empty cell."""
+    if as_json:
+        click.echo(json.dumps(list(rows), indent=1, ensure_ascii=False))
+        return
+    if not rows:
+        return
+    header = list(rows[0])
+    cells = [header, *([_cell(row[name]) for name in header] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    to_the_right = [all(isinstance(row[name], (int, float, type(None))) for row in rows) for name in header]
+    for line in cells:
+        aligned = (
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(line, widths, to_the_right, strict=True)
+        )
+        click.echo("  ".join(aligned).rstrip())
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file at once; `-` is standard output. Raises InputError if it cannot be written."""
+    if str(path) == "-":
+        click.echo(text, nl=False)
+        return
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} could not be written: {error.strerror}.") from None
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)

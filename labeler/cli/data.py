@@ -1,0 +1,172 @@
+"""Commands that carry measurements, verdicts, labels and reports in and out."""
+
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from multiprocessing import get_context
+from pathlib import Path
+
+import click
+
+from labeler.cli.common import OWNER, json_option, named, now, opened, remark, show, study_option, write_text
+from labeler.config import bundled
+from labeler.errors import InputError
+from labeler.service import computing, exchange, importing, replicating, reporting
+
+
+def _columns(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> dict[str, str]:
+    pairs = [pair.partition("=") for pair in text.split(",")] if text else []
+    if not all(ours and equals and theirs for ours, equals, theirs in pairs):
+        raise click.BadParameter("expected benchmark=NAME,run=NAME,value=NAME,...")
+    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+
+
+@click.command("import", epilog="Example: labeler import --study cache.study results/ more.csv")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@study_option
+@click.option(
+    "--format", "format_", default=None, help="Read the files as this format [default: found from the content]."
+)
+@click.option("--columns", callback=_columns, default=None, help="For tables: benchmark=NAME,run=NAME,value=NAME,...")
+@click.option("--as-new", is_flag=True, help="Keep a changed file under a known name as an item of its own.")
+@click.option("--dry-run", is_flag=True, help="Only show what would come in; needs no study.")
+@json_option
+def import_(
+    paths: tuple[Path, ...],
+    study: Path | None,
+    format_: str | None,
+    columns: dict[str, str],
+    as_new: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Import benchmark results: files, or folders with files.
+
+    Reads ICPE '23 JSON (also .gz), long CSV and Parquet. A bad file is refused with its reason and stops nothing;
+    the exit code is then 1. A file that is there already adds nothing.
+    """
+    options = importing.read_options(format_, columns)
+    files = list(importing.files_below(paths))
+    with (
+        nullcontext() if dry_run else opened(study) as db,
+        click.progressbar(length=len(files), label="Reading" if dry_run else "Importing", file=sys.stderr) as bar,
+    ):
+        results = []
+        looked_at = (
+            importing.import_files(db, files, options, as_new=as_new, actor=OWNER, now=now())
+            if db
+            else (importing.look_into(file, options) for file in files)
+        )
+        for result in looked_at:
+            results.append(result)
+            bar.update(1)
+    if dry_run or as_json:
+        show([row for result in results for row in result.plain()], as_json=as_json)
+    refused = [result for result in results if result.refused]
+    for result in refused:
+        remark(f"Refused {result.file}: {result.refused}")
+    remark(importing.in_words(results) if not dry_run else f"{len(files)} files, {len(refused)} would be refused.")
+    if refused:
+        raise SystemExit(1)
+
+
+@click.command(epilog="Example: labeler verdicts --study cache.study --jobs 2 --export verdicts.csv")
+@study_option
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to compute with.")
+@click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+              help="Also write every verdict with its numbers; - is standard output.")  # fmt: skip
+@json_option
+def verdicts(study: Path | None, jobs: int, export: Path | None, as_json: bool) -> None:
+    """Compute what the heuristic, the printed heuristic and SAME say of every item.
+
+    What was computed before is not computed again. Prints how many items each calls what.
+    """
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) if jobs > 1 else nullcontext()
+    with (
+        opened(study) as db,
+        pool as executor,
+        click.progressbar(length=computing.n_missing(db), label="Judging", file=sys.stderr) as bar,
+    ):
+        computed = computing.compute_verdicts(
+            db, executor=executor, advance=lambda done, _total: bar.update(done - bar.pos), actor=OWNER
+        )
+        table = computing.verdict_table(db)
+        exported = computing.export_table(db, actor=OWNER, now=now()) if export else None
+    if not computed.n_items:
+        raise InputError("The study has no measurements to judge. Import some first.")
+    remark(
+        f"Judged {computed.n_computed} of {computed.n_items} items anew; {computed.n_without_verdict} got no verdict."
+    )
+    if export is not None and exported is not None:
+        write_text(export, reporting.as_csv(exported))
+    if str(export) != "-":
+        show(computing.verdict_counts(table), as_json=as_json)
+
+
+@click.command(epilog="Example: labeler labels --study cache.study --export labels.csv")
+@study_option
+@click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+              help="Write every answer, one row each; - is standard output.")  # fmt: skip
+@click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+              help="Append labels made elsewhere: item, reviewer, label, and any exported column.")  # fmt: skip
+def labels(study: Path | None, export: Path | None, import_file: Path | None) -> None:
+    """Write the labels as a table, or append labels made elsewhere."""
+    if (export is None) == (import_file is None):
+        raise InputError("Give either --export FILE.csv or --import FILE.csv.")
+    with opened(study) as db:
+        if import_file is not None:
+            done = exchange.import_label_file(db, import_file, actor=OWNER, now=now())
+            remark(f"{done.n_new} labels appended, {done.n_already_there} there already.")
+            if done.new_reviewers:
+                remark(f"New reviewers: {', '.join(done.new_reviewers)}.")
+        if export is not None:
+            table = exchange.export_labels(db, actor=OWNER, now=now())
+            write_text(export, reporting.as_csv(table))
+            remark(f"{len(table)} answers written.")
+
+
+@click.command(epilog="Example: labeler report --study cache.study --out report")
+@study_option
+@click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
+              help="Report on these labels instead of a study.")  # fmt: skip
+@click.option("--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
+              help="With --labels: item, classifier, verdict.")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
+def report(study: Path | None, label_file: Path | None, verdict_file: Path | None, out: Path) -> None:
+    """Write the agreement report: report.html, report.json, labels.csv."""
+    if label_file is not None:
+        files = reporting.files_of_files(label_file, verdict_file)
+    elif verdict_file is not None:
+        raise InputError("--verdicts goes with --labels.")
+    else:
+        with opened(named(study)) as db:
+            files = reporting.files_of_study(db, actor=OWNER, now=now())
+        remark("interim, not unblinded")
+    for path in reporting.write_files(files, out):
+        click.echo(path)
+
+
+@click.command(epilog="Example: labeler replicate --out replication-report")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
+              help="Also write the report on the replication data.")  # fmt: skip
+@json_option
+def replicate(out: Path | None, as_json: bool) -> None:
+    """Show every number of the paper's Tables 1 to 3, agreement and kappa beside ours.
+
+    The data set has the published counts; what they do not fix is arbitrary, and the report says so.
+    """
+    folder = bundled("data", "replication")
+    compared = replicating.compare(replicating.replication_report(folder))
+    show(
+        [
+            {"where": c.where, "what": c.what, "paper": c.paper, "ours": c.ours, "agrees": "yes" if c.agrees else "NO",
+             "note": c.note}
+            for c in compared
+        ],
+        as_json=as_json,
+    )  # fmt: skip
+    if out is not None:
+        for path in reporting.write_files(replicating.replication_files(folder), out):
+            remark(str(path))
+    if not all(c.agrees for c in compared):
+        raise InputError("Some numbers differ from the paper's.")

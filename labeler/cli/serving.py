@@ -1,0 +1,94 @@
+"""Commands that start the browser application."""
+
+import socket
+import sys
+from pathlib import Path
+
+import click
+
+from labeler.cli.common import named, now, remark, study_option
+from labeler.config import bundled
+from labeler.errors import InputError
+from labeler.service import coordinating
+from labeler.service import demo as demo_study
+from labeler.store import open_database
+
+DEFAULT_PORT = 8501
+LOOPBACK = "127.0.0.1"
+
+
+@click.command(epilog="Example: labeler serve --study cache.study --port 8501")
+@study_option
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=None, help=f"[default: {DEFAULT_PORT}, or the next free one]"
+)
+@click.option("--address", default=LOOPBACK, show_default=True, help="Address to listen on.")
+def serve(study: Path | None, port: int | None, address: str) -> None:
+    """Start the browser application on a study; stop it with Ctrl+C."""
+    path = named(study)
+    with open_database(path) as db:
+        name = coordinating.get_study(db).name
+    chosen = free_port(address, port)
+    remark(
+        f"Serving {name} ({path}). Make sign-in links with: labeler reviewers link NAME --url http://{address}:{chosen}"
+    )
+    _run(path, address, chosen)
+
+
+@click.command(epilog="Example: labeler demo --port 8600")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=None, help=f"[default: {DEFAULT_PORT}, or the next free one]"
+)
+@click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=Path("demo.study"), show_default=True,
+              help="Where the demo study is made, or was made before.")  # fmt: skip
+def demo(port: int | None, study: Path) -> None:
+    """Make the demo study, print a sign-in link for everyone in it, and start the browser application.
+
+    The study holds 24 really measured benchmarks, ten runs each; half of them had a known intervention in some runs.
+    """
+    chosen = free_port(LOOPBACK, port)
+    if study.exists():
+        remark(f"Going on with the demo study {study}. Remove the file to begin again.")
+    else:
+        remark(f"Making the demo study {study} ...")
+        with click.progressbar(length=24, label="Judging", file=sys.stderr) as bar:
+            measurements = bundled("data", "demo", "demo.parquet")
+            demo_study.build(study, measurements, advance=lambda done, _total: bar.update(done - bar.pos), now=now())
+    with open_database(study) as db:
+        secrets = demo_study.invitations(db, now=now())
+    remark("\nOpen one of these links in a browser (a link signs one person in, on any device):\n")
+    for name, secret in secrets.items():
+        click.echo(f"{name}: http://{LOOPBACK}:{chosen}/join/{secret}")
+    remark("\nNext: label a few items as two of the reviewers, then look at Progress and Report as the coordinator.")
+    remark("Stop with Ctrl+C. The labels stay in the file.\n")
+    _run(study, LOOPBACK, chosen)
+
+
+def free_port(address: str, wanted: int | None) -> int:
+    """The wanted port if it is free; without a wish the first free one from 8501 on.
+
+    Raises
+    ------
+    InputError
+        If the port is taken, or the address is not this machine's.
+    """
+    candidates = [wanted] if wanted else range(DEFAULT_PORT, DEFAULT_PORT + 50)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    reason = ""
+    for port in candidates:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((address, port))
+            except OSError as error:
+                reason = error.strerror or str(error)
+            else:
+                return port
+    raise InputError(f"Cannot listen on {address}, port {candidates[0]}: {reason}. Name another with --port.")
+
+
+def _run(study: Path, address: str, port: int) -> None:
+    sys.stdout.flush()
+    from labeler.ui.server import serve as run  # only here: the other commands start without Streamlit
+
+    run(study, address=address, port=port)

@@ -1,0 +1,38 @@
+"""Reviewers and coordinators, and their sign-in links."""
+
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from labeler.model import Role
+from labeler.service import identity
+from labeler.store import Database
+
+
+def render(db: Database, person: str) -> None:
+    """Who takes part; adding people; a fresh link for one of them."""
+    now = datetime.now(UTC)
+    st.subheader("People")
+    everyone = identity.everyone(db)
+    rows = [{"name": p.name, "role": ", ".join(sorted(p.roles)), "takes part": p.active} for p in everyone]
+    st.dataframe(rows, hide_index=True)
+    with st.form("add-people", clear_on_submit=True):
+        names = st.text_area("Add reviewers, one name a line")
+        role = st.radio("As", [Role.REVIEWER, Role.COORDINATOR], horizontal=True)
+        if st.form_submit_button("Add"):
+            for name in filter(None, map(str.strip, names.splitlines())):
+                identity.add_person(db, name, [role], actor=person, now=now)
+                show_link(name, identity.invite(db, name, role, actor=person, now=now))
+    with st.form("invite"):
+        chosen = st.selectbox("Make a new sign-in link for", everyone, format_func=lambda p: p.name)
+        st.caption("The link before it stops working. Windows that are signed in stay so.")
+        if st.form_submit_button("Make link") and chosen is not None:
+            show_link(chosen.name, identity.invite(db, chosen.name, min(chosen.roles), actor=person, now=now))
+
+
+def show_link(name: str, secret: str) -> None:
+    """A sign-in link, shown once."""
+    st.write(f"Give this link to **{name}** only; it is not shown again:")
+    address = urlsplit(st.context.url or "")
+    st.code(f"{address.scheme}://{address.netloc}/join/{secret}", language=None)

@@ -1,0 +1,23 @@
+"""The report: look at it, take it away."""
+
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from labeler.service import reporting
+from labeler.store import Database
+
+
+def render(db: Database, person: str) -> None:
+    """Make the report when asked, show it, and offer its files."""
+    st.subheader("Report")
+    st.caption("Making the report is logged: it shows agreement, consensus and verdicts before the study has ended.")
+    if st.button("Make the report", type="primary"):
+        st.session_state["report-made"] = True
+    if not st.session_state.get("report-made"):
+        return
+    files = reporting.files_of_study(db, actor=person, now=datetime.now(UTC))
+    columns = st.columns(len(files))
+    for column, (name, text) in zip(columns, files.items(), strict=True):
+        column.download_button(f"Download {name}", text, name, key=f"download-{name}", on_click="ignore")
+    st.iframe(files["report.html"], height=1400)

@@ -1,0 +1,45 @@
+"""What the classifiers say: compute it, watch it being computed, see it."""
+
+import streamlit as st
+
+from labeler.service import background, computing
+from labeler.store import Database, open_database
+
+
+def render(db: Database, _person: str) -> None:
+    """Start a computation in a process of its own, show how far it is, list the verdicts."""
+    st.subheader("Verdicts")
+    job = computing.latest_job(db)
+    if job is not None and background.is_running(job):
+        watch(str(db.path))
+        return
+    if job is not None and job.finished_utc is None:
+        st.warning("The last computation was interrupted. Start it again; what it finished is kept.")
+    elif job is not None and job.error:
+        st.error(f"The last computation failed: {job.error}")
+    missing = computing.n_missing(db)
+    if missing:
+        st.write(f"{missing} items lack verdicts.")
+        if st.button("Compute verdicts", type="primary"):
+            background.start_verdicts(db.path)
+            watch(str(db.path))
+            return
+    table = computing.verdict_table(db)
+    st.dataframe(computing.verdict_counts(table), hide_index=True)
+    st.dataframe(table[["item", "classifier", "verdict", "score", "threshold", "iterations", "error"]], hide_index=True)
+
+
+@st.fragment(run_every=1.0)
+def watch(path: str) -> None:
+    """The progress of the computation, looked up every second until it ends."""
+    from pathlib import Path
+
+    with open_database(Path(path)) as db:
+        job = computing.latest_job(db)
+    if job is None:
+        st.progress(0.0, "Starting …")
+    elif background.is_running(job):
+        share = job.n_done / job.n_total if job.n_total else 1.0
+        st.progress(share, background.in_words(job))
+    else:
+        st.rerun()

@@ -1,0 +1,42 @@
+"""The review component: canvas, keys and answer queue in the browser, one event at a time to the server.
+
+Its JavaScript is served from `js/` by `labeler.ui.server` at `ASSETS`, as plain modules without a build step; what is
+registered with Streamlit is the markup, the style and a line that loads them, so that a page run sends data only.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+HERE = Path(__file__).parent
+JS_DIRECTORY = HERE / "js"
+ASSETS = "/review"
+
+_LOADER = f"""
+const loaded = import(new URL("{ASSETS}/index.js", window.location.origin).href);
+export default function (component) {{
+  let end = null, ended = false;
+  loaded.then((module) => {{ if (!ended) end = module.default(component); }});
+  return () => {{ ended = true; end?.(); }};
+}}
+"""
+
+_mount = st.components.v2.component(
+    "labeler_review",
+    html=(HERE / "review.html").read_text(encoding="utf-8"),
+    css=(HERE / "style.css").read_text(encoding="utf-8"),
+    js=_LOADER,
+)
+
+
+def event_of(key: str) -> object | None:
+    """The event that caused this page run, if the component under this key sent one; anything may stand in it."""
+    state = st.session_state.get(key)
+    return state.get("event") if isinstance(state, Mapping) else None
+
+
+def show(key: str, data: Mapping[str, Any]) -> None:
+    """Mount the component, or hand new data to the one that is there."""
+    _mount(key=key, data=dict(data), on_event_change=lambda: None)

@@ -1,0 +1,22 @@
+// Which key presses count. A held key, a press meant for a text field or a dialog, and a press
+// before the item could be seen do not.
+
+export const MIN_DWELL_MS = 250;
+
+const TEXT_FIELDS = new Set(["INPUT", "TEXTAREA", "SELECT"]);
+
+export function isTyping(target) {
+  return Boolean(target) && (TEXT_FIELDS.has(target.tagName) || target.isContentEditable === true);
+}
+
+/** The letter to act on, or null. `target` is where the press really happened, also inside a shadow root. */
+export function pressedKey(event, target, dialogIsOpen) {
+  if (event.repeat || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return null;
+  if (dialogIsOpen || isTyping(target)) return null;
+  return event.key.length === 1 ? event.key.toLowerCase() : null;
+}
+
+/** Whether an answer at `now` can be to what was painted at `paintedAt` (null: not painted yet). */
+export function wasSeen(paintedAt, now) {
+  return paintedAt !== null && now - paintedAt >= MIN_DWELL_MS;
+}

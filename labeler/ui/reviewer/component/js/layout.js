@@ -1,0 +1,127 @@
+// Geometry, scales and numbers of the picture; no drawing here.
+
+export const SHORT_RUN = 50; // runs with fewer iterations are drawn as points
+const GAP = 12;
+const TITLE = 18;
+const LEFT = 62; // room for the axis at the left
+const RIGHT = 46; // room for the axis in percent
+const MIN_PANEL = 96;
+const STRIP = 0.24; // share of the width for spread and distribution
+const WIDE = 860; // below this the strip goes under the runs
+
+/** The picture's numbers, unpacked: what the server sent as base64 of float32. */
+export function unpack(picture) {
+  return {
+    ...picture,
+    runs: picture.runs.map((run) => ({
+      ...run,
+      low: floats(run.low),
+      high: floats(run.high),
+      medians: floats(run.medians),
+      quantiles: floats(run.quantiles),
+    })),
+  };
+}
+
+function floats(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Float32Array(bytes.buffer);
+}
+
+/** Where everything goes: `panels` one a run (one for all when overlaid), `bars` and `ecdf` beside or below them. */
+export function arrange(width, height, nRuns, overlay) {
+  const wide = width >= WIDE;
+  const runsWidth = wide ? Math.round(width * (1 - STRIP)) : width;
+  const room = runsWidth - LEFT - RIGHT;
+  const wanted = wide ? Math.ceil(nRuns / 2) : 4;
+  const columns = overlay ? 1 : Math.max(1, Math.min(wanted, nRuns, Math.floor((room + GAP) / (MIN_PANEL + GAP))));
+  const rows = overlay ? 1 : Math.ceil(nRuns / columns);
+  const stripHeight = wide ? 0 : 190;
+  const runsHeight = Math.max(height - stripHeight, rows * (TITLE + 110));
+  const panelWidth = (room - GAP * (columns - 1)) / columns;
+  const panelHeight = runsHeight / rows - TITLE - GAP;
+  const panels = Array.from({ length: overlay ? 1 : nRuns }, (_, i) => ({
+    x: LEFT + (i % columns) * (panelWidth + GAP),
+    y: TITLE + Math.floor(i / columns) * (panelHeight + TITLE + GAP),
+    w: panelWidth,
+    h: panelHeight,
+    isFirst: i % columns === 0,
+    isLast: i % columns === columns - 1 || i === nRuns - 1 || overlay,
+  }));
+  const strip = wide
+    ? { x: runsWidth + 8, y: TITLE, w: width - runsWidth - 16, h: runsHeight - TITLE - GAP }
+    : { x: LEFT, y: runsHeight + TITLE, w: width - LEFT - RIGHT, h: stripHeight - TITLE - GAP - 16 };
+  const [bars, ecdf] = wide ? stacked(strip) : sideBySide(strip);
+  return { panels, bars, ecdf, width, height: runsHeight + stripHeight };
+}
+
+function stacked({ x, y, w, h }) {
+  const half = (h - TITLE - 2 * GAP) / 2;
+  return [
+    { x, y, w, h: half },
+    { x, y: y + half + TITLE + 2 * GAP, w, h: half - 6 },
+  ];
+}
+
+function sideBySide({ x, y, w, h }) {
+  const half = (w - 3 * GAP) / 2;
+  return [
+    { x, y, w: half, h },
+    { x: x + half + 3 * GAP, y, w: half, h },
+  ];
+}
+
+/** A scale: value -> share of the height from the bottom; `clip` keeps it inside. */
+export function scale([low, high], isLog) {
+  if (!isLog) return (value) => (value - low) / (high - low);
+  const floor = Math.log(Math.max(low, high * 1e-6));
+  const span = Math.log(high) - floor || 1;
+  return (value) => (value <= 0 ? -1 : (Math.log(value) - floor) / span);
+}
+
+/** Round values between low and high, about `wanted` of them. */
+export function ticks(low, high, wanted) {
+  const rough = (high - low) / Math.max(wanted, 1);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) ?? 10 * power;
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  return Array.from({ length: Math.max(last - first + 1, 0) }, (_, i) => (first + i) * step);
+}
+
+const TIMES = [
+  [1, "s"],
+  [1e-3, "ms"],
+  [1e-6, "µs"],
+  [1e-9, "ns"],
+];
+
+/** The unit in which values of this size read best: [factor, name]. */
+export function unitFor(value, unit) {
+  if (unit !== "s") return [1, unit];
+  return TIMES.find(([factor]) => Math.abs(value) >= factor) ?? TIMES[TIMES.length - 1];
+}
+
+/** A tick as text, with just the decimals that its step needs. */
+export function tickText(value, step, [factor, name]) {
+  const decimals = Math.min(Math.max(-Math.floor(Math.log10(step / factor) + 1e-9), 0), 6);
+  return `${(value / factor).toFixed(decimals)} ${name}`.trim();
+}
+
+export function percentText(share) {
+  const text = (100 * share).toFixed(Math.abs(share) < 0.0095 && share !== 0 ? 1 : 0);
+  return `${share > 0 ? "+" : ""}${text.replace("-", "−")}%`;
+}
+
+/** The picture in words, as neutral as the picture itself. */
+export function summary(picture) {
+  const unit = unitFor(picture.median, picture.unit);
+  const at = (run, percentile) => run.quantiles[picture.percentiles.indexOf(percentile)];
+  const write = (value) => `${(value / unit[0]).toPrecision(4)} ${unit[1]}`.trim();
+  const lines = picture.runs.map(
+    (run, i) =>
+      `Run ${i + 1}: ${run.n} iterations, median ${write(at(run, 50))}, middle half ${write(at(run, 25))} to ` +
+      `${write(at(run, 75))}, 5 to 95 percent ${write(at(run, 5))} to ${write(at(run, 95))}.`,
+  );
+  return `${picture.runs.length} runs on one scale. ${lines.join(" ")}`;
+}
