@@ -21,8 +21,8 @@ COORDINATOR_PAGES: dict[str, ModuleType] = {
 }  # fmt: skip
 
 
-def main() -> None:
-    """One page run."""
+def main(token: str | None) -> None:
+    """One page run for whoever holds the session id `token`."""
     st.set_page_config(page_title="Benchmark runs", layout="wide")
     st.html("<style>.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1rem; }</style>")
     try:
@@ -30,26 +30,28 @@ def main() -> None:
         if study is None:
             raise NoStudy("No study was named. Start the application with: labeler serve --study FILE")
         with open_database(study) as db:
-            person = identity.person_of_session(db, st.context.cookies.get(SESSION_COOKIE))
+            person = identity.person_of_session(db, token)
             if person is None:
                 st.error("You are not signed in, or no longer. Open your sign-in link again.")
                 return
-            st.navigation(pages(db, person), position="top").run()
+            listed = [
+                st.Page(render, title=title, url_path=title.lower().replace(" ", "-"))
+                for title, render in pages(db, person).items()
+            ]
+            st.navigation(listed, position="top").run()
     except LabelerError as error:
         st.error(str(error))
 
 
-def pages(db: Database, person: Person) -> list[st.Page]:
-    """The pages of this person's roles, and signing out."""
-    listed: list[st.Page] = []
+def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
+    """The pages of this person's roles by title, and the one for signing out."""
+    listed: dict[str, Callable[[], None]] = {}
     if Role.REVIEWER in person.roles:
-        listed += [
-            _page(partial(label.render, db, person.person_id), "Label"),
-            _page(partial(my_labels.render, db, person.person_id), "My labels"),
-        ]
+        listed["Label"] = partial(label.render, db, person.person_id)
+        listed["My labels"] = partial(my_labels.render, db, person.person_id)
     if Role.COORDINATOR in person.roles:
-        listed += [_page(partial(module.render, db, person.name), title) for title, module in COORDINATOR_PAGES.items()]
-    return [*listed, _page(partial(sign_out, person.name), "Sign out")]
+        listed |= {title: partial(module.render, db, person.name) for title, module in COORDINATOR_PAGES.items()}
+    return listed | {"Sign out": partial(sign_out, person.name)}
 
 
 def sign_out(name: str) -> None:
@@ -58,9 +60,5 @@ def sign_out(name: str) -> None:
     st.html('<a href="/sign-out" target="_self">Sign out on this device</a>')
 
 
-def _page(render: Callable[[], None], title: str) -> st.Page:
-    return st.Page(render, title=title, url_path=title.lower().replace(" ", "-"))
-
-
 if __name__ == "__main__":
-    main()
+    main(st.context.cookies.get(SESSION_COOKIE))

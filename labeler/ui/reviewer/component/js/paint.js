@@ -150,7 +150,7 @@ function legend(context, panel, n) {
 
 /** Quantile bars on the same scale: 5 to 95 %, 25 to 75 %, median. */
 function spread({ context, picture, y }, panel) {
-  text(context, "Spread per run: 5–95 %, 25–75 %, median", panel.x, panel.y - 5, { weight: 600, size: 11 });
+  heading(context, panel, ["Spread per run: 5–95 %, 25–75 %, median", "Spread per run", "Spread"]);
   const at = (series, percentile) => bottomUp(panel, y(series.quantiles[picture.percentiles.indexOf(percentile)]));
   const step = panel.w / picture.runs.length;
   inside(context, panel, () => {
@@ -172,7 +172,7 @@ function spread({ context, picture, y }, panel) {
 
 /** The empirical distribution functions of all runs. */
 function distributions({ context, picture, limits, y, view }, panel) {
-  text(context, "Share of iterations up to a value", panel.x, panel.y - 5, { weight: 600, size: 11 });
+  heading(context, panel, ["Share of iterations up to a value", "Distribution"]);
   const x = (value) => panel.x + y(value) * panel.w;
   inside(context, panel, () => {
     picture.runs.forEach((series, i) => {
@@ -184,9 +184,28 @@ function distributions({ context, picture, limits, y, view }, panel) {
   const values = view.log ? logTicks(limits) : ticks(limits[0], limits[1], panel.w / 75);
   const step = view.log ? Math.min(...values) : (values[1] ?? limits[1]) - (values[0] ?? limits[0]);
   const unit = unitFor(picture.median, picture.unit);
-  for (const value of values) {
-    text(context, tickText(value, step, unit), x(value), panel.y + panel.h + 13, { align: "center", size: 11 });
+  below(context, panel, values.map((value) => [x(value), tickText(value, step, unit)]));
+}
+
+/** Labels under a panel, kept inside it; one that would touch the label before it is left out. */
+function below(context, panel, labels) {
+  let free = -Infinity;
+  context.font = font({ weight: 400, size: 11 });
+  for (const [x, words] of labels) {
+    const half = context.measureText(words).width / 2;
+    const at = Math.min(x, panel.x + panel.w - half);
+    if (at - half < free) continue;
+    text(context, words, at, panel.y + panel.h + 13, { align: "center", size: 11 });
+    free = at + half + 6;
   }
+}
+
+/** The longest of the wordings that fits above the panel. */
+function heading(context, panel, wordings) {
+  const style = { weight: 600, size: 11 };
+  context.font = font(style);
+  const fitting = wordings.find((words) => context.measureText(words).width <= panel.w) ?? wordings.at(-1);
+  text(context, fitting, panel.x, panel.y - 5, style);
 }
 
 function bottomUp(panel, share) {
@@ -220,9 +239,13 @@ function line(context, path, { colour, width = 1, dash = [] }) {
   context.restore();
 }
 
+function font({ weight, size }) {
+  return `${weight} ${size}px ${FONT}`;
+}
+
 function text(context, words, x, y, { align = "left", colour = INK, size = 12, weight = 400 } = {}) {
   context.fillStyle = colour;
-  context.font = `${weight} ${size}px ${FONT}`;
+  context.font = font({ weight, size });
   context.textAlign = align;
   context.fillText(words, x, y);
 }

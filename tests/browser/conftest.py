@@ -1,0 +1,120 @@
+"""A real server on a free port of this machine, and a real Chromium to look at it with."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from labeler.config import bundled
+from labeler.service import demo
+from labeler.store import open_database
+
+START_LIMIT_S = 30
+CHROMIUM_OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@dataclass
+class Served:
+    """A study with the server that shows it."""
+
+    study: Path
+    url: str
+    secrets: dict[str, str]
+    process: subprocess.Popen[bytes]
+
+    def link(self, name: str) -> str:
+        return f"{self.url}/join/{self.secrets[name]}"
+
+
+def chromium_path() -> str | None:
+    named = os.environ.get("LABELER_CHROMIUM")
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return named or next(filter(None, map(shutil.which, names)), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = chromium_path()
+    if path is None:
+        message = (
+            "no Chromium found: install Debian's chromium, or name one with LABELER_CHROMIUM, to run browser tests"
+        )
+        if os.environ.get("CI") == "true":
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=CHROMIUM_OPTIONS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1440, "height": 800})
+    yield context.new_page()
+    context.close()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start_server(study: Path, port: int) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    deadline = time.monotonic() + START_LIMIT_S
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise AssertionError(f"the server ended: {process.communicate()[1].decode()}")
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1):
+                return process
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.05)  # polls a bounded loop; the server says when it is there
+    stop_server(process)
+    raise AssertionError(f"the server did not answer within {START_LIMIT_S} s")
+
+
+def stop_server(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    process.communicate(timeout=20)
+
+
+def served_demo(folder: Path) -> Served:
+    study, port = folder / "browser.study", free_port()
+    now = datetime.now(UTC)
+    demo.build(study, bundled("data", "demo", "demo.parquet"), advance=lambda _done, _total: None, now=now)
+    with open_database(study) as db:
+        secrets = demo.invitations(db, now=now)
+    return Served(study, f"http://127.0.0.1:{port}", secrets, start_server(study, port))
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    one = served_demo(tmp_path_factory.mktemp("served"))
+    yield one
+    stop_server(one.process)

@@ -1,0 +1,281 @@
+"""Every command as a person runs it: what it prints, its exit code, and one clear line on an error."""
+
+import json
+import re
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from labeler.cli import main
+from labeler.config import bundled
+
+DEMO = bundled("data", "demo", "demo.parquet")
+SECRET_LINK = r"http://127\.0\.0\.1:8501/join/[\w-]{32}"
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(main, [str(a) for a in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def study(tmp_path):
+    path = tmp_path / "cache.study"
+    run("init", "--study", path)
+    return path
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A folder with three small ICPE files."""
+    folder = tmp_path / "results"
+    folder.mkdir()
+    rng = np.random.default_rng(5)
+    for index in range(3):
+        runs = (1e-6 * (10 + rng.random((4, 60)))).tolist()
+        (folder / f"org__project#bench.Method{index}#size={index}.json").write_text(json.dumps(runs))
+    return folder
+
+
+@pytest.fixture
+def planned(study, results):
+    run("import", "--study", study, results)
+    run("reviewers", "add", "--study", study, "ada", "ben")
+    run("plan", "--study", study, "--seed", 1, "--retest", 0)
+    return study
+
+
+def all_commands(group=main, prefix=()):
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from all_commands(command, (*prefix, name))
+        else:
+            yield (*prefix, name), command
+
+
+@pytest.mark.parametrize("name", [name for name, _ in all_commands()], ids=" ".join)
+def test_every_command_has_help_with_an_example_of_itself(name):
+    text = run(*name, "--help").output
+    assert f"Example: labeler {' '.join(name)}" in text
+
+
+def test_examples_in_the_help_are_valid_commands():
+    for _name, command in all_commands():
+        words = re.sub(r"'[^']*'", "QUOTED", command.epilog.removeprefix("Example: labeler ")).split()
+        context = main.make_context("labeler", words, resilient_parsing=False)
+        group, rest = main, words
+        while isinstance(group, click.Group):
+            group, rest = group.commands[rest[0]], rest[1:]
+        group.make_context("command", rest, parent=context)
+
+
+def test_init_makes_a_study_and_prints_the_coordinators_link(tmp_path):
+    result = run("init", "--study", tmp_path / "new.study", "--name", "New", "--coordinator", "grace")
+    assert re.fullmatch(rf"grace: {SECRET_LINK}\n", result.stdout)
+    assert "Next: labeler import" in result.stderr
+    again = run("init", "--study", tmp_path / "new.study", code=1)
+    assert (
+        again.stderr == f"Error: {tmp_path / 'new.study'} exists already. Name a new file, or go on with that study.\n"
+    )
+
+
+def test_the_study_can_be_named_by_the_environment(study, monkeypatch):
+    assert run("status", code=1).stderr == "Error: No study was named. Give --study FILE, or set LABELER_STUDY.\n"
+    monkeypatch.setenv("LABELER_STUDY", str(study))
+    assert json.loads(run("status", "--json").stdout)["study"] == "cache"
+
+
+def test_import_twice_adds_nothing(study, results):
+    first = run("import", "--study", study, results)
+    assert "3 items imported from 3 files; 0 files there already, 0 refused." in first.stderr
+    second = run("import", "--study", study, results)
+    assert "0 items imported from 3 files; 3 files there already, 0 refused." in second.stderr
+
+
+def test_a_bad_file_is_named_and_the_good_ones_go_in(study, results):
+    (results / "org__project#bad#.json").write_text("[[1.0, NaN], [1.0, 2.0]]")
+    (results / "other.json").write_text('{"benchmarks": []}')
+    result = run("import", "--study", study, results, code=1)
+    assert "run 0, iteration 1: nan is not a finite measurement" in result.stderr
+    assert "other.json: not a result file of a known format" in result.stderr
+    assert json.loads(run("status", "--study", study, "--json").stdout)["items"] == 3
+
+
+def test_an_empty_folder_and_a_missing_path_are_refused(study, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert "no result files" in run("import", "--study", study, tmp_path / "empty", code=1).stderr
+    assert "there is no such file or folder" in run("import", "--study", study, tmp_path / "gone", code=1).stderr
+
+
+def test_a_dry_run_needs_no_study_and_shows_what_would_come_in(results):
+    rows = json.loads(run("import", "--dry-run", "--json", results).stdout)
+    assert [set(row) for row in rows] == [
+        {"file", "benchmark", "runs", "iterations", "unit", "better", "warnings", "refused"}
+    ] * 3
+    assert (rows[0]["runs"], rows[0]["iterations"], rows[0]["unit"], rows[0]["refused"]) == (4, "60", "s", None)
+
+
+def test_columns_are_mapped(study, tmp_path):
+    table = pd.DataFrame({"name": "b", "fork": np.repeat([1, 2], 60), "ms": np.arange(120.0) + 1})
+    table.to_csv(tmp_path / "table.csv", index=False)
+    assert "column 'benchmark' is missing" in run("import", "--study", study, tmp_path / "table.csv", code=1).stderr
+    run("import", "--study", study, tmp_path / "table.csv", "--columns", "benchmark=name,run=fork,value=ms")
+    assert json.loads(run("status", "--study", study, "--json").stdout)["items"] == 1
+    assert (
+        "expected benchmark=NAME" in run("import", "--dry-run", tmp_path / "table.csv", "--columns", "x", code=2).stderr
+    )
+
+
+def test_reviewers_get_a_link_each_and_a_name_once(study):
+    result = run("reviewers", "add", "--study", study, "ada", "ben", "--url", "https://labels.example.org/")
+    assert re.fullmatch(r"(\w+: https://labels\.example\.org/join/[\w-]{32}\n){2}", result.stdout)
+    assert "There is somebody called Ada" in run("reviewers", "add", "--study", study, "Ada", code=1).stderr
+    assert json.loads(run("reviewers", "list", "--study", study, "--json").stdout) == [
+        {"reviewer": "ada", "active": True}, {"reviewer": "ben", "active": True},
+    ]  # fmt: skip
+    assert re.match(rf"ada: {SECRET_LINK}", run("reviewers", "link", "ada", "--study", study).stdout)
+    assert "no reviewer called zoe" in run("reviewers", "link", "zoe", "--study", study, code=1).stderr
+    assert re.match(rf"eve: {SECRET_LINK}", run("coordinators", "add", "eve", "--study", study).stdout)
+    assert re.match(rf"eve: {SECRET_LINK}", run("coordinators", "link", "eve", "--study", study).stdout)
+    assert "no coordinator called ada" in run("coordinators", "link", "ada", "--study", study, code=1).stderr
+
+
+def test_a_plan_needs_items_and_two_reviewers(study, results):
+    assert "Import measurements first" in run("plan", "--study", study, code=1).stderr
+    run("import", "--study", study, results)
+    run("reviewers", "add", "--study", study, "ada")
+    assert "but the study has 1. Add reviewers first." in run("plan", "--study", study, code=1).stderr
+
+
+def test_the_same_seed_gives_the_same_plan(study, results):
+    run("import", "--study", study, results)
+    run("reviewers", "add", "--study", study, "ada", "ben", "cleo")
+    first, second, other = (run("plan", "--study", study, "--seed", seed) for seed in (3, 3, 4))
+    hashes = [re.search(r"Plan hash (\w{64})", result.stderr)[1] for result in (first, second, other)]
+    assert hashes[0] == hashes[1] != hashes[2]
+    assert "retest items" in first.stderr
+    assert "Seed 3" in first.stderr
+    rows = json.loads(run("plan", "--study", study, "--seed", 3, "--json").stdout)
+    assert sum(row["in all"] for row in rows) == 3 * 1 + 2 * 2  # one item by all three, two by two each
+
+
+def test_the_papers_design_takes_no_overlap(study, results):
+    run("import", "--study", study, results)
+    run("reviewers", "add", "--study", study, "ada", "ben", "cleo")
+    refused = run("plan", "--study", study, "--paper", "--overlap", 0.2, code=1)
+    assert "no overlap and no retest" in refused.stderr
+    rows = json.loads(run("plan", "--study", study, "--paper", "--json").stdout)
+    assert [row["in all"] for row in rows] == [2, 2, 2]
+
+
+def test_verdicts_are_computed_once_and_exported(planned, tmp_path):
+    first = run("verdicts", "--study", planned, "--json")
+    counts = {row["classifier"]: row for row in json.loads(first.stdout)}
+    assert set(counts) == {"heuristic", "heuristic-printed", "same"}
+    assert all(row["dissimilar"] + row["similar"] == 3 for row in counts.values())
+    assert "Judged 3 of 3 items anew" in first.stderr
+    assert "Judged 0 of 3 items anew" in run("verdicts", "--study", planned).stderr
+    run("verdicts", "--study", planned, "--export", tmp_path / "v.csv")
+    table = pd.read_csv(tmp_path / "v.csv")
+    assert table.columns.tolist() == [
+        "item", "benchmark", "classifier", "verdict", "score", "threshold", "m1", "m2", "m3", "m4", "m5", "clusters",
+        "iterations", "error",
+    ]  # fmt: skip
+    assert len(table) == 9
+    assert run("verdicts", "--study", planned, "--export", "-").stdout == (tmp_path / "v.csv").read_text()
+
+
+def test_verdicts_with_two_processes_are_the_same(planned, tmp_path):
+    copy = tmp_path / "copy.study"
+    run("backup", "--study", planned, copy)
+    one = run("verdicts", "--study", planned, "--export", "-").stdout
+    assert run("verdicts", "--study", copy, "--jobs", 2, "--export", "-").stdout == one
+
+
+def test_an_empty_study_has_nothing_to_judge_but_a_report(study, tmp_path):
+    assert "no measurements to judge" in run("verdicts", "--study", study, code=1).stderr
+    run("report", "--study", study, "--out", tmp_path / "out")
+    content = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert content["agreement"]["fleiss_kappa"]["reason"] == "no item has two labels"
+
+
+def test_labels_in_and_out_and_the_report_from_both(planned, tmp_path):
+    items = [f"org__project#bench.Method{i}#size={i}" for i in range(3)]
+    rows = [(item, reviewer, "similar") for item in items for reviewer in ("ada", "ben")]
+    rows[1] = (items[0], "ben", "dissimilar")
+    made = tmp_path / "made.csv"
+    pd.DataFrame(rows, columns=["item", "reviewer", "label"]).to_csv(made, index=False)
+    assert "6 labels appended, 0 there already" in run("labels", "--study", planned, "--import", made).stderr
+    assert "0 labels appended, 6 there already" in run("labels", "--study", planned, "--import", made).stderr
+
+    run("labels", "--study", planned, "--export", tmp_path / "out.csv")
+    assert len(pd.read_csv(tmp_path / "out.csv")) == 6
+    run("verdicts", "--study", planned, "--export", tmp_path / "v.csv")
+
+    result = run("report", "--study", planned, "--out", tmp_path / "a")
+    assert "interim, not unblinded" in result.stderr
+    assert [Path(line).name for line in result.stdout.splitlines()] == ["report.html", "report.json", "labels.csv"]
+    run("report", "--labels", tmp_path / "out.csv", "--verdicts", tmp_path / "v.csv", "--out", tmp_path / "b")
+    one, other = (json.loads((tmp_path / name / "report.json").read_text()) for name in "ab")
+    for part in ("agreement", "consensus", "classifiers", "left_out"):
+        assert one[part] == other[part]
+    assert one["agreement"]["pairs"][0]["agree"] == 2
+    assert one["consensus"] | {"agreed": 2, "split": 1, "incomplete": 0} == one["consensus"]
+
+
+def test_refusals_of_the_label_and_report_commands(planned, tmp_path):
+    assert "Give either --export" in run("labels", "--study", planned, code=1).stderr
+    bad = tmp_path / "bad.csv"
+    bad.write_text("item,reviewer,label\nnothing,ada,similar\n")
+    assert (
+        f"{bad}: Line 2: there is no item 'nothing'"
+        in run("labels", "--study", planned, "--import", bad, code=1).stderr
+    )
+    assert "--verdicts goes with --labels" in run("report", "--verdicts", bad, "--out", tmp_path / "x", code=1).stderr
+    bad.write_text("item,label\na,similar\n")
+    assert "column 'reviewer' is missing" in run("report", "--labels", bad, "--out", tmp_path / "x", code=1).stderr
+    assert not (tmp_path / "x").exists()
+    (tmp_path / "file").write_text("")
+    refused = run("labels", "--study", planned, "--export", tmp_path / "file" / "l.csv", code=1)
+    assert "could not be written" in refused.stderr
+
+
+def test_replicate_shows_that_every_number_agrees(tmp_path):
+    rows = json.loads(run("replicate", "--json", "--out", tmp_path / "r").stdout)
+    assert {row["agrees"] for row in rows} == {"yes"}
+    assert {row["where"] for row in rows} >= {"Table 1", "Table 2", "Table 3"}
+    assert "Arbitrary" in (tmp_path / "r" / "report.html").read_text()
+    assert "Table 1" in run("replicate").stdout
+
+
+def test_a_file_that_is_no_study_is_refused(tmp_path):
+    (tmp_path / "text.study").write_text("hello")
+    assert "is not a study file" in run("status", "--study", tmp_path / "text.study", code=1).stderr
+    assert "There is no study" in run("status", "--study", tmp_path / "none.study", code=1).stderr
+
+
+def test_status_as_a_table(planned):
+    result = run("status", "--study", planned)
+    assert result.stdout.splitlines()[0].split() == ["reviewer", "assigned", "done", "not", "sure", "last", "answer"]
+    assert "open, 3 items, 0 answers" in result.stderr
+
+
+def test_a_taken_port_is_refused_in_words(planned):
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert (
+            f"Cannot listen on 127.0.0.1, port {port}"
+            in run("serve", "--study", planned, "--port", port, code=1).stderr
+        )
+        assert f"port {port}" in run("demo", "--port", port, code=1).stderr

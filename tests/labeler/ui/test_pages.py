@@ -1,0 +1,246 @@
+"""Every page under AppTest, on a real study."""
+
+from datetime import UTC, datetime
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labeler.config import bundled
+from labeler.model import Answer, Role, Submission
+from labeler.service import coordinating, demo, identity, reviewing
+from labeler.store import events, labels, open_database, people
+from labeler.ui import app
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+LIMIT_S = 30
+
+
+@pytest.fixture(scope="module")
+def demo_study(tmp_path_factory):
+    path = tmp_path_factory.mktemp("demo") / "demo.study"
+    measurements = bundled("data", "demo", "demo.parquet")
+    demo.build(path, measurements, advance=lambda _done, _total: None, now=NOW)
+    return path
+
+
+@pytest.fixture
+def study(demo_study, tmp_path):
+    """A copy of the demo study that a test may change."""
+    path = tmp_path / "pages.study"
+    with open_database(demo_study) as db:
+        db.backup(path)
+    return path
+
+
+@pytest.fixture
+def empty(tmp_path):
+    path = tmp_path / "empty.study"
+    coordinating.create_study(path, name="Empty", question="Alike?", coordinator="grace", now=NOW)
+    return path
+
+
+def reviewer_page(module: str, path: str, name: str) -> None:
+    from importlib import import_module
+    from pathlib import Path
+
+    from labeler.store import open_database, people
+
+    with open_database(Path(path)) as db:
+        import_module(f"labeler.ui.reviewer.{module}").render(db, people.by_name(db, name).person_id)
+
+
+def coordinator_page(module: str, path: str) -> None:
+    from importlib import import_module
+    from pathlib import Path
+
+    from labeler.store import open_database
+
+    with open_database(Path(path)) as db:
+        import_module(f"labeler.ui.coordinator.{module}").render(db, "coordinator")
+
+
+def app_page(token: str) -> None:
+    from labeler.ui import app
+
+    app.main(token)
+
+
+def opened(function, *arguments):
+    page = AppTest.from_function(function, args=tuple(map(str, arguments)), default_timeout=LIMIT_S).run()
+    assert [error.message for error in page.exception] == []
+    return page
+
+
+def say(study, name, answer):
+    """The reviewer's next item gets an answer; its code."""
+    with open_database(study) as db:
+        person = people.by_name(db, name)
+        task = reviewing.offers(db, person.person_id)[0]
+        submission = Submission(f"{name}-{task.code}-{task.revision}", task.code, task.revision, answer, 900)
+        reviewing.submit(db, person.person_id, submission, now=NOW)
+    return task.code
+
+
+def texts(page):
+    kinds = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success", "code")
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(page, kind))
+
+
+def test_label_page_hands_the_next_two_items_to_the_component(study):
+    page = opened(reviewer_page, "label", study, "ada")
+    assert page.error.len == 0
+    from labeler.ui.reviewer import label
+
+    with open_database(study) as db:
+        ada = people.by_name(db, "ada").person_id
+        screen = label.screen(db, ada, None)
+    assert len(screen["offers"]) == 2
+    assert (screen["done"], screen["total"], screen["last"]) == (0, 15, None)
+    assert len(screen["offers"][0]["picture"]["runs"]) == 10
+
+
+def test_an_event_of_the_component_is_kept_and_acknowledged(study):
+    from labeler.ui.reviewer import label
+
+    with open_database(study) as db:
+        ada = people.by_name(db, "ada").person_id
+        code = reviewing.offers(db, ada)[0].code
+        event = {"event_id": "e1", "code": code, "revision": 0, "answer": "similar", "dwell_ms": 700, "view": {}}
+        assert label.keep(db, ada, event) == {"event_id": "e1", "saved": True, "message": ""}
+        assert label.keep(db, ada, event)["saved"] is True
+        assert labels.n_labels(db) == 1
+        refused = label.keep(db, ada, event | {"event_id": "e2"})
+        assert refused["saved"] is False
+        assert "another window" in refused["message"]
+        assert label.keep(db, ada, "nonsense")["saved"] is False
+        assert label.keep(db, ada, None) is None
+
+
+def test_my_labels_lists_own_labels_newest_first_and_opens_one(study):
+    assert "not labelled anything yet" in texts(opened(reviewer_page, "my_labels", study, "ada"))
+    first, second = say(study, "ada", Answer.SIMILAR), say(study, "ada", Answer.DISSIMILAR)
+    say(study, "ben", Answer.SIMILAR)
+    page = opened(reviewer_page, "my_labels", study, "ada")
+    assert [b.key for b in page.button] == [f"revise-{second}", f"revise-{first}"]
+    assert "2 of 15 done" in texts(page)
+    page.button(key=f"revise-{first}").click().run()
+    assert "You said **similar**" in texts(page)
+    page.button(key="back").click().run()
+    assert len(page.button) == 2
+
+
+def test_reviewers_pages_name_nothing_that_would_unblind(study):
+    for name in ("ada", "ben"):
+        say(study, name, Answer.SIMILAR)
+    with open_database(study) as db:
+        words = {item.name for item in coordinating.list_items(db)} | {"ben", "cleo", "dan", "heuristic", "overlap"}
+    for module in ("label", "my_labels"):
+        page = opened(reviewer_page, module, study, "ada")
+        assert [word for word in words if word in texts(page)] == []
+
+
+def test_study_page_lists_the_steps_and_changes_the_question(empty):
+    page = opened(coordinator_page, "study", empty)
+    assert "◦ Import measurements: 0 items" in texts(page)
+    page.text_input[1].set_value("Would you trust these runs?")
+    page.button[0].click().run()
+    with open_database(empty) as db:
+        assert coordinating.get_study(db).question == "Would you trust these runs?"
+
+
+def test_people_page_adds_reviewers_with_links(empty):
+    page = opened(coordinator_page, "people", empty)
+    page.text_area[0].set_value("ada\n ben \n\n")
+    page.button[0].click().run()
+    assert len(page.code) == 2
+    assert all("/join/" in code.value for code in page.code)
+    with open_database(empty) as db:
+        assert [p.name for p in identity.everyone(db) if Role.REVIEWER in p.roles] == ["ada", "ben"]
+    page = opened(coordinator_page, "people", empty)
+    page.selectbox[0].select_index(0)
+    page.button[1].click().run()
+    assert "/join/" in page.code[0].value
+
+
+def test_data_page_lists_items_and_imports_an_upload(empty, study):
+    assert "24 items" in texts(opened(coordinator_page, "data", study))
+    page = opened(coordinator_page, "data", empty)
+    page.file_uploader[0].set_value(
+        [("a.json", b"[[1.0, 2.0, 1.5], [1.0, 2.0, 3.0]]", "application/json"), ("b.json", b"{}", "application/json")]
+    ).run()
+    page.button[0].click().run()
+    assert "1 items imported from 2 files" in page.success[0].value
+    assert "b.json: not a result file" in page.error[0].value
+    with open_database(empty) as db:
+        assert [item.name for item in coordinating.list_items(db)] == ["a"]
+
+
+def test_plan_page_previews_and_confirms(study):
+    page = opened(coordinator_page, "plan", study)
+    assert page.dataframe[0].value["in all"].tolist() == [15, 15, 15, 15]
+    page.radio[0].set_value("The paper's: random parts, one pair each").run()
+    assert page.dataframe[0].value["in all"].tolist() == [12, 12, 12, 12]
+    page.number_input[0].set_value(77).run()
+    page.button[0].click().run()
+    with open_database(study) as db:
+        assert coordinating.get_study(db).plan_parameters["seed"] == 77
+        assert coordinating.get_study(db).plan_parameters["paper"] is True
+    say(study, "ada", Answer.SIMILAR)
+    assert "the plan stands" in texts(opened(coordinator_page, "plan", study))
+
+
+def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
+    assert "no plan yet" in texts(opened(coordinator_page, "progress", empty))
+    say(study, "ada", Answer.DISSIMILAR)
+    say(study, "ada", Answer.NOT_SURE)
+    page = opened(coordinator_page, "progress", study)
+    shown = [bar.proto.text for bar in page.get("progress")]
+    assert any("ada: 1 of 15 done, 1 not sure" in text for text in shown)
+    assert not any("similar" in text for text in shown)
+
+
+def test_verdicts_page_shows_counts_and_offers_to_compute(study, empty):
+    page = opened(coordinator_page, "verdicts", study)
+    counts = page.dataframe[0].value.set_index("classifier")
+    assert counts.loc["heuristic", "dissimilar"] == 23
+    assert len(page.button) == 0
+    with open_database(study) as db:
+        db.execute("DELETE FROM verdicts WHERE item_id = 1")
+    page = opened(coordinator_page, "verdicts", study)
+    assert "1 items lack verdicts" in texts(page)
+    assert page.button[0].label == "Compute verdicts"
+
+
+def test_report_page_makes_the_report_when_asked_and_logs_it(study):
+    page = opened(coordinator_page, "report", study)
+    with open_database(study) as db:
+        assert "report" not in events.table(db)["action"].tolist()
+    page.button[0].click().run()
+    assert [error.message for error in page.exception] == []
+    assert len(page.get("download_button")) == 3
+    with open_database(study) as db:
+        assert events.table(db)["action"].tolist()[-1] == "report"
+
+
+def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch):
+    monkeypatch.delenv("LABELER_STUDY", raising=False)
+    assert "No study was named" in texts(opened(app_page, ""))
+    monkeypatch.setenv("LABELER_STUDY", str(study))
+    assert "You are not signed in" in texts(opened(app_page, "forged"))
+    monkeypatch.setenv("LABELER_STUDY", str(study) + ".gone")
+    assert "There is no study" in texts(opened(app_page, ""))
+
+
+@pytest.mark.parametrize(
+    ("name", "role", "first"), [("ada", Role.REVIEWER, ""), ("coordinator", Role.COORDINATOR, "Demo study")]
+)
+def test_everybody_gets_the_pages_of_their_role_only(study, monkeypatch, name, role, first):
+    monkeypatch.setenv("LABELER_STUDY", str(study))
+    with open_database(study) as db:
+        token = identity.sign_in(db, identity.invite(db, name, role, actor="test", now=NOW), now=NOW)
+        titles = list(app.pages(db, identity.person_of_session(db, token)))
+    page = opened(app_page, token)
+    assert page.error.len == 0
+    assert first in texts(page)
+    reviewers, coordinators = ["Label", "My labels"], list(app.COORDINATOR_PAGES)
+    assert titles == [*(reviewers if role is Role.REVIEWER else coordinators), "Sign out"]

@@ -1,0 +1,77 @@
+"""What the documents say is so: commands, files, settings."""
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+
+from labeler.cli import main
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "data" / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+
+
+def commands_in(text):
+    """Every `labeler ...` at the start of a line of an indented or fenced block."""
+    for line in re.findall(r"^(?:    |\$ )?(?:\$ )?labeler (.+)$", text, flags=re.MULTILINE):
+        yield line.split("#")[0].split()
+
+
+def test_the_command_reference_is_what_the_commands_print():
+    reference = runpy.run_path(str(ROOT / "scripts" / "command_reference.py"))["reference"]()
+    assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == reference, (
+        "make it again: python scripts/command_reference.py > docs/commands.md"
+    )
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_in_documents_exist_with_their_options(document):
+    if document.name == "commands.md":
+        return
+    for words in commands_in(document.read_text(encoding="utf-8")):
+        command, rest = main, words
+        while isinstance(command, click.Group) and rest and rest[0] in command.commands:
+            command, rest = command.commands[rest[0]], rest[1:]
+        assert command is not main, words
+        known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
+        assert [word for word in rest if word.startswith("--") and word.split("=")[0] not in known] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_files_and_pictures_that_documents_link_to_exist(document):
+    text = document.read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?://|#)([^)#]+)", text)
+    assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+def test_every_dependency_is_justified():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    names = [re.split(r"[<>=\[]", requirement)[0] for requirement in required]
+    stubs = {"pandas-stubs", "scipy-stubs"}  # "the stubs of pandas and SciPy"
+    assert [name for name in names if name not in text and name not in stubs] == []
+
+
+def test_every_dependency_is_pinned_in_the_constraints_without_an_address():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    pinned = {line.split("==")[0].lower() for line in text.splitlines() if "==" in line}
+    assert [r for r in required if re.split(r"[<>=\[]", r)[0].lower() not in pinned] == []
+    assert "://" not in text
+
+
+def test_every_setting_of_the_browser_application_says_why():
+    lines = (ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8").splitlines()
+    settings = [line for line in lines if re.match(r"\w+ = ", line)]
+    assert len(settings) > 10
+    assert [line for line in settings if not re.search(r"\s# \w", line)] == []
