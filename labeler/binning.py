@@ -5,7 +5,7 @@ Computed once, at import, and stored: raise `VERSION` whenever the same runs wou
 
 import base64
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ MAX_BINS = 300
 MEDIAN_WINDOW = 50
 FEW_ITERATIONS = 50  # shorter runs are drawn as points
 PERCENTILES = np.array([0, 1, 2, 3, 4, *np.arange(5, 96, 2.5), 96, 97, 98, 99, 100])
+
+LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 Limits = tuple[float, float]
 
@@ -72,13 +74,18 @@ def axis_limits(runs: Sequence[Series], *, min_span: float = 0.10) -> dict[str, 
         Low < high, also for runs without any variation.
     """
     pooled = np.concatenate(list(runs))
-    core = (min(np.percentile(run, 1) for run in runs), max(np.percentile(run, 95) for run in runs))
+    core = (min(_percentile(run, 1, "lower") for run in runs), max(_percentile(run, 95, "higher") for run in runs))
     wide = abs(float(np.median(pooled))) * min_span
     return {
         "core": _at_least(core, wide),
         "pooled": _at_least((np.percentile(pooled, 0.5), np.percentile(pooled, 99.5)), 0.0),
         "full": _at_least((pooled.min(), pooled.max()), 0.0),
     }
+
+
+def _percentile(run: Series, percent: float, if_short: Literal["lower", "higher"]) -> float:
+    """Interpolated; in a short run a measurement itself, so that the axis never ends between all of them."""
+    return float(np.percentile(run, percent, method="linear" if len(run) >= FEW_ITERATIONS else if_short))
 
 
 def _at_least(limits: tuple[Any, Any], span: float) -> Limits:
@@ -107,4 +114,5 @@ def _run_payload(run: Series, axes: dict[str, Limits]) -> dict[str, Any]:
 
 
 def _packed(values: NDArray[np.float64]) -> str:
-    return base64.b64encode(values.astype("<f4").tobytes()).decode("ascii")
+    drawable = np.clip(values, -LARGEST_FLOAT32, LARGEST_FLOAT32)
+    return base64.b64encode(drawable.astype("<f4").tobytes()).decode("ascii")

@@ -195,16 +195,18 @@ def _with_retests(
 ) -> list[tuple[str, bool]]:
     """The order with up to `wanted` hidden copies inserted, each far behind its first time: (item, is a copy)."""
     gap = _retest_gap(len(order))
-    candidates = sorted(order[: max(len(order) - gap + 1, 0)], key=keyed)
-    sequence = list(order)
-    is_copy = [False] * len(order)
-    for name in candidates[:wanted]:
-        earliest = sequence.index(name) + gap
+    sequence, is_copy, left = list(order), [False] * len(order), sorted(order, key=keyed)
+    for _ in range(wanted):
+        first_time = {name: at for at, name in reversed(list(enumerate(sequence)))}
+        name = next((name for name in left if first_time[name] + gap <= len(sequence)), None)
+        if name is None:
+            break
+        left.remove(name)
+        earliest = first_time[name] + gap
         n_places = len(sequence) - earliest + 1
         start = int(keyed(name), 16) % n_places
         places = [earliest + (start + step) % n_places for step in range(n_places)]
-        fitting = (at for at in places if not _is_third_in_a_row(sequence, at, name, applications))
-        at = next(fitting, places[0])
+        at = next((at for at in places if not _is_third_in_a_row(sequence, at, name, applications)), places[0])
         sequence.insert(at, name)
         is_copy.insert(at, True)
     return list(zip(sequence, is_copy, strict=True))

@@ -33,4 +33,4 @@ def _section(name: str, command: click.Command) -> str:
 
 
 if __name__ == "__main__":
-    print(reference(), end="")  # noqa: T201 - its purpose
+    print(reference(), end="")

@@ -22,7 +22,7 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/config.py": set(),
     "labeler/design.py": {"labeler.model", "labeler.errors", "numpy", "pandas"},
     "labeler/binning.py": {"labeler.model", "labeler.errors", "numpy", "pandas"},
-    "labeler/formats": {"labeler.formats", "labeler.model", "labeler.errors", "numpy", "pandas", "orjson"},
+    "labeler/formats": {"labeler.formats", "labeler.model", "labeler.errors", "numpy", "pandas", "orjson", "pyarrow"},
     "labeler/store": {"labeler.store", "labeler.model", "labeler.errors", "numpy", "pandas"},
     "labeler/service": {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.model", "labeler.errors",

@@ -99,7 +99,7 @@ def read(source: Source, options: ReadOptions = DEFAULTS, *, content: bytes | No
         benchmarks = list(chosen.read(source.file_name, content, options.columns))
         for benchmark in benchmarks:
             _check(benchmark)
-    except (ValueError, KeyError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise Refused(source.name, str(error) or type(error).__name__) from None
     if not benchmarks:
         raise Refused(source.name, "holds no benchmarks")
@@ -121,6 +121,8 @@ def _format_of(source: Source, content: bytes, options: ReadOptions) -> Format:
 
 
 def _check(benchmark: Benchmark) -> None:
+    if not benchmark.name.strip():
+        raise ValueError("a benchmark without a name")
     if not benchmark.runs:
         raise ValueError(f"benchmark {benchmark.name!r} has no runs")
     for run, series in enumerate(benchmark.runs):

@@ -12,16 +12,18 @@ import orjson
 
 from labeler.model import Benchmark, Series
 
+BOM = b"\xef\xbb\xbf"
+
 
 def detect(_name: str, content: bytes) -> bool:
     """A JSON list that begins with a list."""
-    head = content[:200].lstrip()
+    head = content[:200].removeprefix(BOM).lstrip()
     return head[:1] == b"[" and head[1:].lstrip()[:1] == b"["
 
 
 def read(name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The one benchmark of the file; raises ValueError where it is not a list of lists of numbers."""
-    runs = _json(content)
+    runs = _json(content.removeprefix(BOM))
     if not isinstance(runs, list) or not all(isinstance(run, list) for run in runs):
         raise ValueError("expected a list of runs, each a list of numbers (ICPE '23 format)")
     stem = name.removesuffix(".json")
@@ -51,12 +53,21 @@ def _json(content: bytes) -> Any:
 
 
 def _series(run: list[Any], index: int, may_hold_booleans: bool) -> Series:
+    if not (may_hold_booleans and any(isinstance(value, bool) for value in run)):
+        try:
+            found = np.array(run)
+        except ValueError:  # lists of different lengths among the numbers
+            found = np.array(None)
+        if found.ndim == 1 and (found.dtype.kind in "fiu" or not len(run)):
+            return found.astype(np.float64)
+    return np.array([_number(value, index, at) for at, value in enumerate(run)])
+
+
+def _number(value: Any, run: int, at: int) -> float:
+    """The slow way, for whole numbers beyond 64 bits and to name what is no number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"run {run}, iteration {at}: {value!r} is not a number")  # noqa: TRY004 - the file's fault
     try:
-        if not (may_hold_booleans and any(isinstance(value, bool) for value in run)):
-            series = np.array(run, dtype=np.float64)
-            if series.ndim == 1:
-                return series
-    except (TypeError, ValueError, OverflowError):
-        pass
-    at, value = next((i, v) for i, v in enumerate(run) if isinstance(v, bool) or not isinstance(v, (int, float)))
-    raise ValueError(f"run {index}, iteration {at}: {value!r} is not a number")
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"run {run}, iteration {at}: {str(value)[:20]}... is not a finite measurement") from None

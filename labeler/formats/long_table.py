@@ -1,17 +1,23 @@
 """Long tables, CSV or Parquet: one row a measurement, columns benchmark, run, value and optionally more."""
 
-import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+from pyarrow import parquet
 
+from labeler.formats.text_table import SEPARATORS, header, read_text_table
 from labeler.formats.units import to_seconds
 from labeler.model import Benchmark
 
 REQUIRED = ("benchmark", "run", "value")
 OPTIONAL = ("iteration", "application", "unit", "better")
+NAMES = ("benchmark", "run", "application", "unit", "better")
+
+Place = Callable[[int], str]  # position of a row -> "line 3" or "row 1"
 
 
 def is_parquet(_name: str, content: bytes) -> bool:
@@ -23,49 +29,42 @@ def is_csv(name: str, content: bytes) -> bool:
     """A table by name, or a header line with our columns."""
     if name.lower().endswith(".csv"):
         return True
-    header = content[:4096].split(b"\n", 1)[0].decode("utf-8", "replace")
-    return set(REQUIRED) <= {cell.strip() for cell in header.split(",")}
+    first = content[:4096].decode("utf-8-sig", "replace").split("\n", 1)[0]
+    return any(set(REQUIRED) <= set(header(first, separator)) for separator in SEPARATORS)
 
 
 def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of a Parquet table; raises ValueError naming the column or row at fault."""
     try:
-        table = pd.read_parquet(io.BytesIO(content))
-    except (OSError, ValueError) as error:
+        arrow = parquet.read_table(io.BytesIO(content))
+        arrow.validate(full=True)  # texts that are no UTF-8 are found here, not at their first use
+        table = arrow.to_pandas()
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise ValueError(f"damaged Parquet file ({error})") from None
-    return _benchmarks(table, columns, first_row=0, row_word="row")
+    yield from _benchmarks(table, columns, lambda row: f"row {row}")
 
 
 def read_csv(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of a CSV table; raises ValueError naming the column or line at fault."""
-    try:
-        text = content.decode("utf-8-sig")
-        separator = csv.Sniffer().sniff(text[:4096].split("\n", 1)[0], delimiters=",;\t").delimiter
-    except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start}: not UTF-8 text") from None
-    except csv.Error:
-        separator = ","
-    try:
-        table = pd.read_csv(io.StringIO(text), sep=separator, skipinitialspace=True, dtype=str, keep_default_na=False)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise ValueError(f"not a table: {str(error).strip()}") from None
-    return _benchmarks(table, columns, first_row=2, row_word="line")
+    table = read_text_table(content)
+    yield from _benchmarks(table.frame, columns, lambda row: f"line {table.line(row)}")
 
 
-def _benchmarks(
-    table: pd.DataFrame, columns: Mapping[str, str], *, first_row: int, row_word: str
-) -> Iterator[Benchmark]:
+def _benchmarks(table: pd.DataFrame, columns: Mapping[str, str], place: Place) -> Iterator[Benchmark]:
     table = _renamed(table, columns)
-    table["value"] = _numbers(table["value"], "value", first_row, row_word)
-    if "iteration" in table:
-        table["iteration"] = _numbers(table["iteration"], "iteration", first_row, row_word)
+    for name in NAMES:
+        if name in table:
+            table[name] = _texts(table[name], name, place)
+    for name in ("value", "iteration"):
+        if name in table:
+            table[name] = _numbers(table[name], name, place)
     groups = [name for name in ("application", "benchmark") if name in table]
     for group, rows in table.groupby(groups, sort=False, observed=True):
         yield _benchmark(dict(zip(groups, map(str, group), strict=True)), rows)
 
 
 def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
-    table = table.rename(columns={str(name): str(name).strip() for name in table.columns})
+    table = table.rename(columns={name: str(name).strip() for name in table.columns})
     for ours, theirs in columns.items():
         if ours not in (*REQUIRED, *OPTIONAL):
             raise ValueError(f"no column is called {ours!r} here; known are {', '.join((*REQUIRED, *OPTIONAL))}")
@@ -80,17 +79,36 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
         )
     if table.columns.duplicated().any():
         raise ValueError(f"two columns are called {table.columns[table.columns.duplicated()][0]!r}")
-    return table[[name for name in (*REQUIRED, *OPTIONAL) if name in table.columns]]
+    return table[[name for name in (*REQUIRED, *OPTIONAL) if name in table.columns]].reset_index(drop=True)
 
 
-def _numbers(values: "pd.Series[str]", column: str, first_row: int, row_word: str) -> "pd.Series[float]":
-    numbers = pd.to_numeric(values, errors="coerce").astype(np.float64)
+def _texts(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[Any]":
+    """A column of names; one that every row needs must not be empty anywhere."""
+    kinds = cells.cat.categories.to_series() if isinstance(cells.dtype, pd.CategoricalDtype) else cells
+    if kinds.dtype == object:
+        nested = [not isinstance(cell, (str, int, float, type(None))) for cell in cells]
+        if any(nested):
+            raise ValueError(f"{place(nested.index(True))}: a {type(cells[nested.index(True)]).__name__} in {column!r}")
+    missing = cells.isna()
+    texts = cells.astype(object).where(~missing, "").map(str)
+    empty = ((texts == "") | missing).to_numpy() & (column in ("benchmark", "run"))
+    if empty.any():
+        raise ValueError(f"{place(int(empty.argmax()))}: the cell in column {column!r} is empty")
+    return texts.astype("category")
+
+
+def _numbers(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[float]":
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        cells = cells.astype(cells.cat.categories.dtype)
+    if pd.api.types.is_bool_dtype(cells.dtype) or not (
+        pd.api.types.is_numeric_dtype(cells.dtype) or pd.api.types.is_string_dtype(cells.dtype) or cells.dtype == object
+    ):
+        raise ValueError(f"{place(0)}: {cells.iloc[0]!r} in column {column!r} is not a finite number")
+    numbers = pd.to_numeric(cells, errors="coerce").astype(np.float64)
     bad = ~np.isfinite(numbers.to_numpy())
     if bad.any():
-        at = int(np.flatnonzero(bad)[0])
-        raise ValueError(
-            f"{row_word} {at + first_row}: {values.iloc[at]!r} in column {column!r} is not a finite number"
-        )
+        at = int(bad.argmax())
+        raise ValueError(f"{place(at)}: {cells.iloc[at]!r} in column {column!r} is not a finite number")
     return numbers
 
 
@@ -99,8 +117,8 @@ def _benchmark(group: Mapping[str, str], rows: pd.DataFrame) -> Benchmark:
     if "iteration" in rows:
         doubled = rows.duplicated(["run", "iteration"])
         if doubled.any():
-            run, iteration = rows.loc[doubled, ["run", "iteration"]].iloc[0]
-            raise ValueError(f"benchmark {name!r}, run {run}: iteration {iteration:g} stands there twice")
+            run, iteration = rows["run"][doubled].iloc[0], rows["iteration"][doubled].iloc[0]
+            raise ValueError(f"benchmark {name!r}, run {run}: iteration {iteration:.17g} stands there twice")
         rows = rows.sort_values("iteration", kind="stable")
     unit, factor = to_seconds(_constant(rows, "unit", "s", name))
     better = _constant(rows, "better", "lower", name)
@@ -129,7 +147,7 @@ def _run_order(run: object) -> tuple[bool, float, str]:
 def _constant(rows: pd.DataFrame, column: str, otherwise: str, name: str) -> str:
     if column not in rows:
         return otherwise
-    values = pd.unique(rows[column].astype(str))
+    values = sorted({str(value).strip() for value in pd.unique(rows[column])})
     if len(values) > 1:
-        raise ValueError(f"benchmark {name!r} has more than one {column}: {', '.join(sorted(values))}")
-    return str(values[0]).strip() or otherwise
+        raise ValueError(f"benchmark {name!r} has more than one {column}: {', '.join(values)}")
+    return values[0] or otherwise

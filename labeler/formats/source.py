@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,15 @@ class Source:
     path: Path | None = None
     data: bytes = b""
 
+    def __post_init__(self) -> None:
+        """A file name may hold bytes that are no text; what is shown and stored is."""
+        object.__setattr__(self, "name", self.name.encode("utf-8", "backslashreplace").decode())
+
     @property
     def file_name(self) -> str:
         """The last part of the name, without `.gz`."""
-        return Path(self.name).name.removesuffix(".gz")
+        name = Path(self.name).name
+        return name[:-3] if name.lower().endswith(".gz") else name
 
     def content(self) -> bytes:
         """All bytes, decompressed.
@@ -33,7 +39,7 @@ class Source:
         try:
             raw = self.path.read_bytes() if self.path else self.data
             return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-        except (OSError, EOFError, ValueError) as error:
+        except (OSError, EOFError, ValueError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or f"damaged gzip file ({error})"
             raise Refused(self.name, str(reason)) from None
 
@@ -53,7 +59,7 @@ def sources(paths: Iterable[Path]) -> Iterator[Source]:
     """
     for path in paths:
         if path.is_dir():
-            found = sorted(p for p in path.rglob("*") if p.is_file() and _may_hold_results(p))
+            found = sorted(p for p in path.rglob("*") if p.is_file() and _may_hold_results(p.relative_to(path)))
             if not found:
                 raise InputError(f"{path}: no result files (.json, .json.gz, .csv, .parquet) in this folder.")
             yield from (Source(str(p), path=p) for p in found)
@@ -64,5 +70,6 @@ def sources(paths: Iterable[Path]) -> Iterator[Source]:
 
 
 def _may_hold_results(path: Path) -> bool:
-    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
-    return suffix in {".json", ".csv", ".parquet"} and not path.name.startswith(".")
+    """By name; hidden files and folders are somebody else's."""
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    return suffix in {".json", ".csv", ".parquet"} and not any(part.startswith(".") for part in path.parts)

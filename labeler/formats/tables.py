@@ -1,21 +1,25 @@
 """Label and verdict tables in CSV: the tidy files that the application writes, and those that others make by hand."""
 
-import csv
-import io
+import math
+import re
 from collections.abc import Sequence
 
 import pandas as pd
 
 from labeler.errors import Refused
 from labeler.formats.source import Source
+from labeler.formats.text_table import read_text_table
 
 LABEL_COLUMNS = ("item", "reviewer", "label")
 VERDICT_COLUMNS = ("item", "verdict")
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+LINE = "line"  # name of the index of a table that was read from a file
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")  # what a spreadsheet would run, also behind apostrophes of its own
+_QUOTED = re.compile(r'[,"\r\n]|^\s|\s$')
 
 
 def read_labels(source: Source) -> pd.DataFrame:
-    """A label table: every cell as text, empty cells as "", at least the columns item, reviewer, label.
+    """A label table: every cell as text, empty cells as "", at least the columns item, reviewer, label; by line.
 
     Raises
     ------
@@ -42,51 +46,60 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
     table = _read(source, VERDICT_COLUMNS if classifier else (*VERDICT_COLUMNS, "classifier"))
     if "classifier" not in table:
         table["classifier"] = classifier
-    for row, verdict in enumerate(table["verdict"], start=2):
+    for line, verdict in table["verdict"].items():
         if verdict not in ("similar", "dissimilar", ""):
-            raise Refused(source.name, f"verdict {verdict!r} is not similar, dissimilar or empty", f"line {row}")
-    scores = table["score"] if "score" in table else pd.Series("", index=table.index)
-    table["score"] = [_score(source, text, row) for row, text in enumerate(scores, start=2)]
-    table["verdict"] = [verdict or None for verdict in table["verdict"]]
-    return table[["item", "classifier", "verdict", "score"]]
+            raise Refused(source.name, f"verdict {verdict!r} is not similar, dissimilar or empty", f"line {line}")
+    scores = table["score"].tolist() if "score" in table else [""] * len(table)
+    columns = {
+        "item": table["item"],
+        "classifier": table["classifier"],
+        "verdict": [verdict or None for verdict in table["verdict"]],
+        "score": [_score(source, text, line) for text, line in zip(scores, table.index, strict=True)],
+    }
+    return pd.DataFrame(columns, index=table.index, dtype=object).reset_index(drop=True)
 
 
 def write(table: pd.DataFrame) -> str:
-    """A table as CSV text, with cells that a spreadsheet would run as a formula made inert by an apostrophe."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.columns)
-    for row in table.itertuples(index=False):
-        writer.writerow(["" if pd.isna(value) else _inert(value) for value in row])
-    return out.getvalue()
+    """A table as CSV text that reads back as it was.
+
+    A cell that a spreadsheet would run as a formula is made inert by an apostrophe, which `read_labels` takes back.
+    """
+    rows = [list(table.columns), *table.itertuples(index=False, name=None)]
+    return "".join(",".join(_cell(value, len(table.columns)) for value in row) + "\n" for row in rows)
 
 
-def _inert(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
+def _cell(value: object, n_columns: int) -> str:
+    text = "" if pd.isna(value) else str(value)  # type: ignore[call-overload]
+    if isinstance(value, str) and _FORMULA.match(text):
+        text = f"'{text}"
+    must_quote = _QUOTED.search(text) or (n_columns == 1 and not text)
+    return '"' + text.replace('"', '""') + '"' if must_quote else text
 
 
-def _uninert(text: str) -> str:
-    """Take back what `write` put before a formula sign, so that export and import round trip."""
-    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA_STARTS) else text
+def _as_written(text: str) -> str:
+    """Take back the apostrophe that `write` put before a formula sign."""
+    return text[1:] if text[:1] == "'" and _FORMULA.match(text[1:]) else text
 
 
-def _score(source: Source, text: str, row: int) -> float | None:
+def _score(source: Source, text: str, line: int) -> float | None:
     try:
-        return float(text) if text else None
+        score = float(text) if text else None
     except ValueError:
-        raise Refused(source.name, f"score {text!r} is not a number", f"line {row}") from None
+        score = math.nan
+    if score is not None and not math.isfinite(score):
+        raise Refused(source.name, f"score {text!r} is not a number", f"line {line}")
+    return score
 
 
 def _read(source: Source, required: Sequence[str]) -> pd.DataFrame:
+    """A table of texts, indexed by line."""
     try:
-        text = source.content().decode("utf-8-sig")
-        table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, skipinitialspace=True)
-    except UnicodeDecodeError as error:
-        raise Refused(source.name, "not UTF-8 text", f"byte {error.start}") from None
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise Refused(source.name, f"not a table: {str(error).strip()}") from None
-    table.columns = [str(name).strip() for name in table.columns]
-    missing = [name for name in required if name not in table]
+        table = read_text_table(source.content(), separators=",")
+    except ValueError as error:
+        raise Refused(source.name, str(error)) from None
+    missing = [name for name in required if name not in table.frame]
     if missing:
-        raise Refused(source.name, f"column {missing[0]!r} is missing; the table has {', '.join(table.columns)}")
-    return table.map(_uninert)
+        raise Refused(source.name, f"column {missing[0]!r} is missing; the table has {', '.join(table.frame.columns)}")
+    frame = table.frame.map(_as_written).astype(object)
+    frame.index = pd.Index(table.lines(), name=LINE)
+    return frame

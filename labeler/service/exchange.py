@@ -82,11 +82,13 @@ def import_labels(db: Database, table: pd.DataFrame, *, actor: str, now: datetim
         If a value cannot be used; it names the line and the value, and nothing is kept.
     """
     seen: Counter[tuple[str, str, Kind]] = Counter()
-    rows = [_parsed(row, line, seen, now) for line, row in enumerate(table.to_dict("records"), start=2)]
+    lines = table.index.tolist() if table.index.name == tables.LINE else range(2, len(table) + 2)
+    records = table.to_dict("records")
+    rows = [_parsed(row, line, seen, now) for line, row in zip(lines, records, strict=True)]
     with db.atomic():
         before = {person.name for person in people.all_people(db)}
         may_add_items = not any(item.n_runs for item in items.all_items(db))
-        n_new = sum(_append(db, row, line, may_add_items, now) for line, row in enumerate(rows, start=2))
+        n_new = sum(_append(db, row, line, may_add_items, now) for line, row in zip(lines, rows, strict=True))
         added = tuple(sorted({person.name for person in people.all_people(db)} - before))
         events.add(db, now.isoformat(), actor, "import labels", {"rows": len(rows), "new": n_new, "reviewers": added})
     return LabelImport(n_new, len(rows) - n_new, added)

@@ -1,0 +1,92 @@
+"""CSV text -> a table of texts whose rows know their line in the file. Nothing is moved, guessed or dropped."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import pandas as pd
+
+SEPARATORS = (",", ";", "\t")
+
+csv.field_size_limit(2**31 - 1)  # a long cell is a cell, not an error
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of texts, and the text it came from."""
+
+    frame: pd.DataFrame
+    text: str
+    separator: str
+
+    def line(self, row: int) -> int:
+        """The line in the file, counted from 1, on which a row ends (rows counted from 0)."""
+        return self.lines()[row]
+
+    def lines(self) -> list[int]:
+        """The line of every row; cells may hold newlines, and blank lines are no rows."""
+        return [line for line, _cells in _records(self.text, self.separator)][1:]
+
+
+def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> TextTable:
+    """Read a table with a header line.
+
+    Parameters
+    ----------
+    content : bytes
+        UTF-8, with or without a byte order mark. Spaces after a separator are skipped.
+    separators : sequence of str
+        The one that splits the header into most cells is used.
+
+    Returns
+    -------
+    TextTable
+        Every cell a text, empty cells "".
+
+    Raises
+    ------
+    ValueError
+        If it is no UTF-8, a column name stands there twice, or a row is longer or shorter than the header; with place.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start}: not UTF-8 text") from None
+    separator = max(separators, key=lambda s: len(header(text, s)))
+    columns = header(text, separator)
+    doubled = next((name for name in columns if columns.count(name) > 1), None)
+    if doubled is not None:
+        raise ValueError(f"two columns are called {doubled!r}")
+    _check_lengths(islice(_records(text, separator), 2), len(columns))
+    try:
+        frame = pd.read_csv(io.StringIO(text), sep=separator, skipinitialspace=True, dtype=str, keep_default_na=False)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise ValueError(f"not a table: {str(error).strip()}") from None
+    frame.columns = pd.Index(columns)
+    if (frame.iloc[:, -1] == "").any():  # pandas fills a short row up; a long one it refuses
+        _check_lengths(_records(text, separator), len(columns))
+    return TextTable(frame, text, separator)
+
+
+def header(text: str, separator: str) -> list[str]:
+    """The names in the first line that is not blank."""
+    return [cell.strip() for cell in next(_records(text, separator), (0, []))[1]]
+
+
+def _check_lengths(records: Iterable[tuple[int, list[str]]], expected: int) -> None:
+    for line, cells in records:
+        if len(cells) != expected:
+            raise ValueError(f"line {line}: {len(cells)} cells, but the header has {expected}")
+
+
+def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """(line, cells) of every record that is not a blank line; ends where the text is no CSV."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    try:
+        for cells in reader:
+            if cells:
+                yield reader.line_num, cells
+    except csv.Error:
+        return

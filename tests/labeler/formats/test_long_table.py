@@ -1,0 +1,243 @@
+import csv
+import gzip
+import io
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labeler.errors import Refused
+from tests.labeler.formats.examples import COLUMNS, csv_bytes, plain, read_bytes
+
+VALUES = st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers(-(2**53), 2**53).map(float))
+NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1).filter(
+    lambda name: name == name.strip()
+)
+
+
+def one(content, **options):
+    (benchmark,) = read_bytes("a.csv", content, **options)
+    return benchmark
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), VALUES), min_size=1), st.sampled_from(",;\t"))
+def test_every_number_survives_in_its_run(rows, delimiter):
+    content = csv_bytes([("b", run, repr(value)) for run, value in rows], delimiter=delimiter)
+    expected = [[value for r, value in rows if r == run] for run in sorted({run for run, _ in rows})]
+    assert plain(one(content)) == expected
+
+
+def test_counts_first_and_last_values_and_means_equal_those_of_another_reader():
+    content = csv_bytes([("b", run, f"{math.sin(run * 1000 + i):.17g}") for run in range(4) for i in range(500)])
+    by_run = {}
+    for row in csv.DictReader(io.StringIO(content.decode())):
+        by_run.setdefault(row["run"], []).append(float(row["value"]))
+    runs = plain(one(content))
+    assert [len(run) for run in runs] == [500] * 4
+    for run, expected in zip(runs, by_run.values(), strict=True):
+        assert (run[0], run[-1], math.fsum(run)) == (expected[0], expected[-1], math.fsum(expected))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"benchmark,run,value\nm#k=v,1,1.5\nm#k=v,1,2.5\nm#k=v,2,3.5\n",
+        b"benchmark;run;value\nm#k=v;1;1.5\nm#k=v;1;2.5\nm#k=v;2;3.5\n",
+        b"benchmark\trun\tvalue\nm#k=v\t1\t1.5\nm#k=v\t1\t2.5\nm#k=v\t2\t3.5\n",
+        b"\xef\xbb\xbfbenchmark,run,value\nm#k=v,1,1.5\nm#k=v,1,2.5\nm#k=v,2,3.5\n",
+        b"benchmark, run, value\nm#k=v, 1, 1.5\nm#k=v, 1, 2.5\nm#k=v, 2, 3.5\n",
+        b"benchmark , run ,value \nm#k=v,1,1.5\nm#k=v,1,2.5\nm#k=v,2,3.5",
+        b"benchmark,run,value\r\nm#k=v,1,1.5\r\nm#k=v,1,2.5\r\nm#k=v,2,3.5\r\n",
+        b'"benchmark","run","value"\n"m#k=v","1","1.5"\n"m#k=v","1","2.5"\n"m#k=v","2","3.5"\n',
+        b"value,extra,run,benchmark\n1.5,x,1,m#k=v\n2.5,,1,m#k=v\n3.5,y,2,m#k=v\n",
+        b"benchmark,run,iteration,value\nm#k=v,1,1,2.5\nm#k=v,2,0,3.5\nm#k=v,1,0,1.5\n",
+        b"benchmark,run,value\nm#k=v,2,3.5\nm#k=v,1,1.5\nm#k=v,1,2.5\n",
+        b"benchmark,run,value\nm#k=v,1,15e-1\n\nm#k=v,1,+2.50\nm#k=v,2,3.5E0\n\n",
+    ],
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_tables_of_every_shape_give_the_same_benchmark(content, pack):
+    benchmark = one(pack(content))
+    assert (benchmark.name, benchmark.benchmark, benchmark.application) == ("m#k=v", "m#k=v", "")
+    assert (benchmark.unit, benchmark.better) == ("s", "lower")
+    assert plain(benchmark) == [[1.5, 2.5], [3.5]]
+
+
+def test_a_column_name_may_hold_another_separator():
+    content = b"benchmark;run;value;time, date\nb;1;1.5;x\n"
+    assert plain(one(content)) == [[1.5]]
+
+
+def test_runs_numbered_1_to_10_come_in_that_order():
+    content = csv_bytes([("b", run, run) for run in (10, 3, 1, 2, 9, 4, 8, 5, 7, 6)])
+    assert plain(one(content)) == [[float(run)] for run in range(1, 11)]
+
+
+def test_named_runs_come_in_order_of_name_behind_numbered_ones():
+    content = csv_bytes([("b", "warm", 4), ("b", "2", 2), ("b", "cold", 3), ("b", "1", 1)])
+    assert plain(one(content)) == [[1.0], [2.0], [3.0], [4.0]]
+
+
+@given(st.permutations(range(12)))
+def test_iterations_are_put_in_order_by_their_number(order):
+    rows = [("b", 1, i, i * 0.5) for i in order]
+    assert plain(one(csv_bytes(rows, columns=(*COLUMNS[:2], "iteration", "value")))) == [[i * 0.5 for i in range(12)]]
+
+
+@given(st.permutations([("b", run, value) for run in (1, 2) for value in (5, 3, 4)]))
+def test_without_an_iteration_column_the_order_of_rows_counts(rows):
+    expected = [[float(value) for _, r, value in rows if r == run] for run in (1, 2)]
+    assert plain(one(csv_bytes(rows))) == expected
+
+
+def test_runs_may_have_different_lengths():
+    rows = [("b", run, i) for run, n in ((1, 1), (2, 5), (3, 3)) for i in range(n)]
+    assert [len(run) for run in one(csv_bytes(rows)).runs] == [1, 5, 3]
+
+
+def test_benchmarks_come_in_the_order_of_their_first_rows():
+    rows = [("z", 1, 1), ("a", 1, 2), ("z", 1, 3), ("m", 1, 4), ("a", 2, 5)]
+    benchmarks = read_bytes("a.csv", csv_bytes(rows))
+    assert [benchmark.name for benchmark in benchmarks] == ["z", "a", "m"]
+    assert [plain(benchmark) for benchmark in benchmarks] == [[[1.0, 3.0]], [[2.0], [5.0]], [[4.0]]]
+
+
+@pytest.mark.parametrize(
+    ("unit", "stored", "values"),
+    [
+        ("ms", "s", [0.0015, 2.0]), ("us", "s", [1.5e-6, 0.002]),
+        ("µs", "s", [1.5e-6, 0.002]), ("μs", "s", [1.5e-6, 0.002]),
+        ("ns", "s", [1.5e-9, 2e-6]), ("s", "s", [1.5, 2000]), ("min", "s", [90, 120_000]), ("", "s", [1.5, 2000]),
+        (" ms ", "s", [0.0015, 2.0]), ("byte", "byte", [1.5, 2000]), ("ops/s", "ops/s", [1.5, 2000]),
+    ],
+)  # fmt: skip
+def test_times_become_seconds_and_other_units_stay(unit, stored, values):
+    content = csv_bytes([("b", 1, 1.5, unit), ("b", 1, 2000, unit)], columns=(*COLUMNS, "unit"))
+    assert one(content).unit == stored
+    assert plain(one(content))[0] == pytest.approx(values, rel=1e-15)
+
+
+def test_better_and_application_are_columns_and_may_differ_by_benchmark():
+    rows = [("a", 1, 1, "higher", "o/p"), ("b", 1, 2, "lower", "o/q"), ("c", 1, 3, "", "")]
+    benchmarks = read_bytes("a.csv", csv_bytes(rows, columns=(*COLUMNS, "better", "application")))
+    assert [(b.name, b.better, b.application) for b in benchmarks] == [
+        ("a", "higher", "o/p"), ("b", "lower", "o/q"), ("c", "lower", ""),
+    ]  # fmt: skip
+
+
+def test_benchmarks_of_one_name_in_two_applications_stay_apart():
+    content = csv_bytes([("b", 1, 1, "o/p"), ("b", 1, 2, "o/q")], columns=(*COLUMNS, "application"))
+    benchmarks = read_bytes("a.csv", content)
+    assert [(b.application, plain(b)) for b in benchmarks] == [("o/p", [[1.0]]), ("o/q", [[2.0]])]
+
+
+@given(st.lists(NAMES, min_size=1, max_size=4, unique=True))
+def test_names_with_odd_characters_survive(names):
+    rows = [(name, run, 1.5) for name in names for run in (1, 2)]
+    assert [benchmark.name for benchmark in read_bytes("a.csv", csv_bytes(rows))] == names
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["o__p#m#a=1&b=2", 'say "hi"', "a,b;c\td", "NA", "nan", "None", "null", "1", "001", "1e5", "True", "=1+1",
+     "two\nlines"],
+)  # fmt: skip
+def test_names_that_look_like_something_else_survive(name):
+    assert one(csv_bytes([(name, 1, 1.5)])).name == name
+
+
+def test_columns_are_mapped_by_the_person():
+    content = b"name;fork;t [ms];nr;what;dir;app\nb;7;1.5;1;ms;higher;o/p\nb;7;2.5;0;ms;higher;o/p\n"
+    columns = {
+        "benchmark": "name", "run": "fork", "value": "t [ms]", "iteration": "nr", "unit": "what", "better": "dir",
+        "application": "app",
+    }  # fmt: skip
+    benchmark = one(content, format="csv", columns=columns)
+    assert (benchmark.name, benchmark.application, benchmark.better) == ("b", "o/p", "higher")
+    assert plain(benchmark)[0] == pytest.approx([0.0025, 0.0015])
+
+
+def test_mapped_columns_may_change_places():
+    content = b"benchmark,iteration,run,value\nb,1,0,5\nb,1,1,6\n"
+    assert plain(one(content, format="csv", columns={"run": "iteration", "iteration": "run"})) == [[5.0, 6.0]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"bench": "benchmark"}, r"no column is called 'bench' here; known are benchmark, run, value, iteration"),
+        ({"value": "seconds"}, r"there is no column 'seconds'; the table has benchmark, run, value, extra"),
+        ({"value": "extra"}, r"two columns are called 'value'"),
+    ],
+)
+def test_a_mapping_that_does_not_fit_is_refused(columns, message):
+    with pytest.raises(Refused, match=r"^a\.csv: " + message):
+        one(b"benchmark,run,value,extra\nb,1,2,3\n", format="csv", columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"run,value\n1,2\n", r"column 'benchmark' is missing; the table has run, value.*--columns benchmark=NAME"),
+        (b"benchmark,value\nb,2\n", r"column 'run' is missing"),
+        (b"benchmark,run\nb,2\n", r"column 'value' is missing"),
+        (b"benchmark|run|value\nb|1|2\n", r"column 'benchmark' is missing; the table has benchmark\|run\|value"),
+        (b"benchmark,run,value\n", r"holds no benchmarks"),
+        (b"benchmark,run,value\nb,1,2\nb,1,abc\n", r"line 3: 'abc' in column 'value' is not a finite number"),
+        (b"benchmark,run,value\nb,1,\n", r"line 2: '' in column 'value' is not a finite number"),
+        (b"benchmark,run,value\nb,1,NaN\n", r"line 2: 'NaN' in column 'value'"),
+        (b"benchmark,run,value\nb,1,-inf\n", r"line 2: '-inf' in column 'value'"),
+        (b"benchmark,run,value\nb,1,1e999\n", r"line 2: '1e999' in column 'value'"),
+        (b"benchmark,run,value\nb,1,True\n", r"line 2: 'True' in column 'value'"),
+        (b"benchmark,run,value\nb,1,[1]\n", r"line 2: '\[1\]' in column 'value'"),
+        (b"benchmark;run;value\nb;1;1,5\n", r"line 2: '1,5' in column 'value'"),
+        (b"benchmark,run,iteration,value\nb,1,first,2\n", r"line 2: 'first' in column 'iteration'"),
+        (b"benchmark,run,iteration,value\nb,x,0,2\nb,x,0,3\n", r"benchmark 'b', run x: iteration 0 stands there twice"),
+        (b"benchmark,run,value,unit\nb,1,2,s\nb,1,3,ms\n", r"benchmark 'b' has more than one unit: ms, s"),
+        (b"benchmark,run,value,better\nb,1,2,lower\nb,2,2,higher\n", r"benchmark 'b' has more than one better"),
+        (b"benchmark,run,value,better\nb,1,2,more\n", r"benchmark 'b': better is 'more', not 'lower' or 'higher'"),
+        (b"benchmark,run,value\n\xff,1,2\n", r"byte 20: not UTF-8 text"),
+        ("benchmark,run,value\nb,1,2\n".encode("utf-16"), r"byte 0: not UTF-8 text"),
+        (b"benchmark,run,value\nb,1,2\nb,2,3,4\n", r"not a table: .*line 3"),
+        (b'benchmark,run,value\n"b,1,2\n', r"line 2: 1 cells, but the header has 3"),
+    ],
+)  # fmt: skip
+def test_what_is_no_table_of_measurements_is_refused_with_file_place_and_value(content, message):
+    with pytest.raises(Refused, match=r"(?s)^there/a\.csv: " + message):
+        read_bytes("there/a.csv", content)
+
+
+def test_an_iteration_that_stands_there_twice_is_named_with_all_its_digits():
+    rows = [("b", 1, 1234567, 1.5), ("b", 1, 1234567, 2.5)]
+    with pytest.raises(Refused, match=r"run 1: iteration 1234567 stands there twice"):
+        one(csv_bytes(rows, columns=("benchmark", "run", "iteration", "value")))
+
+
+@pytest.mark.parametrize("before", ["\n", "\n\n\n", '"b\n2",1,1\n'])
+def test_the_line_of_a_bad_value_is_its_line_in_the_file(before):
+    content = f"benchmark,run,value\n{before}b,1,bad\n"
+    line = content[: content.index("b,1,bad")].count("\n") + 1
+    with pytest.raises(Refused, match=rf"line {line}: 'bad' in column 'value'"):
+        one(content.encode())
+
+
+def test_rows_with_one_cell_more_than_the_header_are_refused_and_not_moved_along():
+    with pytest.raises(Refused, match=r"^a\.csv: "):
+        one(b"benchmark,run,value\nb,1,2.5,9\nb,2,3.5,9\n")
+
+
+def test_a_row_with_one_cell_less_than_the_header_is_refused():
+    with pytest.raises(Refused, match=r"^a\.csv: .*line 3"):
+        read_bytes("a.csv", b"benchmark,run,value,application\nb,1,2.5,o/p\nb,1,3.5\nb,2,4.5,o/p\n")
+
+
+def test_two_columns_of_one_name_are_refused():
+    with pytest.raises(Refused, match=r"two columns are called 'value'"):
+        one(b"benchmark,run,value,value\nb,1,2,3\n")
+
+
+@pytest.mark.parametrize("row", [b",1,2", b"b,,2"], ids=["benchmark", "run"])
+def test_a_row_without_benchmark_or_run_is_refused(row):
+    with pytest.raises(Refused, match=r"^a\.csv: .*line 3"):
+        read_bytes("a.csv", b"benchmark,run,value\nb,1,2\n" + row + b"\n")

@@ -1,0 +1,189 @@
+import gzip
+import re
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from labeler.errors import InputError, Refused
+from labeler.formats import FORMATS, Source, read
+from tests.labeler.formats.examples import (
+    COLUMNS,
+    csv_bytes,
+    json_bytes,
+    parquet_bytes,
+    plain,
+    read_bytes,
+    read_or_refusal,
+)
+
+RUNS = [[0.25, 0.5, 0.125], [1.5, 2.5, 3.5]]
+ROWS = [("b#m#k=v", run, value) for run, values in enumerate(RUNS) for value in values]
+FILES = {
+    "icpe": json_bytes(RUNS),
+    "csv": csv_bytes(ROWS),
+    "parquet": parquet_bytes([dict(zip(COLUMNS, row, strict=True)) for row in ROWS]),
+}
+NAMES = ["a.json", "a.parquet", "a.csv", "a.txt", "a", "a.json.csv"]
+
+
+@pytest.mark.parametrize("format_name", FILES)
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_the_format_is_found_from_the_content_under_any_name(format_name, name, pack):
+    (benchmark,) = read_bytes(name, pack(FILES[format_name]))
+    assert plain(benchmark) == RUNS
+    assert read_bytes(name, pack(FILES[format_name]), format=format_name)[0].name == benchmark.name
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("name", ["a.csv", "a.txt"])
+def test_a_table_with_our_columns_is_found_whatever_its_name_separator_and_byte_order_mark(name, delimiter, mark):
+    (benchmark,) = read_bytes(name, mark + csv_bytes(ROWS, delimiter=delimiter))
+    assert plain(benchmark) == RUNS
+
+
+def test_a_table_with_quoted_column_names_is_found_under_another_name():
+    content = FILES["csv"].replace(b"benchmark,run,value", b'"benchmark","run","value"')
+    assert plain(read_bytes("a.txt", content)[0]) == RUNS
+
+
+def test_json_with_a_byte_order_mark_is_found():
+    assert plain(read_bytes("a.json", b"\xef\xbb\xbf" + FILES["icpe"])[0]) == RUNS
+
+
+def test_the_same_measurements_are_the_same_in_every_format():
+    read_in = {name: read_bytes("a", content)[0] for name, content in FILES.items()}
+    for benchmark in read_in.values():
+        assert all(np.array_equal(run, other) for run, other in zip(benchmark.runs, RUNS, strict=True))
+        assert {run.dtype for run in benchmark.runs} == {np.dtype(np.float64)}
+
+
+def test_content_that_the_caller_has_already_is_not_read_again():
+    source = Source("gone.json")
+    assert plain(read(source, content=FILES["icpe"])[0]) == RUNS
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.csv", "a.parquet", "a.json.gz"])
+@pytest.mark.parametrize("content", [b"", b" ", b"\n\t\r\n", gzip.compress(b""), gzip.compress(b"\n")])
+def test_an_empty_file_is_refused(name, content):
+    with pytest.raises(Refused, match=rf"^{re.escape(name)}: the file is empty$"):
+        read_bytes(name, content)
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.parquet", "a.txt", "a"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"hello", b'{"benchmarks": []}', b'[{"primaryMetric": {}}]', b"name,value\n", b"\x00\xff\x00", b"[1, 2]",
+        b"42", b"<html></html>",
+    ],
+)  # fmt: skip
+def test_a_file_of_no_known_format_is_refused_and_the_known_ones_are_named(name, content):
+    with pytest.raises(Refused, match=r"not a result file of a known format .*ICPE.*CSV") as refused:
+        read_bytes(f"folder/{name}", content)
+    assert str(refused.value).startswith(f"folder/{name}: ")
+    assert all(known.title in str(refused.value) for known in FORMATS.values())
+
+
+def test_a_format_that_does_not_exist_is_refused_by_name():
+    with pytest.raises(InputError, match=r"no format 'jmh5'; known are icpe, parquet, csv") as error:
+        read_bytes("a.json", FILES["icpe"], format="jmh5")
+    assert not isinstance(error.value, Refused)
+
+
+@pytest.mark.parametrize("format_name", FORMATS)
+@pytest.mark.parametrize("content", [b"", b"hello", b"PAR1", b'{"a": 1}', b"\xff\xfe"])
+def test_content_of_another_format_than_the_named_one_is_refused(format_name, content):
+    with pytest.raises(Refused, match=r"^a\.json: ."):
+        read_bytes("a.json", content, format=format_name)
+
+
+def test_a_refusal_says_file_place_and_reason():
+    assert str(Refused("a.csv", "not a number", "line 3")) == "a.csv: line 3: not a number"
+    assert str(Refused("a.csv", "not a table")) == "a.csv: not a table"
+
+
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_detection_never_raises_and_is_sure_of_its_own_files(format_name):
+    known = FORMATS[format_name]
+    assert known.detect("a", FILES[format_name])
+    for content in (b"", b"[", b"[ ", b"\xff" * 300, b"PAR1", b"PAR1PAR1", b"," * 5000, b" " * 300):
+        assert known.detect("a", content) in (True, False)
+
+
+def big_files():
+    rng = np.random.default_rng(7)
+    runs = rng.random((3, 20)).tolist()
+    rows = [
+        {"benchmark": f"b{run % 2}", "application": "o/p", "run": run, "iteration": i, "value": value, "unit": "s"}
+        for run, values in enumerate(runs)
+        for i, value in enumerate(values)
+    ]
+    table = [list(row.values()) for row in rows]
+    return {
+        "icpe": [json_bytes(runs)],
+        "csv": [csv_bytes(table, columns=list(rows[0]))],
+        "parquet": [parquet_bytes(rows), parquet_bytes(rows, compression=None, use_dictionary=False)],
+    }
+
+
+BIG_FILES = big_files()
+EDITS = st.tuples(st.sampled_from(["change", "insert", "delete"]), st.floats(0, 1), st.binary(min_size=1, max_size=4))
+
+
+def damaged(content, edits, keep):
+    changed = bytearray(content)
+    for what, where, new in edits:
+        at = int(where * len(changed))
+        changed[at : at + (len(new) if what != "insert" else 0)] = new if what != "delete" else b""
+    return bytes(changed[: int(keep * len(changed))])
+
+
+@pytest.mark.parametrize("format_name", FORMATS)
+@given(
+    which=st.integers(0, 1),
+    edits=st.lists(EDITS, min_size=1, max_size=4),
+    keep=st.one_of(st.just(1.0), st.floats(0, 1)),
+    found=st.booleans(),
+)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_damaged_file_is_read_or_refused_and_nothing_else(format_name, which, edits, keep, found):
+    files = BIG_FILES[format_name]
+    content = damaged(files[which % len(files)], edits, keep)
+    name = f"a.{'json' if format_name == 'icpe' else format_name}"
+    outcome = read_or_refusal(name, content, format=None if found else format_name)
+    if isinstance(outcome, Refused):
+        assert str(outcome) == f"{name}: {outcome.reason}" != f"{name}: "
+    else:
+        assert all(benchmark.runs for benchmark in outcome)
+        assert all(len(run) and np.isfinite(run).all() for benchmark in outcome for run in benchmark.runs)
+
+
+@given(st.binary(max_size=200), st.sampled_from(NAMES), st.sampled_from([None, *FORMATS]))
+@settings(max_examples=300, deadline=None)
+def test_arbitrary_bytes_are_read_or_refused_and_nothing_else(content, name, format_name):
+    outcome = read_or_refusal(name, content, format=format_name)
+    assert outcome if isinstance(outcome, list) else str(outcome).startswith(f"{name}: ")
+
+
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.sampled_from(["a", "1", "", 10**400]))
+JSON = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=2), inner, max_size=2)),
+    max_leaves=12,
+)
+NEARLY_RUNS = st.lists(st.lists(st.one_of(st.floats(allow_nan=False), LEAVES), max_size=3), min_size=1, max_size=3)
+
+
+@given(st.one_of(JSON, NEARLY_RUNS))
+@settings(max_examples=300, deadline=None)
+def test_json_of_any_shape_is_read_as_runs_of_numbers_or_refused(value):
+    outcome = read_or_refusal("a.json", json_bytes(value), format="icpe")
+    if isinstance(outcome, Refused):
+        assert str(outcome).startswith("a.json: ")
+    else:
+        assert {type(number) for run in value for number in run} <= {int, float}
+        assert [plain(benchmark) for benchmark in outcome] == [[list(map(float, run)) for run in value]]

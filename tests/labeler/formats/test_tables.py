@@ -1,0 +1,200 @@
+import csv
+import gzip
+import io
+
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from labeler.errors import Refused
+from labeler.formats import Source
+from labeler.formats.tables import read_labels, read_verdicts, write
+
+FORMULAS = ["=1+1", "=HYPERLINK(A1)", "+1", "-1", "@SUM(A1)", "\tcell", "-", "=", "- x, y"]
+AWKWARD = [
+    "a,b",
+    'say "hi"',
+    "two\nlines",
+    "\r\n",
+    '"',
+    ",",
+    "NA",
+    "nan",
+    "None",
+    "",
+    "001",
+    "1e5",
+    "é µ 日本",
+    "'",
+    "it's",
+]
+CELLS = st.one_of(
+    st.sampled_from([*FORMULAS, *AWKWARD]),
+    st.text(st.characters(codec="utf-8")),
+)
+
+
+def labels_of(content):
+    return read_labels(Source("there/l.csv", data=content))
+
+
+def verdicts_of(content, classifier=None):
+    return read_verdicts(Source("there/v.csv", data=content), classifier)
+
+
+def label_table(*rows, columns=("item", "reviewer", "label")):
+    return pd.DataFrame(rows, columns=columns)
+
+
+def round_trip(*rows, columns=("item", "reviewer", "label")):
+    back = labels_of(write(label_table(*rows, columns=columns)).encode())
+    assert tuple(back.columns) == columns
+    return [tuple(row) for row in back.to_numpy().tolist()]
+
+
+@given(st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS), max_size=6))
+def test_what_is_written_can_be_read_back_as_it_was(rows):
+    assert round_trip(*rows, columns=("item", "reviewer", "label", "comment")) == rows
+
+
+@given(CELLS.filter(lambda cell: cell != ""))
+def test_a_table_of_one_cell_a_row_is_read_back_by_another_reader_but_for_the_apostrophe(cell):
+    rows = list(csv.reader(io.StringIO(write(pd.DataFrame({"a": [cell]})), newline="")))
+    assert rows in ([["a"], [cell]], [["a"], ["'" + cell]])
+
+
+@given(st.sampled_from(["'", "''", "'''"]), st.sampled_from([*FORMULAS, "x", "", "'"]))
+@example("'", "=1+1")
+def test_cells_that_begin_with_an_apostrophe_are_read_back_as_they_were(apostrophes, rest):
+    assert round_trip((apostrophes + rest, "ada", "similar")) == [(apostrophes + rest, "ada", "similar")]
+
+
+@pytest.mark.parametrize("cell", [" x", "  ", " =1", "x "])
+def test_spaces_at_the_ends_of_a_cell_are_kept(cell):
+    assert round_trip(("a", "ada", "similar", cell), columns=("item", "reviewer", "label", "comment"))[0][3] == cell
+
+
+@pytest.mark.parametrize("cell", ["a\rb", "\r=1", "\r"])
+def test_a_carriage_return_in_a_cell_breaks_no_row(cell):
+    assert round_trip((cell, "ada", "similar"), ("b", "ada", "similar"))[0][0] == cell
+
+
+@pytest.mark.parametrize("cell", FORMULAS)
+def test_no_cell_runs_as_a_formula_in_a_spreadsheet(cell):
+    (_, row) = csv.reader(io.StringIO(write(pd.DataFrame({"a": [cell], "b": ["x"]}))))
+    assert row == [f"'{cell}", "x"]
+
+
+def test_numbers_are_written_as_numbers_and_missing_ones_as_empty_cells():
+    table = pd.DataFrame({"a": [-1.5, None], "b": [-2, 3], "c": ["x", None], "d": [0.1 + 0.2, 1e-300]})
+    rows = list(csv.reader(io.StringIO(write(table))))
+    assert rows == [["a", "b", "c", "d"], ["-1.5", "-2", "x", "0.30000000000000004"], ["", "3", "", "1e-300"]]
+
+
+def test_a_table_without_rows_keeps_its_columns():
+    assert round_trip() == []
+    assert labels_of(b"item,reviewer,label\n").shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"item,reviewer,label,part\no__p#m#k=v,ada,similar,1\n",
+        b"\xef\xbb\xbfitem, reviewer, label, part\no__p#m#k=v, ada, similar, 1\n",
+        b'"item","reviewer","label","part"\r\n"o__p#m#k=v","ada","similar","1"\r\n',
+        gzip.compress(b"item , reviewer,label,part\n\no__p#m#k=v,ada,similar,1"),
+    ],
+)
+def test_label_tables_of_every_shape_are_read_as_text(content):
+    table = labels_of(content)
+    assert table.columns.tolist() == ["item", "reviewer", "label", "part"]
+    assert table.to_numpy().tolist() == [["o__p#m#k=v", "ada", "similar", "1"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", r"not a table: No columns"),
+        (b"\n\n", r"not a table: No columns"),
+        (b"item,label\na,similar\n", r"column 'reviewer' is missing; the table has item, label$"),
+        (b"item;reviewer;label\na;ada;similar\n", r"column 'item' is missing; the table has item;reviewer;label$"),
+        (b"Item,reviewer,label\na,ada,similar\n", r"column 'item' is missing"),
+        (b"item,reviewer,label\n\xe9,ada,similar\n", r"byte 20: not UTF-8 text$"),
+        (b"item,reviewer,label\na,ada,similar\nb,ada,similar,x\n", r"not a table: .*line 3"),
+        (b'item,reviewer,label\n"a,ada,similar\n', r"line 2: 1 cells, but the header has 3"),
+        (gzip.compress(b"item,reviewer,label\n")[:-3], r"damaged gzip file"),
+    ],
+)
+def test_what_is_no_label_table_is_refused_with_file_and_place(content, message):
+    with pytest.raises(Refused, match=r"^there/l\.csv: " + message):
+        labels_of(content)
+
+
+def test_rows_with_one_cell_more_than_the_header_are_refused_and_not_moved_along():
+    with pytest.raises(Refused, match=r"^there/l\.csv: "):
+        labels_of(b"item,reviewer,label\na,ada,ben,similar\nb,ada,ben,similar\n")
+
+
+def test_a_label_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(Refused, match=r"l\.csv: No such file or directory$"):
+        read_labels(Source("l.csv", path=tmp_path / "l.csv"))
+
+
+def test_verdicts_with_all_their_columns():
+    content = b"score,verdict,item,classifier,m1\n0.25,similar,a,same,x\n-1e-3,dissimilar,b,mine,y\n"
+    table = verdicts_of(content)
+    assert table.columns.tolist() == ["item", "classifier", "verdict", "score"]
+    assert table.to_numpy().tolist() == [["a", "same", "similar", 0.25], ["b", "mine", "dissimilar", -0.001]]
+
+
+def test_the_classifier_may_be_named_by_the_person_where_the_file_does_not():
+    content = b"item,verdict\na,similar\nb,dissimilar\n"
+    assert verdicts_of(content, "mine")["classifier"].tolist() == ["mine", "mine"]
+    with pytest.raises(Refused, match=r"^there/v\.csv: column 'classifier' is missing; the table has item, verdict$"):
+        verdicts_of(content)
+    assert verdicts_of(b"item,verdict,classifier\na,similar,same\n", "mine")["classifier"].tolist() == ["same"]
+
+
+def test_an_empty_verdict_and_an_empty_score_are_missing():
+    table = verdicts_of(b"item,classifier,verdict,score\na,c,similar,1.5\nb,c,,\n")
+    assert table["verdict"].isna().tolist() == table["score"].isna().tolist() == [False, True]
+    assert table["score"][0] == 1.5
+
+
+def test_an_empty_verdict_and_an_empty_score_are_none():
+    table = verdicts_of(b"item,classifier,verdict,score\na,c,similar,1.5\nb,c,,\n")
+    assert table["verdict"].tolist() == ["similar", None]
+    assert table["score"].tolist() == [1.5, None]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"item,verdict\na,similar\nb,maybe\n", r"line 3: verdict 'maybe' is not similar, dissimilar or empty$"),
+        (b"item,verdict\na,Similar\n", r"line 2: verdict 'Similar' is not"),
+        (b"item,verdict,score\na,similar,1\nb,similar,high\n", r"line 3: score 'high' is not a number$"),
+        (b'item,verdict,score\na,similar,"1,5"\n', r"line 2: score '1,5' is not a number$"),
+        (b"item\na\n", r"column 'verdict' is missing; the table has item$"),
+        (b"verdict\nsimilar\n", r"column 'item' is missing"),
+        (b"", r"not a table: "),
+        (b"item,verdict\n\xff,similar\n", r"byte 13: not UTF-8 text$"),
+    ],
+)
+def test_what_is_no_verdict_table_is_refused_with_file_place_and_value(content, message):
+    with pytest.raises(Refused, match=r"^there/v\.csv: " + message):
+        verdicts_of(content, "mine")
+
+
+@pytest.mark.parametrize("score", ["nan", "inf", "-Infinity"])
+def test_a_score_that_is_not_finite_is_refused(score):
+    with pytest.raises(Refused, match=rf"line 2: score '{score}' is not a"):
+        verdicts_of(f"item,verdict,score\na,similar,{score}\n".encode(), "mine")
+
+
+@pytest.mark.parametrize("before", ["\n", '"two\nlines",similar\n'])
+def test_the_line_of_a_bad_verdict_is_its_line_in_the_file(before):
+    content = f"item,verdict\n{before}b,maybe\n"
+    line = content[: content.index("b,maybe")].count("\n") + 1
+    with pytest.raises(Refused, match=rf"line {line}: verdict 'maybe'"):
+        verdicts_of(content.encode(), "mine")

@@ -1,0 +1,92 @@
+import hashlib
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labeler.model import Answer, Category, combined_hash, measurement_hash
+
+RUNS = st.lists(st.lists(st.floats(allow_nan=False), max_size=8), min_size=1, max_size=5)
+WHOLE_RUNS = st.lists(st.lists(st.integers(-1000, 1000), max_size=5), min_size=1, max_size=4)
+
+
+def arrays(runs):
+    return [np.array(run, dtype=np.float64) for run in runs]
+
+
+def hash_by_hand(runs):
+    lengths = b"".join(struct.pack("<q", len(run)) for run in runs)
+    values = b"".join(struct.pack("<d", value) for run in runs for value in run)
+    return hashlib.sha256(lengths + values).hexdigest()
+
+
+@given(RUNS)
+def test_the_hash_of_measurements_is_sha256_of_the_lengths_and_then_of_the_values(runs):
+    assert measurement_hash(arrays(runs)) == hash_by_hand(runs)
+
+
+@given(RUNS)
+def test_the_hash_does_not_depend_on_how_the_numbers_lie_in_memory(runs):
+    expected = measurement_hash(arrays(runs))
+    read_only = arrays(runs)
+    for run in read_only:
+        run.flags.writeable = False
+    assert measurement_hash([run.astype(">f8") for run in arrays(runs)]) == expected
+    assert measurement_hash([run.astype("<f8") for run in arrays(runs)]) == expected
+    assert measurement_hash([np.repeat(run, 2)[::2] for run in arrays(runs)]) == expected
+    assert measurement_hash([run[::-1].copy()[::-1] for run in arrays(runs)]) == expected
+    assert measurement_hash(read_only) == expected
+    assert measurement_hash(tuple(arrays(runs))) == expected
+
+
+@given(WHOLE_RUNS)
+def test_the_hash_does_not_depend_on_the_type_of_equal_numbers(runs):
+    expected = hash_by_hand(runs)
+    for dtype in ("<i8", ">i4", "<i2", "<f4", ">f8"):
+        assert measurement_hash([np.array(run, dtype=dtype) for run in runs]) == expected
+
+
+def test_the_hash_depends_on_where_a_run_ends():
+    together = [arrays([[1, 2], [3]]), arrays([[1], [2, 3]]), arrays([[1, 2, 3]]), arrays([[1, 2, 3], []])]
+    assert len({measurement_hash(runs) for runs in together}) == 4
+
+
+def test_the_hash_depends_on_the_order_of_runs_and_of_iterations():
+    hashes = {measurement_hash(arrays(runs)) for runs in ([[1, 2], [3, 4]], [[3, 4], [1, 2]], [[2, 1], [3, 4]])}
+    assert len(hashes) == 3
+
+
+@given(WHOLE_RUNS, WHOLE_RUNS)
+def test_only_equal_measurements_have_equal_hashes(runs, others):
+    assert (measurement_hash(arrays(runs)) == measurement_hash(arrays(others))) == (runs == others)
+
+
+def test_the_smallest_change_of_one_measurement_changes_the_hash():
+    assert measurement_hash([np.array([1.0])]) != measurement_hash([np.array([np.nextafter(1.0, 2.0)])])
+
+
+HASHES = st.lists(st.text("0123456789abcdef", min_size=64, max_size=64), max_size=6)
+
+
+@given(HASHES, st.randoms(use_true_random=False))
+def test_the_combined_hash_does_not_depend_on_the_order(hashes, random):
+    shuffled = random.sample(hashes, len(hashes))
+    assert combined_hash(shuffled) == combined_hash(iter(hashes))
+
+
+@given(HASHES, st.data())
+def test_the_combined_hash_depends_on_every_hash(hashes, data):
+    more = data.draw(st.text("0123456789abcdef", min_size=64, max_size=64))
+    assert combined_hash([*hashes, more]) != combined_hash(hashes)
+    assert combined_hash([*hashes, more, more]) != combined_hash([*hashes, more])
+
+
+def test_the_combined_hash_by_hand():
+    assert combined_hash(["ff", "0a"]) == hashlib.sha256(b"0a\nff").hexdigest()
+
+
+@pytest.mark.parametrize("category", Category)
+def test_every_category_is_an_answer_of_the_same_name(category):
+    assert Answer(category.value) == category
