@@ -5,7 +5,7 @@ Computed once, at import, and stored: raise `VERSION` whenever the same runs wou
 
 import base64
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,17 +42,17 @@ def payload(runs: Sequence[Series], unit: str, *, min_span: float = 0.10) -> dic
         bins, `medians` of windows of 50 iterations, and `quantiles` at `percentiles`. `axes`: rule -> limits, with
         `outside`: rule -> per run how many measurements lie above and below. `median` of all runs together.
     """
-    pooled = np.concatenate(list(runs))
-    median = float(np.median(pooled))
-    axes = axis_limits(runs, min_span=min_span)
+    ordered = [np.sort(run) for run in runs]
+    pooled = np.sort(np.concatenate(ordered))
+    axes = _limits(ordered, pooled, min_span)
     return {
         "version": VERSION,
         "unit": unit,
         "n": max(len(run) for run in runs),
-        "median": median,
+        "median": _at(pooled, 50),
         "percentiles": PERCENTILES.tolist(),
         "axes": {rule: list(limits) for rule, limits in axes.items()},
-        "runs": [_run_payload(run, axes) for run in runs],
+        "runs": [_run_payload(run, in_order, axes) for run, in_order in zip(runs, ordered, strict=True)],
     }
 
 
@@ -73,24 +73,45 @@ def axis_limits(runs: Sequence[Series], *, min_span: float = 0.10) -> dict[str, 
     dict of str to (float, float)
         Low < high, also for runs without any variation.
     """
-    pooled = np.concatenate(list(runs))
-    core = (min(_percentile(run, 1, "lower") for run in runs), max(_percentile(run, 95, "higher") for run in runs))
-    wide = abs(float(np.median(pooled))) * min_span
+    ordered = [np.sort(run) for run in runs]
+    return _limits(ordered, np.sort(np.concatenate(ordered)), min_span)
+
+
+def _limits(ordered: Sequence[Series], pooled: Series, min_span: float) -> dict[str, Limits]:
+    core = (min(_core_end(run, 1) for run in ordered), max(_core_end(run, 95) for run in ordered))
     return {
-        "core": _at_least(core, wide),
-        "pooled": _at_least((np.percentile(pooled, 0.5), np.percentile(pooled, 99.5)), 0.0),
-        "full": _at_least((pooled.min(), pooled.max()), 0.0),
+        "core": _at_least(core, abs(_at(pooled, 50)) * min_span),
+        "pooled": _at_least((_at(pooled, 0.5), _at(pooled, 99.5)), 0.0),
+        "full": _at_least((float(pooled[0]), float(pooled[-1])), 0.0),
     }
 
 
-def _percentile(run: Series, percent: float, if_short: Literal["lower", "higher"]) -> float:
-    """Interpolated; in a short run a measurement itself, so that the axis never ends between all of them."""
-    return float(np.percentile(run, percent, method="linear" if len(run) >= FEW_ITERATIONS else if_short))
+def _core_end(ordered: Series, percent: float) -> float:
+    """Interpolated; in a short run the measurement beyond, so that the axis never ends between all of them."""
+    if len(ordered) >= FEW_ITERATIONS:
+        return _at(ordered, percent)
+    at = percent / 100 * (len(ordered) - 1)
+    return float(ordered[int(np.floor(at) if percent < 50 else np.ceil(at))])
 
 
-def _at_least(limits: tuple[Any, Any], span: float) -> Limits:
+def _at(ordered: Series, percent: float) -> float:
+    return float(_quantiles(ordered, np.array([percent]))[0])
+
+
+def _quantiles(ordered: Series, percents: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Percentiles of values in order, interpolated linearly, as numpy has them but without sorting again."""
+    at = percents / 100 * (len(ordered) - 1)
+    below = np.floor(at).astype(int)
+    above = np.minimum(below + 1, len(ordered) - 1)
+    low, high = ordered[below], ordered[above]
+    weight = at - below
+    values: NDArray[np.float64] = low * (1 - weight) + high * weight  # low + (high - low) * weight could overflow
+    return values
+
+
+def _at_least(limits: Limits, span: float) -> Limits:
     """The limits widened about their middle to the span; never of zero width."""
-    low, high = float(limits[0]), float(limits[1])
+    low, high = limits
     if high - low < span:
         middle = (low + high) / 2
         low, high = middle - span / 2, middle + span / 2
@@ -100,17 +121,32 @@ def _at_least(limits: tuple[Any, Any], span: float) -> Limits:
     return low, high
 
 
-def _run_payload(run: Series, axes: dict[str, Limits]) -> dict[str, Any]:
+def _run_payload(run: Series, ordered: Series, axes: dict[str, Limits]) -> dict[str, Any]:
     starts = np.linspace(0, len(run), min(MAX_BINS, len(run)), endpoint=False).astype(int)
-    windows = np.arange(0, len(run), MEDIAN_WINDOW) if len(run) >= FEW_ITERATIONS else np.arange(len(run))
     return {
         "n": len(run),
         "low": _packed(np.minimum.reduceat(run, starts)),
         "high": _packed(np.maximum.reduceat(run, starts)),
-        "medians": _packed(np.array([np.median(part) for part in np.split(run, windows[1:])])),
-        "quantiles": _packed(np.percentile(run, PERCENTILES)),
-        "outside": {rule: [int((run > high).sum()), int((run < low).sum())] for rule, (low, high) in axes.items()},
+        "medians": _packed(_window_medians(run)),
+        "quantiles": _packed(_quantiles(ordered, PERCENTILES)),
+        "outside": {
+            rule: [
+                len(run) - int(np.searchsorted(ordered, high, side="right")),
+                int(np.searchsorted(ordered, low, side="left")),
+            ]
+            for rule, (low, high) in axes.items()
+        },
     }
+
+
+def _window_medians(run: Series) -> NDArray[np.float64]:
+    """The median of each window of 50 iterations, the last may be shorter; of a short run every iteration itself."""
+    if len(run) < FEW_ITERATIONS:
+        return run
+    n_whole = len(run) // MEDIAN_WINDOW
+    whole: NDArray[np.float64] = np.median(run[: n_whole * MEDIAN_WINDOW].reshape(n_whole, MEDIAN_WINDOW), axis=1)
+    rest = run[n_whole * MEDIAN_WINDOW :]
+    return np.append(whole, np.median(rest)) if len(rest) else whole
 
 
 def _packed(values: NDArray[np.float64]) -> str:

@@ -267,7 +267,7 @@ def measurement_hash(runs: Sequence[Series]) -> str:
     Examples
     --------
     >>> measurement_hash([np.array([1.0, 2.0]), np.array([3.0])])[:16]
-    'd7ff73f6a6a6ee13'
+    '4359b91aad4e2e11'
     """
     digest = hashlib.sha256(np.array([len(run) for run in runs], dtype="<i8").tobytes())
     for run in runs:

@@ -13,23 +13,18 @@ def reference() -> str:
     parts = [
         "# Commands\n\nMade from the commands themselves by `scripts/command_reference.py`; a test compares the two.\n"
     ]
-    parts += [_section("labeler", main)]
-    parts += [_section(name, command) for name, command in _below(main, "labeler")]
-    return "\n".join(parts)
+    root = click.Context(
+        main, info_name="labeler", terminal_width=100, max_content_width=100, help_option_names=["-h", "--help"]
+    )
+    return "\n".join([*parts, *_sections(root)])
 
 
-def _below(group: click.Group, prefix: str) -> list[tuple[str, click.Command]]:
-    found: list[tuple[str, click.Command]] = []
-    for name, command in group.commands.items():
-        found.append((f"{prefix} {name}", command))
-        if isinstance(command, click.Group):
-            found += _below(command, f"{prefix} {name}")
-    return found
-
-
-def _section(name: str, command: click.Command) -> str:
-    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100)
-    return f"## {name}\n\n```\n{command.get_help(context)}\n```\n"
+def _sections(context: click.Context) -> list[str]:
+    sections = [f"## {context.command_path}\n\n```\n{context.command.get_help(context)}\n```\n"]
+    if isinstance(context.command, click.Group):
+        for name, command in context.command.commands.items():
+            sections += _sections(click.Context(command, info_name=name, parent=context))
+    return sections
 
 
 if __name__ == "__main__":

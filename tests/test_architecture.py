@@ -54,11 +54,10 @@ ALLOWED: dict[str, set[str]] = {
 FORBIDDEN_STDLIB: dict[str, set[str]] = {
     "analysis": {"sqlite3", "time", "datetime", "random", "pathlib", "os", "io", "subprocess"},
     "labeler/design.py": {"time", "datetime", "random", "secrets"},
-    "labeler/store": {"random", "time"},
+    "labeler/store": {"random"},
     "labeler": {"pickle", "marshal", "shelve"},
 }
 SQLITE_PLACES = ("labeler/store",)
-SQLITE_ERRORS = {"labeler/service/identity.py"}  # catches IntegrityError: the name is taken
 
 
 def imported_names(path: Path) -> Iterator[str]:
@@ -110,8 +109,7 @@ def test_sql_is_in_the_store_only(path):
     if str(path).startswith(SQLITE_PLACES):
         return
     source = (ROOT / path).read_text(encoding="utf-8")
-    if str(path) not in SQLITE_ERRORS:
-        assert "sqlite3" not in {name.split(".")[0] for name in imported_names(path)}
+    assert "sqlite3" not in {name.split(".")[0] for name in imported_names(path)}
     calls = [
         node.func.attr
         for node in ast.walk(ast.parse(source))

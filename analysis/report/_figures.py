@@ -31,7 +31,7 @@ def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
             "high": [pair["percent"]["high"] for pair in pairs],
         }
     )
-    base = alt.Chart(rows).encode(y=alt.Y("pair:N", title=None, sort=None))
+    base = alt.Chart(rows).encode(y=alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=0)))
     overall = alt.Chart(pd.DataFrame({"value": [content["agreement"]["percent"]["value"]]}))
     chart = alt.layer(
         overall.mark_rule(color=SOFT, strokeDash=[4, 3]).encode(x=_share("value:Q")),

@@ -165,12 +165,17 @@ def _consensus(decided: pd.DataFrame, n_items: int, level: float) -> dict[str, A
 
 def _left_out(table: pd.DataFrame, first: pd.DataFrame) -> dict[str, int]:
     """How many answers do not enter the tables, and why."""
-    current = table.groupby(["reviewer", "assignment"], sort=False)["label"].last()
+    task = ["reviewer", "assignment"]
+    current = table.groupby(task, sort=False)["label"].last()
+    order = pd.Series(range(len(table)), index=table.index)
+    first_at = pd.Series(order[first.index].to_numpy(), index=pd.MultiIndex.from_frame(first[["rater", "assignment"]]))
+    of_task = first_at.reindex(pd.MultiIndex.from_frame(table[task])).to_numpy()
+    later = order.to_numpy() > of_task  # False where there is no first label
     other_kinds = first[~first["kind"].isin(COUNTED_KINDS)]["kind"].value_counts()
     return {
         "not_sure": int((current == NOT_SURE).sum()),
         "withdrawn_answers": int((table["label"] == WITHDRAWN).sum()),
-        "own_revisions": int(table["label"].isin(CATEGORIES).sum()) - len(first),
+        "own_revisions": int((table["label"].isin(CATEGORIES).to_numpy() & later).sum()),
         **{f"{kind}_labels": int(n) for kind, n in sorted(other_kinds.items())},
     }
 

@@ -8,22 +8,28 @@ from pathlib import Path
 
 from labeler.store.jobs import Job
 
+_children: dict[int, subprocess.Popen[bytes]] = {}
+
 
 def start_verdicts(study: Path) -> None:
     """Start `labeler verdicts` on the study and return at once; its progress is in the study."""
-    subprocess.Popen(  # noqa: S603 - our own command, no shell
+    child = subprocess.Popen(  # noqa: S603 - our own command, no shell
         [sys.executable, "-m", "labeler", "verdicts", "--study", str(study)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+    _children[child.pid] = child
 
 
 def is_running(job: Job) -> bool:
     """Whether the job has not ended and its process is alive."""
     if job.finished_utc is not None:
         return False
+    child = _children.get(job.pid)
+    if child is not None:
+        return child.poll() is None  # an ended child stays known to the system until it is asked for
     try:
         os.kill(job.pid, 0)
     except ProcessLookupError:

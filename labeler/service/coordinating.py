@@ -65,6 +65,7 @@ def create_study(path: Path, *, name: str, question: str, coordinator: str, now:
     name, question = _described(name, question)
     if not coordinator.strip():
         raise InputError("The coordinator needs a name.")
+    coordinator = identity.checked_name(coordinator)  # before there is a file
     with create_database(path) as db, db.atomic():
         studies.add(db, Study(name, question, State.DRAFT, now.isoformat(), AXIS_RULE, AXIS_MIN_SPAN, None, None))
         events.add(db, now.isoformat(), "owner", "create study", {"name": name, "question": question})

@@ -14,10 +14,12 @@ import pandas as pd
 from labeler.design import key
 from labeler.errors import InputError, Refused
 from labeler.formats import Source, tables
-from labeler.model import Answer, Benchmark, Item, Kind, Label, Role
-from labeler.service import codes
+from labeler.model import Answer, Benchmark, Item, Kind, Label, Role, Task
+from labeler.service import codes, identity
 from labeler.store import Database, assignments, events, items, labels, people
 from labeler.store.assignments import NewAssignment
+
+FIRST_KINDS = (Kind.FRESH, Kind.OVERLAP)  # a reviewer's first time on an item is one of these: the study knows which
 
 _Word = TypeVar("_Word", bound=StrEnum)
 
@@ -32,14 +34,25 @@ class LabelImport:
 
 
 @dataclass(frozen=True)
-class _Row:
-    """One line of a label table, checked."""
+class LabelRow:
+    """One line of a label table, checked.
 
+    Attributes
+    ----------
+    line : int
+        Where it stands in its file.
+    label : Label
+        Its assignment and revision are those of the study only once it is there.
+    revision : int or None
+        The revision that the table names.
+    """
+
+    line: int
     item: str
     reviewer: str
     kind: Kind
-    label: Label  # its assignment_id is set once the assignment is known
-    revision_given: bool
+    label: Label
+    revision: int | None
     block: int | None
     position: int | None
     benchmark: str
@@ -81,81 +94,116 @@ def import_labels(db: Database, table: pd.DataFrame, *, actor: str, now: datetim
     InputError
         If a value cannot be used; it names the line and the value, and nothing is kept.
     """
-    seen: Counter[tuple[str, str, Kind]] = Counter()
-    lines = table.index.tolist() if table.index.name == tables.LINE else range(2, len(table) + 2)
-    records = table.to_dict("records")
-    rows = [_parsed(row, line, seen, now) for line, row in zip(lines, records, strict=True)]
+    rows = checked_rows(table, now=now)
     with db.atomic():
         before = {person.name for person in people.all_people(db)}
         may_add_items = not any(item.n_runs for item in items.all_items(db))
-        n_new = sum(_append(db, row, line, may_add_items, now) for line, row in zip(lines, rows, strict=True))
+        n_new = sum(_append(db, row, may_add_items, now) for row in rows)
         added = tuple(sorted({person.name for person in people.all_people(db)} - before))
         events.add(db, now.isoformat(), actor, "import labels", {"rows": len(rows), "new": n_new, "reviewers": added})
     return LabelImport(n_new, len(rows) - n_new, added)
 
 
-def _append(db: Database, row: _Row, line: int, may_add_items: bool, now: datetime) -> bool:
-    if labels.has_event(db, row.label.event_id):
-        return False
+def checked_rows(table: pd.DataFrame, *, now: datetime) -> list[LabelRow]:
+    """The lines of a label table with every cell checked; raises InputError as `import_labels`."""
+    seen: Counter[tuple[str, str, Kind]] = Counter()
+    lines = table.index.tolist() if table.index.name == tables.LINE else range(2, len(table) + 2)
+    records = table.to_dict("records")
+    return [_parsed(record, line, seen, now) for line, record in zip(lines, records, strict=True)]
+
+
+def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> bool:
     item = items.by_name(db, row.item) or (_new_item(db, row) if may_add_items else None)
     if item is None:
-        raise InputError(f"Line {line}: there is no item {row.item!r} in this study.")
-    person = people.by_name(db, row.reviewer)
-    if person is None:
-        person_id = people.add(db, row.reviewer, [Role.REVIEWER], now.isoformat())
-    elif Role.REVIEWER not in person.roles:
-        raise InputError(f"Line {line}: {row.reviewer!r} is no reviewer of this study.")
-    else:
-        person_id = person.person_id
-    task = assignments.find(db, person_id, item.item_id, row.kind)
-    if task is None:
-        new = NewAssignment(person_id, item.item_id, row.kind, row.block, row.position, codes.one())
-        assignments.add(db, [new])
-        task = assignments.find(db, person_id, item.item_id, row.kind)
-    if task is None:
-        raise InputError(f"Line {line}: the assignment could not be written.")
-    if row.revision_given and row.label.revision != task.revision:
+        raise InputError(f"Line {row.line}: there is no item {row.item!r} in this study.")
+    task = _task(db, row, item, now)
+    known = labels.event(db, row.label.event_id)
+    if known is not None:
+        if known != (task.assignment_id, row.label.answer):
+            raise InputError(f"Line {row.line}: the event id {row.label.event_id!r} stands for another answer already.")
+        return False
+    if row.revision is not None and row.revision != task.revision:
         raise InputError(
-            f"Line {line}: revision {row.label.revision} of {row.reviewer!r} on {row.item!r} does not follow the "
+            f"Line {row.line}: revision {row.revision} of {row.reviewer!r} on {row.item!r} does not follow the "
             f"{task.revision} answers that are there."
         )
     return labels.add(db, replace(row.label, assignment_id=task.assignment_id, revision=task.revision))
 
 
-def _new_item(db: Database, row: _Row) -> Item | None:
+def _task(db: Database, row: LabelRow, item: Item, now: datetime) -> Task:
+    """The reviewer's assignment that the row belongs to, made where there is none."""
+    person = people.by_name(db, row.reviewer)
+    if person is not None and Role.REVIEWER not in person.roles:
+        raise InputError(f"Line {row.line}: {row.reviewer!r} is no reviewer of this study.")
+    person_id = person.person_id if person else people.add(db, row.reviewer, [Role.REVIEWER], now.isoformat())
+    for kind in FIRST_KINDS if row.kind in FIRST_KINDS else (row.kind,):
+        task = assignments.find(db, person_id, item.item_id, kind)
+        if task is not None:
+            return task
+    assignments.add(db, [NewAssignment(person_id, item.item_id, row.kind, row.block, row.position, codes.one())])
+    return assignments.get(db, person_id, item.item_id, row.kind)
+
+
+def _new_item(db: Database, row: LabelRow) -> Item | None:
     items.add(db, row.item, Benchmark(row.item, row.benchmark or row.item, row.application, ()), "", None)
     return items.by_name(db, row.item)
 
 
-def _parsed(cells: Mapping[Any, Any], line: int, seen: Counter[tuple[str, str, Kind]], now: datetime) -> _Row:
+def _parsed(cells: Mapping[Any, Any], line: int, seen: Counter[tuple[str, str, Kind]], now: datetime) -> LabelRow:
     def cell(name: str) -> str:
         return str(cells.get(name, "")).strip()
 
-    def number(name: str) -> int | None:
-        try:
-            return int(float(cell(name))) if cell(name) else None
-        except (ValueError, OverflowError):
-            raise InputError(f"Line {line}: {name} {cell(name)!r} is not a whole number.") from None
+    def number(name: str, lowest: int = 0, highest: int = 2**31 - 1) -> int | None:
+        return _whole_number(cell(name), name, line, lowest, highest)
 
     item, reviewer = cell("item"), cell("reviewer")
     if not item or not reviewer:
         raise InputError(f"Line {line}: item and reviewer must not be empty.")
+    try:
+        reviewer = identity.checked_name(reviewer)
+    except InputError as error:
+        raise InputError(f"Line {line}: reviewer: {error}") from None
     answer = _one_of(Answer, cell("label"), "label", line)
     kind = _one_of(Kind, cell("kind") or "fresh", "kind", line)
     ordinal = seen[item, reviewer, kind]
     seen[item, reviewer, kind] += 1
-    # Rows without an event id get one from what they say, so that the same file again adds nothing.
-    event_id = cell("event_id") or key(0, "imported", item, reviewer, kind, str(ordinal), answer)
-    revision = number("revision")
     label = Label(
-        0, revision or 0, event_id, answer, _time(cell("created_utc"), line, now), number("dwell_ms"),
-        _view(cell("view"), line), number("confidence"), cell("flag").lower() in ("1", "1.0", "true"),
-        cell("comment") or None,
-    )  # fmt: skip
-    return _Row(
-        item, reviewer, kind, label, revision is not None, number("part"), number("position"), cell("benchmark"),
+        assignment_id=0,
+        revision=ordinal,
+        # Rows without an event id get one from what they say, so that the same file again adds nothing.
+        event_id=cell("event_id") or key(0, "imported", item, reviewer, kind, str(ordinal), answer),
+        answer=answer,
+        created=_time(cell("created_utc"), line, now),
+        dwell_ms=number("dwell_ms"),
+        view=_view(cell("view"), line),
+        confidence=number("confidence", 1, 3),
+        flag=_flag(cell("flag"), line),
+        comment=str(cells.get("comment", "")) or None,
+    )
+    return LabelRow(
+        line, item, reviewer, kind, label, number("revision"), number("part"), number("position"), cell("benchmark"),
         cell("application"),
     )  # fmt: skip
+
+
+def _whole_number(text: str, name: str, line: int, lowest: int, highest: int) -> int | None:
+    """A whole number, also as 3.0, which is how some tools write it beside empty cells."""
+    if not text:
+        return None
+    try:
+        value = float(text)
+        if value.is_integer() and lowest <= value <= highest:
+            return int(value)
+    except (ValueError, OverflowError):
+        pass
+    raise InputError(f"Line {line}: {name} {text!r} is not a whole number between {lowest} and {highest}.")
+
+
+def _flag(text: str, line: int) -> bool:
+    known = {"": False, "0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
+    if text.lower() not in known:
+        raise InputError(f"Line {line}: flag {text!r} is not 0 or 1.")
+    return known[text.lower()]
 
 
 def _one_of(known: type[_Word], text: str, name: str, line: int) -> _Word:
@@ -168,11 +216,11 @@ def _one_of(known: type[_Word], text: str, name: str, line: int) -> _Word:
 def _time(text: str, line: int, now: datetime) -> datetime:
     try:
         time = datetime.fromisoformat(text) if text else now
-    except ValueError:
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise InputError(
             f"Line {line}: created_utc {text!r} is not a time such as 2026-11-20T12:00:00+00:00."
         ) from None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _view(text: str, line: int) -> Mapping[str, Any]:

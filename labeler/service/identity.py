@@ -6,7 +6,6 @@ random bits, so a plain hash is enough.
 
 import hashlib
 import secrets
-import sqlite3
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -27,18 +26,23 @@ def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, no
     NotAllowed
         If a reviewer is added after the plan was drawn.
     """
-    name, roles = name.strip(), frozenset(roles)
-    if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
-        raise InputError(f"A name has 1 to {MAX_NAME_LENGTH} printable characters, got {name[:80]!r}.")
+    name, roles = checked_name(name), frozenset(roles)
     with db.atomic():
+        if people.by_name(db, name) is not None:
+            raise InputError(f"There is somebody called {name} in this study already. Choose another name.")
         if Role.REVIEWER in roles and studies.get(db).plan_hash is not None:
             raise NotAllowed(f"The plan is drawn already: {name} would have nothing to label. Add people before it.")
-        try:
-            person_id = people.add(db, name, roles, now.isoformat())
-        except sqlite3.IntegrityError:
-            raise InputError(f"There is somebody called {name} in this study already. Choose another name.") from None
+        person_id = people.add(db, name, roles, now.isoformat())
         events.add(db, now.isoformat(), actor, "add person", {"name": name, "roles": sorted(roles)})
     return Person(person_id, name, roles, active=True)
+
+
+def checked_name(name: str) -> str:
+    """The name of a person without spaces around it; raises InputError if it cannot be one."""
+    name = name.strip()
+    if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
+        raise InputError(f"A name has 1 to {MAX_NAME_LENGTH} printable characters, got {name[:80]!r}.")
+    return name
 
 
 def everyone(db: Database) -> list[Person]:

@@ -84,7 +84,10 @@ def in_words(results: Sequence[FileResult]) -> str:
 def look_into(source: Source, options: ReadOptions = DEFAULTS) -> FileResult:
     """What an import of this file would bring, without a study."""
     try:
-        return FileResult(source.name, tuple(map(_found, read(source, options))))
+        benchmarks = read(source, options)
+        for benchmark in benchmarks:
+            _check_comparable(source, benchmark)
+        return FileResult(source.name, tuple(map(_found, benchmarks)))
     except Refused as error:
         return FileResult(source.name, refused=_after_name(error))
 
@@ -140,6 +143,8 @@ def _import_file(
     names = []
     with db.atomic():
         file_id = items.add_file(db, source.name, sha256, now.isoformat())
+        if file_id is None:  # somebody else was importing it too
+            return FileResult(source.name, already_there=True)
         for benchmark, data_hash, payload in prepared:
             name = _free_name(db, source, benchmark, data_hash, as_new)
             if name is None:
@@ -158,22 +163,24 @@ def _bins(benchmark: Benchmark, min_span: float) -> bytes:
 
 def _free_name(db: Database, source: Source, benchmark: Benchmark, data_hash: str, as_new: bool) -> str | None:
     """The name for a new item; None if the study holds these very measurements under this name."""
-    if len(benchmark.runs) < 2:
-        raise Refused(source.name, "one run only; at least two are needed to compare", f"benchmark {benchmark.name!r}")
-    name, number = benchmark.name, 1
+    _check_comparable(source, benchmark)
+    name, number, changed = benchmark.name, 1, False
     while (known := items.by_name(db, name)) is not None:
-        same_thing = (known.application, known.benchmark) == (benchmark.application, benchmark.benchmark)
-        if same_thing and known.data_hash == data_hash:
-            return None
-        if same_thing and not as_new:
-            raise Refused(
-                source.name,
-                "the study has other measurements under this name; give --as-new to keep both",
-                f"benchmark {benchmark.name!r}",
-            )
+        if (known.application, known.benchmark) == (benchmark.application, benchmark.benchmark):
+            if known.data_hash == data_hash:
+                return None
+            changed = True
         number += 1
         name = f"{benchmark.name}#{number}"
+    if changed and not as_new:
+        reason = "the study has other measurements under this name; give --as-new to keep both"
+        raise Refused(source.name, reason, f"benchmark {benchmark.name!r}")
     return name
+
+
+def _check_comparable(source: Source, benchmark: Benchmark) -> None:
+    if len(benchmark.runs) < 2:
+        raise Refused(source.name, "one run only; at least two are needed to compare", f"benchmark {benchmark.name!r}")
 
 
 def _found(benchmark: Benchmark) -> Found:
@@ -184,8 +191,6 @@ def _found(benchmark: Benchmark) -> Found:
         warnings.append("runs of unequal length: classifiers cut them to the shortest")
     if lengths[0] < binning.FEW_ITERATIONS:
         warnings.append(f"fewer than {binning.FEW_ITERATIONS} iterations: too short for pattern measures")
-    if len(benchmark.runs) < 2:
-        warnings.append("one run only: nothing to compare")
     return Found(benchmark.name, len(benchmark.runs), iterations, benchmark.unit, benchmark.better, tuple(warnings))
 
 

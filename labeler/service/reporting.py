@@ -2,8 +2,9 @@
 
 import hashlib
 import platform
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import State, combined_hash
+from labeler.service import exchange
 from labeler.store import Database, events, items, labels, people, studies, verdicts
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 EMPTY_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
 
 REPLICATION_NOTE = (
@@ -32,7 +35,7 @@ REPLICATION_NOTE = (
 
 
 def report_of_study(db: Database, *, actor: str, now: datetime) -> dict[str, Any]:
-    """Every number of the study's report; the looking is an event.
+    """Every number of the study's report; making it is an event.
 
     Parameters
     ----------
@@ -76,7 +79,9 @@ def report_of_study(db: Database, *, actor: str, now: datetime) -> dict[str, Any
     return report.summarise(answers, judged, provenance, n_items=len(all_items))
 
 
-def report_of_files(label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = ()) -> dict[str, Any]:
+def report_of_files(
+    label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), *, now: datetime = EPOCH
+) -> dict[str, Any]:
     """The same report from a label table and a verdict table alone, without a study.
 
     Parameters
@@ -87,17 +92,27 @@ def report_of_files(label_file: Path, verdict_file: Path | None, notes: tuple[st
         CSV: item, classifier, verdict and optionally score.
     notes : tuple of str
         What a reader must know about the data.
+    now : datetime
+        The time of rows that name none; no number depends on it.
 
     Raises
     ------
     InputError
         If a file cannot be used; the message names file, place and value.
     """
-    answers = tables.read_labels(_source(label_file))
+    table = tables.read_labels(_source(label_file))
+    try:
+        answers = _answers(exchange.checked_rows(table, now=now))
+    except InputError as error:
+        raise InputError(f"{label_file}: {error}") from None
     judged = tables.read_verdicts(_source(verdict_file)) if verdict_file else EMPTY_VERDICTS
+    doubled = judged[judged.duplicated(["item", "classifier"])]
+    if len(doubled):
+        item, classifier = doubled[["item", "classifier"]].iloc[0]
+        raise InputError(f"{verdict_file}: classifier {classifier!r} has two verdicts on item {item!r}.")
     provenance = report.Provenance(
         study={"name": label_file.name, "question": "", "state": "files only", "interim": False},
-        hashes={"answers": _table_hash(answers), "verdicts": _table_hash(judged)},
+        hashes={"answers": _table_hash(table), "verdicts": _table_hash(judged)},
         versions=_versions(),
         notes=notes,
     )
@@ -109,8 +124,8 @@ def report_of_files(label_file: Path, verdict_file: Path | None, notes: tuple[st
 
 def files_of_study(db: Database, *, actor: str, now: datetime) -> dict[str, str]:
     """The report of a study as its files: name -> text."""
-    content = report_of_study(db, actor=actor, now=now)
-    return _files(content, labels.table(db))
+    with db.atomic():  # the label file holds just the answers that the numbers were made from
+        return _files(report_of_study(db, actor=actor, now=now), labels.table(db))
 
 
 def files_of_files(label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = ()) -> dict[str, str]:
@@ -131,13 +146,17 @@ def write_files(files: Mapping[str, str], out: Path) -> list[Path]:
     InputError
         If the folder cannot be made or written to.
     """
+    partials = {name: out / f".{name}.partial" for name in files}
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            partial = out / f".{name}.partial"
-            partial.write_text(text, encoding="utf-8")
+            partials[name].write_text(text, encoding="utf-8")
+        for name, partial in partials.items():
             partial.replace(out / name)
     except OSError as error:
+        for partial in partials.values():
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
         raise InputError(f"The report could not be written to {out}: {error.strerror}.") from None
     return [out / name for name in files]
 
@@ -148,6 +167,16 @@ def _files(content: Mapping[str, Any], answers: pd.DataFrame) -> dict[str, str]:
         "report.json": report.to_json(content),
         "labels.csv": tables.write(answers),
     }
+
+
+def _answers(rows: Sequence[exchange.LabelRow]) -> pd.DataFrame:
+    columns = {
+        "item": [row.item for row in rows],
+        "reviewer": [row.reviewer for row in rows],
+        "label": [row.label.answer.value for row in rows],
+        "kind": [row.kind.value for row in rows],
+    }
+    return pd.DataFrame(columns, dtype=object)
 
 
 def _source(path: Path) -> Source:

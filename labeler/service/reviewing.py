@@ -118,7 +118,7 @@ def submission_from(event: object) -> Submission:
             dwell_ms, view = event.get("dwell_ms"), event.get("view", {})
         case _:
             raise unreadable
-    texts_fit = all(0 < len(text) <= MAX_TEXT_LENGTH for text in (event_id, code))
+    texts_fit = all(text.isascii() and 0 < len(text) <= MAX_TEXT_LENGTH for text in (event_id, code))
     counts_fit = _is_count(revision) and (dwell_ms is None or _is_count(dwell_ms))
     if not (texts_fit and counts_fit and _is_view(view) and answer in set(Answer)):
         raise unreadable
@@ -139,14 +139,17 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
     """
     with db.atomic():
         identity.require(db, reviewer_id, Role.REVIEWER)
-        if labels.has_event(db, submission.event_id):
+        task = assignments.task_by_code(db, reviewer_id, submission.code)
+        known = labels.event(db, submission.event_id)
+        if known is not None:
+            if task is None or known != (task.assignment_id, submission.answer):
+                raise AnswerRefused("This answer carries the mark of another one. Reload to go on.")
             return
         if studies.get(db).state is not State.OPEN:
             raise NotAllowed("The study is not open for labelling at the moment.")
-        task = assignments.task_by_code(db, reviewer_id, submission.code)
-        if task is None or not (task.answer or task.code in _codes_on_offer(db, reviewer_id)):
+        if task is None or not (_stands(task) or task.code in _codes_on_offer(db, reviewer_id)):
             raise NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload to go on.")
-        _check(task, submission)
+        _check(task, submission, last_answered(db, reviewer_id))
         labels.add(
             db,
             Label(
@@ -156,12 +159,14 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
         )  # fmt: skip
 
 
-def _check(task: Task, submission: Submission) -> None:
+def _check(task: Task, submission: Submission, last: Task | None) -> None:
     if submission.revision != task.revision:
         raise AnswerRefused(f"Item {task.code} was answered in another window meanwhile. Reload to go on.")
     if submission.answer is Answer.WITHDRAWN:
         if not _stands(task):
             raise AnswerRefused(f"Item {task.code} has no answer to take back.")
+        if last is None or last.code != task.code:
+            raise AnswerRefused(f"Item {task.code} is not the one you answered last. Change it under My labels.")
     elif submission.dwell_ms is None or submission.dwell_ms < MIN_DWELL_MS:
         raise AnswerRefused(f"Item {task.code} was on the screen for less than {MIN_DWELL_MS} ms. Look again.")
 
@@ -169,7 +174,7 @@ def _check(task: Task, submission: Submission) -> None:
 def _is_view(value: object) -> bool:
     try:
         return isinstance(value, dict) and len(json.dumps(value, allow_nan=False)) <= MAX_VIEW_LENGTH
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

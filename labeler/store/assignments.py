@@ -19,8 +19,15 @@ class NewAssignment:
     code: str
 
 
-_TASKS = """SELECT a.assignment_id, a.item_id, a.code, coalesce(c.n_answers, 0), c.answer, coalesce(c.n_not_sure, 0)
-            FROM assignments a LEFT JOIN current_answers c USING (assignment_id)"""
+# An answer "not sure" that was taken back does not count as one. All lookups go by the index on (assignment, revision).
+_TASKS = """
+    SELECT a.assignment_id, a.item_id, a.code,
+           (SELECT count(*) FROM labels l WHERE l.assignment_id = a.assignment_id),
+           (SELECT answer FROM labels l WHERE l.assignment_id = a.assignment_id ORDER BY revision DESC LIMIT 1),
+           (SELECT count(*) FROM labels l WHERE l.assignment_id = a.assignment_id AND l.answer = 'not sure'
+                AND NOT EXISTS (SELECT 1 FROM labels w WHERE w.assignment_id = l.assignment_id
+                                AND w.revision = l.revision + 1 AND w.answer = 'withdrawn'))
+    FROM assignments a"""
 
 
 def add(db: Database, rows: Iterable[NewAssignment]) -> None:
@@ -55,6 +62,14 @@ def find(db: Database, person_id: int, item_id: int, kind: Kind) -> Task | None:
         (person_id, item_id, kind),
     ).fetchone()
     return _task(row) if row else None
+
+
+def get(db: Database, person_id: int, item_id: int, kind: Kind) -> Task:
+    """The same for one that is known to exist."""
+    task = find(db, person_id, item_id, kind)
+    if task is None:
+        raise LookupError(f"no {kind} assignment of item {item_id} to person {person_id}")
+    return task
 
 
 def _task(row: tuple[int, int, str, int, str | None, int]) -> Task:

@@ -1,8 +1,9 @@
 """A connection to one study file: opened safely, its errors said in words."""
 
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -29,23 +30,20 @@ class Database:
         Raises
         ------
         StudyBusy, StudyReadOnly, NotAStudy
-            Instead of the driver's error, where people can do something about it.
+            Instead of the driver's error, where people can do something about it; also while rows are fetched.
         """
-        try:
-            return self._connection.execute(sql, parameters)
-        except sqlite3.IntegrityError:
-            raise
-        except sqlite3.DatabaseError as error:
-            raise _in_words(error, self.path) from error
+        with _errors_in_words(self.path):
+            return self._cursor().execute(sql, parameters)
 
     def executemany(self, sql: str, rows: Iterable[Parameters]) -> sqlite3.Cursor:
         """Run one statement for many rows; raises as `execute` does."""
-        try:
-            return self._connection.executemany(sql, rows)
-        except sqlite3.IntegrityError:
-            raise
-        except sqlite3.DatabaseError as error:
-            raise _in_words(error, self.path) from error
+        with _errors_in_words(self.path):
+            return self._cursor().executemany(sql, rows)
+
+    def _cursor(self) -> "_Cursor":
+        cursor = self._connection.cursor(_Cursor)
+        cursor.path = self.path
+        return cursor
 
     @contextmanager
     def atomic(self) -> Iterator[None]:
@@ -78,20 +76,21 @@ class Database:
         StudyError
             If the target exists already or cannot be written; nothing is left behind.
         """
-        if target.exists():
-            raise StudyError(f"{target} exists already. Name a file that does not.")
         partial = target.with_name(target.name + ".partial")
         try:
+            if target.exists():
+                raise StudyError(f"{target} exists already. Name a file that does not.")
             partial.unlink(missing_ok=True)
             copy = sqlite3.connect(partial, isolation_level=None)
             try:
                 self._connection.backup(copy)
-                copy.execute("PRAGMA journal_mode = DELETE")  # one file, no companions
+                copy.execute("PRAGMA journal_mode = DELETE")  # one file that can be read where nothing can be written
             finally:
                 copy.close()
             partial.rename(target)
         except (OSError, sqlite3.Error) as error:
-            partial.unlink(missing_ok=True)
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
             raise StudyError(f"The backup could not be written to {target}: {error}.") from error
 
     def close(self) -> None:
@@ -113,10 +112,13 @@ def create_database(path: Path) -> Database:
     StudyError
         If there is a file at the path already, or none can be made there.
     """
-    if path.exists():
-        raise StudyError(f"{path} exists already. Name a new file, or go on with that study.")
-    if not path.parent.is_dir():
-        raise StudyError(f"The folder {path.parent} does not exist. Make it first.")
+    try:
+        if path.exists():
+            raise StudyError(f"{path} exists already. Name a new file, or go on with that study.")
+        if not path.parent.is_dir():
+            raise StudyError(f"The folder {path.parent} does not exist. Make it first.")
+    except OSError as error:
+        raise StudyError(f"{path} cannot be made: {error.strerror}.") from error
     return _prepared(_connect(path, mode="rwc"), path, is_new=True)
 
 
@@ -127,11 +129,14 @@ def open_database(path: Path) -> Database:
     ------
     NoStudy, NotAStudy, NewerStudy, StudyBusy, StudyReadOnly
     """
-    if not path.is_file():
-        raise NoStudy(f"There is no study {path}. Make one with: labeler init --study {path}")
-    with path.open("rb") as file:
-        if file.read(16) != b"SQLite format 3\x00":
-            raise NotAStudy(f"{path} is not a study file.")
+    try:
+        if not path.is_file():
+            raise NoStudy(f"There is no study {path}. Make one with: labeler init --study {path}")
+        with path.open("rb") as file:
+            if file.read(16) != b"SQLite format 3\x00":
+                raise NotAStudy(f"{path} is not a study file.")
+    except OSError as error:
+        raise StudyError(f"{path} cannot be opened: {error.strerror}.") from error
     return _prepared(_connect(path, mode="rw"), path, is_new=False)
 
 
@@ -152,14 +157,29 @@ def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool) -> Da
         else:
             _check_is_study(db)
         if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-            db.execute("PRAGMA journal_mode = WAL")
+            _switch_to_wal(db)
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA foreign_keys = ON")
+        db.execute("PRAGMA recursive_triggers = ON")  # a REPLACE removes a row too, and answers are never removed
         migrations.migrate(db)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _switch_to_wal(db: Database) -> None:
+    """Unlike other statements this one does not wait by itself for somebody who holds a lock."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except StudyBusy:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return
 
 
 def _check_is_study(db: Database) -> None:
@@ -170,6 +190,34 @@ def _check_is_study(db: Database) -> None:
         raise NewerStudy(
             f"{db.path} was made by a newer version of labeler (schema {version}; this one knows {latest}). Update it."
         )
+
+
+class _Cursor(sqlite3.Cursor):
+    """A cursor whose errors are said in words also while rows are fetched, where damage often shows."""
+
+    path: Path
+
+    def __next__(self) -> Any:
+        with _errors_in_words(self.path):
+            return super().__next__()
+
+    def fetchone(self) -> Any:
+        with _errors_in_words(self.path):
+            return super().fetchone()
+
+    def fetchall(self) -> list[Any]:
+        with _errors_in_words(self.path):
+            return super().fetchall()
+
+
+@contextmanager
+def _errors_in_words(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.IntegrityError:
+        raise
+    except sqlite3.DatabaseError as error:
+        raise _in_words(error, path) from error
 
 
 def _in_words(error: sqlite3.DatabaseError, path: Path) -> Exception:

@@ -8,13 +8,14 @@ from labeler.store.database import Database
 _COLUMNS = "item_id, name, benchmark, application, unit, better, n_runs, n_iterations, data_hash"
 
 
-def add_file(db: Database, name: str, sha256: str, imported_utc: str) -> int:
-    """Remember an imported file; its id."""
+def add_file(db: Database, name: str, sha256: str, imported_utc: str) -> int | None:
+    """Remember an imported file; its id, or None if a file of this content is there already."""
     row = db.execute(
-        "INSERT INTO files (name, sha256, imported_utc) VALUES (?, ?, ?) RETURNING file_id",
+        """INSERT INTO files (name, sha256, imported_utc) VALUES (?, ?, ?)
+           ON CONFLICT (sha256) DO NOTHING RETURNING file_id""",
         (name, sha256, imported_utc),
     ).fetchone()
-    return int(row[0])
+    return int(row[0]) if row else None
 
 
 def is_imported(db: Database, sha256: str) -> bool:

@@ -6,7 +6,7 @@ import sqlite3
 import pandas as pd
 
 from labeler.errors import AnswerRefused
-from labeler.model import Label
+from labeler.model import Answer, Label
 from labeler.store.database import Database
 
 COLUMNS = (
@@ -41,9 +41,10 @@ def add(db: Database, label: Label) -> bool:
     return cursor.rowcount == 1
 
 
-def has_event(db: Database, event_id: str) -> bool:
-    """Whether this event was kept already."""
-    return db.execute("SELECT 1 FROM labels WHERE event_id = ?", (event_id,)).fetchone() is not None
+def event(db: Database, event_id: str) -> tuple[int, Answer] | None:
+    """The assignment and the answer of an event that was kept already."""
+    row = db.execute("SELECT assignment_id, answer FROM labels WHERE event_id = ?", (event_id,)).fetchone()
+    return (int(row[0]), Answer(row[1])) if row else None
 
 
 def n_labels(db: Database) -> int:
@@ -60,7 +61,7 @@ def table(db: Database) -> pd.DataFrame:
                 JOIN people p USING (person_id)
            ORDER BY l.label_id"""
     ).fetchall()
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)  # whole numbers stay whole beside empty cells
 
 
 def own_answers(db: Database, person_id: int) -> list[tuple[str, str, int, str]]:

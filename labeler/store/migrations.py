@@ -113,8 +113,7 @@ _FIRST_SCHEMA = (
         UNIQUE (assignment_id, revision)
     ) STRICT""",
     """CREATE VIEW current_answers AS
-        SELECT assignment_id, answer, revision, label_id, max(revision) + 1 AS n_answers,
-               count(*) FILTER (WHERE answer = 'not sure') AS n_not_sure
+        SELECT assignment_id, answer, label_id, max(revision) AS revision
         FROM labels GROUP BY assignment_id""",
     """CREATE TRIGGER labels_are_never_changed BEFORE UPDATE ON labels
         BEGIN SELECT RAISE(ABORT, 'labels are only appended'); END""",

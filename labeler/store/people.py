@@ -9,7 +9,7 @@ _COLUMNS = "person_id, name, is_reviewer, is_coordinator, active"
 
 
 def add(db: Database, name: str, roles: Iterable[Role], created_utc: str) -> int:
-    """Write a new person without a secret; raises sqlite3.IntegrityError if the name is taken."""
+    """Write a new person without a secret."""
     roles = set(roles)
     row = db.execute(
         """INSERT INTO people (name, is_reviewer, is_coordinator, created_utc) VALUES (?, ?, ?, ?)
@@ -30,8 +30,8 @@ def reviewers(db: Database) -> list[Person]:
 
 
 def by_name(db: Database, name: str) -> Person | None:
-    """The person of this name; capitals do not matter."""
-    return _one(db, "name = ?", name)
+    """The person of this name; capitals do not matter, in any alphabet."""
+    return next((person for person in all_people(db) if person.name.casefold() == name.casefold()), None)
 
 
 def by_id(db: Database, person_id: int) -> Person | None:

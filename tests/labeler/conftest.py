@@ -1,0 +1,155 @@
+"""What the tests of the application share: small studies at several stages, and hands that do what people do."""
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labeler.formats import Source
+from labeler.model import Answer, PlanParameters, Role, Submission, Task
+from labeler.service import coordinating, identity, importing, reviewing
+from labeler.store import Database, events, open_database, people
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+REVIEWERS = ("ada", "ben", "cleo", "dan")
+PARAMETERS = PlanParameters(seed=1, overlap=0.25, retest=0)
+NOBODY, ENTER = 65534, 0o011
+
+
+def series(seed: int, n_runs: int = 3, n_iterations: int = 60) -> list[list[float]]:
+    """Runs of positive noise, the same for the same seed."""
+    return np.random.default_rng(seed).uniform(1, 1.2, (n_runs, n_iterations)).tolist()
+
+
+def item_name(number: int) -> str:
+    return f"example__app{number % 2}#bench_{number}#size={number}"
+
+
+def result_file(name: str, runs: Sequence[Sequence[float]]) -> Source:
+    """A result file in the ICPE format, as a browser sends it."""
+    return importing.upload(f"{name}.json", json.dumps([list(run) for run in runs]).encode())
+
+
+def import_all(db: Database, *files: Source, as_new: bool = False) -> list[importing.FileResult]:
+    return list(importing.import_files(db, files, as_new=as_new, actor="carol", now=NOW))
+
+
+def make_study(path: Path, *, n_items: int = 8, reviewers: Sequence[str] = REVIEWERS, plan: bool = False) -> None:
+    """Eight items in two applications, 3 runs of 60 iterations each; four reviewers; the coordinator is carol."""
+    coordinating.create_study(path, name="Caches", question="Are these runs alike?", coordinator="carol", now=NOW)
+    with open_database(path) as db:
+        import_all(db, *(result_file(item_name(number), series(number)) for number in range(n_items)))
+        for name in reviewers:
+            identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=NOW)
+        if plan:
+            coordinating.confirm_plan(db, PARAMETERS, actor="carol", now=NOW)
+
+
+@pytest.fixture(scope="session")
+def masters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """One closed file a stage, to be copied."""
+    folder = tmp_path_factory.mktemp("masters")
+    made = {stage: folder / f"{stage}.study" for stage in ("empty", "unplanned", "planned")}
+    make_study(made["empty"], n_items=0, reviewers=())
+    make_study(made["unplanned"])
+    make_study(made["planned"], plan=True)
+    return made
+
+
+@pytest.fixture
+def study_path(tmp_path: Path) -> Path:
+    """Where a new study may be made."""
+    return tmp_path / "new.study"
+
+
+@contextmanager
+def copy_of(master: Path, folder: Path) -> Iterator[Database]:
+    target = folder / master.name
+    shutil.copy(master, target)
+    with open_database(target) as db:
+        yield db
+
+
+@pytest.fixture
+def db(masters: dict[str, Path], tmp_path: Path) -> Iterator[Database]:
+    """A new study: one coordinator, nothing else."""
+    with copy_of(masters["empty"], tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def study(masters: dict[str, Path], tmp_path: Path) -> Iterator[Database]:
+    """A study with 8 items and 4 reviewers, and no plan."""
+    with copy_of(masters["unplanned"], tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def planned(masters: dict[str, Path], tmp_path: Path) -> Iterator[Database]:
+    """The same study, planned and open: 5 assignments a reviewer, 2 items seen by all."""
+    with copy_of(masters["planned"], tmp_path) as opened:
+        yield opened
+
+
+def id_of(db: Database, name: str) -> int:
+    person = people.by_name(db, name)
+    assert person is not None
+    return person.person_id
+
+
+def submission(task: Task, answer: str, event_id: str = "", *, dwell_ms: int | None = 900) -> Submission:
+    """What the screen sends for a task; the event's id names task, revision and answer unless given."""
+    event_id = event_id or f"{task.code}-{task.revision}-{answer}"
+    return Submission(event_id, task.code, task.revision, Answer(answer), dwell_ms, {"axis": "core"})
+
+
+def answer_next(db: Database, reviewer: str, answer: str, *, now: datetime = NOW) -> Task:
+    """Answer the first task on offer."""
+    reviewer_id = id_of(db, reviewer)
+    task = reviewing.offers(db, reviewer_id)[0]
+    reviewing.submit(db, reviewer_id, submission(task, answer), now=now)
+    return task
+
+
+def answer_everything(db: Database, says: dict[str, str]) -> None:
+    """Every reviewer answers all tasks with the one answer that stands beside the name."""
+    for name, answer in says.items():
+        for _ in range(200):
+            if not reviewing.offers(db, id_of(db, name)):
+                break
+            answer_next(db, name, answer)
+        else:
+            raise AssertionError(f"there is no end to the tasks of {name}")
+
+
+def log(db: Database) -> list[tuple[str, str]]:
+    """Who did what."""
+    return list(events.table(db)[["actor", "action"]].itertuples(index=False, name=None))
+
+
+@contextmanager
+def unprivileged(folder: Path) -> Iterator[None]:
+    """As somebody without special rights, let in as far as the folder: permissions do not hold root back."""
+    if os.geteuid() != 0:
+        yield
+        return
+    modes = {parent: stat.S_IMODE(parent.stat().st_mode) for parent in folder.resolve().parents}
+    closed = {parent: mode for parent, mode in modes.items() if mode & ENTER != ENTER}
+    try:
+        for parent, mode in closed.items():
+            parent.chmod(mode | ENTER)
+        os.seteuid(NOBODY)
+        try:
+            yield
+        finally:
+            os.seteuid(0)
+    finally:
+        for parent, mode in closed.items():
+            parent.chmod(mode)

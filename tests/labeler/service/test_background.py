@@ -1,0 +1,59 @@
+import os
+import signal
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from labeler.service import background, computing
+from labeler.store import open_database
+from labeler.store.jobs import Job
+from tests.labeler.conftest import NOW, make_study
+
+
+def job_of(pid, finished=None, n_done=0, started=NOW):
+    return Job(1, pid, n_done, 40, started.isoformat(), started.isoformat(), finished, None)
+
+
+def test_a_job_runs_until_it_ends_or_its_process_is_gone():
+    assert background.is_running(job_of(os.getpid()))
+    assert background.is_running(job_of(1))  # of somebody else perhaps, but there
+    assert not background.is_running(job_of(os.getpid(), finished=NOW.isoformat()))
+    assert not background.is_running(job_of(2**22 + 1))  # no process has such a number
+
+
+def test_how_long_a_job_still_takes_follows_from_what_it_did():
+    started = datetime.now(UTC) - timedelta(seconds=100)
+    assert background.in_words(job_of(1, n_done=0)) == "0 of 40 items"
+    assert background.in_words(job_of(1, n_done=20, started=started)) in {
+        f"20 of 40 items, {seconds} s left" for seconds in (100, 101)
+    }
+
+
+def wait_for(condition, seconds=30.0):
+    until = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.02)
+    return found
+
+
+def test_verdicts_are_computed_in_a_process_of_their_own(study):
+    background.start_verdicts(study.path)
+    job = wait_for(lambda: (found := computing.latest_job(study)) and found.finished_utc and found)
+    assert (job.n_done, job.n_total, job.error) == (8, 8, None)
+    assert job.pid != os.getpid()
+    assert computing.n_missing(study) == 0
+    assert len(computing.verdict_table(study)) == 24
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_computation_that_was_killed_is_seen_to_run_no_more(study_path):
+    make_study(study_path, n_items=200, reviewers=())
+    with open_database(study_path) as db:
+        background.start_verdicts(study_path)
+        job = wait_for(lambda: computing.latest_job(db))
+        os.kill(job.pid, signal.SIGKILL)
+        wait_for(lambda: not background.is_running(job), seconds=3)
+        assert computing.latest_job(db).finished_utc is None

@@ -1,0 +1,267 @@
+import json
+from dataclasses import asdict, replace
+from datetime import timedelta
+from itertools import permutations
+
+import pytest
+
+from labeler.design import ALL
+from labeler.errors import InputError, NotAllowed, StudyError
+from labeler.model import PlanParameters, Role, State
+from labeler.service import codes, coordinating, identity, reviewing
+from labeler.service.coordinating import Progress
+from labeler.store import assignments, events, items, open_database, people, studies
+from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
+
+
+def create(path, name="Caches", question="Alike?", coordinator="carol"):
+    return coordinating.create_study(path, name=name, question=question, coordinator=coordinator, now=NOW)
+
+
+def confirm(db, parameters=PARAMETERS):
+    return coordinating.confirm_plan(db, parameters, actor="carol", now=NOW)
+
+
+def describe(db, name, question):
+    coordinating.describe_study(db, name, question, actor="carol", now=NOW)
+
+
+def assigned(db):
+    """(reviewer, item, kind, block, position) -> code."""
+    rows = db.execute(
+        """SELECT p.name, i.name, a.kind, a.block, a.position, a.code FROM assignments a
+           JOIN people p USING (person_id) JOIN items i USING (item_id)"""
+    )
+    return {tuple(row): code for *row, code in rows}
+
+
+def test_a_new_study_is_a_draft_with_one_coordinator(study_path):
+    create(study_path, name=" Caches ", question=" Alike? ")
+    with open_database(study_path) as made:
+        study = coordinating.get_study(made)
+        assert (study.name, study.question, study.state) == ("Caches", "Alike?", State.DRAFT)
+        assert (study.axis_rule, study.axis_min_span, study.plan_hash) == ("core", 0.10, None)
+        assert [(person.name, person.roles) for person in identity.everyone(made)] == [
+            ("carol", frozenset({Role.COORDINATOR}))
+        ]
+        assert log(made) == [("owner", "create study"), ("owner", "add person"), ("owner", "invite")]
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ({"name": " "}, "A study needs a name and a question"),
+        ({"question": ""}, "A study needs a name and a question"),
+        ({"coordinator": "\t"}, "The coordinator needs a name"),
+        ({"coordinator": "c" * 61}, "A name has 1 to 60 printable characters"),
+        ({"coordinator": "c\x07"}, "A name has 1 to 60 printable characters"),
+    ],
+)
+def test_a_study_that_cannot_be_made_leaves_no_file_behind(study_path, texts, message):
+    with pytest.raises(InputError, match=message):
+        create(study_path, **texts)
+    assert list(study_path.parent.iterdir()) == []
+
+
+def test_a_study_is_not_made_over_another(db):
+    before = log(db)
+    with pytest.raises(StudyError, match="exists already"):
+        create(db.path)
+    assert log(db) == before
+
+
+def test_name_and_question_change_until_somebody_has_answered(planned):
+    describe(planned, "Stores", " Same? ")
+    assert (coordinating.get_study(planned).name, reviewing.question(planned)) == ("Stores", "Same?")
+    answer_next(planned, "ada", "not sure")
+    with pytest.raises(NotAllowed, match=r"Reviewers have answered the question already; it cannot be changed"):
+        describe(planned, "Stores", "Different?")
+    assert reviewing.question(planned) == "Same?"
+    describe(planned, "Stores and caches", "Same?")  # the name is free
+    assert coordinating.get_study(planned).name == "Stores and caches"
+    assert log(planned).count(("carol", "describe study")) == 2
+
+
+@pytest.mark.parametrize("texts", [("", "Same?"), ("Stores", "  ")])
+def test_a_study_keeps_a_name_and_a_question(study, texts):
+    with pytest.raises(InputError, match="A study needs a name and a question"):
+        describe(study, *texts)
+
+
+@pytest.mark.parametrize("parameters", [PARAMETERS, PlanParameters(7), PlanParameters(7, 3), PlanParameters(7, 2, 1.0)])
+def test_what_the_preview_shows_is_what_is_kept(study, parameters):
+    before = log(study)
+    preview = coordinating.preview_plan(study, parameters)
+    assert assigned(study) == {}
+    assert log(study) == before
+    plan = confirm(study, parameters)
+    assert plan == preview
+    assert set(assigned(study)) == {
+        (a.reviewer, a.item, a.kind, None if a.block == ALL else a.block, a.position) for a in plan.assignments
+    }
+    kept = coordinating.get_study(study)
+    assert (kept.state, kept.plan_hash, kept.plan_parameters) == (State.OPEN, plan.hash, asdict(parameters))
+    assert log(study)[-1] == ("carol", "draw plan")
+    assert json.loads(events.table(study)["details"].iloc[-1]) == asdict(parameters) | {"hash": plan.hash}
+
+
+def test_a_plan_is_drawn_again_while_nobody_has_answered(study):
+    first = confirm(study)
+    second = confirm(study, replace(PARAMETERS, seed=2))
+    assert first.hash != second.hash == coordinating.get_study(study).plan_hash
+    assert len(assigned(study)) == len(second.assignments)
+
+
+def test_a_plan_is_not_drawn_again_after_an_answer_even_if_it_was_taken_back(planned):
+    task = answer_next(planned, "ada", "similar")
+    reviewing.submit(planned, id_of(planned, "ada"), withdrawal(task), now=NOW)
+    before, events_before = assigned(planned), log(planned)
+    with pytest.raises(NotAllowed, match=r"There are answers already; the plan cannot be drawn again"):
+        confirm(planned)
+    assert assigned(planned) == before
+    assert log(planned) == events_before
+
+
+def withdrawal(task):
+    return reviewing.submission_from(
+        {"event_id": "undo", "code": task.code, "revision": task.revision + 1, "answer": "withdrawn"}
+    )
+
+
+def test_codes_are_opaque_and_do_not_follow_from_the_seed(study):
+    confirm(study)
+    first = assigned(study)
+    confirm(study)
+    second = assigned(study)
+    assert set(first) == set(second)
+    assert not set(first.values()) & set(second.values())
+    assert all(len(code) == codes.LENGTH and set(code) <= set(codes.ALPHABET) for code in first.values())
+    in_order = [code for _, code in sorted(first.items())]
+    assert in_order != sorted(in_order)
+
+
+def test_codes_are_all_different():
+    drawn = codes.several(3000)
+    assert len(set(drawn)) == 3000
+    assert drawn != sorted(drawn)
+    assert codes.several(0) == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"per_item": 1}, "Each item needs at least two reviewers, got 1"),
+        ({"per_item": 5}, r"5 reviewers are to label each item, but the study has 4. Add reviewers first"),
+        ({"overlap": 1.5}, "The overlap is a share between 0 and 1, got 1.5"),
+        ({"overlap": float("nan")}, "The overlap is a share between 0 and 1, got nan"),
+        ({"retest": -1}, "cannot be negative, got -1"),
+        ({"paper": True}, "The paper's design has two reviewers per item, no overlap"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused_in_words(study, parameters, message):
+    for draw in (confirm, coordinating.preview_plan):
+        with pytest.raises(InputError, match=message):
+            draw(study, replace(PARAMETERS, **parameters))
+    assert coordinating.get_study(study).state is State.DRAFT
+
+
+@pytest.mark.parametrize(
+    ("n_items", "reviewers", "message"),
+    [
+        (0, REVIEWERS, r"There is nothing to plan: the study has no items. Import measurements first"),
+        (4, REVIEWERS[:1], r"2 reviewers are to label each item, but the study has 1. Add reviewers first"),
+        (4, (), "the study has 0"),
+    ],
+)
+def test_a_study_with_too_little_in_it_is_not_planned(study_path, n_items, reviewers, message):
+    make_study(study_path, n_items=n_items, reviewers=reviewers)
+    with open_database(study_path) as made, pytest.raises(InputError, match=message):
+        confirm(made)
+
+
+def test_a_plan_leaves_out_items_without_measurements_and_people_who_take_no_part(study):
+    study.execute("UPDATE people SET active = 0 WHERE name = 'dan'")
+    study.execute("UPDATE items SET n_runs = 0 WHERE name LIKE '%bench_3%'")
+    plan = confirm(study)
+    assert {a.reviewer for a in plan.assignments} == {"ada", "ben", "cleo"}
+    assert len({a.item for a in plan.assignments}) == 7
+
+
+def test_the_plan_does_not_depend_on_the_order_in_which_people_were_added(tmp_path):
+    hashes = set()
+    for number, reviewers in enumerate(list(permutations(REVIEWERS))[::7]):
+        make_study(tmp_path / f"{number}.study", reviewers=reviewers)
+        with open_database(tmp_path / f"{number}.study") as made:
+            hashes.add(coordinating.preview_plan(made, PARAMETERS).hash)
+    assert len(hashes) == 1
+
+
+def test_what_a_plan_could_not_meet_is_said_and_fails_nothing(study):
+    plan = confirm(study, replace(PARAMETERS, retest=20))
+    assert [text.split(":")[0] for text in plan.shortfalls] == list(REVIEWERS)
+    assert all("0 of 20 retest items" in text for text in plan.shortfalls)
+
+
+def test_a_seed_is_found_for_those_who_name_none():
+    seeds = {coordinating.random_seed() for _ in range(20)}
+    assert len(seeds) == 20
+    assert all(0 <= seed < 2**31 for seed in seeds)
+
+
+def test_the_status_shows_how_far_everyone_is(planned):
+    answer_next(planned, "ada", "similar", now=NOW)
+    answer_next(planned, "ada", "not sure", now=NOW + timedelta(minutes=1))
+    status = coordinating.status(planned)
+    assert (status.n_items, status.n_reviewers, status.n_answers) == (8, 4, 2)
+    last = (NOW + timedelta(minutes=1)).isoformat()
+    assert status.reviewers[:2] == (Progress("ada", 5, 1, 1, last), Progress("ben", 5, 0, 0, None))
+    plain = json.loads(json.dumps(status.plain()))
+    assert plain["state"] == "open"
+    assert plain["plan_hash"] == coordinating.get_study(planned).plan_hash
+    assert plain["reviewers"][0] == {
+        "reviewer": "ada", "n_assigned": 5, "n_done": 1, "n_not_sure": 1, "last_answer_utc": last,
+    }  # fmt: skip
+    assert (plain["study"], plain["items"], plain["answers"]) == ("Caches", 8, 2)
+
+
+def test_the_steps_lead_from_nothing_to_a_report(db, study_path):
+    assert [done for done, _ in coordinating.steps(db)] == [False] * 5
+    make_study(study_path)
+    with open_database(study_path) as made:
+        assert [done for done, _ in coordinating.steps(made)] == [True, True, False, False, False]
+        confirm(made)
+        assert [done for done, _ in coordinating.steps(made)] == [True, True, True, False, False]
+        answer_everything(made, dict.fromkeys(REVIEWERS, "similar"))
+        done, words = coordinating.steps(made)[3]
+        assert (done, words) == (True, "Reviewers label: 20 of 20 labels given")
+
+
+def test_items_are_listed(study):
+    assert coordinating.list_items(study) == items.all_items(study)
+
+
+def test_a_backup_is_logged_and_holds_the_study(planned, tmp_path):
+    target = tmp_path / "copy.study"
+    coordinating.back_up(planned, target, actor="carol", now=NOW)
+    assert log(planned)[-1] == ("carol", "backup")
+    with open_database(target) as copy:
+        assert studies.get(copy) == studies.get(planned)
+        assert assigned(copy) == assigned(planned)
+    before = log(planned)
+    with pytest.raises(StudyError, match="exists already"):
+        coordinating.back_up(planned, target, actor="carol", now=NOW)
+    assert log(planned) == before
+
+
+def test_every_action_leaves_an_event_with_time_and_actor(study_path):
+    make_study(study_path, plan=True)
+    with open_database(study_path) as made:
+        table = coordinating.event_log(made)
+        assert table.columns.tolist() == ["at_utc", "actor", "action", "details"]
+        assert set(table["at_utc"]) == {NOW.isoformat()}
+        assert table["action"].value_counts().to_dict() == {
+            "import file": 8, "add person": 5, "create study": 1, "invite": 1, "draw plan": 1,
+        }  # fmt: skip
+        assert set(table["actor"][3:]) == {"carol"}
+        assert len(people.all_people(made)) == 5
+        assert len(assignments.tasks_of(made, id_of(made, "ada"))) == 5

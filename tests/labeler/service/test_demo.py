@@ -1,0 +1,103 @@
+import base64
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from labeler.errors import Refused, StudyError
+from labeler.model import Role, State
+from labeler.service import computing, coordinating, demo, identity, reviewing
+from labeler.store import assignments, items, open_database, runs
+from tests.labeler.conftest import NOW, log
+
+DATA = Path(__file__).parents[3] / "data" / "demo"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The demo study; the tests only read it, but for new invitations."""
+    path = tmp_path_factory.mktemp("demo") / "demo.study"
+    seen = []
+    demo.build(path, DATA / "demo.parquet", advance=lambda *counts: seen.append(counts), now=NOW)
+    assert seen[-1] == (24, 24)
+    with open_database(path) as db:
+        yield db
+
+
+def test_the_demo_study_is_ready_to_be_labelled(built):
+    status = coordinating.status(built)
+    assert (status.n_items, status.n_answers, status.study.state) == (24, 0, State.OPEN)
+    assert [row.reviewer for row in status.reviewers] == ["ada", "ben", "cleo", "dan"]
+    assert status.study.plan_hash == coordinating.preview_plan(built, demo.PARAMETERS).hash
+    assert all(len(reviewing.offers(built, person.person_id)) == 2 for person in reviewers(built))
+    loads = [row.n_assigned for row in status.reviewers]
+    assert max(loads) - min(loads) <= 1
+
+
+def reviewers(db):
+    return [person for person in identity.everyone(db) if Role.REVIEWER in person.roles]
+
+
+def test_every_demo_item_has_a_verdict_of_every_classifier(built):
+    assert computing.n_missing(built) == 0
+    table = computing.verdict_table(built)
+    assert len(table) == 24 * 3
+    assert table["error"].isna().all()
+    assert {"similar", "dissimilar"} == set(table[table["classifier"] == "same"]["verdict"])
+
+
+def test_everybody_gets_an_invitation_that_works(built):
+    secrets = demo.invitations(built, now=NOW)
+    assert sorted(secrets) == ["ada", "ben", "cleo", "coordinator", "dan"]
+    for name, secret in secrets.items():
+        person = identity.person_of_session(built, identity.sign_in(built, secret, now=NOW))
+        assert person.name == name
+    assert ("demo", "invite") in log(built)
+
+
+def interventions():
+    with (DATA / "interventions.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_interventions_are_named_of_benchmarks_and_runs_that_exist(built):
+    n_runs = {item.name: item.n_runs for item in items.all_items(built)}
+    rows = interventions()
+    assert list(rows[0]) == ["benchmark", "run", "intervention", "amount"]
+    assert all(0 <= int(row["run"]) < n_runs[row["benchmark"]] for row in rows)
+    assert len({(row["benchmark"], row["run"]) for row in rows}) == len(rows)
+    assert 0 < len({row["benchmark"] for row in rows}) < 24  # some are left alone
+
+
+def test_no_reviewer_can_see_what_was_done_to_a_run(built):
+    words = {
+        word
+        for row in interventions()
+        for word in (row["intervention"], *row["intervention"].split(), row["benchmark"])
+    }
+    assert {"slowdown", "cold start", "collection"} <= words
+    for person in reviewers(built):
+        for task in assignments.tasks_of(built, person.person_id):
+            text = json.dumps(reviewing.picture(built, task)).lower()
+            without_numbers = re.sub(r'"[a-z0-9+/]{30,}=*"', '""', text)
+            assert len(without_numbers) < len(text)
+            assert not [word for word in words if word in without_numbers]
+
+
+def test_the_demo_measurements_are_there_in_full(built):
+    for item in items.all_items(built):
+        measured = runs.of_item(built, item.item_id)
+        assert len(measured) == item.n_runs >= 2
+        assert min(map(len, measured)) == item.n_iterations >= 50
+        assert all((run > 0).all() for run in measured)
+
+
+def test_the_demo_is_not_built_over_a_study_or_from_a_bad_file(built, tmp_path):
+    with pytest.raises(StudyError, match="exists already"):
+        demo.build(built.path, DATA / "demo.parquet", advance=lambda *_: None, now=NOW)
+    bad = tmp_path / "bad.parquet"
+    bad.write_bytes(b"PAR1" + base64.b64encode(b"nothing") + b"PAR1")
+    with pytest.raises(Refused, match=r"bad.parquet: damaged Parquet file"):
+        demo.build(tmp_path / "new.study", bad, advance=lambda *_: None, now=NOW)

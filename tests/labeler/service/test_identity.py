@@ -1,0 +1,187 @@
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from labeler.errors import InputError, NotAllowed, SignInFailed
+from labeler.model import Person, Role
+from labeler.service import coordinating, identity
+from labeler.store import events, open_database, people
+from tests.labeler.conftest import NOW, id_of, log
+
+
+def add(db, name, *roles):
+    return identity.add_person(db, name, roles or [Role.REVIEWER], actor="carol", now=NOW)
+
+
+def invite(db, name, role=Role.REVIEWER):
+    return identity.invite(db, name, role, actor="carol", now=NOW)
+
+
+def deactivate(db, name):
+    db.execute("UPDATE people SET active = 0 WHERE name = ?", (name,))
+
+
+def bytes_on_disk(db):
+    return b"".join(path.read_bytes() for path in db.path.parent.iterdir() if path.name.startswith(db.path.name))
+
+
+def test_a_person_is_added_under_the_name_given_and_listed(db):
+    ada = add(db, "  ada ")
+    both = add(db, "Zoe Müller-Lüdenscheidt", Role.REVIEWER, Role.COORDINATOR)
+    assert ada == Person(ada.person_id, "ada", frozenset({Role.REVIEWER}), active=True)
+    assert identity.everyone(db) == [ada, people.by_name(db, "carol"), both]
+    assert log(db)[-2:] == [("carol", "add person")] * 2
+    assert json.loads(events.table(db)["details"].iloc[-1]) == {
+        "name": "Zoe Müller-Lüdenscheidt",
+        "roles": ["coordinator", "reviewer"],
+    }
+
+
+@pytest.mark.parametrize("name", ["", "   ", "a" * 61, "ada\nben", "ada\x00", "\u202eada", "ada\u200b", "a\tb"])
+def test_a_name_that_cannot_be_shown_is_refused(db, name):
+    with pytest.raises(InputError, match=r"A name has 1 to 60 printable characters, got '"):
+        add(db, name)
+    assert len(identity.everyone(db)) == 1
+
+
+def test_a_name_may_have_60_characters(db):
+    assert add(db, "x" * 60).name == "x" * 60
+
+
+@pytest.mark.parametrize("again", ["ada", "Ada", " ADA "])
+def test_a_name_is_given_once_whatever_its_capitals(db, again):
+    add(db, "ada")
+    before = log(db)
+    with pytest.raises(InputError, match=r"There is somebody called (?i:ada) in this study already. Choose another"):
+        add(db, again)
+    assert log(db) == before
+
+
+def test_capitals_do_not_tell_names_apart_in_any_alphabet(db):
+    add(db, "Ömer")
+    with pytest.raises(InputError, match="There is somebody called"):
+        add(db, "ömer")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(max_size=70))
+def test_any_text_is_a_name_or_is_refused_in_words(db, name):
+    try:
+        person = add(db, name)
+    except InputError:
+        return
+    assert people.by_id(db, person.person_id) == person
+    assert person.name == name.strip()
+    db.execute("DELETE FROM people WHERE person_id = ?", (person.person_id,))
+
+
+def test_reviewers_are_added_before_the_plan_and_coordinators_always(planned):
+    with pytest.raises(NotAllowed, match=r"The plan is drawn already: eve would have nothing to label. Add people"):
+        add(planned, "eve")
+    with pytest.raises(NotAllowed, match="The plan is drawn already"):
+        add(planned, "eve", Role.REVIEWER, Role.COORDINATOR)
+    add(planned, "eve", Role.COORDINATOR)
+    assert [person.name for person in people.reviewers(planned)] == ["ada", "ben", "cleo", "dan"]
+
+
+def test_who_has_an_invitation_signs_in_and_out(study):
+    token = identity.sign_in(study, invite(study, "ada"), now=NOW)
+    ada = people.by_name(study, "ada")
+    assert identity.person_of_session(study, token) == ada
+    second = identity.sign_in(study, invite(study, "ada"), now=NOW)
+    assert second != token
+    identity.sign_out(study, token, now=NOW)
+    assert identity.person_of_session(study, token) is None
+    assert identity.person_of_session(study, second) == ada  # the other window stays
+    before = log(study)
+    assert before[-1] == ("ada", "sign out")
+    identity.sign_out(study, token, now=NOW)
+    assert log(study) == before
+
+
+@pytest.mark.parametrize("token", [None, "", "made up", "x" * 10_000])
+def test_nobody_is_signed_in_with_a_token_that_was_never_given(study, token):
+    identity.sign_in(study, invite(study, "ada"), now=NOW)
+    assert identity.person_of_session(study, token) is None
+
+
+def test_an_invitation_works_in_several_browsers_until_it_is_replaced(study):
+    first = invite(study, "ada")
+    tokens = {identity.sign_in(study, first, now=NOW) for _ in range(2)}
+    second = invite(study, "ADA")
+    with pytest.raises(SignInFailed, match=r"not valid, or no longer. Ask your coordinator for a new one"):
+        identity.sign_in(study, first, now=NOW)
+    assert identity.person_of_session(study, identity.sign_in(study, second, now=NOW)).name == "ada"
+    assert {identity.person_of_session(study, token).name for token in tokens} == {"ada"}  # open ones go on
+    assert len(tokens) == 2
+
+
+def test_the_coordinator_who_made_the_study_signs_in_with_its_secret(study_path):
+    secret = coordinating.create_study(study_path, name="x", question="?", coordinator="carol", now=NOW)
+    with open_database(study_path) as made:
+        token = identity.sign_in(made, secret, now=NOW)
+        assert identity.person_of_session(made, token).roles == {Role.COORDINATOR}
+
+
+@pytest.mark.parametrize("secret", ["", "made up"])
+def test_a_made_up_invitation_is_refused_and_leaves_no_session(study, secret):
+    before = log(study)
+    with pytest.raises(SignInFailed):
+        identity.sign_in(study, secret, now=NOW)
+    assert study.execute("SELECT count(*) FROM sessions").fetchone()[0] == 0
+    assert log(study) == before
+
+
+def test_secrets_are_nowhere_in_the_file(study):
+    secret = invite(study, "ada")
+    token = identity.sign_in(study, secret, now=NOW)
+    for place in ("in the journal", "in the file"):
+        content = bytes_on_disk(study)
+        assert secret.encode() not in content, place
+        assert token.encode() not in content, place
+        assert identity._hashed(secret).encode() in content  # the search would find what is there
+        study.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def test_secrets_are_long_random_and_different(study):
+    secrets = {invite(study, "ada") for _ in range(20)}
+    assert len(secrets) == 20
+    assert min(map(len, secrets)) >= 32
+
+
+@pytest.mark.parametrize(
+    ("name", "role"), [("nobody", Role.REVIEWER), ("carol", Role.REVIEWER), ("ada", "coordinator")]
+)
+def test_only_a_person_of_this_role_is_invited(study, name, role):
+    with pytest.raises(InputError, match=f"There is no {role} called {name} in this study"):
+        invite(study, name, role)
+
+
+def test_who_takes_no_part_any_more_is_nobody_from_the_next_click_on(study):
+    secret = invite(study, "ada")
+    token = identity.sign_in(study, secret, now=NOW)
+    ada = id_of(study, "ada")
+    assert identity.require(study, ada, Role.REVIEWER).name == "ada"
+    deactivate(study, "ada")
+    assert identity.person_of_session(study, token) is None
+    with pytest.raises(SignInFailed, match="no longer"):
+        identity.sign_in(study, secret, now=NOW)
+    with pytest.raises(NotAllowed, match="This is for reviewers of the study only"):
+        identity.require(study, ada, Role.REVIEWER)
+
+
+def test_a_role_is_required_not_only_a_name(study):
+    carol = id_of(study, "carol")
+    assert identity.require(study, carol, Role.COORDINATOR).name == "carol"
+    for person_id, role in ((carol, Role.REVIEWER), (id_of(study, "ada"), Role.COORDINATOR), (999, Role.REVIEWER)):
+        with pytest.raises(NotAllowed, match=f"This is for {role}s of the study only"):
+            identity.require(study, person_id, role)
+
+
+def test_who_invites_and_signs_in_is_in_the_log_without_the_secret(study):
+    secret = invite(study, "ada")
+    identity.sign_in(study, secret, now=NOW)
+    assert log(study)[-2:] == [("carol", "invite"), ("ada", "sign in")]
+    assert not events.table(study)["details"].str.contains(secret, regex=False).any()

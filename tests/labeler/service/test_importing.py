@@ -1,0 +1,236 @@
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labeler import binning
+from labeler.errors import InputError, NotAllowed
+from labeler.formats import ReadOptions
+from labeler.model import measurement_hash
+from labeler.service import importing
+from labeler.service.importing import FileResult, Found
+from labeler.store import bins, events, items, runs
+from tests.labeler.conftest import NOW, import_all, log, result_file, series
+
+NAME = "org__app#sort#size=9"
+
+
+def names(db):
+    return [item.name for item in items.all_items(db)]
+
+
+def counts(db):
+    tables = ("items", "runs", "bins", "files", "events")
+    return {table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables}
+
+
+def long_csv(*rows, header="application,benchmark,run,value"):
+    return "\n".join([header, *(",".join(map(str, row)) for row in rows)]).encode()
+
+
+def two_runs(application, benchmark, level=1.0):
+    return [(application, benchmark, run, level + run + iteration) for run in (0, 1) for iteration in (0, 1, 2)]
+
+
+def test_a_file_becomes_an_item_with_its_measurements_hash_and_bins(db):
+    measured = series(3)
+    (result,) = import_all(db, result_file(NAME, measured))
+    assert result == FileResult(f"{NAME}.json", (Found(NAME, 3, "60", "s", "lower"),), names=(NAME,))
+    (item,) = items.all_items(db)
+    assert (item.benchmark, item.application, item.n_runs, item.n_iterations) == ("sort#size=9", "org/app", 3, 60)
+    assert [run.tolist() for run in runs.of_item(db, item.item_id)] == measured
+    assert item.data_hash == measurement_hash([np.array(run) for run in measured])
+    stored = json.loads(bins.get(db, item.item_id, binning.VERSION))
+    assert stored == binning.payload(runs.of_item(db, item.item_id), "s", min_span=0.1)
+
+
+def test_what_became_of_each_file_is_said_in_order_and_in_one_line(db):
+    good, bad = result_file(NAME, series(1)), importing.upload("bad.json", b'[[1, 2], [3, "x"]]')
+    results = import_all(db, good, bad, good, result_file("other", series(2)))
+    assert [(r.names, r.refused, r.already_there) for r in results] == [
+        ((NAME,), "", False),
+        ((), "run 1, iteration 1: 'x' is not a number", False),
+        ((), "", True),
+        (("other",), "", False),
+    ]
+    assert importing.in_words(results) == "2 items imported from 4 files; 1 files there already, 1 refused."
+
+
+def test_a_second_import_adds_nothing(db):
+    files = [result_file(f"bench {number}", series(number)) for number in range(3)]
+    import_all(db, *files)
+    before = counts(db)
+    assert [result.already_there for result in import_all(db, *files)] == [True] * 3
+    assert counts(db) == before
+
+
+def test_the_same_content_under_another_name_or_compressed_adds_nothing(db):
+    file = result_file(NAME, series(1))
+    import_all(db, file)
+    renamed = importing.upload("renamed.json", file.data)
+    packed = importing.upload(f"{NAME}.json.gz", gzip.compress(file.data))
+    assert [result.already_there for result in import_all(db, renamed, packed)] == [True, True]
+    assert names(db) == [NAME]
+
+
+def test_other_bytes_with_the_same_measurements_add_nothing(db):
+    measured = series(1)
+    import_all(db, result_file(NAME, measured))
+    (result,) = import_all(db, importing.upload(f"{NAME}.json", json.dumps(measured, indent=1).encode()))
+    assert (result.already_there, result.names) == (True, ())
+    assert names(db) == [NAME]
+
+
+def test_a_changed_file_under_a_known_name_is_refused_unless_it_is_to_be_new(db):
+    import_all(db, result_file(NAME, series(1)))
+    before = counts(db)
+    changed = result_file(NAME, series(2))
+    (result,) = import_all(db, changed)
+    assert result.refused == (
+        f"benchmark '{NAME}': the study has other measurements under this name; give --as-new to keep both"
+    )
+    assert counts(db) == before
+    (result,) = import_all(db, changed, as_new=True)
+    assert result.names == (f"{NAME}#2",)
+    assert items.by_name(db, f"{NAME}#2").benchmark == items.by_name(db, NAME).benchmark
+    (result,) = import_all(db, result_file(NAME, series(3)), as_new=True)
+    assert result.names == (f"{NAME}#3",)
+    assert len({item.data_hash for item in items.all_items(db)}) == 3
+
+
+def test_benchmarks_of_the_same_name_in_two_applications_are_two_items(db):
+    table = importing.upload("both.csv", long_csv(*two_runs("org/a", "sort"), *two_runs("org/b", "sort", 5)))
+    (result,) = import_all(db, table)
+    assert result.names == ("sort", "sort#2")
+    assert [(item.name, item.application) for item in items.all_items(db)] == [("sort", "org/a"), ("sort#2", "org/b")]
+    again = importing.upload("again.csv", table.data + b"\norg/c,sort,0,1\norg/c,sort,1,2")
+    (result,) = import_all(db, again)
+    assert result.names == ("sort#3",)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("empty.json", b"  \n", "the file is empty"),
+        ("text.json", b"hello", "not a result file of a known format"),
+        ("nan.json", b"[[1, 2], [NaN, 4]]", "run 1, iteration 0: nan is not a finite measurement"),
+        ("none.json", b"[[1, 2], []]", "run 1: no measurements"),
+        ("gzip.json.gz", b"\x1f\x8bbroken", "damaged gzip file"),
+        ("one.json", b"[[1, 2, 3]]", "benchmark 'one': one run only; at least two are needed to compare"),
+        ("mixed.csv", long_csv(*two_runs("a", "x"), ("a", "y", 0, 1)), "benchmark 'y': one run only"),
+        ("word.csv", long_csv(*two_runs("a", "x"), ("a", "x", 1, "fast")), "line 8: 'fast' in column 'value'"),
+    ],
+)
+def test_a_bad_file_leaves_nothing_and_the_next_is_imported(db, name, content, reason):
+    before = counts(db)
+    refused, imported = import_all(db, importing.upload(name, content), result_file(NAME, series(1)))
+    assert reason in refused.refused
+    assert (refused.file, refused.names, refused.already_there) == (name, (), False)
+    assert imported.names == (NAME,)
+    added = {table: n - before[table] for table, n in counts(db).items()}
+    assert added == {"items": 1, "runs": 3, "bins": 1, "files": 1, "events": 1}
+
+
+def test_a_file_that_was_refused_comes_in_once_it_is_good(db):
+    import_all(db, importing.upload("x.json", b"[[1, 2, 3]]"))
+    (result,) = import_all(db, importing.upload("x.json", b"[[1, 2, 3], [1, 2, 3]]"))
+    assert result.names == ("x",)
+
+
+def test_nothing_is_imported_after_the_plan(planned):
+    before = counts(planned)
+    with pytest.raises(NotAllowed, match=r"The plan is drawn already: new items would be assigned to nobody. Import"):
+        import_all(planned, result_file("late", series(99)))
+    assert counts(planned) == before
+
+
+def test_an_import_is_logged_with_the_files_name_and_hash(db):
+    import_all(db, result_file(NAME, series(1)))
+    assert log(db)[-1] == ("carol", "import file")
+    details = json.loads(events.table(db)["details"].iloc[-1])
+    assert (details["file"], details["items"], len(details["sha256"])) == (f"{NAME}.json", [NAME], 64)
+
+
+def test_runs_of_unequal_length_come_in_whole_and_are_warned_about(db):
+    (result,) = import_all(db, importing.upload("x.json", json.dumps([[1.0] * 60, [2.0] * 70]).encode()))
+    assert result.found[0].iterations == "60 to 70"
+    assert result.found[0].warnings == ("runs of unequal length: classifiers cut them to the shortest",)
+    (item,) = items.all_items(db)
+    assert item.n_iterations == 60
+    assert [len(run) for run in runs.of_item(db, item.item_id)] == [60, 70]
+
+
+def test_looking_into_a_file_needs_no_study_and_says_what_an_import_would(tmp_path):
+    path = tmp_path / "short.csv"
+    path.write_bytes(long_csv(*two_runs("a", "x"), ("a", "y", 0, 1), ("a", "y", 1, 1)))
+    (source,) = importing.files_below([path])
+    found = importing.look_into(source).found
+    assert [(f.benchmark, f.runs, f.iterations) for f in found] == [("x", 2, "3"), ("y", 2, "1")]
+    assert found[0].warnings == ("fewer than 50 iterations: too short for pattern measures",)
+    assert importing.look_into(importing.upload("x", b"")).refused == "the file is empty"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["short.csv"]
+
+
+def test_a_dry_run_prints_one_entry_a_benchmark_with_the_keys_of_the_contract():
+    keys = ["file", "benchmark", "runs", "iterations", "unit", "better", "warnings", "refused"]
+    both = importing.look_into(importing.upload("both.csv", long_csv(*two_runs("a", "x"), *two_runs("a", "y")))).plain()
+    assert [list(entry) for entry in both] == [keys, keys]
+    assert both[0] == {
+        "file": "both.csv", "benchmark": "x", "runs": 2, "iterations": "3", "unit": "s", "better": "lower",
+        "warnings": ["fewer than 50 iterations: too short for pattern measures"], "refused": None,
+    }  # fmt: skip
+    (bad,) = importing.look_into(importing.upload("bad.json", b"[[1], [true]]")).plain()
+    assert list(bad) == keys
+    assert bad == dict.fromkeys(keys) | {
+        "file": "bad.json", "warnings": [], "refused": "run 1, iteration 0: True is not a number",
+    }  # fmt: skip
+    json.dumps([*both, bad])
+
+
+def test_what_an_import_refuses_the_dry_run_refuses():
+    one_run = importing.upload("one.json", b"[[1, 2, 3]]")
+    assert all(entry["refused"] for entry in importing.look_into(one_run).plain())
+
+
+def test_units_and_direction_of_a_table_are_kept(db):
+    rows = [("x", run, value, "ms", "lower") for run in (0, 1) for value in (1, 2)]
+    rows += [("y", run, value, "op/s", "higher") for run in (0, 1) for value in (3, 4)]
+    import_all(db, importing.upload("units.csv", long_csv(*rows, header="benchmark,run,value,unit,better")))
+    x, y = items.all_items(db)
+    assert (x.unit, x.better, y.unit, y.better) == ("s", "lower", "op/s", "higher")
+    assert runs.of_item(db, x.item_id)[0].tolist() == [0.001, 0.002]
+
+
+def test_options_name_a_format_that_exists_and_columns(db):
+    with pytest.raises(InputError, match=r"There is no format 'yaml'; known are icpe, parquet, csv"):
+        importing.read_options("yaml", {})
+    options = importing.read_options("csv", {"benchmark": "what", "value": "t"})
+    assert options == ReadOptions("csv", {"benchmark": "what", "value": "t"})
+    table = importing.upload("data", b"what;run;t\nx;0;1\nx;1;2\n")
+    (result,) = importing.import_files(db, [table], options, actor="carol", now=NOW)
+    assert result.names == ("x",)
+    refused = importing.look_into(table, importing.read_options("icpe", {}))
+    assert "not JSON" in refused.refused
+
+
+def test_folders_are_searched_and_what_is_not_there_is_named(tmp_path):
+    (tmp_path / "sub").mkdir()
+    for place in ("b.json", "sub/a.csv", "notes.txt", ".hidden.json"):
+        (tmp_path / place).write_text("x")
+    assert [Path(source.name).name for source in importing.files_below([tmp_path])] == ["b.json", "a.csv"]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"empty: no result files"):
+        list(importing.files_below([tmp_path / "empty"]))
+    with pytest.raises(InputError, match=r"missing.json: there is no such file or folder"):
+        list(importing.files_below([tmp_path / "missing.json"]))
+
+
+def test_a_file_that_vanished_is_refused_and_stops_nothing(db, tmp_path):
+    (tmp_path / "gone.json").write_text("[[1, 2], [1, 2]]")
+    files = list(importing.files_below([tmp_path / "gone.json"]))
+    (tmp_path / "gone.json").unlink()
+    gone, imported = import_all(db, *files, result_file(NAME, series(1)))
+    assert gone.refused == "No such file or directory"
+    assert imported.names == (NAME,)

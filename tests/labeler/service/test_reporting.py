@@ -1,0 +1,279 @@
+import hashlib
+import json
+import re
+import shutil
+from itertools import combinations, groupby
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from labeler.errors import InputError
+from labeler.formats import tables
+from labeler.model import Answer, Benchmark, Category, Kind, Label, Role, State, StoredVerdict
+from labeler.service import computing, exchange, importing, reporting
+from labeler.store import assignments, events, items, labels, open_database, people, studies, verdicts
+from labeler.store.assignments import NewAssignment
+from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_next, id_of, log
+
+HEADER = "item,reviewer,label"
+CATEGORIES = tuple(Category)
+one_file = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def report(db):
+    return reporting.report_of_study(db, actor="owner", now=NOW)
+
+
+def files_report(folder, label_text, verdict_text=None):
+    (folder / "labels.csv").write_text(label_text, encoding="utf-8")
+    if verdict_text is None:
+        return reporting.report_of_files(folder / "labels.csv", None)
+    (folder / "verdicts.csv").write_text(verdict_text, encoding="utf-8")
+    return reporting.report_of_files(folder / "labels.csv", folder / "verdicts.csv")
+
+
+def lines(*rows, header=HEADER):
+    return "\n".join([header, *rows]) + "\n"
+
+
+# The report of any history of answers, computed a second time in plain Python.
+
+
+@st.composite
+def histories(draw):
+    """Answers in the order given: (reviewer, item, kind, answer); one counted kind an item."""
+    row = st.tuples(st.integers(0, 2), st.integers(0, 4), st.sampled_from(["counted", *list(Kind)[2:]]))
+    counted = draw(st.lists(st.sampled_from([Kind.FRESH, Kind.OVERLAP]), min_size=5, max_size=5))
+    rows = draw(st.lists(st.tuples(row, st.sampled_from(Answer)), max_size=40))
+    called = draw(st.lists(st.none() | st.sampled_from(Category), min_size=5, max_size=5))
+    return [(who, item, counted[item] if kind == "counted" else kind, said) for (who, item, kind), said in rows], called
+
+
+def record(db, history, called):
+    person_ids = [people.add(db, name, [Role.REVIEWER], NOW.isoformat()) for name in REVIEWERS[:3]]
+    for number, verdict in enumerate(called):
+        item_id = items.add(db, f"item {number}", Benchmark(f"item {number}", "b", "org/app", ()), "", None)
+        error = None if verdict else "too short"
+        verdicts.put(db, StoredVerdict(item_id, "rule", {}, "", 1, verdict, error=error), NOW.isoformat())
+    for number, (who, item, kind, said) in enumerate(history):
+        place = person_ids[who], item + 1, kind
+        if assignments.find(db, *place) is None:
+            assignments.add(db, [NewAssignment(*place, 0, 0, f"CODE{number}")])
+        task = assignments.find(db, *place)
+        labels.add(db, Label(task.assignment_id, task.revision, f"event {number}", said, NOW))
+
+
+def first_labels_by_hand(history):
+    """(reviewer, item, kind) -> place in the history: the first visit to a task that ends with a category, its end."""
+    first = {}
+    for who in range(3):
+        own = [(place, row) for place, row in enumerate(history) if row[0] == who]
+        for task, visit in groupby(own, key=lambda entry: entry[1][:3]):
+            *_, (place, row) = visit
+            if row[3] in CATEGORIES:
+                first.setdefault(task, place)
+    return first
+
+
+def by_item(history, first):
+    table = {}
+    for (who, item, kind), place in first.items():
+        if kind in (Kind.FRESH, Kind.OVERLAP):
+            table.setdefault(item, {})[REVIEWERS[who]] = str(history[place][3])
+    return table
+
+
+def pairs_by_hand(table):
+    for a, b in combinations(REVIEWERS[:3], 2):
+        both = [row for row in table.values() if a in row and b in row]
+        if both:
+            agree = sum(row[a] == row[b] for row in both)
+            yield a, b, len(both), agree, agree / len(both)
+
+
+@one_file
+@given(histories())
+def test_the_report_of_any_history_equals_one_computed_by_hand(masters, tmp_path, drawn):
+    history, called = drawn
+    shutil.copy(masters["empty"], tmp_path / "new.study")
+    with open_database(tmp_path / "new.study") as db:
+        record(db, history, called)
+        content = report(db)
+    first = first_labels_by_hand(history)
+    table = by_item(history, first)
+    pairs = [(p["a"], p["b"], p["n"], p["agree"], p["percent"]["value"]) for p in content["agreement"]["pairs"]]
+    assert pairs == list(pairs_by_hand(table))
+    agreed = {
+        item: set(row.values()).pop() for item, row in table.items() if len(row) > 1 and len({*row.values()}) == 1
+    }
+    n_split = sum(len({*row.values()}) > 1 for row in table.values())
+    consensus = content["consensus"]
+    assert (consensus["n_items"], consensus["agreed"], consensus["split"]) == (5, len(agreed), n_split)
+    assert consensus["incomplete"] == 5 - len(agreed) - n_split
+    assert [consensus[f"agreed_{c}"] for c in CATEGORIES] == [list(agreed.values()).count(c) for c in CATEGORIES]
+    cells = [(label, called[item]) for item, label in agreed.items()]
+    d, s = "dissimilar", "similar"
+    assert content["classifiers"]["rule"]["confusion"] == {
+        "tp": cells.count((d, d)), "fp": cells.count((s, d)), "fn": cells.count((d, s)), "tn": cells.count((s, s)),
+    }  # fmt: skip
+    assert content["agreement"]["n_labels"] == sum(map(len, table.values()))
+    left_out = content["left_out"]
+    current = {row[:3]: row[3] for row in history}
+    assert left_out["not_sure"] == list(current.values()).count("not sure")
+    later = [row for place, row in enumerate(history) if place > first.get(row[:3], len(history))]
+    assert left_out["own_revisions"] == sum(row[3] in CATEGORIES for row in later)
+    for kind in ("retest", "third", "calibration"):
+        assert left_out.get(f"{kind}_labels", 0) == sum(task[2] == kind for task in first)
+
+
+def test_what_does_not_count_is_left_out_and_counted(tmp_path):
+    content = files_report(
+        tmp_path,
+        lines(
+            "x,ada,similar,fresh", "y,ada,dissimilar,fresh", "z,ada,similar,fresh", "w,ada,similar,fresh",
+            "x,ben,similar,fresh", "y,ben,dissimilar,fresh", "z,ben,dissimilar,fresh", "w,ben,not sure,fresh",
+            "x,ada,dissimilar,retest", "y,ada,similar,calibration", "z,cleo,similar,third", "y,ada,similar,fresh",
+            header=f"{HEADER},kind",
+        ),
+    )  # fmt: skip
+    (pair,) = content["agreement"]["pairs"]
+    assert (pair["a"], pair["b"], pair["n"], pair["agree"]) == ("ada", "ben", 3, 2)
+    assert content["agreement"]["percent"]["value"] == pytest.approx(2 / 3)
+    assert (content["agreement"]["n_labels"], content["agreement"]["n_items_with_two_labels"]) == (7, 3)
+    consensus = content["consensus"]
+    assert [consensus[name] for name in ("n_items", "agreed", "split", "incomplete")] == [4, 2, 1, 1]
+    assert content["left_out"] == {
+        "not_sure": 1, "withdrawn_answers": 0, "own_revisions": 1, "calibration_labels": 1, "retest_labels": 1,
+        "third_labels": 1,
+    }  # fmt: skip
+
+
+def test_an_answer_corrected_before_the_next_task_is_no_own_revision(tmp_path):
+    content = files_report(tmp_path, lines("x,ada,similar", "x,ada,withdrawn", "x,ada,dissimilar", "y,ada,similar"))
+    assert content["agreement"]["reviewers"][0]["dissimilar"]["value"] == 1 / 2
+    assert content["left_out"]["own_revisions"] == 0
+
+
+def test_a_report_is_made_of_whatever_labels_were_imported(db):
+    text = lines("x,ada,similar,fresh", "x,ada,dissimilar,overlap", "x,ben,similar,fresh", header=f"{HEADER},kind")
+    table = tables.read_labels(importing.upload("", text.encode()))
+    try:
+        exchange.import_labels(db, table, actor="owner", now=NOW)
+    except InputError:
+        return  # two labels of one reviewer on one item may be refused, but then here
+    report(db)
+
+
+def fill(db):
+    """Answers of every sort by four reviewers, so that each item has one, and all verdicts."""
+    answer_next(db, "ada", "not sure")
+    answer_everything(db, dict(zip(REVIEWERS, ("similar", "dissimilar", "similar", "dissimilar"), strict=True)))
+    computing.compute_verdicts(db, actor="carol")
+
+
+def test_the_exported_files_give_the_same_report_as_the_study(planned, tmp_path):
+    fill(planned)
+    content = report(planned)
+    again = files_report(
+        tmp_path,
+        reporting.as_csv(exchange.export_labels(planned, actor="owner", now=NOW)),
+        reporting.as_csv(computing.export_table(planned, actor="owner", now=NOW)),
+    )
+    for part in ("agreement", "consensus", "left_out", "classifiers"):
+        assert again[part] == content[part]
+    assert content["agreement"]["n_labels"] == 20
+    assert content["classifiers"]["same"]["n"] == content["consensus"]["agreed"] > 0
+
+
+def test_the_keys_are_those_of_the_command_contract(planned):
+    fill(planned)
+    content = report(planned)
+    assert {"study", "parameters", "plan", "agreement", "consensus", "classifiers", "hashes", "versions"} <= set(
+        content
+    )
+    agreement = content["agreement"]
+    assert {"a", "b", "n", "agree", "percent", "cohen_kappa"} <= set(agreement["pairs"][0])
+    assert {"value", "low", "high", "reason"} <= set(agreement["pairs"][0]["percent"])
+    assert {"value", "se", "low", "high", "band_low", "band_high", "reason"} <= set(agreement["fleiss_kappa"])
+    assert set(content["classifiers"]) == {"heuristic", "heuristic-printed", "same"}
+    same = content["classifiers"]["same"]
+    assert set(same["confusion"]) == {"tp", "fp", "fn", "tn"}
+    for name in ("sensitivity", "specificity", "precision", "accuracy", "f1", "balanced_accuracy"):
+        assert {"value", "low", "high", "reason"} <= set(same[name])
+        assert name in same["always_dissimilar"]
+    assert content["study"] | {"name": "Caches", "state": "open", "interim": True, "items": 8} == content["study"]
+    assert (content["plan"]["seed"], content["plan"]["hash"]) == (1, studies.get(planned).plan_hash)
+    assert content["parameters"]["classifiers"]["same"] == {"cut": 0.20, "version": 1}
+
+
+def numbers_in(value):
+    if isinstance(value, dict):
+        return [number for entry in value.values() for number in numbers_in(entry)]
+    if isinstance(value, list):
+        return [number for entry in value for number in numbers_in(entry)]
+    return [value] if isinstance(value, float) else []
+
+
+def no_constant(text):
+    raise AssertionError(f"{text} is no JSON")
+
+
+@pytest.mark.parametrize("stage", ["empty", "unplanned", "planned", "one answer", "one category", "not sure", "full"])
+def test_a_report_can_be_made_at_every_stage_without_a_number_that_is_none(masters, tmp_path, stage):
+    shutil.copy(masters.get(stage, masters["planned"]), tmp_path / "new.study")
+    with open_database(tmp_path / "new.study") as db:
+        if stage == "one answer":
+            answer_next(db, "ada", "similar")
+        elif stage in ("one category", "not sure"):
+            answer_everything(db, dict.fromkeys(REVIEWERS, "similar" if stage == "one category" else stage))
+        elif stage == "full":
+            fill(db)
+        files = reporting.files_of_study(db, actor="owner", now=NOW)
+    content = json.loads(files["report.json"], parse_constant=no_constant)
+    for coefficient in ("percent", "fleiss_kappa", "gwet_ac1", "krippendorff_alpha", "brennan_prediger"):
+        estimate = content["agreement"][coefficient]
+        assert (estimate["value"] is None) <= bool(estimate["reason"])
+    assert all(number == number for number in numbers_in(content))
+    assert "Interim: the study is" in files["report.html"]
+    assert not re.search(r"\bnan\b", files["report.html"], re.IGNORECASE)
+
+
+def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(planned, tmp_path):
+    fill(planned)
+    files = reporting.files_of_study(planned, actor="owner", now=NOW)
+    assert list(files) == ["report.html", "report.json", "labels.csv"]
+    assert json.loads(files["report.json"]) == report(planned)
+    assert files["labels.csv"] == reporting.as_csv(labels.table(planned))
+    written = reporting.write_files(files, tmp_path / "a" / "b")
+    assert [path.read_text(encoding="utf-8") for path in written] == list(files.values())
+    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == sorted(files)
+    assert reporting.write_files(files, tmp_path / "a" / "b") == written  # again, in their place
+
+
+def test_hashes_name_what_the_numbers_were_made_from(planned):
+    fill(planned)
+    before = report(planned)["hashes"]
+    files = reporting.files_of_study(planned, actor="owner", now=NOW)
+    assert before["answers"] == hashlib.sha256(files["labels.csv"].encode()).hexdigest()
+    assert json.loads(files["report.json"])["hashes"] == before
+    task = assignments.tasks_of(planned, id_of(planned, "ada"))[0]
+    labels.add(planned, Label(task.assignment_id, task.revision, "one more", Answer.SIMILAR, NOW))
+    changed = {name for name, value in report(planned)["hashes"].items() if value != before[name]}
+    assert changed == {"answers"}
+    planned.execute("UPDATE items SET data_hash = 'other' WHERE item_id = 1")
+    changed = {name for name, value in report(planned)["hashes"].items() if value != before[name]}
+    assert changed == {"answers", "measurements", "verdicts"}
+
+
+def test_looking_at_a_report_is_logged_with_the_state(planned):
+    answer_next(planned, "ada", "similar")
+    report(planned)
+    assert log(planned)[-1] == ("owner", "report")
+    assert json.loads(events.table(planned)["details"].iloc[-1]) == {"state": "open", "answers": 1}
+
+
+def test_a_report_is_interim_until_the_study_is_unblinded(planned):
+    for state in State:
+        studies.set_state(planned, state)
+        assert report(planned)["study"]["interim"] is (state is not State.UNBLINDED)

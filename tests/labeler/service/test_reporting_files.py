@@ -1,0 +1,187 @@
+import re
+from contextlib import nullcontext
+from html.parser import HTMLParser
+
+import pytest
+
+from labeler.errors import InputError
+from labeler.model import PlanParameters, Role
+from labeler.service import computing, coordinating, identity, importing, reporting
+from labeler.store import open_database
+from tests.labeler.conftest import NOW, answer_everything, import_all, series, unprivileged
+
+LABELS, VERDICTS = "item,reviewer,label", "item,classifier,verdict"
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(2)>',
+    "'; alert(3); '</style><svg onload=alert(4)>",
+    "{{ 7 * 7 }}{% raw %}&lt;b&gt;",
+)
+ACTIVE_TAGS = {"script", "img", "b", "link", "base", "form", "iframe", "object", "embed", "audio", "video", "source"}
+
+
+def lines(*rows, header=LABELS):
+    return "\n".join([header, *rows]) + "\n"
+
+
+def report_of(folder, label_text, verdict_text=None, *, make=reporting.report_of_files):
+    (folder / "labels.csv").write_text(label_text, encoding="utf-8")
+    if verdict_text is None:
+        return make(folder / "labels.csv", None)
+    (folder / "verdicts.csv").write_text(verdict_text, encoding="utf-8")
+    return make(folder / "labels.csv", folder / "verdicts.csv")
+
+
+class Page(HTMLParser):
+    """The tags, attributes and texts of a page as a browser sees them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.texts = set(), [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    @property
+    def text(self):
+        return "".join(self.texts)
+
+
+def result_table(number):
+    rows = [f'{run},{value},"<b>{number}"' for run, values in enumerate(series(number, 2)) for value in values]
+    return importing.upload(f"{number}.csv", "\n".join(["run,value,benchmark", *rows]).encode())
+
+
+@pytest.fixture(scope="module")
+def hostile_page(tmp_path_factory):
+    """The page of a study whose every name is an attack."""
+    path = tmp_path_factory.mktemp("hostile") / "x.study"
+    coordinating.create_study(path, name=HOSTILE[0], question=HOSTILE[1], coordinator="carol", now=NOW)
+    with open_database(path) as db:
+        import_all(db, *map(result_table, range(6)))
+        for name in HOSTILE:
+            identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=NOW)
+        coordinating.confirm_plan(db, PlanParameters(1, overlap=0.5, retest=0), actor="carol", now=NOW)
+        answer_everything(db, dict(zip(HOSTILE, ["similar", "dissimilar", "similar", "similar"], strict=True)))
+        computing.compute_verdicts(db, actor="carol")
+        return reporting.files_of_study(db, actor="owner", now=NOW)["report.html"]
+
+
+def test_a_hostile_name_is_text_everywhere_also_inside_the_figure(hostile_page):
+    page = Page(hostile_page)
+    assert not page.tags & ACTIVE_TAGS
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    assert all(name in page.text for name in HOSTILE)
+    figure = Page(hostile_page[hostile_page.index("<svg") : hostile_page.index("</svg>")])
+    described = [value for name, value in figure.attributes if name == "aria-label"]
+    assert all(any(name in text for text in described) for name in HOSTILE)
+    assert HOSTILE[0] in figure.text
+
+
+def test_a_hostile_classifier_in_a_file_is_text(tmp_path):
+    labels = lines("x1,ada,similar", "x1,ben,similar", "x2,ada,similar", "x2,ben,dissimilar")
+    quoted = [name.replace('"', '""') for name in HOSTILE]
+    verdicts = lines(*(f'x1,"{name}",similar' for name in quoted), header=VERDICTS)
+    page = Page(report_of(tmp_path, labels, verdicts, make=reporting.files_of_files)["report.html"])
+    assert not page.tags & ACTIVE_TAGS
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    assert all(name in page.text for name in HOSTILE)
+
+
+def test_the_page_loads_nothing_from_outside(hostile_page):
+    page = Page(hostile_page)
+    assert not page.tags & ACTIVE_TAGS
+    loading = {"src", "href", "xlink:href", "srcset", "data", "action", "poster", "background"}
+    assert all((value or "").startswith(("#", "data:")) for name, value in page.attributes if name in loading)
+    assert all(target.startswith("#") for target in re.findall(r"url\(\s*[\"']?([^)]*)\)", hostile_page))
+    assert "@import" not in hostile_page
+
+
+BAD_TABLES = {
+    "no column reviewer": ("item,label\nx,similar\n", None, r"labels.csv: column 'reviewer' is missing; the table has"),
+    "empty": ("", None, r"labels.csv: not a table"),
+    "label": (lines("x,ada,similar", "y,ada,maybe"), None, r"labels.csv: .*Line 3.*'maybe' is not one of: similar, d"),
+    "no reviewer": (lines("x,,similar"), None, r"labels.csv: .*Line 2.*reviewer"),
+    "no item": (lines(",ada,similar"), None, r"labels.csv: .*Line 2.*item"),
+    "kind": (lines("x,ada,similar,frsh", header=f"{LABELS},kind"), None, r"labels.csv: .*Line 2.*'frsh'"),
+    "two labels": (
+        lines("x,ada,similar,fresh", "x,ada,dissimilar,overlap", header=f"{LABELS},kind"),
+        None,
+        r"labels.csv: .*'ada' has two labels on item 'x'",
+    ),
+    "no column classifier": (
+        lines("x,ada,similar"),
+        "item,verdict\nx,similar\n",
+        r"verdicts.csv: column 'classifier' is missing",
+    ),
+    "verdict": (
+        lines("x,ada,similar"),
+        lines("x,same,similar", "y,same,similr", header=VERDICTS),
+        r"verdicts.csv: line 3: verdict 'similr' is not similar, dissimilar or empty",
+    ),
+    "score": (
+        lines("x,ada,similar"),
+        lines("x,same,similar,high", header=f"{VERDICTS},score"),
+        r"verdicts.csv: line 2: score 'high' is not a number",
+    ),
+    "two verdicts": (
+        lines("x,ada,similar"),
+        lines("x,same,similar", "x,same,similar", header=VERDICTS),
+        r"verdicts.csv: .*'same' has two verdicts on item 'x'",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BAD_TABLES)
+def test_a_bad_table_is_refused_with_file_place_and_value(tmp_path, what):
+    labels, verdicts, message = BAD_TABLES[what]
+    with pytest.raises(InputError, match=message):
+        report_of(tmp_path, labels, verdicts)
+
+
+def test_an_empty_cell_under_kind_means_fresh_as_on_import(tmp_path):
+    content = report_of(tmp_path, lines("x,ada,similar,", "x,ben,similar,", header=f"{LABELS},kind"))
+    assert content["consensus"]["agreed"] == 1
+
+
+def test_a_file_that_is_not_there_or_not_text_is_refused_in_words(tmp_path):
+    with pytest.raises(InputError, match=r"missing.csv: No such file or directory"):
+        reporting.report_of_files(tmp_path / "missing.csv", None)
+    (tmp_path / "labels.csv").write_bytes(LABELS.encode() + b"\n\xff\xfe,ada,similar\n")
+    with pytest.raises(InputError, match=r"labels.csv: byte 20: not UTF-8 text"):
+        reporting.report_of_files(tmp_path / "labels.csv", None)
+
+
+def test_a_table_is_written_so_that_a_spreadsheet_runs_nothing_of_it(planned):
+    planned.execute("UPDATE people SET name = '=1+1' WHERE name = 'ada'")
+    answer_everything(planned, {"=1+1": "similar"})
+    text = reporting.files_of_study(planned, actor="owner", now=NOW)["labels.csv"]
+    assert ",'=1+1," in text
+    assert ",=1+1," not in text
+
+
+@pytest.mark.parametrize("obstacle", ["a file as the folder", "a folder as a file", "no right to write"])
+def test_a_report_that_cannot_be_written_says_so_and_leaves_nothing_half(tmp_path, obstacle):
+    out = tmp_path / "out"
+    if obstacle == "a file as the folder":
+        out.write_text("precious")
+    else:
+        out.mkdir()
+        (out / "labels.csv").write_text("before")
+    if obstacle == "a folder as a file":
+        (out / "report.html").mkdir()
+    if obstacle == "no right to write":
+        out.chmod(0o555)
+    files = {"report.html": "page", "labels.csv": "labels"}
+    with unprivileged(out) if obstacle == "no right to write" else nullcontext():  # noqa: SIM117 - the order matters
+        with pytest.raises(InputError, match=r"The report could not be written to .*out: "):
+            reporting.write_files(files, out)
+    out.chmod(0o755)
+    assert not list(tmp_path.rglob("*.partial"))
+    assert out.is_file() or (out / "labels.csv").read_text() == "before"

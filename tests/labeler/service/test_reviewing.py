@@ -1,0 +1,379 @@
+import base64
+import json
+import re
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labeler import binning
+from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
+from labeler.model import Answer, Kind, State, Submission
+from labeler.service import identity, reviewing
+from labeler.service.reviewing import OwnProgress
+from labeler.store import assignments, items, labels, people, runs, studies
+from labeler.store.assignments import NewAssignment
+from tests.labeler.conftest import NOW, REVIEWERS, answer_next, id_of, log, submission
+
+
+def planned_codes(db, name="ada"):
+    rows = db.execute("SELECT code FROM assignments WHERE person_id = ? ORDER BY position", (id_of(db, name),))
+    return [code for (code,) in rows]
+
+
+def offered(db, name="ada"):
+    return [task.code for task in reviewing.offers(db, id_of(db, name))]
+
+
+def submit(db, name, task, answer="similar", event_id="", *, now=NOW, dwell_ms=900):
+    reviewing.submit(db, id_of(db, name), submission(task, answer, event_id, dwell_ms=dwell_ms), now=now)
+
+
+def undo(db, name="ada"):
+    task = reviewing.last_answered(db, id_of(db, name))
+    submit(db, name, task, "withdrawn", dwell_ms=None)
+    return task.code
+
+
+def kept(db):
+    return db.execute("SELECT * FROM labels ORDER BY label_id").fetchall()
+
+
+def refused(db, error, message, name, task, *rest, **more):
+    """The submission is refused with this error, and nothing is kept of it."""
+    before = kept(db)
+    with pytest.raises(error, match=message):
+        submit(db, name, task, *rest, **more)
+    assert kept(db) == before
+
+
+def test_tasks_are_offered_in_planned_order_two_at_a_time(planned):
+    codes = planned_codes(planned)
+    for position in range(5):
+        assert offered(planned) == codes[position : position + 2]
+        answer_next(planned, "ada", "similar")
+    assert offered(planned) == []
+    assert len(offered(planned, "ben")) == 2
+
+
+def test_the_item_fetched_ahead_may_be_answered_before_the_one_on_the_screen(planned):
+    first, second = reviewing.offers(planned, id_of(planned, "ada"))
+    submit(planned, "ada", second)
+    assert offered(planned) == [first.code, planned_codes(planned)[2]]
+    submit(planned, "ada", first)
+    assert offered(planned) == planned_codes(planned)[2:4]
+
+
+@pytest.mark.parametrize("what", ["of ben", "not on offer yet", "made up"])
+def test_only_an_item_on_offer_to_this_reviewer_is_labelled(planned, what):
+    ada = id_of(planned, "ada")
+    task = {
+        "of ben": reviewing.offers(planned, id_of(planned, "ben"))[0],
+        "not on offer yet": assignments.tasks_of(planned, ada)[2],
+        "made up": Submission("e", "X" * 60, 0, Answer.SIMILAR),
+    }[what]
+    message = rf"^Item {task.code[:20]} is not yours to label now. Reload to go on.$"
+    refused(planned, NotAssigned, message, "ada", task)
+
+
+def test_one_item_in_the_hands_of_two_reviewers_has_two_codes(planned):
+    rows = planned.execute("SELECT item_id, code FROM assignments").fetchall()
+    assert len({code for _, code in rows}) == len(rows) > len({item for item, _ in rows})
+
+
+@pytest.mark.parametrize("dwell_ms", [None, 0, 249])
+def test_an_answer_faster_than_a_look_is_refused(planned, dwell_ms):
+    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    message = rf"Item {task.code} was on the screen for less than 250 ms. Look again"
+    refused(planned, AnswerRefused, message, "ada", task, dwell_ms=dwell_ms)
+    submit(planned, "ada", task, dwell_ms=250)
+
+
+def test_a_replay_is_acknowledged_and_kept_once(planned):
+    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    submit(planned, "ada", task, "similar", "event")
+    first = kept(planned)
+    submit(planned, "ada", task, "similar", "event", now=NOW + timedelta(hours=1))
+    assert kept(planned) == first
+    answer_next(planned, "ada", "dissimilar")
+    submit(planned, "ada", task, "similar", "event")
+    studies.set_state(planned, State.PAUSED)
+    submit(planned, "ada", task, "similar", "event")  # it was kept while the study was open
+    assert kept(planned)[:1] == first
+    assert len(kept(planned)) == 2
+
+
+def test_an_event_id_of_somebody_else_is_not_taken_for_a_replay(planned):
+    answer_next(planned, "ben", "similar")
+    taken = labels.table(planned)["event_id"].iloc[0]
+    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    refused(planned, AnswerRefused, r"\S", "ada", task, "similar", taken)
+
+
+def test_another_window_with_stale_data_is_refused_in_words(planned):
+    task = answer_next(planned, "ada", "similar")
+    message = rf"Item {task.code} was answered in another window meanwhile. Reload to go on"
+    refused(planned, AnswerRefused, message, "ada", task, "dissimilar")
+    refused(planned, AnswerRefused, message, "ada", task, "withdrawn", "e")
+    ahead = Submission("f", task.code, 5, Answer.SIMILAR, 900)
+    refused(planned, AnswerRefused, message, "ada", ahead)
+
+
+def test_undo_brings_the_last_item_back_one_after_the_other(planned):
+    codes = planned_codes(planned)
+    for _ in range(3):
+        answer_next(planned, "ada", "similar")
+    assert undo(planned) == codes[2]
+    assert offered(planned) == codes[2:4]
+    assert undo(planned) == codes[1]
+    assert offered(planned) == codes[1:3]
+    answer_next(planned, "ada", "dissimilar")
+    assert undo(planned) == codes[1]
+    assert undo(planned) == codes[0]
+    assert reviewing.last_answered(planned, id_of(planned, "ada")) is None
+    assert labels.table(planned)["label"].tolist() == ["similar"] * 3 + ["withdrawn"] * 2 + [
+        "dissimilar", "withdrawn", "withdrawn",
+    ]  # fmt: skip
+
+
+def test_undo_of_nothing_is_refused(planned):
+    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    assert reviewing.last_answered(planned, id_of(planned, "ada")) is None
+    refused(planned, AnswerRefused, f"Item {task.code} has no answer to take back", "ada", task, "withdrawn")
+    submit(planned, "ada", task)
+    undo(planned)
+    again = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    refused(planned, AnswerRefused, f"Item {task.code} has no answer to take back", "ada", again, "withdrawn")
+
+
+def test_undo_takes_back_the_revision_made_last(planned):
+    first = answer_next(planned, "ada", "similar")
+    answer_next(planned, "ada", "similar")
+    submit(planned, "ada", reviewing.task_by_code(planned, id_of(planned, "ada"), first.code), "dissimilar")
+    assert undo(planned) == first.code
+    assert offered(planned)[0] == first.code
+
+
+def test_not_sure_is_offered_once_again_at_the_end_and_then_rests(planned):
+    codes = planned_codes(planned)
+    answer_next(planned, "ada", "not sure")
+    assert offered(planned) == codes[1:3]
+    for _ in range(4):
+        answer_next(planned, "ada", "similar")
+    assert offered(planned) == codes[:1]
+    assert reviewing.own_progress(planned, id_of(planned, "ada")) == OwnProgress(4, 5, 1)
+    answer_next(planned, "ada", "not sure")
+    assert offered(planned) == []
+    assert reviewing.own_progress(planned, id_of(planned, "ada")) == OwnProgress(4, 5, 1)
+
+
+def test_a_not_sure_that_was_taken_back_does_not_use_up_the_second_look(planned):
+    codes = planned_codes(planned)
+    answer_next(planned, "ada", "not sure")
+    undo(planned)
+    answer_next(planned, "ada", "not sure")
+    for _ in range(4):
+        answer_next(planned, "ada", "similar")
+    assert offered(planned) == codes[:1]
+
+
+def test_an_own_label_can_be_revised_and_stays_where_it_was(planned):
+    ada = id_of(planned, "ada")
+    first = answer_next(planned, "ada", "similar")
+    answer_next(planned, "ada", "similar")
+    submit(planned, "ada", reviewing.task_by_code(planned, ada, first.code), "dissimilar", now=NOW + timedelta(1))
+    mine = reviewing.own_labels(planned, ada)
+    assert [(own.task.code, own.task.answer, own.n_revisions) for own in mine] == [
+        (first.code, "dissimilar", 1),
+        (planned_codes(planned)[1], "similar", 0),
+    ]
+    assert mine[0].created_utc == (NOW + timedelta(1)).isoformat()
+    assert reviewing.own_progress(planned, ada) == OwnProgress(2, 5, 0)
+    assert offered(planned) == planned_codes(planned)[2:4]
+
+
+def test_own_labels_are_only_ones_own_and_only_those_that_stand(planned):
+    ada, ben = id_of(planned, "ada"), id_of(planned, "ben")
+    theirs = answer_next(planned, "ben", "similar")
+    answer_next(planned, "ada", "similar")
+    undo(planned)
+    assert reviewing.own_labels(planned, ada) == []
+    assert [own.task.code for own in reviewing.own_labels(planned, ben)] == [theirs.code]
+    for code in (theirs.code, planned_codes(planned)[1], "nothing"):
+        with pytest.raises(NotAssigned, match=rf"Item {code} is none of yours"):
+            reviewing.task_by_code(planned, ada, code)
+
+
+@pytest.mark.parametrize("state", [state for state in State if state is not State.OPEN])
+def test_nothing_is_labelled_in_a_study_that_is_not_open(planned, state):
+    studies.set_state(planned, state)
+    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    refused(planned, NotAllowed, "The study is not open for labelling at the moment", "ada", task)
+
+
+def test_only_reviewers_who_take_part_see_and_label_anything(planned):
+    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    planned.execute("UPDATE people SET active = 0 WHERE name = 'ada'")
+    for name in ("ada", "carol"):
+        refused(planned, NotAllowed, "This is for reviewers of the study only", name, task)
+        for look in (reviewing.offers, reviewing.own_labels):
+            with pytest.raises(NotAllowed, match="This is for reviewers of the study only"):
+                look(planned, id_of(planned, name))
+
+
+def test_all_that_was_said_is_kept(planned):
+    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    said = Submission("e", task.code, 0, Answer.DISSIMILAR, 812, {"zoom": 2}, 3, flag=True, comment="steps")
+    reviewing.submit(planned, id_of(planned, "ada"), said, now=NOW)
+    row = labels.table(planned).iloc[0]
+    assert row[["label", "dwell_ms", "view", "confidence", "flag", "comment", "event_id"]].tolist() == [
+        "dissimilar", 812, '{"zoom": 2}', 3, 1, "steps", "e",
+    ]  # fmt: skip
+    assert row["created_utc"] == NOW.isoformat()
+
+
+def pictures(db):
+    """The picture of every assignment, also of kinds that a plan of this size has none of."""
+    ada = people.by_name(db, "ada")
+    for number, kind in enumerate((Kind.RETEST, Kind.THIRD, Kind.CALIBRATION)):
+        assignments.add(db, [NewAssignment(ada.person_id, number + 1, kind, 99, 50 + number, f"AGAIN{number}")])
+    for person in identity.everyone(db):
+        for task in assignments.tasks_of(db, person.person_id):
+            yield task, reviewing.picture(db, task)
+
+
+def texts_in(value):
+    """Every text and key in a JSON value, and the numbers as text."""
+    if isinstance(value, dict):
+        return [text for key, entry in value.items() for text in (key, *texts_in(entry))]
+    if isinstance(value, list):
+        return [text for entry in value for text in texts_in(entry)]
+    return [str(value)]
+
+
+def test_a_picture_tells_nothing_of_what_was_measured_and_why(planned):
+    item_words = {
+        word
+        for item in items.all_items(planned)
+        for word in (item.name, item.benchmark, item.application, *re.split(r"[#/=]|__", item.name))
+        if len(word) > 1
+    }
+    hidden = item_words | {*REVIEWERS, "carol", "block", "part", "partner", *Kind, "same", "heuristic", "verdict"}
+    assert {"example", "app1", "size", "ben", "retest"} <= hidden
+    for task, picture in pictures(planned):
+        assert set(picture) == {"code", "revision", "axis_rule", "picture"}
+        assert picture["code"] == task.code
+        packed = {picked for run in picture["picture"]["runs"] for picked in run.values() if isinstance(picked, str)}
+        for text in texts_in(json.loads(json.dumps(picture, allow_nan=False))):
+            if text in packed:
+                assert np.isfinite(np.frombuffer(base64.b64decode(text, validate=True), "<f4")).all()
+            else:
+                assert not [word for word in hidden if word in text.lower()], text
+
+
+def test_pictures_of_one_item_are_alike_for_all_kinds_of_assignment(planned):
+    drawn = {}
+    for task, picture in pictures(planned):
+        shown = {key: value for key, value in picture.items() if key not in ("code", "revision")}
+        assert drawn.setdefault(task.item_id, shown) == shown
+    assert len(drawn) == 8
+
+
+def test_a_picture_is_drawn_anew_where_its_bins_are_missing(planned):
+    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    stored = reviewing.picture(planned, task)
+    planned.execute("DELETE FROM bins")
+    assert reviewing.picture(planned, task) == stored
+    expected = binning.payload(runs.of_item(planned, task.item_id), "s", min_span=0.1)
+    assert stored["picture"] == json.loads(json.dumps(expected))
+
+
+def test_reviewing_leaves_no_trace_in_the_log_that_others_read(planned):
+    before = log(planned)
+    answer_next(planned, "ada", "similar")
+    assert log(planned) == before
+
+
+EVENT = {
+    "event_id": "e",
+    "code": "ABCDEF",
+    "revision": 0,
+    "answer": "similar",
+    "dwell_ms": 300,
+    "view": {"axis": "log"},
+}
+
+
+def test_an_event_of_the_screen_is_read_as_it_is_meant():
+    expected = Submission("e", "ABCDEF", 0, Answer.SIMILAR, 300, {"axis": "log"})
+    assert reviewing.submission_from(EVENT) == expected
+    assert reviewing.submission_from(EVENT | {"more": 1}) == expected
+    short = {key: EVENT[key] for key in ("event_id", "code", "revision", "answer")}
+    assert reviewing.submission_from(short) == Submission("e", "ABCDEF", 0, Answer.SIMILAR)
+    assert reviewing.submission_from(EVENT | {"answer": "withdrawn"}).answer is Answer.WITHDRAWN
+
+
+BAD_VALUES = [
+    *(("event_id", value) for value in ("", "x" * 65, 1, None, "\ud800")),
+    *(("code", value) for value in ("", "x" * 65, ["A"], "\udfff")),
+    *(("revision", value) for value in (-1, True, 0.0, "0", 2**31, 10**40)),
+    *(("answer", value) for value in ("maybe", "Similar", None, ["similar"])),
+    *(("dwell_ms", value) for value in (True, -1, 300.5, float("nan"), "300", 2**31)),
+    *(("view", value) for value in (None, [], "{}", {"a": float("nan")}, {"a": [float("inf")]}, {"text": "x" * 2000})),
+]
+
+
+def refused_event(event):
+    with pytest.raises(AnswerRefused, match=r"^The browser sent an answer that cannot be read. Reload to go on.$"):
+        reviewing.submission_from(event)
+
+
+@pytest.mark.parametrize(("key", "value"), BAD_VALUES, ids=[f"{k}={ascii(v)[:20]}" for k, v in BAD_VALUES])
+def test_a_value_that_no_screen_sends_is_refused(key, value):
+    refused_event(EVENT | {key: value})
+
+
+@pytest.mark.parametrize("event", [None, [], "similar", 7, {}, {"event_id": "e"}, list(EVENT.items())])
+def test_what_is_no_answer_is_refused(event):
+    refused_event(event)
+
+
+def test_a_view_nested_without_end_is_refused():
+    view = {}
+    for _ in range(5000):
+        view = {"a": view}
+    refused_event(EVENT | {"view": view})
+
+
+json_like = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=70) | st.sampled_from(Answer),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=8,
+)
+events_like = st.fixed_dictionaries(
+    {
+        "event_id": st.text(max_size=70) | json_like,
+        "code": st.text(max_size=70) | json_like,
+        "revision": st.integers(-2, 3) | json_like,
+        "answer": st.sampled_from(Answer).map(str) | json_like,
+    },
+    optional={
+        "dwell_ms": st.integers(-2, 10**10) | json_like,
+        "view": st.dictionaries(st.text(), json_like) | json_like,
+    },
+)
+
+
+@given(events_like | json_like)
+def test_anything_a_browser_sends_is_a_submission_or_refused(event):
+    try:
+        read = reviewing.submission_from(event)
+    except AnswerRefused:
+        return
+    assert 0 < len(read.event_id) <= 64
+    assert 0 < len(read.code) <= 64
+    assert (type(read.revision), read.revision >= 0) == (int, True)
+    assert read.dwell_ms is None or (type(read.dwell_ms) is int and read.dwell_ms >= 0)
+    assert len(json.dumps(read.view, allow_nan=False)) <= 2000

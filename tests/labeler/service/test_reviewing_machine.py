@@ -1,0 +1,219 @@
+"""Reviewers at random, in several windows at once, beside an independent model of what must be kept."""
+
+import shutil
+import tempfile
+import threading
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from analysis.tables import first_labels
+from labeler.errors import AnswerRefused, NotAssigned
+from labeler.model import Answer, PlanParameters, Submission
+from labeler.service import coordinating, reviewing
+from labeler.service.reviewing import OwnProgress
+from labeler.store import labels, open_database
+from tests.labeler.conftest import NOW, id_of, make_study
+
+NAMES = ("ada", "ben", "cleo")
+CATEGORIES = ("similar", "dissimilar")
+
+names = st.sampled_from(NAMES)
+answers = st.sampled_from((*CATEGORIES, "not sure"))
+minutes = st.integers(-600, 600)  # the clock steps back and forth
+places = st.integers(0, 99)
+
+
+class Labelling(RuleBasedStateMachine):
+    """Each rule sends something; the model says what must become of it."""
+
+    master: Path
+
+    def __init__(self):
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        path = Path(self.folder.name) / "cache.study"
+        shutil.copy(self.master, path)
+        self.db = open_database(path)
+        rows = self.db.execute(
+            "SELECT p.name, a.code FROM assignments a JOIN people p USING (person_id) ORDER BY a.person_id, a.position"
+        ).fetchall()
+        self.owner = {code: name for name, code in rows}
+        self.codes = {name: [code for owner, code in rows if owner == name] for name in NAMES}
+        self.said = {code: [] for code in self.owner}
+        self.kept = []  # (submission, reviewer) in the order kept
+        self.windows = {}  # (reviewer, window) -> tasks as they were when it was loaded
+        self.frozen = {}
+        self.n_sent = 0
+
+    def teardown(self):
+        self.db.close()
+        self.folder.cleanup()
+
+    # the model
+
+    def stands(self, code):
+        return bool(self.said[code]) and self.said[code][-1] != "withdrawn"
+
+    def n_not_sure(self, code):
+        """How often the item was given back as not sure; one that was taken back is none."""
+        followed = zip(self.said[code], [*self.said[code][1:], None], strict=True)
+        return sum(answer == "not sure" and after != "withdrawn" for answer, after in followed)
+
+    def on_offer(self, name):
+        still_open = [code for code in self.codes[name] if not self.stands(code)]
+        again = [c for c in self.codes[name] if self.said[c][-1:] == ["not sure"] and self.n_not_sure(c) == 1]
+        return (still_open + again)[:2]
+
+    def fate(self, name, sent):
+        """None if it must be kept, otherwise the error it must be refused with."""
+        if self.owner.get(sent.code) != name or not (self.said[sent.code] or sent.code in self.on_offer(name)):
+            return NotAssigned
+        if sent.revision != len(self.said[sent.code]):
+            return AnswerRefused
+        if sent.answer == "withdrawn":
+            return None if self.stands(sent.code) else AnswerRefused
+        return None if sent.dwell_ms is not None and sent.dwell_ms >= 250 else AnswerRefused
+
+    def send(self, name, code, revision, answer, minute, dwell_ms=900):
+        self.n_sent += 1
+        sent = Submission(f"event {self.n_sent}", code, revision, Answer(answer), dwell_ms)
+        refusal = self.fate(name, sent)
+        if refusal is None:
+            self.submit(name, sent, minute)
+            self.said[code].append(answer)
+            self.kept.append((sent, name))
+        else:
+            with pytest.raises(refusal):
+                self.submit(name, sent, minute)
+
+    def submit(self, name, sent, minute):
+        reviewing.submit(self.db, id_of(self.db, name), sent, now=NOW + timedelta(minutes=minute))
+
+    # what people do
+
+    @rule(name=names, answer=answers, minute=minutes, ahead=st.sampled_from([0, 0, 0, 1]))
+    def answer_what_is_offered(self, name, answer, minute, ahead):
+        for task in reviewing.offers(self.db, id_of(self.db, name))[ahead : ahead + 1]:
+            self.send(name, task.code, task.revision, answer, minute)
+
+    @rule(name=names, minute=minutes)
+    def undo(self, name, minute):
+        task = reviewing.last_answered(self.db, id_of(self.db, name))
+        mine = [sent.code for sent, by in self.kept if by == name and self.stands(sent.code)]
+        assert (task.code if task else None) == (mine[-1] if mine else None)
+        if task:
+            self.send(name, task.code, task.revision, "withdrawn", minute, dwell_ms=None)
+
+    @rule(name=names, answer=answers, place=places, minute=minutes)
+    def revise_an_own_label(self, name, answer, place, minute):
+        mine = reviewing.own_labels(self.db, id_of(self.db, name))
+        if mine:
+            task = mine[place % len(mine)].task
+            self.send(name, task.code, task.revision, answer, minute)
+
+    @rule(place=places, minute=minutes)
+    def send_an_old_event_again(self, place, minute):
+        if self.kept:
+            sent, name = self.kept[place % len(self.kept)]
+            self.submit(name, sent, minute)
+
+    @rule(name=names, window=st.sampled_from("xy"))
+    def load_a_window(self, name, window):
+        reviewer_id = id_of(self.db, name)
+        last = reviewing.last_answered(self.db, reviewer_id)
+        self.windows[name, window] = [*reviewing.offers(self.db, reviewer_id), *([last] if last else [])]
+
+    @rule(name=names, window=st.sampled_from("xy"), place=places, answer=st.sampled_from(Answer), minute=minutes)
+    def answer_in_a_window_loaded_before(self, name, window, place, answer, minute):
+        tasks = self.windows.get((name, window))
+        if tasks:
+            task = tasks[place % len(tasks)]
+            self.send(name, task.code, task.revision, str(answer), minute)
+
+    @rule(
+        name=names, place=places, known=st.booleans(), offset=st.integers(-1, 2), answer=answers, minute=minutes,
+        dwell_ms=st.sampled_from([None, 0, 249, 250, 900]),
+    )  # fmt: skip
+    def tamper(self, name, place, known, offset, answer, minute, dwell_ms):
+        code = list(self.owner)[place % len(self.owner)] if known else "ZZZZZZ"
+        revision = max(0, len(self.said.get(code, [])) + offset)
+        self.send(name, code, revision, answer, minute, dwell_ms)
+
+    # what always holds
+
+    @invariant()
+    def exactly_what_was_accepted_is_there_once_and_in_order(self):
+        rows = self.db.execute(
+            """SELECT l.event_id, p.name, a.code, l.revision, l.answer FROM labels l JOIN assignments a
+               USING (assignment_id) JOIN people p USING (person_id) ORDER BY l.label_id"""
+        ).fetchall()
+        assert rows == [(sent.event_id, by, sent.code, sent.revision, sent.answer) for sent, by in self.kept]
+        revisions = defaultdict(list)
+        for _, name, code, revision, _ in rows:
+            assert self.owner[code] == name
+            revisions[code].append(revision)
+        assert all(numbers == list(range(len(numbers))) for numbers in revisions.values())
+
+    @invariant()
+    def offers_and_progress_are_those_of_the_model(self):
+        shown = {row.reviewer: row for row in coordinating.status(self.db).reviewers}
+        for name in NAMES:
+            last = [self.said[code][-1] for code in self.codes[name] if self.said[code]]
+            n_done, n_not_sure = sum(answer in CATEGORIES for answer in last), last.count("not sure")
+            reviewer_id = id_of(self.db, name)
+            assert [task.code for task in reviewing.offers(self.db, reviewer_id)] == self.on_offer(name)
+            expected = OwnProgress(n_done, len(self.codes[name]), n_not_sure)
+            assert reviewing.own_progress(self.db, reviewer_id) == expected
+            assert (shown[name].n_done, shown[name].n_not_sure) == (n_done, n_not_sure)
+
+    @invariant()
+    def first_labels_do_not_change_once_another_task_was_answered(self):
+        if not self.kept:
+            return
+        table = labels.table(self.db).rename(columns={"reviewer": "rater", "label": "answer"})
+        last_task = dict(zip(table["rater"], table["assignment"], strict=True))
+        first = {row.assignment: (row.rater, row.event_id) for row in first_labels(table).itertuples()}
+        assert {task: first.get(task) for task in self.frozen} == self.frozen
+        self.frozen |= {task: label for task, label in first.items() if last_task[label[0]] != task}
+
+
+def test_whatever_reviewers_do_every_accepted_answer_is_kept_once_and_nothing_else(tmp_path):
+    path = tmp_path / "cache.study"
+    make_study(path, n_items=6, reviewers=NAMES)
+    with open_database(path) as db:
+        plan = PlanParameters(seed=3, overlap=0.34, retest=0)
+        coordinating.confirm_plan(db, plan, actor="carol", now=NOW)
+    machine = type("Machine", (Labelling,), {"master": path})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=30, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+        ),
+    )
+
+
+def test_of_eight_windows_that_answer_one_task_at_once_one_is_kept(planned):
+    ada, barrier = id_of(planned, "ada"), threading.Barrier(8)
+    task = reviewing.offers(planned, ada)[0]
+
+    def answer(number):
+        sent = Submission(f"window {number}", task.code, task.revision, Answer(CATEGORIES[number % 2]), 900)
+        with open_database(planned.path) as window:
+            barrier.wait(10)
+            try:
+                reviewing.submit(window, ada, sent, now=NOW)
+            except AnswerRefused as error:
+                return str(error)
+        return sent.event_id
+
+    with ThreadPoolExecutor(8) as pool:
+        outcomes = list(pool.map(answer, range(8)))
+    assert labels.table(planned)["event_id"].tolist() == [text for text in outcomes if text.startswith("window")]
+    assert sum("answered in another window meanwhile" in text for text in outcomes) == 7

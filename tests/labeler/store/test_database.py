@@ -1,0 +1,383 @@
+import sqlite3
+import threading
+
+import pytest
+
+from labeler.errors import LabelerError, NewerStudy, NoStudy, NotAStudy, StudyBusy, StudyError, StudyReadOnly
+from labeler.store import create_database, events, items, open_database, runs, verdicts
+from labeler.store.database import APPLICATION_ID
+from tests.labeler.conftest import unprivileged
+
+AT = "2026-11-20T12:00:00+00:00"
+
+
+def add_event(db, action="knock"):
+    events.add(db, AT, "ada", action, {})
+
+
+def actions(db):
+    return events.table(db)["action"].tolist()
+
+
+def integrity(path):
+    with open_database(path) as opened:
+        return opened.execute("PRAGMA integrity_check").fetchone()[0]
+
+
+def test_a_new_file_opens_again_with_what_was_written(study_path):
+    with create_database(study_path) as made:
+        add_event(made)
+    with open_database(study_path) as opened:
+        assert actions(opened) == ["knock"]
+        assert opened.path == study_path
+    assert integrity(study_path) == "ok"
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_every_connection_keeps_what_it_commits_and_the_references_between_rows(study_path, again):
+    opened = create_database(study_path)
+    if again:
+        opened.close()
+        opened = open_database(study_path)
+    with opened:
+        pragmas = ("journal_mode", "synchronous", "foreign_keys", "busy_timeout", "application_id")
+        settings = {name: opened.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas}
+    assert settings == {
+        "journal_mode": "wal",
+        "synchronous": 2,  # FULL
+        "foreign_keys": 1,
+        "busy_timeout": 5000,
+        "application_id": APPLICATION_ID,
+    }
+
+
+def test_a_study_lies_anywhere_also_where_a_name_has_signs_of_a_uri(tmp_path):
+    folder = tmp_path / "100 % #1?mode=ro"
+    folder.mkdir()
+    with create_database(folder / "ä&b.study") as made:
+        add_event(made)
+    with open_database(folder / "ä&b.study") as opened:
+        assert actions(opened) == ["knock"]
+
+
+def other_sqlite_file(path):
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE notes (text TEXT)")
+    connection.close()
+
+
+def newer_study(path):
+    with create_database(path) as made:
+        made.execute("PRAGMA user_version = 999")
+
+
+def damaged_header(path):
+    create_database(path).close()
+    content = path.read_bytes()
+    path.write_bytes(content[:16] + b"\x07" * (len(content) - 16))
+
+
+def cut_short(path):
+    create_database(path).close()
+    path.write_bytes(path.read_bytes()[:4096])
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda path: None, NoStudy, r"There is no study .*new.study. Make one with: labeler init"),
+        (lambda path: path.mkdir(), NoStudy, r"There is no study .*new.study"),
+        (lambda path: path.touch(), NotAStudy, r"new.study is not a study file"),
+        (lambda path: path.write_text("item,reviewer,label\n" * 99), NotAStudy, r"new.study is not a study file"),
+        (other_sqlite_file, NotAStudy, r"new.study is an SQLite file, but not a study"),
+        (newer_study, NewerStudy, r"made by a newer version of labeler \(schema 999; this one knows 1\). Update it"),
+        (damaged_header, NotAStudy, r"new.study is damaged: .*Go back to a backup"),
+        (cut_short, NotAStudy, r"new.study is damaged: database disk image is malformed. Go back to a backup"),
+    ],
+)
+def test_what_is_no_study_is_refused_in_words_and_left_as_it_is(study_path, make, error, message):
+    make(study_path)
+    before = study_path.read_bytes() if study_path.is_file() else None
+    with pytest.raises(error, match=message):
+        open_database(study_path)
+    assert (study_path.read_bytes() if study_path.is_file() else None) == before
+
+
+def test_damage_that_shows_only_while_rows_are_read_is_said_in_words(masters, tmp_path):
+    content = masters["unplanned"].read_bytes()
+    path = tmp_path / "damaged.study"
+    said = set()
+    for page in range(1, len(content) // 4096):
+        path.write_bytes(content[: 4096 * page] + b"\xff" * 4096 + content[4096 * (page + 1) :])
+        try:
+            with open_database(path) as opened:
+                for item in items.all_items(opened):
+                    runs.of_item(opened, item.item_id)
+                verdicts.table(opened)
+        except LabelerError as error:
+            said.add(str(error))
+        for companion in ("-wal", "-shm"):
+            path.with_name(path.name + companion).unlink(missing_ok=True)
+    assert said == {f"{path} is damaged: database disk image is malformed. Go back to a backup."}
+
+
+def test_a_new_study_never_takes_the_place_of_a_file(study_path, tmp_path):
+    study_path.write_text("precious")
+    with pytest.raises(StudyError, match=r"new.study exists already. Name a new file"):
+        create_database(study_path)
+    assert study_path.read_text() == "precious"
+    with pytest.raises(StudyError, match="exists already"):
+        create_database(tmp_path)
+
+
+def test_a_new_study_in_a_folder_that_is_missing_is_refused_in_words(tmp_path):
+    with pytest.raises(StudyError, match=r"The folder .*missing does not exist. Make it first"):
+        create_database(tmp_path / "missing" / "new.study")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_read_but_not_changed(study_path, tmp_path):
+    create_database(study_path).close()
+    study_path.chmod(0o444)
+    tmp_path.chmod(0o777)
+    with unprivileged(tmp_path), open_database(study_path) as opened:
+        assert actions(opened) == []
+        with pytest.raises(
+            StudyReadOnly, match=r"new.study cannot be written to. Make the file and its folder writable"
+        ):
+            add_event(opened)
+        with pytest.raises(StudyReadOnly, match="cannot be written to"), opened.atomic():
+            add_event(opened)
+
+
+def test_a_folder_that_cannot_be_written_to_is_named_as_the_reason(study_path, tmp_path):
+    create_database(study_path).close()
+    study_path.chmod(0o666)
+    tmp_path.chmod(0o555)
+    try:
+        with unprivileged(tmp_path):
+            with pytest.raises(StudyReadOnly, match=r"Make the file and its folder writable, or copy it"):
+                open_database(study_path)
+            with pytest.raises(StudyError, match=r"other.study cannot be (opened|written to)"):
+                create_database(tmp_path / "other.study")
+    finally:
+        tmp_path.chmod(0o755)
+    assert not (tmp_path / "other.study").exists()
+
+
+@pytest.mark.parametrize("closed", ["file", "folder"])
+def test_a_file_that_may_not_be_read_is_refused_in_words(study_path, tmp_path, closed):
+    create_database(study_path).close()
+    closed_path = study_path if closed == "file" else tmp_path
+    tmp_path.chmod(0o755)
+    closed_path.chmod(0o000)
+    try:
+        with unprivileged(tmp_path), pytest.raises(StudyError, match=r"new\.study"):
+            open_database(study_path)
+    finally:
+        closed_path.chmod(0o755)
+
+
+def test_who_cannot_write_because_another_does_is_told_so(db):
+    db.execute("PRAGMA busy_timeout = 20")
+    with open_database(db.path) as other, other.atomic():
+        add_event(other)
+        with pytest.raises(StudyBusy, match=r"empty.study is busy: another process has been writing .*Try again"):
+            add_event(db, "too early")
+        with pytest.raises(StudyBusy, match="is busy"), db.atomic():
+            add_event(db, "too early")
+        assert "knock" not in actions(db)  # reading goes on meanwhile
+    add_event(db, "in time")
+    assert actions(db)[-2:] == ["knock", "in time"]
+
+
+def test_who_waits_gets_the_lock_as_soon_as_it_is_free(db):
+    held = threading.Event()
+
+    def hold():
+        with open_database(db.path) as other, other.atomic():
+            add_event(other, "first")
+            held.set()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert held.wait(5)
+    with db.atomic():
+        add_event(db, "second")
+    thread.join()
+    assert actions(db)[-2:] == ["first", "second"]
+
+
+def test_who_opens_a_backup_while_another_writes_to_it_waits_too(db, tmp_path):
+    path = tmp_path / "backup.study"
+    db.backup(path)  # not in WAL mode, so the first to open it switches it over
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    end = threading.Timer(0.2, other.execute, ["COMMIT"])
+    end.start()
+    try:
+        with open_database(path) as opened:
+            assert opened.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    finally:
+        end.join()
+        other.close()
+
+
+def test_an_atomic_block_is_kept_as_a_whole(db):
+    with open_database(db.path) as other:
+        before = actions(other)
+        with db.atomic():
+            add_event(db, "one")
+            add_event(db, "two")
+            assert actions(other) == before
+        assert actions(other) == [*before, "one", "two"]
+
+
+def keep(db, *names, error=None):
+    """Append events in one atomic block, then fail if told to."""
+    with db.atomic():
+        for name in names:
+            add_event(db, name)
+        if error is not None:
+            raise error
+
+
+@pytest.mark.parametrize("error", [RuntimeError("stop"), KeyboardInterrupt(), sqlite3.IntegrityError("twice")])
+def test_an_error_inside_leaves_nothing_and_goes_on_to_the_caller(db, error):
+    before = actions(db)
+    with pytest.raises(type(error)):
+        keep(db, "one", "two", error=error)
+    assert actions(db) == before
+    keep(db, "three")  # the connection is as good as new
+    assert actions(db) == [*before, "three"]
+
+
+def test_an_atomic_block_inside_another_is_part_of_it(db):
+    before = actions(db)
+
+    def outer(error=None):
+        with db.atomic():
+            keep(db, "inner")
+            keep(db, "outer", error=error)
+
+    with pytest.raises(RuntimeError):
+        outer(RuntimeError())
+    assert actions(db) == before
+    outer()
+    assert actions(db) == [*before, "inner", "outer"]
+
+
+def test_a_commit_that_fails_leaves_nothing_behind(db):
+    def refer_to_nobody():
+        with db.atomic():
+            db.execute("PRAGMA defer_foreign_keys = ON")
+            db.execute("INSERT INTO sessions VALUES ('hash', 999, ?)", (AT,))
+
+    with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
+        refer_to_nobody()
+    assert db.execute("SELECT count(*) FROM sessions").fetchone()[0] == 0
+    keep(db, "next")
+    assert actions(db)[-1] == "next"
+
+
+def test_a_full_disk_is_said_in_words_and_leaves_nothing(db):
+    n_pages = db.execute("PRAGMA page_count").fetchone()[0]
+    db.execute(f"PRAGMA max_page_count = {n_pages + 2}")
+    before = actions(db)
+    with pytest.raises(StudyReadOnly, match=r"empty.study cannot be written to: the disk is full"):
+        keep(db, *["x" * 1000] * 500)
+    assert actions(db) == before
+
+
+def test_many_rows_fail_with_the_same_words_as_one(db):
+    statement = "INSERT INTO sessions VALUES (?, ?, ?)"
+    with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
+        db.executemany(statement, [("hash", 999, AT)])
+    db.execute("PRAGMA query_only = ON")
+    with pytest.raises(StudyReadOnly, match="cannot be written to"):
+        db.executemany(statement, [("hash", 1, AT)])
+
+
+def test_a_mistake_in_a_statement_stays_the_drivers_error(db):
+    with pytest.raises(sqlite3.OperationalError, match="syntax error"):
+        db.execute("SELEC 1")
+
+
+def test_a_backup_opens_as_a_study_and_is_one_file(planned, tmp_path):
+    target = tmp_path / "backup.study"
+    planned.backup(target)
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("backup")] == ["backup.study"]
+    with open_database(target) as copy:
+        assert items.all_items(copy) == items.all_items(planned)
+        assert events.table(copy).equals(events.table(planned))
+    assert integrity(target) == "ok"
+
+
+def test_a_backup_can_be_read_where_nothing_can_be_written(planned, tmp_path):
+    folder = tmp_path / "archive"
+    folder.mkdir()
+    planned.backup(folder / "backup.study")
+    folder.chmod(0o555)
+    try:
+        with unprivileged(folder):
+            copy = sqlite3.connect(f"{(folder / 'backup.study').as_uri()}?mode=ro", uri=True)
+            assert copy.execute("SELECT count(*) FROM items").fetchone()[0] == 8
+            copy.close()
+    finally:
+        folder.chmod(0o755)
+
+
+def test_a_backup_holds_what_was_committed_while_another_connection_writes(db, tmp_path):
+    target = tmp_path / "backup.study"
+    with open_database(db.path) as other:
+        add_event(other, "before")
+        with other.atomic():
+            add_event(other, "not yet")
+            db.backup(target)
+    with open_database(target) as copy:
+        assert actions(copy)[-1] == "before"
+    assert actions(db)[-1] == "not yet"
+
+
+def test_a_backup_in_the_middle_of_writing_is_whole(db, tmp_path):
+    stop, target = threading.Event(), tmp_path / "backup.study"
+
+    def write():
+        with open_database(db.path) as other:
+            for number in range(10_000):
+                with other.atomic():
+                    add_event(other, f"{number}a")
+                    add_event(other, f"{number}b")
+                if stop.is_set():
+                    return
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        while len(actions(db)) < 50:
+            pass
+        db.backup(target)
+    finally:
+        stop.set()
+        thread.join()
+    assert integrity(target) == "ok"
+    with open_database(target) as copy:
+        copied = actions(copy)
+    assert copied == actions(db)[: len(copied)]
+    assert copied[-1].endswith("b")
+
+
+def test_a_backup_never_takes_the_place_of_a_file(db, tmp_path):
+    target = tmp_path / "backup.study"
+    target.write_text("precious")
+    with pytest.raises(StudyError, match=r"backup.study exists already. Name a file that does not"):
+        db.backup(target)
+    assert target.read_text() == "precious"
+    assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.parametrize("place", ["missing/backup.study", "empty.study/backup.study", "x" * 300])
+def test_a_backup_that_cannot_be_written_is_refused_in_words_and_leaves_nothing(db, tmp_path, place):
+    with pytest.raises(StudyError, match=r"The backup could not be written to .*: "):
+        db.backup(tmp_path / place)
+    assert {path.name for path in tmp_path.iterdir()} <= {"empty.study", "empty.study-wal", "empty.study-shm"}

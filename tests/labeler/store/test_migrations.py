@@ -1,0 +1,234 @@
+import shutil
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from labeler.errors import StudyError
+from labeler.store import create_database, migrations, open_database
+from labeler.store.assignments import NewAssignment
+from labeler.store.assignments import add as add_assignments
+from labeler.store.database import APPLICATION_ID
+from tests.labeler.conftest import NOW, answer_next, id_of
+
+AT = NOW.isoformat()
+REFERENCES = {
+    "studies": set(),
+    "files": set(),
+    "items": {("file_id", "files")},
+    "runs": {("item_id", "items")},
+    "bins": {("item_id", "items")},
+    "people": set(),
+    "sessions": {("person_id", "people")},
+    "assignments": {("person_id", "people"), ("item_id", "items")},
+    "labels": {("assignment_id", "assignments")},
+    "verdicts": {("item_id", "items")},
+    "events": set(),
+    "jobs": set(),
+}
+
+
+def make_file_without_schema(path):
+    """As left behind when making a study was interrupted at once: version 0."""
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+
+
+def tables(db):
+    rows = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    return {name for (name,) in rows}
+
+
+def test_a_new_file_has_seen_every_step(study_path):
+    with create_database(study_path) as made:
+        assert migrations.version(made) == len(migrations.MIGRATIONS)
+        assert tables(made) == set(REFERENCES)
+
+
+def test_steps_are_named_in_order():
+    names = [step.__name__ for step in migrations.MIGRATIONS]
+    assert [name[:5] for name in names] == [f"m{number:03d}_" for number in range(1, len(names) + 1)]
+
+
+def test_a_file_of_version_0_is_brought_to_the_latest_and_stays_there(study_path):
+    make_file_without_schema(study_path)
+    for _ in range(2):
+        with open_database(study_path) as opened:
+            assert migrations.version(opened) == len(migrations.MIGRATIONS)
+            assert tables(opened) == set(REFERENCES)
+
+
+def test_a_step_that_fails_leaves_no_trace_and_the_version_before(study_path, monkeypatch):
+    create_database(study_path).close()
+
+    def m999_makes_a_table_and_fails(db):
+        db.execute("CREATE TABLE half_done (text TEXT) STRICT")
+        db.execute("INSERT INTO events (at_utc, actor, action, details) VALUES ('', '', 'half done', '{}')")
+        raise StudyError("no further")
+
+    released = list(migrations.MIGRATIONS)
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*released, m999_makes_a_table_and_fails])
+    with pytest.raises(StudyError, match="no further"):
+        open_database(study_path)
+    monkeypatch.setattr(migrations, "MIGRATIONS", released)
+    with open_database(study_path) as opened:
+        assert migrations.version(opened) == len(released)
+        assert tables(opened) == set(REFERENCES)
+        assert opened.execute("SELECT count(*) FROM events").fetchone()[0] == 0
+
+
+def test_eight_who_open_an_old_file_at_once_migrate_it_once(study_path, monkeypatch):
+    make_file_without_schema(study_path)
+
+    def m999_counts(db):
+        db.execute("CREATE TABLE counted (n INTEGER) STRICT")
+        db.execute("INSERT INTO counted VALUES (1)")
+
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, m999_counts])
+    seen = open_at_once(study_path, lambda db: (migrations.version(db), db.execute("SELECT n FROM counted").fetchall()))
+    assert seen == [(len(migrations.MIGRATIONS), [(1,)])] * 8
+
+
+def open_at_once(path, look, n=8):
+    """What n connections see that are opened at the same moment."""
+    barrier = threading.Barrier(n)
+
+    def open_it(_number):
+        barrier.wait(10)
+        with open_database(path) as opened:
+            return look(opened)
+
+    with ThreadPoolExecutor(n) as pool:
+        return list(pool.map(open_it, range(n)))
+
+
+def test_eight_who_open_a_backup_at_once_all_get_in(db, tmp_path):
+    # A backup is not in WAL mode, so all eight may try to switch it over. Many times, as few collide.
+    db.backup(tmp_path / "backup.study")
+    for number in range(120):
+        path = tmp_path / f"{number}.study"
+        shutil.copy(tmp_path / "backup.study", path)
+        assert open_at_once(path, migrations.version) == [len(migrations.MIGRATIONS)] * 8
+
+
+def test_every_table_is_strict_and_has_its_references(db):
+    strict = {row[1]: row[5] for row in db.execute("PRAGMA table_list") if row[1] in REFERENCES}
+    assert strict == dict.fromkeys(REFERENCES, 1)
+    found = {table: {(row[3], row[2]) for row in db.execute(f"PRAGMA foreign_key_list({table})")} for table in strict}
+    assert found == REFERENCES
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("UPDATE labels SET answer = 'similar'", "labels are only appended"),
+        ("DELETE FROM labels", "labels are only appended"),
+        ("UPDATE events SET actor = 'nobody'", "events are only appended"),
+        ("DELETE FROM events", "events are only appended"),
+        ("DELETE FROM assignments", "FOREIGN KEY constraint failed"),
+        ("DELETE FROM items", "FOREIGN KEY constraint failed"),
+        ("DELETE FROM people", "FOREIGN KEY constraint failed"),
+    ],
+)
+def test_what_was_said_and_done_cannot_be_changed_or_removed(planned, statement, message):
+    answer_next(planned, "ada", "dissimilar")
+    before = list(planned._connection.iterdump())
+    with pytest.raises(sqlite3.IntegrityError, match=message):
+        planned.execute(statement)
+    assert list(planned._connection.iterdump()) == before
+
+
+def test_a_label_cannot_be_replaced_either(planned):
+    answer_next(planned, "ada", "dissimilar")
+    with pytest.raises(sqlite3.IntegrityError):
+        planned.execute(
+            "REPLACE INTO labels (assignment_id, revision, event_id, answer, created_utc) "
+            "SELECT assignment_id, revision, event_id, 'similar', created_utc FROM labels"
+        )
+    assert planned.execute("SELECT answer FROM labels").fetchall() == [("dissimilar",)]
+
+
+GOOD = {
+    "studies": {
+        "study_id": 1, "name": "x", "question": "?", "state": "draft", "axis_rule": "core", "axis_min_span": 0.1,
+        "created_utc": AT,
+    },
+    "files": {"name": "x.json", "sha256": "00", "imported_utc": AT},
+    "items": {
+        "name": "x", "benchmark": "x", "application": "", "parameters": "{}", "unit": "s", "better": "lower",
+        "n_runs": 2, "n_iterations": 1, "data_hash": "",
+    },
+    "runs": {"item_id": 1, "run": 9, "measurements": b"12345678"},
+    "people": {"name": "zoe", "is_reviewer": 1, "is_coordinator": 0, "created_utc": AT},
+    "assignments": {"person_id": 1, "item_id": 1, "kind": "third", "code": "XXXXXX"},
+    "labels": {"assignment_id": 1, "revision": 9, "event_id": "x", "answer": "similar", "created_utc": AT},
+    "verdicts": {
+        "item_id": 1, "classifier": "x", "parameters": "{}", "data_hash": "", "version": 1, "verdict": "similar",
+        "means": "{}", "clusters": "[]", "n_runs": 3, "n_iterations": 60, "created_utc": AT,
+    },
+}  # fmt: skip
+BAD = [
+    ("studies", {"study_id": 2}),
+    ("studies", {"state": "finished"}),
+    ("studies", {"name": ""}),
+    ("studies", {"question": ""}),
+    ("studies", {"axis_rule": "own"}),
+    ("studies", {"axis_min_span": -0.1}),
+    ("files", {"sha256": None}),
+    ("items", {"name": ""}),
+    ("items", {"better": "faster"}),
+    ("items", {"n_runs": 1}),
+    ("items", {"n_runs": "many"}),
+    ("items", {"file_id": 999}),
+    ("runs", {"measurements": b""}),
+    ("runs", {"measurements": b"1234567"}),
+    ("runs", {"item_id": 999}),
+    ("people", {"name": ""}),
+    ("people", {"name": "ADA"}),
+    ("people", {"is_reviewer": 2}),
+    ("people", {"is_coordinator": 2}),
+    ("people", {"active": 2}),
+    ("assignments", {"kind": "extra"}),
+    ("assignments", {"person_id": 999}),
+    ("assignments", {"item_id": 999}),
+    ("labels", {"answer": "maybe"}),
+    ("labels", {"revision": -1}),
+    ("labels", {"event_id": ""}),
+    ("labels", {"dwell_ms": -1}),
+    ("labels", {"confidence": 0}),
+    ("labels", {"confidence": 4}),
+    ("labels", {"flag": 2}),
+    ("labels", {"assignment_id": 999}),
+    ("verdicts", {"verdict": "not sure"}),
+    ("verdicts", {"verdict": None}),
+    ("verdicts", {"error": "and an error"}),
+    ("verdicts", {"item_id": 999}),
+]
+
+
+def insert(db, table, row):
+    columns = ", ".join(row)
+    db.execute(f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
+
+
+@pytest.mark.parametrize(("table", "change"), BAD, ids=[f"{table}-{change}" for table, change in BAD])
+def test_a_value_that_makes_no_sense_is_refused_by_the_table_itself(planned, table, change):
+    if table == "studies":
+        planned.execute("DELETE FROM studies")
+    with pytest.raises(sqlite3.IntegrityError):
+        insert(planned, table, GOOD[table] | change)
+    insert(planned, table, GOOD[table])
+
+
+def test_one_code_and_one_kind_of_assignment_are_given_once(planned):
+    ada = id_of(planned, "ada")
+    item_id, kind, code = planned.execute(
+        "SELECT item_id, kind, code FROM assignments WHERE person_id = ?", (ada,)
+    ).fetchone()
+    with pytest.raises(sqlite3.IntegrityError, match=r"assignments\.code"):
+        add_assignments(planned, [NewAssignment(ada, item_id, "third", None, None, code)])
+    with pytest.raises(sqlite3.IntegrityError, match=r"assignments\.person_id"):
+        add_assignments(planned, [NewAssignment(ada, item_id, kind, None, None, "XXXXXX")])

@@ -1,0 +1,341 @@
+import json
+import sqlite3
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from labeler.errors import AnswerRefused, NotAStudy
+from labeler.model import Answer, Benchmark, Category, Item, Kind, Label, Person, Role, State, StoredVerdict, Study
+from labeler.store import (
+    assignments,
+    bins,
+    events,
+    items,
+    jobs,
+    labels,
+    open_database,
+    people,
+    runs,
+    sessions,
+    studies,
+    verdicts,
+)
+from labeler.store.assignments import NewAssignment
+from labeler.store.jobs import Job
+from tests.labeler.conftest import NOW, id_of, item_name
+
+AT = NOW.isoformat()
+RUNS = (np.array([1.0, 2.0, 3.0]), np.array([1.5, 2.5]))
+BENCHMARK = Benchmark("sort#n=1", "sort", "org/app", RUNS, "s", "lower", {"n": "1"})
+
+one_database = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+def add_item(db, name="sort#n=1", benchmark=BENCHMARK, data_hash="h", file_id=None):
+    return items.add(db, name, benchmark, data_hash, file_id)
+
+
+def first_task(db, name="ada"):
+    return assignments.tasks_of(db, id_of(db, name))[0]
+
+
+def label(task, revision=0, event_id="", answer="similar", created=NOW, **more):
+    event_id = event_id or f"{task.assignment_id}-{revision}"
+    return Label(task.assignment_id, revision, event_id, Answer(answer), created, **more)
+
+
+def test_the_study_comes_back_as_it_was_written(db):
+    assert studies.get(db) == Study("Caches", "Are these runs alike?", State.DRAFT, AT, "core", 0.1, None, None)
+    studies.describe(db, "Stores", "Alike?")
+    studies.set_plan(db, {"seed": 1, "paper": False}, "abc")
+    studies.set_state(db, State.OPEN)
+    plan = {"seed": 1, "paper": False}
+    assert studies.get(db) == Study("Stores", "Alike?", State.OPEN, AT, "core", 0.1, plan, "abc")
+
+
+def test_a_file_without_a_study_says_that_its_making_was_interrupted(db):
+    db.execute("DELETE FROM studies")
+    with pytest.raises(NotAStudy, match=r"empty.study holds no study: its making was interrupted. Remove the file"):
+        studies.get(db)
+
+
+def test_an_item_comes_back_as_it_was_written(db):
+    file_id = items.add_file(db, "sort.json", "sha", AT)
+    item_id = add_item(db, file_id=file_id)
+    item = Item(item_id, "sort#n=1", "sort", "org/app", "s", "lower", n_runs=2, n_iterations=2, data_hash="h")
+    assert items.by_id(db, item_id) == items.by_name(db, "sort#n=1") == item
+    assert items.all_items(db) == [item]
+    assert items.by_name(db, "SORT#n=1") is None
+    assert items.is_imported(db, "sha")
+    assert not items.is_imported(db, "SHA")
+    assert db.execute("SELECT parameters, file_id FROM items").fetchall() == [('{"n": "1"}', file_id)]
+
+
+def test_items_are_listed_by_name_and_a_name_is_taken_once(db):
+    for name in ("b", "a#2", "a"):
+        add_item(db, name)
+    assert [item.name for item in items.all_items(db)] == ["a", "a#2", "b"]
+    with pytest.raises(sqlite3.IntegrityError, match=r"items\.name"):
+        add_item(db, "a")
+
+
+def test_an_item_may_have_no_measurements_but_not_one_run(db):
+    item_id = add_item(db, "labels only", replace(BENCHMARK, runs=()))
+    assert items.by_id(db, item_id).n_runs == items.by_id(db, item_id).n_iterations == 0
+    with pytest.raises(sqlite3.IntegrityError, match="n_runs <> 1"):
+        add_item(db, "one run", replace(BENCHMARK, runs=RUNS[:1]))
+
+
+finite_runs = st.lists(
+    hnp.arrays(np.float64, st.integers(1, 8), elements=st.floats(allow_nan=False, allow_infinity=False)),
+    min_size=2,
+    max_size=4,
+)
+
+
+@one_database
+@given(finite_runs)
+def test_measurements_come_back_bit_by_bit(db, written):
+    item_id = add_item(db, f"item {len(items.all_items(db))}", replace(BENCHMARK, runs=tuple(written)))
+    runs.add(db, item_id, written)
+    read = runs.of_item(db, item_id)
+    assert [run.tobytes() for run in read] == [run.astype("<f8").tobytes() for run in written]
+    assert not any(run.flags.writeable for run in read)
+
+
+def test_runs_come_back_in_their_order_and_from_any_layout(db):
+    item_id = add_item(db)
+    runs.add(db, item_id, [np.arange(24.0).reshape(2, 12)[:, 0], np.arange(20.0)[::-3], np.arange(3, dtype=">f8")])
+    assert [run.tolist() for run in runs.of_item(db, item_id)] == [
+        [0.0, 12.0],
+        [19.0, 16.0, 13.0, 10.0, 7.0, 4.0, 1.0],
+        [0.0, 1.0, 2.0],
+    ]
+    assert runs.of_item(db, item_id + 1) == []
+
+
+def test_bins_are_found_by_their_version_and_replaced_by_a_newer_one(db):
+    item_id = add_item(db)
+    bins.put(db, item_id, 1, b"old")
+    bins.put(db, item_id, 1, b"old again")
+    assert (bins.get(db, item_id, 1), bins.get(db, item_id, 2)) == (b"old again", None)
+    bins.put(db, item_id, 2, b"new")
+    assert (bins.get(db, item_id, 1), bins.get(db, item_id, 2)) == (None, b"new")
+
+
+def test_people_come_back_with_their_roles_in_order_of_name(db):
+    both = people.add(db, "Zoe", [Role.REVIEWER, Role.COORDINATOR], AT)
+    ben = people.add(db, "ben", [Role.REVIEWER], AT)
+    assert people.by_id(db, both) == Person(both, "Zoe", frozenset(Role), active=True)
+    assert [person.name for person in people.all_people(db)] == ["ben", "carol", "Zoe"]
+    assert [person.name for person in people.reviewers(db)] == ["ben", "Zoe"]
+    assert people.by_id(db, 999) is people.by_name(db, "nobody") is people.by_secret_hash(db, "none") is None
+    people.set_secret_hash(db, ben, "first")
+    people.set_secret_hash(db, ben, "second")
+    assert people.by_secret_hash(db, "first") is None
+    assert people.by_secret_hash(db, "second") == people.by_name(db, "BEN")
+
+
+@pytest.mark.parametrize("taken", ["carol", "Carol", "CAROL"])
+def test_a_name_is_taken_whatever_its_capitals(db, taken):
+    with pytest.raises(sqlite3.IntegrityError, match=r"people\.name"):
+        people.add(db, taken, [Role.REVIEWER], AT)
+
+
+def test_sessions_end_one_by_one_or_all_of_a_person(study):
+    ada, ben = id_of(study, "ada"), id_of(study, "ben")
+    for session, person in (("a1", ada), ("a2", ada), ("a3", ada), ("b1", ben)):
+        sessions.add(study, session, person, AT)
+    assert sessions.person_of(study, "a1") == people.by_id(study, ada)
+    sessions.end(study, "a1")
+    assert [sessions.person_of(study, name) for name in ("a1", "zz")] == [None, None]
+    sessions.end_all_of(study, ada)
+    assert [sessions.person_of(study, name) is None for name in ("a2", "a3", "b1")] == [True, True, False]
+
+
+def test_tasks_come_in_planned_order_and_only_to_their_reviewer(study):
+    ada, ben = id_of(study, "ada"), id_of(study, "ben")
+    one, two, three = (item.item_id for item in items.all_items(study)[:3])
+    assignments.add(
+        study,
+        [
+            NewAssignment(ada, one, Kind.FRESH, 0, 2, "CCCCCC"),
+            NewAssignment(ada, two, Kind.FRESH, 0, 0, "AAAAAA"),
+            NewAssignment(ada, two, Kind.RETEST, 0, 1, "BBBBBB"),
+            NewAssignment(ben, three, Kind.OVERLAP, None, None, "DDDDDD"),
+        ],
+    )
+    assert [task.code for task in assignments.tasks_of(study, ada)] == ["AAAAAA", "BBBBBB", "CCCCCC"]
+    assert assignments.task_by_code(study, ada, "DDDDDD") is None
+    assert assignments.task_by_code(study, ada, "aaaaaa") is None
+    found = assignments.find(study, ada, two, Kind.RETEST)
+    assert (found.code, found.item_id, found.revision, found.answer) == ("BBBBBB", two, 0, None)
+    assert assignments.find(study, ada, three, Kind.RETEST) is None
+    assert assignments.get(study, ada, two, Kind.RETEST) == found
+    with pytest.raises(LookupError, match=f"no retest assignment of item {three} to person {ada}"):
+        assignments.get(study, ada, three, Kind.RETEST)
+    assignments.clear(study)
+    assert assignments.tasks_of(study, ada) == []
+
+
+def test_an_answer_comes_back_with_all_that_was_said(planned):
+    task = first_task(planned)
+    view = {"zoom": True, "axis": "log", "ö": [1, 2.5, None]}
+    assert labels.add(
+        planned, label(task, dwell_ms=812, view=view, confidence=3, flag=True, comment="a, “b”\nc", answer="not sure")
+    )
+    row = labels.table(planned).iloc[0]
+    assert list(labels.table(planned)) == list(labels.COLUMNS)
+    assert (row["reviewer"], row["label"], row["revision"], row["dwell_ms"]) == ("ada", "not sure", 0, 812)
+    assert (row["confidence"], row["flag"], row["comment"]) == (3, 1, "a, “b”\nc")
+    assert (row["created_utc"], row["event_id"]) == (AT, f"{task.assignment_id}-0")
+    assert (row["assignment"], row["position"]) == (task.assignment_id, 0)
+    assert row["item"] == items.by_id(planned, task.item_id).name
+    assert json.loads(row["view"]) == view
+
+
+def test_the_same_event_twice_is_kept_once(planned):
+    task = first_task(planned)
+    assert labels.add(planned, label(task, event_id="e")) is True
+    assert labels.add(planned, label(task, event_id="e")) is False
+    assert labels.add(planned, label(task, revision=1, event_id="e", answer="dissimilar")) is False
+    assert labels.n_labels(planned) == 1
+    assert labels.event(planned, "e") == (task.assignment_id, Answer.SIMILAR)
+    assert labels.event(planned, "E") is None
+
+
+def test_another_event_for_a_taken_revision_is_refused(planned):
+    task = first_task(planned)
+    labels.add(planned, label(task, event_id="e"))
+    with pytest.raises(AnswerRefused, match=r"answered in another window meanwhile\. Reload"):
+        labels.add(planned, label(task, event_id="f", answer="dissimilar"))
+    assert labels.table(planned)["label"].tolist() == ["similar"]
+
+
+def test_an_answer_to_nothing_stays_the_drivers_error(planned):
+    task = replace(first_task(planned), assignment_id=999)
+    with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
+        labels.add(planned, label(task))
+
+
+def test_the_last_revision_is_the_answer_that_stands(planned):
+    task = first_task(planned)
+    said = ["not sure", "withdrawn", "similar", "not sure"]
+    for revision, answer in enumerate(said):
+        earlier = NOW - timedelta(hours=revision)  # the clock may step back: order is by revision
+        labels.add(planned, label(task, revision, answer=answer, created=earlier))
+    now = first_task(planned)
+    assert (now.revision, now.answer) == (4, Answer.NOT_SURE)
+    assert now.n_not_sure == 1  # the one taken back is none
+    assert labels.own_answers(planned, id_of(planned, "ada")) == [
+        (task.code, answer, revision, (NOW - timedelta(hours=revision)).isoformat())
+        for revision, answer in enumerate(said)
+    ]
+    assert labels.own_answers(planned, id_of(planned, "ben")) == []
+
+
+def test_progress_counts_the_answers_that_stand(planned):
+    one, two, three, four, _ = assignments.tasks_of(planned, id_of(planned, "ada"))
+    for task, answers in ((one, ["similar"]), (two, ["not sure"]), (three, ["not sure", "dissimilar"]),
+                          (four, ["similar", "withdrawn"])):  # fmt: skip
+        for revision, answer in enumerate(answers):
+            labels.add(planned, label(task, revision, answer=answer))
+    assert labels.progress(planned) == [
+        ("ada", 5, 2, 1, AT),
+        ("ben", 5, 0, 0, None),
+        ("cleo", 5, 0, 0, None),
+        ("dan", 5, 0, 0, None),
+    ]
+
+
+def stored_verdict(item_id, **changes):
+    fields = {
+        "item_id": item_id, "classifier": "same", "parameters": {"cut": 0.2, "b": True}, "data_hash": "h", "version": 1,
+        "verdict": Category.SIMILAR, "score": 0.1, "threshold": 0.2, "means": {"cosine": 0.05}, "clusters": (1, 1, 2),
+        "pairs": {"cosine": np.array([0.1, 0.2, 0.3]), "rmse": np.array([1.0, 2.0, 3.0])},
+        "linkage": np.arange(8.0).reshape(2, 4), "n_runs": 3, "n_iterations": 60,
+    }  # fmt: skip
+    return StoredVerdict(**fields | changes)
+
+
+def test_a_verdict_comes_back_with_the_numbers_behind_it(db):
+    item_id = add_item(db)
+    verdicts.put(db, stored_verdict(item_id), AT)
+    row = verdicts.table(db).iloc[0]
+    assert (row["item"], row["benchmark"], row["application"]) == ("sort#n=1", "sort", "org/app")
+    assert (row["classifier"], row["verdict"], row["score"], row["threshold"]) == ("same", "similar", 0.1, 0.2)
+    assert (row["means"], row["clusters"], row["runs"], row["iterations"]) == ({"cosine": 0.05}, (1, 1, 2), 3, 60)
+    assert row["parameters"] == verdicts.as_key({"cut": 0.2, "b": True}) == '{"b": true, "cut": 0.2}'
+    pairs, linkage = db.execute("SELECT pairs, linkage FROM verdicts").fetchone()
+    assert np.frombuffer(pairs, "<f4").tolist() == pytest.approx([0.1, 0.2, 0.3, 1, 2, 3])
+    assert len(pairs) == 6 * 4
+    assert np.frombuffer(linkage, "<f8").tolist() == list(range(8))
+    assert verdicts.done(db) == {(item_id, "same", '{"b": true, "cut": 0.2}', "h", 1)}
+
+
+def test_the_same_computation_again_replaces_its_verdict(db):
+    item_id = add_item(db)
+    verdicts.put(db, stored_verdict(item_id), AT)
+    again = {"verdict": None, "error": "too short", "score": None, "pairs": {}, "linkage": None, "clusters": ()}
+    verdicts.put(db, stored_verdict(item_id, **again), AT)
+    assert db.execute("SELECT count(*) FROM verdicts").fetchone()[0] == 1
+    row = verdicts.table(db).iloc[0]
+    assert (row["verdict"], row["error"], row["clusters"]) == (None, "too short", ())
+    assert db.execute("SELECT pairs, linkage FROM verdicts").fetchall() == [(None, None)]
+
+
+def test_the_newest_verdict_of_each_classifier_is_shown_and_none_on_other_measurements(db):
+    one, two = add_item(db, "b"), add_item(db, "a")
+    verdicts.put(db, stored_verdict(one), AT)
+    verdicts.put(db, stored_verdict(one, version=2, verdict=Category.DISSIMILAR), AT)
+    verdicts.put(db, stored_verdict(one, classifier="heuristic"), AT)
+    verdicts.put(db, stored_verdict(one, classifier="other data", data_hash="before"), AT)
+    verdicts.put(db, stored_verdict(two), AT)
+    table = verdicts.table(db)[["item", "classifier", "version", "verdict"]]
+    assert table.to_numpy().tolist() == [
+        ["a", "same", 1, "similar"],
+        ["b", "heuristic", 1, "similar"],
+        ["b", "same", 2, "dissimilar"],
+    ]
+    assert len(verdicts.done(db)) == 5
+
+
+def test_tables_without_rows_have_their_columns(db):
+    assert verdicts.table(db).shape == (0, 14)
+    assert labels.table(db).shape == (0, 17)
+
+
+def test_events_are_kept_in_order_with_their_details(db):
+    events.add(db, "2026-11-21", "ada", "open", {"name": "ß", "n": [1, None]})
+    events.add(db, "2026-11-20", "ben", "close", {})
+    last = events.table(db).tail(2)
+    assert last[["at_utc", "actor", "action"]].to_numpy().tolist() == [
+        ["2026-11-21", "ada", "open"],
+        ["2026-11-20", "ben", "close"],
+    ]
+    assert json.loads(last["details"].iloc[0]) == {"name": "ß", "n": [1, None]}
+
+
+def test_a_job_shows_how_far_it_is_and_how_it_ended(db):
+    assert jobs.latest(db, "verdicts") is None
+    first = jobs.start(db, "verdicts", 11, 40, "t0")
+    jobs.finish(db, first, "t1", None)
+    second = jobs.start(db, "verdicts", 12, 40, "t2")
+    jobs.start(db, "other", 13, 1, "t2")
+    assert jobs.latest(db, "verdicts") == Job(second, 12, 0, 40, "t2", "t2", None, None)
+    jobs.advance(db, second, 25, "t3")
+    assert jobs.latest(db, "verdicts") == Job(second, 12, 25, 40, "t2", "t3", None, None)
+    jobs.finish(db, second, "t4", "RuntimeError: stop")
+    with open_database(db.path) as other:
+        assert jobs.latest(other, "verdicts") == Job(second, 12, 25, 40, "t2", "t4", "t4", "RuntimeError: stop")
+
+
+def test_the_fixtures_hold_what_they_say(study, planned):
+    assert [item.name for item in items.all_items(study)] == sorted(item_name(number) for number in range(8))
+    assert {(item.n_runs, item.n_iterations) for item in items.all_items(study)} == {(3, 60)}
+    assert {row[1] for row in labels.progress(planned)} == {5}
