@@ -79,7 +79,7 @@ def summarise(
     decided = consensus.agreed_only(labels)
     n_all = len(pd.unique(table["item"])) if n_items is None else n_items
     return {
-        "study": plain(provenance.study),
+        "study": {"name": "", "question": "", "state": "", "interim": False} | plain(provenance.study),
         "parameters": {"level": level, **plain(provenance.parameters)},
         "plan": plain(provenance.plan),
         "agreement": _agreement(labels, level),

@@ -14,6 +14,7 @@ from labeler.errors import InputError, LabelerError, NoStudy
 from labeler.store import Database, open_database
 
 OWNER = "owner"  # commands act as the owner of the study file
+COORDINATOR = "coordinator"  # what the first one is called unless another name is given
 DEFAULT_URL = "http://127.0.0.1:8501"
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from labeler.cli.common import named, now, remark, study_option
+from labeler.cli.common import COORDINATOR, link, named, now, remark, study_option
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.service import coordinating
@@ -24,14 +24,23 @@ LOOPBACK = "127.0.0.1"
 )
 @click.option("--address", default=LOOPBACK, show_default=True, help="Address to listen on.")
 def serve(study: Path | None, port: int | None, address: str) -> None:
-    """Start the browser application on a study; stop it with Ctrl+C."""
+    """Start the browser application on a study; stop it with Ctrl+C.
+
+    Where there is no such study yet, an empty one is made and its coordinator's sign-in link printed: everything else
+    can be done in the browser.
+    """
     path = named(study)
+    chosen = free_port(address, port)
+    url = f"http://{address}:{chosen}"
+    if not path.exists():
+        secret = coordinating.create_study(
+            path, name=path.stem, question=coordinating.DEFAULT_QUESTION, coordinator=COORDINATOR, now=now()
+        )
+        remark(f"Made the empty study {path}. Open this link to set it up:")
+        click.echo(f"{COORDINATOR}: {link(url, secret)}")
     with open_database(path) as db:
         name = coordinating.get_study(db).name
-    chosen = free_port(address, port)
-    remark(
-        f"Serving {name} ({path}). Make sign-in links with: labeler reviewers link NAME --url http://{address}:{chosen}"
-    )
+    remark(f"Serving {name} ({path}). Make sign-in links with: labeler reviewers link NAME --url {url}")
     _run(path, address, chosen)
 
 
@@ -58,7 +67,7 @@ def demo(port: int | None, study: Path) -> None:
         secrets = demo_study.invitations(db, now=now())
     remark("\nOpen one of these links in a browser (a link signs one person in, on any device):\n")
     for name, secret in secrets.items():
-        click.echo(f"{name}: http://{LOOPBACK}:{chosen}/join/{secret}")
+        click.echo(f"{name}: {link(f'http://{LOOPBACK}:{chosen}', secret)}")
     remark("\nNext: label a few items as two of the reviewers, then look at Progress and Report as the coordinator.")
     remark("Stop with Ctrl+C. The labels stay in the file.\n")
     _run(study, LOOPBACK, chosen)

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from labeler.cli.common import (
+    COORDINATOR,
     OWNER,
     json_option,
     link,
@@ -25,7 +26,7 @@ from labeler.service import coordinating, identity
 @study_option
 @click.option("--name", default=None, help="Name of the study [default: the file's name].")
 @click.option("--question", default=coordinating.DEFAULT_QUESTION, show_default=True, help="What reviewers are asked.")
-@click.option("--coordinator", default="coordinator", show_default=True, help="Name of the first coordinator.")
+@click.option("--coordinator", default=COORDINATOR, show_default=True, help="Name of the first coordinator.")
 @url_option
 def init(study: Path | None, name: str | None, question: str, coordinator: str, url: str) -> None:
     """Make a new, empty study and print its coordinator's sign-in link."""

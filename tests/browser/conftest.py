@@ -86,13 +86,18 @@ def start_server(study: Path, port: int) -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
+    wait_until_served(process, port)
+    return process
+
+
+def wait_until_served(process: subprocess.Popen, port: int) -> None:
     deadline = time.monotonic() + START_LIMIT_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise AssertionError(f"the server ended: {process.communicate()[1].decode()}")
+            raise AssertionError(f"the server ended: {process.communicate()[1]}")
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1):
-                return process
+                return
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             time.sleep(0.05)  # polls a bounded loop; the server says when it is there
     stop_server(process)

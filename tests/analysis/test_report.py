@@ -1,0 +1,91 @@
+"""The report from tables alone, as somebody uses it who has no study."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from analysis.report import Provenance, summarise, to_html, to_json
+
+NO_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
+
+
+def answers(*rows, columns=("item", "reviewer", "label")):
+    return pd.DataFrame(rows, columns=columns)
+
+
+def verdicts(*rows):
+    return pd.DataFrame(rows, columns=["item", "classifier", "verdict"])
+
+
+def test_a_report_counted_by_hand():
+    table = answers(
+        ("a", "ada", "similar"), ("a", "ben", "similar"),
+        ("b", "ada", "dissimilar"), ("b", "ben", "dissimilar"),
+        ("c", "ada", "dissimilar"), ("c", "ben", "similar"),
+        ("d", "ada", "similar"), ("d", "ben", "not sure"),
+    )  # fmt: skip
+    report = summarise(table, verdicts(("a", "mine", "dissimilar"), ("b", "mine", "dissimilar"), ("c", "mine", None)))
+    (pair,) = report["agreement"]["pairs"]
+    assert (pair["a"], pair["b"], pair["n"], pair["agree"]) == ("ada", "ben", 3, 2)
+    assert report["agreement"]["percent"]["value"] == pytest.approx(2 / 3)
+    assert report["consensus"] | {"n_items": 4, "agreed": 2, "split": 1, "incomplete": 1} == report["consensus"]
+    assert report["left_out"]["not_sure"] == 1
+    mine = report["classifiers"]["mine"]
+    assert mine["confusion"] == {"tp": 1, "fp": 1, "fn": 0, "tn": 0}
+    assert mine["verdicts"] == {"similar": 0, "dissimilar": 2, "none": 1}
+    assert mine["always_dissimilar"]["accuracy"]["value"] == 0.5
+    page = to_html(report)
+    assert "mine calls 1 of 1 dissimilar items dissimilar" in page
+    assert "Reviewers agree on 2 of 3 items with two or more labels: 1 dissimilar, 1 similar" in page
+
+
+def test_items_that_everybody_saw_are_counted_apart():
+    table = answers(
+        *[("a", reviewer, "similar") for reviewer in ("ada", "ben", "cleo")],
+        *[("b", reviewer, "similar") for reviewer in ("ada", "ben")],
+    )
+    rows = summarise(table, NO_VERDICTS)["consensus"]["by_n_labels"]
+    assert [(row["n_labels"], row["n"], row["agreed"]["value"]) for row in rows] == [(2, 1, 1.0), (3, 1, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("table", "verdict_table", "message"),
+    [
+        (pd.DataFrame({"item": [], "label": []}), NO_VERDICTS, "labels lack the column reviewer"),
+        (answers(), pd.DataFrame({"item": [], "verdict": []}), "verdicts lack the column classifier"),
+        (answers(), verdicts(("a", "c", "similar"), ("a", "c", "similar")), "'c' has two verdicts on item 'a'"),
+        (answers(("a", "ada", "maybe")), NO_VERDICTS, "'maybe' is not one of"),
+    ],
+)
+def test_tables_that_are_none_are_refused(table, verdict_table, message):
+    with pytest.raises(ValueError, match=message):
+        summarise(table, verdict_table)
+
+
+@pytest.mark.parametrize("rows", [[], [("a", "ada", "similar")], [("a", "ada", "similar"), ("a", "ben", "dissimilar")]])
+def test_there_is_a_report_however_little_there_is(rows):
+    report = summarise(answers(*rows), NO_VERDICTS)
+    assert "NaN" not in to_json(report)
+    page = to_html(json.loads(to_json(report)))
+    assert "There are no verdicts" in page
+    assert not re.search(r"\b(None|nan)\b", page)
+
+
+def test_provenance_and_notes_are_shown_and_escaped():
+    provenance = Provenance(
+        study={"name": "<i>", "question": "Q?", "interim": True, "state": "open"},
+        parameters={"theta": 0.25}, plan={"hash": "abc"}, versions={"labeler": "1"}, notes=["Mind <this>."],
+    )  # fmt: skip
+    page = to_html(summarise(answers(), NO_VERDICTS, provenance, n_items=7))
+    assert "&lt;i&gt;" in page
+    assert "<i>" not in page
+    assert "Interim: the study is open" in page
+    assert "Mind &lt;this&gt;." in page
+    assert "Of 7 items" in page
+
+
+def test_numbers_that_are_not_finite_never_reach_a_file():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        to_json({"x": float("nan")})

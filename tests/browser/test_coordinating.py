@@ -1,0 +1,119 @@
+"""A coordinator from an empty study to a report, in a real browser only."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from labeler.service import coordinating
+from labeler.store import open_database
+from tests.browser.conftest import free_port, stop_server, wait_until_served
+
+pytestmark = pytest.mark.browser
+
+SHOWN = "() => window.__review?.paintedAt && performance.now() - window.__review.paintedAt > 260"
+SAVED = "() => window.__review?.pending === 0"
+
+
+@pytest.fixture
+def empty_server(tmp_path):
+    """`labeler serve` on a file that does not exist: the study, its address and the coordinator's link."""
+    study, port = tmp_path / "new.study", free_port()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    link = process.stdout.readline().removeprefix("coordinator: ").strip()
+    wait_until_served(process, port)
+    yield study, f"http://127.0.0.1:{port}", link
+    stop_server(process)
+
+
+def result_files(folder):
+    rng = np.random.default_rng(8)
+    for number in range(4):
+        runs = 1e-5 * (1 + 0.02 * rng.random((10, 200)))
+        runs[: number * 2] *= 1.3
+        (folder / f"org__proj#bench.Method{number}#n={number}.json").write_text(json.dumps(runs.tolist()))
+    (folder / "broken.json").write_text("[[1.0, NaN], [1.0, 1.0]]")
+    return sorted(folder.glob("*.json"))
+
+
+def go(page: Page, url: str, path: str, heading: str) -> None:
+    page.goto(f"{url}/{path}")
+    expect(page.get_by_role("heading", name=heading)).to_be_visible()
+
+
+def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
+    study, url, link = empty_server
+    page.goto(link)
+    page.get_by_label("Question put to reviewers").fill("Would you trust these runs?")
+    page.get_by_label("Name", exact=True).fill("From nothing")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="From nothing")).to_be_visible()
+
+    go(page, url, "data", "Measurements")
+    page.locator("input[type=file]").set_input_files([str(path) for path in result_files(tmp_path)])
+    page.get_by_role("button", name="Import 5 files").click()
+    expect(page.get_by_text("4 items imported from 5 files")).to_be_visible()
+    expect(page.get_by_text("run 0, iteration 1: nan is not a finite measurement")).to_be_visible()
+
+    go(page, url, "people", "People")
+    page.get_by_label("Add reviewers, one name a line").fill("ada\nben")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_text("it is not shown again")).to_have_count(2)
+    codes = page.get_by_test_id("stCode")
+    expect(codes).to_have_text([re.compile("/join/"), re.compile("/join/")])
+    links = [text.strip() for text in codes.all_inner_texts()]
+
+    go(page, url, "plan", "Plan")
+    page.get_by_role("button", name="Confirm this plan").click()
+    expect(page.get_by_text("Plan hash")).to_be_visible()
+
+    for reviewer_link, key in zip(links, "sd", strict=True):
+        context = browser.new_context()
+        reviewer = context.new_page()
+        reviewer.goto(reviewer_link)
+        for press in ("s", "s", "d", key):
+            reviewer.wait_for_function(SHOWN)
+            reviewer.keyboard.press(press)
+            reviewer.wait_for_function(SAVED)
+        expect(reviewer.get_by_text("You have labelled everything assigned to you")).to_be_visible()
+        context.close()
+
+    go(page, url, "progress", "Progress")
+    expect(page.get_by_text("8 of 8 labels given")).to_be_visible()
+
+    go(page, url, "verdicts", "Verdicts")
+    page.get_by_role("button", name="Compute verdicts").click()
+    expect(page.get_by_text("items lack verdicts")).to_be_hidden(timeout=20_000)
+    expect(page.get_by_test_id("stDataFrame")).to_have_count(2, timeout=20_000)
+
+    go(page, url, "report", "Report")
+    page.get_by_role("button", name="Make the report").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download report.json").click()
+    report = json.loads(download.value.path().read_text())
+    assert report["study"]["question"] == "Would you trust these runs?"
+    assert (report["agreement"]["pairs"][0]["n"], report["consensus"]["n_items"]) == (4, 4)
+    assert sum(report["classifiers"]["same"]["verdicts"].values()) == 4
+    expect(page.frame_locator("iframe").get_by_text("Agreement of pairs")).to_be_visible()
+
+    with open_database(study) as db:
+        done = coordinating.event_log(db)["action"].tolist()
+    for action in (
+        "create study",
+        "describe study",
+        "import file",
+        "add person",
+        "draw plan",
+        "compute verdicts",
+        "report",
+    ):
+        assert action in done
