@@ -10,108 +10,20 @@ Leznik et al. (2022), ICPE '22, doi:10.1145/3489525.3511677 (the four of SAME)
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from analysis.runs import Floats, MeasurementError, Runs, ratio
+
+__all__ = ["MEASURES", "MIN_ITERATIONS", "TOO_SHORT", "Measure", "MeasurementError", "Runs"]
+
 MIN_ITERATIONS = 50
 TOO_SHORT = "too short for pattern measures"
-SAX_CUTS = (-0.6744897501960817, 0.0, 0.6744897501960817)
 ZLIB_LEVEL = 6
-
-Floats = NDArray[np.float64]
-
-
-class MeasurementError(ValueError):
-    """A measurement that cannot be judged: NaN, infinite, or negative where a measure forbids it."""
-
-
-class Runs:
-    """The runs of one benchmark, cut to the shortest, with everything that several measures share.
-
-    Parameters
-    ----------
-    runs : sequence of array_like of float, each of shape (n_iterations,)
-        At least two runs of finite measurements in any unit; lengths may differ.
-
-    Attributes
-    ----------
-    values : ndarray of float, shape (k, n)
-        The first n iterations of each run, n being the length of the shortest.
-    n_left_out : int
-        Iterations left out by cutting, over all runs.
-
-    Raises
-    ------
-    MeasurementError
-        If a measurement is NaN or infinite; run and iteration are counted from 0.
-    ValueError
-        If there are fewer than two runs, or a run is empty or not one-dimensional.
-    """
-
-    def __init__(self, runs: Sequence[ArrayLike] | Floats) -> None:
-        series = [np.asarray(run, dtype=np.float64) for run in runs]
-        if len(series) < 2:
-            raise ValueError(f"at least two runs are needed, got {len(series)}")
-        for index, run in enumerate(series):
-            if run.ndim != 1 or not len(run):
-                raise ValueError(f"run {index} must be a series of measurements, got shape {run.shape}")
-            if not np.isfinite(run).all():
-                at = int(np.flatnonzero(~np.isfinite(run))[0])
-                raise MeasurementError(f"run {index}, iteration {at}: {run[at]} is not a finite measurement")
-        n = min(len(run) for run in series)
-        self.values: Floats = np.stack([run[:n] for run in series])
-        self.n_left_out = sum(len(run) for run in series) - self.values.size
-        self.k, self.n = self.values.shape
-        self.i, self.j = np.triu_indices(self.k, 1)
-        self.computed: dict[str, Floats] = {}  # measure -> its values for all pairs
-
-    @cached_property
-    def is_constant(self) -> NDArray[np.bool_]:
-        """Which runs have no variation at all."""
-        constant: NDArray[np.bool_] = self.values.min(axis=1) == self.values.max(axis=1)
-        return constant
-
-    @cached_property
-    def scaled(self) -> Floats:
-        """Values times a power of two that brings the largest near 1: exact, and their squares cannot overflow."""
-        exponent = int(np.frexp(np.abs(self.values).max())[1])
-        scaled: Floats = np.ldexp(self.values, -exponent)
-        return scaled
-
-    @cached_property
-    def centred(self) -> Floats:
-        """Scaled values less the mean of their run; exactly 0 for a constant run."""
-        centred: Floats = self.scaled - self.scaled.mean(axis=1, keepdims=True)
-        centred[self.is_constant] = 0.0
-        return centred
-
-    @cached_property
-    def gram(self) -> Floats:
-        """Inner products of the scaled runs, shape (k, k)."""
-        return _gram(self.scaled)
-
-    @cached_property
-    def centred_gram(self) -> Floats:
-        """Inner products of the centred runs, shape (k, k)."""
-        return _gram(self.centred)
-
-    @cached_property
-    def sax_strings(self) -> list[bytes]:
-        """Each run as a string of the letters a to d, one an iteration."""
-        sd = self.centred.std(axis=1, ddof=1, keepdims=True) if self.n > 1 else np.zeros((self.k, 1))
-        z = _ratio(self.centred, np.broadcast_to(sd, self.centred.shape))
-        letters = sum((z > cut).astype(np.uint8) for cut in SAX_CUTS) + np.uint8(ord("a"))
-        return [row.tobytes() for row in np.asarray(letters, dtype=np.uint8)]
-
-    def require_nonnegative(self) -> None:
-        """Raise `MeasurementError` at the first negative measurement."""
-        if (self.values < 0).any():
-            run, at = (int(x) for x in np.argwhere(self.values < 0)[0])
-            raise MeasurementError(f"run {run}, iteration {at}: {self.values[run, at]} is negative")
 
 
 @dataclass(frozen=True)
@@ -152,13 +64,15 @@ class Measure:
     needs_nonnegative: bool = False
     min_iterations: int = MIN_ITERATIONS
 
-    def function(self, x: ArrayLike, y: ArrayLike) -> float:
+    def function(self, x: ArrayLike, y: ArrayLike, *, drop: float = 0) -> float:
         """The dissimilarity of two runs.
 
         Parameters
         ----------
         x, y : array_like of float, shape (n_iterations,)
             Two runs of finite measurements; the longer one is cut.
+        drop : int or float
+            Warm-up left out: a number of iterations, or a share below 1.
 
         Returns
         -------
@@ -170,7 +84,7 @@ class Measure:
         MeasurementError
             If a measurement is NaN or infinite, or negative where `needs_nonnegative`.
         """
-        return float(self.of_pairs(Runs([x, y]))[0])
+        return float(self.of_pairs(Runs([x, y], drop))[0])
 
     def of_pairs(self, runs: Runs) -> Floats:
         """The dissimilarities of all pairs i < j, shape (k(k-1)/2,); raises as `function` does."""
@@ -192,9 +106,10 @@ def correlation(runs: Runs) -> Floats:
 
 def compression(runs: Runs) -> Floats:
     """M2: clip(2 c(xy) / (c(x) + c(y)) - 1, 0, 1), c = length of the compressed SAX string."""
-    strings = runs.sax_strings
-    alone = np.array([len(zlib.compress(s, ZLIB_LEVEL)) for s in strings], dtype=float)
-    together = np.array(list(_concatenation_lengths(strings)), dtype=float)
+    lengths = np.zeros((runs.k, runs.k))
+    for i, j, length in _compressed_lengths(runs.sax_strings):
+        lengths[i, j] = length
+    alone, together = np.diag(lengths), lengths[runs.i, runs.j]
     return _within_unit(2 * together / (alone[runs.i] + alone[runs.j]) - 1)
 
 
@@ -203,12 +118,12 @@ def fourier(runs: Runs) -> Floats:
 
     By Parseval's theorem this is the same ratio of the centred series, so nothing is transformed.
     """
-    return _norm_ratio(runs.centred, runs.centred_gram, runs)
+    return _normratio(runs.centred, runs.centred_gram, runs)
 
 
 def fourier_with_mean(runs: Runs) -> Floats:
     """M3 as printed in the paper: all Fourier coefficients, the mean among them."""
-    return _norm_ratio(runs.scaled, runs.gram, runs)
+    return _normratio(runs.scaled, runs.gram, runs)
 
 
 def cosine_clipped(runs: Runs) -> Floats:
@@ -222,11 +137,11 @@ def kolmogorov_smirnov(runs: Runs) -> Floats:
     order = np.argsort(pooled)
     ordered = pooled[order]
     is_end = np.append(ordered[1:] != ordered[:-1], True)  # compare only where a group of ties is complete
-    owner = (order // runs.n).astype(np.int16)
-    integer = np.int16 if runs.n <= np.iinfo(np.int16).max else np.int32
-    # below[r, t]: how many measurements of run r are <= the t-th distinct value
-    below = np.stack([np.cumsum(owner == r, dtype=integer)[is_end] for r in range(runs.k)])
-    largest = [np.abs(below[i + 1 :] - below[i]).max(axis=1) for i in range(runs.k - 1)]
+    below = _counts_below(order // runs.n, np.flatnonzero(is_end), runs.k, runs.n)
+    largest = []
+    for i in range(runs.k - 1):
+        difference = below[i + 1 :] - below[i]
+        largest.append(np.maximum(difference.max(axis=1), -difference.min(axis=1)))
     distances: Floats = np.concatenate(largest) / runs.n
     return distances
 
@@ -242,7 +157,7 @@ def wave_hedges(runs: Runs) -> Floats:
     for i in range(runs.k - 1):
         x, y = runs.values[i], runs.values[i + 1 :]
         larger = np.maximum(x, y)
-        share = _ratio(np.minimum(x, y), larger, otherwise=1.0)
+        share = ratio(np.minimum(x, y), larger, otherwise=1.0)
         means.append(1 - share.mean(axis=1))
     return np.concatenate(means)
 
@@ -253,7 +168,7 @@ def kumar_hassebrook(runs: Runs) -> Floats:
     squared_distance = _squared_distances(runs.scaled, runs.gram, runs)
     union = square[runs.i] + square[runs.j] - runs.gram[runs.i, runs.j]
     # 1 - xy / (xx + yy - xy) = ||x - y||^2 / (xx + yy - xy), without the cancellation
-    return _ratio(squared_distance, union)
+    return ratio(squared_distance, union)
 
 
 def scaled_rmse(runs: Runs) -> Floats:
@@ -261,7 +176,7 @@ def scaled_rmse(runs: Runs) -> Floats:
     low, high = runs.scaled.min(axis=1), runs.scaled.max(axis=1)
     span = np.maximum(high[runs.i], high[runs.j]) - np.minimum(low[runs.i], low[runs.j])
     rmse = np.sqrt(_squared_distances(runs.scaled, runs.gram, runs) / runs.n)
-    return _ratio(rmse, span)
+    return ratio(rmse, span)
 
 
 def _registry(measures: Iterable[Measure]) -> dict[str, Measure]:
@@ -287,21 +202,29 @@ MEASURES: dict[str, Measure] = _registry(
 )  # fmt: skip
 
 
+def _counts_below(
+    owner: NDArray[np.intp], ends: NDArray[np.intp], k: int, n: int
+) -> NDArray[np.int16] | NDArray[np.int32]:
+    """counts[r, t]: how many of owner[: ends[t] + 1] are r, shape (k, len(ends)).
+
+    The counts of four runs share one 64-bit word, so that one cumulative sum serves four runs.
+    """
+    if n > np.iinfo(np.int16).max:
+        return np.stack([np.cumsum(owner == r, dtype=np.int32)[ends] for r in range(k)])
+    counts = np.empty((k, len(ends)), dtype=np.int16)
+    for first in range(0, k, 4):
+        lanes = range(min(4, k - first))
+        one_of = np.zeros(k, dtype="<u8")
+        one_of[first : first + len(lanes)] = [1 << (16 * lane) for lane in lanes]
+        sums = np.cumsum(np.take(one_of, owner))[ends].view("<i2")
+        for lane in lanes:
+            counts[first + lane] = sums[lane::4]
+    return counts
+
+
 def _within_unit(values: Floats) -> Floats:
     clipped: Floats = np.clip(values, 0, 1)
     return clipped
-
-
-def _ratio(numerator: Floats, denominator: Floats, *, otherwise: float = 0.0) -> Floats:
-    """numerator / denominator where the denominator is > 0, `otherwise` elsewhere."""
-    ratio = np.full(numerator.shape, otherwise)
-    np.divide(numerator, denominator, out=ratio, where=denominator > 0)
-    return ratio
-
-
-def _gram(values: Floats) -> Floats:
-    products: Floats = values @ values.T
-    return products
 
 
 def _cosines(gram: Floats, runs: Runs) -> Floats:
@@ -309,7 +232,7 @@ def _cosines(gram: Floats, runs: Runs) -> Floats:
     square = np.diag(gram)
     xx, yy = square[runs.i], square[runs.j]
     # sqrt(xx yy), not sqrt(xx) sqrt(yy): exactly xx for equal runs
-    return np.where((xx == 0) & (yy == 0), 1.0, _ratio(gram[runs.i, runs.j], np.sqrt(xx * yy)))
+    return np.where((xx == 0) & (yy == 0), 1.0, ratio(gram[runs.i, runs.j], np.sqrt(xx * yy)))
 
 
 def _squared_distances(values: Floats, gram: Floats, runs: Runs) -> Floats:
@@ -323,30 +246,71 @@ def _squared_distances(values: Floats, gram: Floats, runs: Runs) -> Floats:
     return squared
 
 
-def _norm_ratio(values: Floats, gram: Floats, runs: Runs) -> Floats:
+def _normratio(values: Floats, gram: Floats, runs: Runs) -> Floats:
     norm = np.sqrt(np.diag(gram))
     total = norm[runs.i] + norm[runs.j]
     distance = np.sqrt(_squared_distances(values, gram, runs))
-    return _within_unit(_ratio(distance, total))
+    return _within_unit(ratio(distance, total))
 
 
-def _concatenation_lengths(strings: Sequence[bytes]) -> Iterable[int]:
-    """Compressed length of run i followed by run j, for all i < j in row order.
+def compression_exceeds(runs: Runs, theta: float) -> bool:
+    """Whether the mean of M2 over all pairs exceeds theta, compressing no more than that takes.
 
-    The compressor's state after run i is copied for every j. With a window of 8 kB, instead of zlib's 32 kB, the
-    copy is cheap, and the length is the same as long as both runs fit into the window and into one block.
+    Parameters
+    ----------
+    runs : Runs
+    theta : float
+        Threshold, exclusive.
+
+    Returns
+    -------
+    bool
+        The same as `compression(runs).mean() > theta`.
     """
-    n = len(strings[0])
-    for i, first in enumerate(strings[:-1]):
-        if 2 * n + 262 <= 1 << _WINDOW_BITS:
-            started = zlib.compressobj(ZLIB_LEVEL, zlib.DEFLATED, _WINDOW_BITS, _MEMORY_LEVEL)
-            head = len(started.compress(first))
-            for second in strings[i + 1 :]:
-                both = started.copy()
-                yield head + len(both.compress(second)) + len(both.flush())
-        else:
-            for second in strings[i + 1 :]:
-                yield len(zlib.compress(first + second, ZLIB_LEVEL))
+    if theta not in runs.m2_exceeds:  # both heuristics ask the same
+        runs.m2_exceeds[theta] = _compression_exceeds(runs, theta)
+    return runs.m2_exceeds[theta]
+
+
+def _compression_exceeds(runs: Runs, theta: float) -> bool:
+    n_pairs = len(runs.i)
+    alone: dict[int, int] = {}
+    total, n_done, tolerance = 0.0, 0, 1e-9 * n_pairs
+    for i, j, length in _compressed_lengths(runs.sax_strings):
+        if i == j:
+            alone[j] = length
+            continue
+        total += min(max(2 * length / (alone[i] + alone[j]) - 1, 0.0), 1.0)
+        n_done += 1
+        if total > theta * n_pairs + tolerance:
+            return True
+        if total + (n_pairs - n_done) < theta * n_pairs - tolerance:
+            return False
+    return bool(compression(runs).mean() > theta)  # so close that only the sum itself decides
+
+
+def _compressed_lengths(strings: Sequence[bytes]) -> Iterator[tuple[int, int, int]]:
+    """For each j: (j, j, compressed length of string j), then (i, j, of string i followed by string j) for all i < j.
+
+    All strings are equally long. The compressor's state after string i is kept and copied for every j. With a window of
+    8 kB, instead of zlib's 32 kB, the copy is cheap, and the lengths are the same as long as both strings fit into the
+    window and into one block.
+    """
+    fits = 2 * len(strings[0]) + 262 <= 1 << _WINDOW_BITS
+    started: list[tuple[int, Any]] = []  # bytes written so far, and the compressor's state
+    for j, second in enumerate(strings):
+        if not fits:
+            yield j, j, len(zlib.compress(second, ZLIB_LEVEL))
+            for i in range(j):
+                yield i, j, len(zlib.compress(strings[i] + second, ZLIB_LEVEL))
+            continue
+        state = zlib.compressobj(ZLIB_LEVEL, zlib.DEFLATED, _WINDOW_BITS, _MEMORY_LEVEL)
+        n_written = len(state.compress(second))
+        yield j, j, n_written + len(state.copy().flush())
+        for i, (head, before) in enumerate(started):
+            both = before.copy()
+            yield i, j, head + len(both.compress(second)) + len(both.flush())
+        started.append((n_written, state))
 
 
 _WINDOW_BITS, _MEMORY_LEVEL = 13, 6

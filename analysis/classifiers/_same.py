@@ -8,13 +8,14 @@ from scipy.cluster import hierarchy
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers._verdict import Verdict
-from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT, Runs
+from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT
+from analysis.runs import Runs
 
 VERSION = 1
 MEASURE_NAMES = ("cosine", "wave_hedges", "kumar_hassebrook", "scaled_rmse")
 
 
-def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20) -> Verdict:
+def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0) -> Verdict:
     """SAME [1]_: average-linkage clustering of the mean of four dissimilarities, cut at a height.
 
     Parameters
@@ -24,12 +25,14 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20) -> Verdict:
         Measurements must not be negative.
     cut : float
         Height of the cut; a merge at exactly this height is kept.
+    drop : int or float
+        Warm-up left out at the start of each run: a number of iterations, or a share below 1. 0 in the paper.
 
     Returns
     -------
     Verdict
         `score` is the height of the last merge, `clusters` the cluster of each run. Without a verdict
-        if the runs have fewer than 50 iterations.
+        if the runs have fewer than 50 iterations behind the warm-up.
 
     Raises
     ------
@@ -41,7 +44,7 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20) -> Verdict:
     ----------
     .. [1] Leznik et al. (2022), ICPE '22, doi:10.1145/3489525.3511677
     """
-    shared = runs if isinstance(runs, Runs) else Runs(runs)
+    shared = Runs.of(runs, drop)
     known = {"n_runs": shared.k, "n_iterations": shared.n, "n_left_out": shared.n_left_out}
     if shared.n < MIN_ITERATIONS:
         shared.require_nonnegative()
@@ -54,7 +57,7 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20) -> Verdict:
         DISSIMILAR if height > cut else SIMILAR,
         score=height,
         threshold=cut,
-        parameters={"cut": cut},
+        parameters={"cut": cut, "drop": drop},
         means={name: float(values.mean()) for name, values in pairs.items()},
         clusters=_in_order_of_appearance(hierarchy.fcluster(linkage, cut, criterion="distance")),
         pairs=pairs,

@@ -1,0 +1,141 @@
+"""The runs of one benchmark, prepared once for everything that compares them pair by pair."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+SAX_CUTS = (-0.6744897501960817, 0.0, 0.6744897501960817)  # quartiles of the standard normal distribution
+
+
+class MeasurementError(ValueError):
+    """A measurement that cannot be judged: NaN, infinite, or negative where a measure forbids it."""
+
+
+class Runs:
+    """The runs of one benchmark, cut to the shortest, with everything that several measures share.
+
+    Parameters
+    ----------
+    runs : sequence of array_like of float, each of shape (n_iterations,)
+        At least two runs of finite measurements in any unit; lengths may differ.
+    drop : int or float
+        Warm-up left out at the start of each run: a number of iterations, or, below 1, a share of the run's length
+        (rounded down). 0, the default, drops nothing, as the papers do.
+
+    Attributes
+    ----------
+    values : ndarray of float, shape (k, n)
+        The first n iterations of each run behind its warm-up, n being the length of the shortest.
+    drop : int or float
+        As given.
+    n_left_out : int
+        Iterations left out by cutting, over all runs; the warm-up is not counted.
+
+    Raises
+    ------
+    MeasurementError
+        If a measurement is NaN or infinite; run and iteration are counted from 0, the warm-up included.
+    ValueError
+        If there are fewer than two runs, a run is empty, not one-dimensional or all warm-up, or `drop` is negative.
+    """
+
+    def __init__(self, runs: Sequence[ArrayLike] | Floats, drop: float = 0) -> None:
+        series = [np.asarray(run, dtype=np.float64) for run in runs]
+        if len(series) < 2:
+            raise ValueError(f"at least two runs are needed, got {len(series)}")
+        for index, run in enumerate(series):
+            if run.ndim != 1 or not len(run):
+                raise ValueError(f"run {index} must be a series of measurements, got shape {run.shape}")
+            if not np.isfinite(run).all():
+                at = int(np.flatnonzero(~np.isfinite(run))[0])
+                raise MeasurementError(f"run {index}, iteration {at}: {run[at]} is not a finite measurement")
+        self.drop = drop
+        series = [_without_warmup(run, index, drop) for index, run in enumerate(series)]
+        n = min(len(run) for run in series)
+        self.values: Floats = np.stack([run[:n] for run in series])
+        self.n_left_out = sum(len(run) for run in series) - self.values.size
+        self.k, self.n = self.values.shape
+        self.i, self.j = np.triu_indices(self.k, 1)
+        self.computed: dict[str, Floats] = {}  # measure -> its values for all pairs
+        self.m2_exceeds: dict[float, bool] = {}  # theta -> whether the mean of M2 does
+
+    @classmethod
+    def of(cls, runs: "Sequence[ArrayLike] | Runs", drop: float = 0) -> "Runs":
+        """The same object if it is prepared already; raises ValueError if with another warm-up."""
+        if not isinstance(runs, Runs):
+            return cls(runs, drop)
+        if runs.drop != drop:
+            raise ValueError(f"the runs were prepared with drop = {runs.drop}, not {drop}")
+        return runs
+
+    @cached_property
+    def is_constant(self) -> NDArray[np.bool_]:
+        """Which runs have no variation at all."""
+        constant: NDArray[np.bool_] = self.values.min(axis=1) == self.values.max(axis=1)
+        return constant
+
+    @cached_property
+    def scaled(self) -> Floats:
+        """Values times a power of two that brings the largest near 1: exact, and their squares cannot overflow."""
+        exponent = int(np.frexp(np.abs(self.values).max())[1])
+        scaled: Floats = np.ldexp(self.values, -exponent)
+        return scaled
+
+    @cached_property
+    def centred(self) -> Floats:
+        """Scaled values less the mean of their run; exactly 0 for a constant run."""
+        centred: Floats = self.scaled - self.scaled.mean(axis=1, keepdims=True)
+        centred[self.is_constant] = 0.0
+        return centred
+
+    @cached_property
+    def gram(self) -> Floats:
+        """Inner products of the scaled runs, shape (k, k)."""
+        return _gram(self.scaled)
+
+    @cached_property
+    def centred_gram(self) -> Floats:
+        """Inner products of the centred runs, shape (k, k)."""
+        return _gram(self.centred)
+
+    @cached_property
+    def sax_strings(self) -> list[bytes]:
+        """Each run as a string of the letters a to d, one an iteration."""
+        sd = self.centred.std(axis=1, ddof=1, keepdims=True) if self.n > 1 else np.zeros((self.k, 1))
+        z = ratio(self.centred, np.broadcast_to(sd, self.centred.shape))
+        letters = sum((z > cut).astype(np.uint8) for cut in SAX_CUTS) + np.uint8(ord("a"))
+        return [row.tobytes() for row in np.asarray(letters, dtype=np.uint8)]
+
+    def require_nonnegative(self) -> None:
+        """Raise `MeasurementError` at the first negative measurement."""
+        if (self.values < 0).any():
+            run, at = (int(x) for x in np.argwhere(self.values < 0)[0])
+            behind = "" if not self.drop else " behind the warm-up"
+            raise MeasurementError(f"run {run}, iteration {at}{behind}: {self.values[run, at]} is negative")
+
+
+def _without_warmup(run: Floats, index: int, drop: float) -> Floats:
+    if drop < 0:
+        raise ValueError(f"drop must be a number of iterations or a share below 1, got {drop}")
+    n_dropped = int(drop * len(run)) if drop < 1 else int(drop)
+    if n_dropped >= len(run):
+        raise ValueError(f"run {index} has {len(run)} iterations, all of them warm-up with drop = {drop}")
+    return run[n_dropped:]
+
+
+def _gram(values: Floats) -> Floats:
+    products: Floats = values @ values.T
+    return products
+
+
+def ratio(numerator: Floats, denominator: Floats, *, otherwise: float = 0.0) -> Floats:
+    """numerator / denominator where the denominator is > 0, `otherwise` elsewhere."""
+    if denominator.size and denominator.min() > 0:
+        return numerator / denominator
+    quotient = np.full(numerator.shape, otherwise)
+    np.divide(numerator, denominator, out=quotient, where=denominator > 0)
+    return quotient
