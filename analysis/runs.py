@@ -119,7 +119,7 @@ class Runs:
 
 
 def _without_warmup(run: Floats, index: int, drop: float) -> Floats:
-    if drop < 0:
+    if not drop >= 0 or (drop > 1 and drop != int(drop)):
         raise ValueError(f"drop must be a number of iterations or a share below 1, got {drop}")
     n_dropped = int(drop * len(run)) if drop < 1 else int(drop)
     if n_dropped >= len(run):

@@ -9,7 +9,8 @@ from analysis.classifiers import _heuristic, _same
 from analysis.classifiers._heuristic import heuristic
 from analysis.classifiers._same import same
 from analysis.classifiers._verdict import Verdict
-from analysis.dissimilarity import MIN_ITERATIONS, Runs
+from analysis.dissimilarity import MIN_ITERATIONS
+from analysis.runs import Runs
 
 __all__ = ["CLASSIFIERS", "Classifier", "Verdict", "heuristic", "same"]
 
@@ -42,9 +43,9 @@ class Classifier:
     needs_nonnegative: bool = False
     min_iterations: int = MIN_ITERATIONS
 
-    def __call__(self, runs: Sequence[ArrayLike] | Runs) -> Verdict:
-        """Judge the runs of one benchmark; raises ValueError as the function does."""
-        return self.function(runs, **self.parameters)
+    def __call__(self, runs: Sequence[ArrayLike] | Runs, **others: float | bool) -> Verdict:
+        """Judge the runs of one benchmark; `others` take the place of parameters. Raises as the function does."""
+        return self.function(runs, **{**self.parameters, **others})
 
 
 CLASSIFIERS: dict[str, Classifier] = {

@@ -1,9 +1,7 @@
-"""Commands that carry measurements, verdicts, labels and reports in and out."""
+"""Commands that carry measurements, labels and reports in and out."""
 
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
-from multiprocessing import get_context
 from pathlib import Path
 
 import click
@@ -11,7 +9,7 @@ import click
 from labeler.cli.common import OWNER, json_option, named, now, opened, remark, show, study_option, write_text
 from labeler.config import bundled
 from labeler.errors import InputError
-from labeler.service import computing, exchange, importing, replicating, reporting
+from labeler.service import exchange, importing, replicating, reporting
 
 
 def _columns(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> dict[str, str]:
@@ -68,39 +66,6 @@ def import_(
     remark(importing.in_words(results) if not dry_run else f"{len(files)} files, {len(refused)} would be refused.")
     if refused:
         raise SystemExit(1)
-
-
-@click.command(epilog="Example: labeler verdicts --study cache.study --jobs 2 --export verdicts.csv")
-@study_option
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to compute with.")
-@click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Also write every verdict with its numbers; - is standard output.")  # fmt: skip
-@json_option
-def verdicts(study: Path | None, jobs: int, export: Path | None, as_json: bool) -> None:
-    """Compute what the heuristic, the printed heuristic and SAME say of every item.
-
-    What was computed before is not computed again. Prints how many items each calls what.
-    """
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) if jobs > 1 else nullcontext()
-    with (
-        opened(study) as db,
-        pool as executor,
-        click.progressbar(length=computing.n_missing(db), label="Judging", file=sys.stderr) as bar,
-    ):
-        computed = computing.compute_verdicts(
-            db, executor=executor, advance=lambda done, _total: bar.update(done - bar.pos), actor=OWNER
-        )
-        table = computing.verdict_table(db)
-        exported = computing.export_table(db, actor=OWNER, now=now()) if export else None
-    if not computed.n_items:
-        raise InputError("The study has no measurements to judge. Import some first.")
-    remark(
-        f"Judged {computed.n_computed} of {computed.n_items} items anew; {computed.n_without_verdict} got no verdict."
-    )
-    if export is not None and exported is not None:
-        write_text(export, reporting.as_csv(exported))
-    if str(export) != "-":
-        show(computing.verdict_counts(table), as_json=as_json)
 
 
 @click.command(epilog="Example: labeler labels --study cache.study --export labels.csv")

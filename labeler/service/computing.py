@@ -1,24 +1,25 @@
 """Verdicts of the classifiers on all items, on whatever executor the shell gives."""
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import pandas as pd
-
-from analysis.classifiers import CLASSIFIERS, Verdict
-from labeler.model import Category, Item, Series, StoredVerdict
+from analysis.classifiers import Verdict
+from labeler.model import Category, Item, StoredVerdict
+from labeler.service.judging import Judge, JudgeOptions, judge, judges
 from labeler.store import Database, events, items, jobs, runs, verdicts
 from labeler.store.jobs import Job
 
 JOB = "verdicts"
-BATCH = 25  # items a transaction
+MAX_BATCH, MAX_BATCH_S = 50, 0.5  # a transaction holds at most so many items and so much time
 IN_FLIGHT = 16  # items handed to the executor at a time: bounds memory
 
 Advance = Callable[[int, int], None]
 Judged = tuple[Item, list[Verdict]]
+EVERYTHING = JudgeOptions()
 
 
 @dataclass(frozen=True)
@@ -33,17 +34,20 @@ class Computed:
 def compute_verdicts(
     db: Database,
     *,
+    options: JudgeOptions = EVERYTHING,
     executor: Executor | None = None,
     advance: Advance = lambda _done, _total: None,
     actor: str,
 ) -> Computed:
     """Compute the verdicts that are missing and keep them; what is there already is not computed again.
 
-    Stopping in between loses at most the last few items.
+    The verdicts of these options become the ones that tables and reports show. Stopping in between keeps what is done,
+    but for the last moment; starting again goes on. The results do not depend on the executor.
 
     Parameters
     ----------
     db : Database
+    options : JudgeOptions
     executor : concurrent.futures.Executor, optional
         Where to compute; in this process where missing.
     advance : callable
@@ -54,15 +58,16 @@ def compute_verdicts(
     -------
     Computed
     """
-    missing = _missing(db)
-    n_items = sum(item.n_runs > 0 for item in items.all_items(db))
+    wanted = {one.name: one for one in judges(options)}
+    missing = _missing(db, options)
     with db.atomic():
+        verdicts.use(db, [(one.name, one.parameters, one.version) for one in _acceptable(options)], _now())
         job_id = jobs.start(db, JOB, os.getpid(), len(missing), _now())
     n_done, n_without, error = 0, 0, None
     try:
-        for batch in _batches(_judged(db, missing, executor)):
+        for batch in _batches(_judged(db, missing, options, executor)):
             n_done += len(batch)
-            n_without += _keep(db, batch, job_id, n_done)
+            n_without += _keep(db, batch, wanted, job_id, n_done)
             advance(n_done, len(missing))
     except BaseException as failure:
         error = f"{type(failure).__name__}: {failure}"
@@ -70,40 +75,14 @@ def compute_verdicts(
     finally:
         with db.atomic():
             jobs.finish(db, job_id, _now(), error)
-            events.add(db, _now(), actor, "compute verdicts", {"items": n_done, "error": error})
-    return Computed(n_items, n_done, n_without)
+            details = {"items": n_done, "drop": options.drop, "only_verdict": options.only_verdict, "error": error}
+            events.add(db, _now(), actor, "compute verdicts", details)
+    return Computed(sum(item.n_runs > 0 for item in items.all_items(db)), n_done, n_without)
 
 
-def verdict_table(db: Database) -> pd.DataFrame:
-    """The newest verdict of each classifier on each item (`store.verdicts.table`)."""
-    return verdicts.table(db)
-
-
-def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
-    """All verdicts with the columns of the verdict file: means m1 to m5 for the heuristics, clusters for SAME."""
-    with db.atomic():
-        events.add(db, now.isoformat(), actor, "export verdicts", {})
-        table = verdicts.table(db)
-    for measure in ("m1", "m2", "m3", "m4", "m5"):
-        table[measure] = [means.get(measure) for means in table["means"]]
-    table["clusters"] = [" ".join(map(str, clusters)) or None for clusters in table["clusters"]]
-    columns = ["item", "benchmark", "classifier", "verdict", "score", "threshold", "m1", "m2", "m3", "m4", "m5"]
-    return table[[*columns, "clusters", "iterations", "error"]]
-
-
-def verdict_counts(table: pd.DataFrame) -> list[dict[str, str | int]]:
-    """How many items each classifier calls what: classifier, dissimilar, similar, none."""
-    return [
-        {"classifier": str(name)}
-        | {category.value: int((rows == category).sum()) for category in reversed(Category)}
-        | {"none": int(rows.isna().sum())}
-        for name, rows in table.groupby("classifier")["verdict"]
-    ]
-
-
-def n_missing(db: Database) -> int:
+def n_missing(db: Database, options: JudgeOptions = EVERYTHING) -> int:
     """How many items lack a verdict."""
-    return len(_missing(db))
+    return len(_missing(db, options))
 
 
 def latest_job(db: Database) -> Job | None:
@@ -111,59 +90,47 @@ def latest_job(db: Database) -> Job | None:
     return jobs.latest(db, JOB)
 
 
-def judge(series: Sequence[Series], names: Sequence[str]) -> list[Verdict]:
-    """What the named classifiers say; one that fails says why instead of stopping the others.
-
-    The runs are shared, so that what several classifiers need is computed once.
-    """
-    from analysis.dissimilarity import Runs
-
-    try:
-        shared = Runs(series)
-    except ValueError as error:
-        return [_failed(name, error) for name in names]
-    judged = []
-    for name in names:
-        try:
-            judged.append(CLASSIFIERS[name](shared))
-        except ValueError as error:
-            judged.append(_failed(name, error))
-    return judged
+def _acceptable(options: JudgeOptions) -> list[Judge]:
+    """Whose verdicts serve: where only verdicts are wanted, complete ones do as well."""
+    return judges(options) + (judges(JudgeOptions(options.drop)) if options.only_verdict else [])
 
 
-def _failed(name: str, error: Exception) -> Verdict:
-    classifier = CLASSIFIERS[name]
-    return Verdict(name, None, reason=str(error), parameters=classifier.parameters, version=classifier.version)
-
-
-def _missing(db: Database) -> list[tuple[Item, list[str]]]:
+def _missing(db: Database, options: JudgeOptions) -> list[tuple[Item, list[str]]]:
     """Items with the classifiers whose verdict on these measurements, with these parameters, is not there."""
     done = verdicts.done(db)
-    keys = {name: (name, verdicts.as_key(c.parameters), c.version) for name, c in CLASSIFIERS.items()}
+    acceptable = [(one.name, verdicts.as_key(one.parameters), one.version) for one in _acceptable(options)]
+    names = [one.name for one in judges(options)]
     missing = []
     for item in items.all_items(db):
-        names = [
+        there = {
             name
-            for name, (classifier, parameters, version) in keys.items()
-            if (item.item_id, classifier, parameters, item.data_hash, version) not in done
-        ]
-        if item.n_runs and names:
-            missing.append((item, names))
+            for name, parameters, version in acceptable
+            if (item.item_id, name, parameters, item.data_hash, version) in done
+        }
+        lacking = [name for name in names if name not in there]
+        if item.n_runs and lacking:
+            missing.append((item, lacking))
     return missing
 
 
-def _judged(db: Database, missing: Iterable[tuple[Item, list[str]]], executor: Executor | None) -> Iterator[Judged]:
+def _judged(
+    db: Database, missing: Iterable[tuple[Item, list[str]]], options: JudgeOptions, executor: Executor | None
+) -> Iterator[Judged]:
     if executor is None:
         for item, names in missing:
-            yield item, judge(runs.of_item(db, item.item_id), names)
+            yield item, judge(runs.of_item(db, item.item_id), names, options)
         return
     pending: dict[Future[list[Verdict]], Item] = {}
-    for item, names in missing:
-        pending[executor.submit(judge, runs.of_item(db, item.item_id), names)] = item
-        if len(pending) >= IN_FLIGHT:
+    try:
+        for item, names in missing:
+            pending[executor.submit(judge, runs.of_item(db, item.item_id), names, options)] = item
+            if len(pending) >= IN_FLIGHT:
+                yield from _completed(pending)
+        while pending:
             yield from _completed(pending)
-    while pending:
-        yield from _completed(pending)
+    finally:
+        for future in pending:
+            future.cancel()
 
 
 def _completed(pending: dict[Future[list[Verdict]], Item]) -> Iterator[Judged]:
@@ -173,17 +140,18 @@ def _completed(pending: dict[Future[list[Verdict]], Item]) -> Iterator[Judged]:
 
 def _batches(judged: Iterable[Judged]) -> Iterator[list[Judged]]:
     batch: list[Judged] = []
+    begun = time.monotonic()
     for one in judged:
         batch.append(one)
-        if len(batch) == BATCH:
+        if len(batch) == MAX_BATCH or time.monotonic() - begun > MAX_BATCH_S:
             yield batch
-            batch = []
+            batch, begun = [], time.monotonic()
     if batch:
         yield batch
 
 
-def _keep(db: Database, batch: Sequence[Judged], job_id: int, n_done: int) -> int:
-    stored = [_stored(item, verdict) for item, judged in batch for verdict in judged]
+def _keep(db: Database, batch: Sequence[Judged], wanted: dict[str, Judge], job_id: int, n_done: int) -> int:
+    stored = [_stored(item, verdict, wanted[verdict.classifier]) for item, judged in batch for verdict in judged]
     with db.atomic():
         for verdict in stored:
             verdicts.put(db, verdict, _now())
@@ -191,23 +159,24 @@ def _keep(db: Database, batch: Sequence[Judged], job_id: int, n_done: int) -> in
     return sum(verdict.verdict is None for verdict in stored)
 
 
-def _stored(item: Item, verdict: Verdict) -> StoredVerdict:
+def _stored(item: Item, verdict: Verdict, by: Judge) -> StoredVerdict:
+    is_lazy = by.parameters.get("only_verdict", False)
     return StoredVerdict(
         item_id=item.item_id,
-        classifier=verdict.classifier,
-        parameters=CLASSIFIERS[verdict.classifier].parameters,
+        classifier=by.name,
+        parameters=by.parameters,
         data_hash=item.data_hash,
-        version=verdict.version,
+        version=by.version,
         verdict=Category(verdict.verdict) if verdict.verdict else None,
         score=verdict.score,
         threshold=verdict.threshold,
-        means=verdict.means,
+        means={} if is_lazy else verdict.means,
         clusters=verdict.clusters,
         pairs=verdict.pairs,
         linkage=verdict.linkage,
         n_runs=verdict.n_runs,
         n_iterations=verdict.n_iterations,
-        error=verdict.reason,
+        error=verdict.reason if verdict.verdict is None else None,
     )
 
 

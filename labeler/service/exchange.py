@@ -144,9 +144,9 @@ def _task(db: Database, row: LabelRow, item: Item, now: datetime) -> Task:
     return assignments.get(db, person_id, item.item_id, row.kind)
 
 
-def _new_item(db: Database, row: LabelRow) -> Item | None:
-    items.add(db, row.item, Benchmark(row.item, row.benchmark or row.item, row.application, ()), "", None)
-    return items.by_name(db, row.item)
+def _new_item(db: Database, row: LabelRow) -> Item:
+    new = Benchmark(row.item, row.benchmark or row.item, row.application, ())
+    return items.by_id(db, items.add(db, row.item, new, "", None))
 
 
 def _parsed(cells: Mapping[Any, Any], line: int, seen: Counter[tuple[str, str, Kind]], now: datetime) -> LabelRow:

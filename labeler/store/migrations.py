@@ -137,6 +137,7 @@ _FIRST_SCHEMA = (
         linkage BLOB,
         error TEXT,
         created_utc TEXT NOT NULL,
+        used_utc TEXT NOT NULL,
         CHECK ((verdict IS NULL) = (error IS NOT NULL)),
         UNIQUE (item_id, classifier, parameters, data_hash, version)
     ) STRICT""",

@@ -1,7 +1,7 @@
 """What classifiers said of the items, with the numbers behind it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,25 +12,36 @@ from labeler.store.database import Database
 
 
 def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
-    """Write a verdict, in place of an earlier one from the same classifier, parameters, measurements and version."""
+    """Write a verdict, in place of an earlier one from the same classifier, parameters, measurements and version.
+
+    It is then the one that `table` shows.
+    """
     pairs = np.stack(list(verdict.pairs.values())).astype("<f4").tobytes() if verdict.pairs else None
     linkage = np.asarray(verdict.linkage, dtype="<f8").tobytes() if verdict.linkage is not None else None
     db.execute(
         """INSERT INTO verdicts (item_id, classifier, parameters, data_hash, version, verdict, score, threshold, means,
-                                 clusters, n_runs, n_iterations, pairs, linkage, error, created_utc)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                 clusters, n_runs, n_iterations, pairs, linkage, error, created_utc, used_utc)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
            ON CONFLICT (item_id, classifier, parameters, data_hash, version) DO UPDATE SET
                verdict = excluded.verdict, score = excluded.score, threshold = excluded.threshold,
                means = excluded.means, clusters = excluded.clusters, n_runs = excluded.n_runs,
                n_iterations = excluded.n_iterations, pairs = excluded.pairs, linkage = excluded.linkage,
-               error = excluded.error, created_utc = excluded.created_utc""",
+               error = excluded.error, created_utc = excluded.created_utc, used_utc = excluded.used_utc""",
         (
             verdict.item_id, verdict.classifier, as_key(verdict.parameters), verdict.data_hash, verdict.version,
             verdict.verdict, verdict.score, verdict.threshold, json.dumps(dict(verdict.means)),
             json.dumps(list(verdict.clusters)), verdict.n_runs, verdict.n_iterations, pairs, linkage, verdict.error,
-            created_utc,
+            created_utc, created_utc,
         ),
     )  # fmt: skip
+
+
+def use(db: Database, judges: Iterable[tuple[str, Mapping[str, Any], int]], used_utc: str) -> None:
+    """Make the verdicts of these (classifier, parameters, version) the ones that `table` shows."""
+    db.executemany(
+        "UPDATE verdicts SET used_utc = ? WHERE classifier = ? AND parameters = ? AND version = ?",
+        ((used_utc, classifier, as_key(parameters), version) for classifier, parameters, version in judges),
+    )
 
 
 def done(db: Database) -> set[tuple[int, str, str, str, int]]:
@@ -45,22 +56,24 @@ def as_key(parameters: Mapping[str, Any]) -> str:
 
 
 def table(db: Database) -> pd.DataFrame:
-    """The newest verdict of each classifier on each item.
+    """The verdict of each classifier on each item that was asked for last.
 
     Columns item, benchmark, application, classifier, parameters, version, verdict, score, threshold, means (dict),
     clusters (tuple), runs, iterations, error; in order of item and classifier.
     """
     rows = db.execute(
-        """SELECT i.name, i.benchmark, i.application, v.classifier, v.parameters, v.version, v.verdict, v.score,
-                  v.threshold, v.means, v.clusters, v.n_runs, v.n_iterations, v.error, max(v.verdict_id)
-           FROM verdicts v JOIN items i USING (item_id) WHERE v.data_hash = i.data_hash
-           GROUP BY v.item_id, v.classifier ORDER BY i.name, v.classifier"""
+        """SELECT name, benchmark, application, classifier, parameters, version, verdict, score, threshold, means,
+                  clusters, n_runs, n_iterations, error
+           FROM (SELECT i.name, i.benchmark, i.application, v.*, row_number() OVER (
+                     PARTITION BY v.item_id, v.classifier ORDER BY v.used_utc DESC, v.verdict_id DESC) AS age
+                 FROM verdicts v JOIN items i USING (item_id) WHERE v.data_hash = i.data_hash)
+           WHERE age = 1 ORDER BY name, classifier"""
     ).fetchall()
     columns = [
         "item", "benchmark", "application", "classifier", "parameters", "version", "verdict", "score", "threshold",
-        "means", "clusters", "runs", "iterations", "error", "verdict_id",
+        "means", "clusters", "runs", "iterations", "error",
     ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=columns).drop(columns="verdict_id")
+    frame = pd.DataFrame(rows, columns=columns)
     frame["means"] = [json.loads(text) for text in frame["means"]]
     frame["clusters"] = [tuple(json.loads(text)) for text in frame["clusters"]]
     return frame

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from labeler.service import background, computing
+from labeler.service import background, computing, judged
 from labeler.store import Database, open_database
 
 
@@ -24,8 +24,8 @@ def render(db: Database, _person: str) -> None:
             background.start_verdicts(db.path)
             watch(str(db.path))
             return
-    table = computing.verdict_table(db)
-    st.dataframe(computing.verdict_counts(table), hide_index=True)
+    table = judged.verdict_table(db)
+    st.dataframe(judged.verdict_counts(table), hide_index=True)
     st.dataframe(table[["item", "classifier", "verdict", "score", "threshold", "iterations", "error"]], hide_index=True)
 
 

@@ -8,7 +8,7 @@ import pytest
 from analysis.classifiers import CLASSIFIERS
 from analysis.dissimilarity import TOO_SHORT
 from labeler.model import measurement_hash
-from labeler.service import background, computing, importing, reporting
+from labeler.service import background, computing, importing, judged, reporting
 from labeler.service.computing import Computed
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, import_all, item_name, log, make_study, result_file, series
@@ -26,12 +26,12 @@ def compute(db, **more):
 
 def shown(db):
     """Everything of the verdicts but when they were made; None where there is nothing."""
-    rows = computing.verdict_table(db).to_dict("records")
+    rows = judged.verdict_table(db).to_dict("records")
     return [{name: None if value is None or value != value else value for name, value in row.items()} for row in rows]
 
 
 def export(db):
-    return computing.export_table(db, actor="carol", now=NOW)
+    return judged.export_table(db, actor="carol", now=NOW)
 
 
 def change_measurements(db, name, factor=1.0, added=0.0):
@@ -46,7 +46,7 @@ def change_measurements(db, name, factor=1.0, added=0.0):
 
 def test_the_verdicts_kept_are_those_of_the_classifiers_themselves(study):
     assert compute(study) == Computed(n_items=8, n_computed=8, n_without_verdict=0)
-    table = computing.verdict_table(study)
+    table = judged.verdict_table(study)
     assert list(zip(table["item"], table["classifier"], strict=True)) == [
         (item.name, name) for item in items.all_items(study) for name in NAMES
     ]
@@ -71,10 +71,10 @@ def test_pairs_and_merges_are_kept_with_a_verdict(study):
 
 def test_nothing_is_computed_twice(study):
     compute(study)
-    made = study.execute("SELECT * FROM verdicts").fetchall()
+    made = study.execute("SELECT verdict_id, created_utc FROM verdicts").fetchall()
     assert computing.n_missing(study) == 0
     assert compute(study) == Computed(8, 0, 0)
-    assert study.execute("SELECT * FROM verdicts").fetchall() == made
+    assert study.execute("SELECT verdict_id, created_utc FROM verdicts").fetchall() == made
 
 
 def test_what_was_computed_on_other_measurements_is_computed_again(study):
@@ -145,7 +145,9 @@ def test_items_without_measurements_are_not_judged(db):
     assert computing.n_missing(db) == 0
 
 
-def test_stopping_keeps_the_batches_that_were_finished_and_marks_the_job(study_path):
+def test_stopping_keeps_the_batches_that_were_finished_and_marks_the_job(study_path, monkeypatch):
+    monkeypatch.setattr(computing, "MAX_BATCH", 25)
+    monkeypatch.setattr(computing, "MAX_BATCH_S", 1e9)
     make_study(study_path, n_items=60, reviewers=())
     progress = []
 
@@ -201,7 +203,7 @@ def test_an_export_is_read_back_as_the_verdict_table_of_a_report(study, tmp_path
     labels = tmp_path / "labels.csv"
     labels.write_text("item,reviewer,label\n", encoding="utf-8")
     report = reporting.report_of_files(labels, path)
-    counted = {row["classifier"]: row for row in computing.verdict_counts(computing.verdict_table(study))}
+    counted = {row["classifier"]: row for row in judged.verdict_counts(judged.verdict_table(study))}
     for name in NAMES:
         assert report["classifiers"][name]["verdicts"] | {"classifier": name} == counted[name]
 
@@ -210,11 +212,11 @@ def test_verdicts_are_counted_by_classifier():
     table = pd.DataFrame(
         [("b", "similar"), ("a", "dissimilar"), ("a", None), ("a", "dissimilar")], columns=["classifier", "verdict"]
     )
-    assert computing.verdict_counts(table) == [
+    assert judged.verdict_counts(table) == [
         {"classifier": "a", "dissimilar": 2, "similar": 0, "none": 1},
         {"classifier": "b", "dissimilar": 0, "similar": 1, "none": 0},
     ]
-    assert computing.verdict_counts(table.iloc[:0]) == []
+    assert judged.verdict_counts(table.iloc[:0]) == []
 
 
 def test_an_upload_and_a_file_are_judged_alike(db, tmp_path):

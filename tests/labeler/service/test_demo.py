@@ -8,7 +8,7 @@ import pytest
 
 from labeler.errors import Refused, StudyError
 from labeler.model import Role, State
-from labeler.service import computing, coordinating, demo, identity, reviewing
+from labeler.service import computing, coordinating, demo, identity, judged, reviewing
 from labeler.store import assignments, items, open_database, runs
 from tests.labeler.conftest import NOW, log
 
@@ -42,7 +42,7 @@ def reviewers(db):
 
 def test_every_demo_item_has_a_verdict_of_every_classifier(built):
     assert computing.n_missing(built) == 0
-    table = computing.verdict_table(built)
+    table = judged.verdict_table(built)
     assert len(table) == 24 * 3
     assert table["error"].isna().all()
     assert {"similar", "dissimilar"} == set(table[table["classifier"] == "same"]["verdict"])

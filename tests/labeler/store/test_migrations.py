@@ -168,6 +168,7 @@ GOOD = {
     "verdicts": {
         "item_id": 1, "classifier": "x", "parameters": "{}", "data_hash": "", "version": 1, "verdict": "similar",
         "means": "{}", "clusters": "[]", "n_runs": 3, "n_iterations": 60, "created_utc": AT,
+        "used_utc": AT,
     },
 }  # fmt: skip
 BAD = [

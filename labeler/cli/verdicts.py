@@ -1,0 +1,126 @@
+"""The command that computes verdicts, and the executors it does so on."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+
+import click
+
+from labeler.cli.common import OWNER, json_option, now, opened, remark, show, study_option, write_text
+from labeler.errors import InputError
+from labeler.service import computing, judged, reporting
+from labeler.service.judging import JudgeOptions
+from labeler.store import Database
+
+
+@click.command(epilog="Example: labeler verdicts --study cache.study --jobs 2 --export verdicts.csv")
+@study_option
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to compute with.")
+@click.option(
+    "--scheduler", default=None, metavar="ADDRESS", help="Compute on a Dask cluster instead, such as tcp://host:8786."
+)
+@click.option("--drop", type=click.FloatRange(min=0), default=0, show_default=True,
+              help="Warm-up left out of each run: iterations, or a share below 1.")  # fmt: skip
+@click.option("--only-verdict", is_flag=True, help="Compute no more than the verdicts need: no scores, no evidence.")
+@click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+              help="Also write every verdict with its numbers; - is standard output.")  # fmt: skip
+@click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+              help="Take in verdicts made elsewhere: item, verdict, and optionally classifier, score.")  # fmt: skip
+@click.option("--name", default=None, help="With --import: the classifier, where the file does not say.")
+@json_option
+def verdicts(
+    study: Path | None,
+    jobs: int,
+    scheduler: str | None,
+    drop: float,
+    only_verdict: bool,
+    export: Path | None,
+    import_file: Path | None,
+    name: str | None,
+    as_json: bool,
+) -> None:
+    """Compute what the heuristic, the printed heuristic, SAME and classifiers of other packages say of every item.
+
+    What was computed before is not computed again; Ctrl+C keeps what is done, and the same command goes on. Prints how
+    many items each classifier calls what.
+    """
+    with opened(study) as db:
+        if import_file is not None:
+            n = judged.import_verdicts(db, import_file, name, actor=OWNER, now=now())
+            remark(f"Took in {n} verdicts.")
+        else:
+            _compute(db, JudgeOptions(drop, only_verdict), jobs, scheduler)
+        table = judged.verdict_table(db)
+        exported = judged.export_table(db, actor=OWNER, now=now()) if export else None
+    if export is not None and exported is not None:
+        write_text(export, reporting.as_csv(exported))
+    if str(export) != "-":
+        show(judged.verdict_counts(table), as_json=as_json)
+
+
+def _compute(db: Database, options: JudgeOptions, jobs: int, scheduler: str | None) -> None:
+    try:
+        with (
+            _executor(jobs, scheduler) as executor,
+            click.progressbar(length=computing.n_missing(db, options), label="Judging", file=sys.stderr) as bar,
+        ):
+            computed = computing.compute_verdicts(
+                db,
+                options=options,
+                executor=executor,
+                advance=lambda done, _total: bar.update(done - bar.pos),
+                actor=OWNER,
+            )
+    except KeyboardInterrupt:
+        raise InputError("Stopped. What was judged is kept; the same command goes on from there.") from None
+    except BrokenProcessPool:
+        raise InputError(
+            "A worker process ended unexpectedly, perhaps for lack of memory. What was judged is kept; "
+            "the same command goes on from there."
+        ) from None
+    if not computed.n_items:
+        raise InputError("The study has no measurements to judge. Import some first.")
+    remark(
+        f"Judged {computed.n_computed} of {computed.n_items} items anew; {computed.n_without_verdict} got no verdict."
+    )
+
+
+@contextmanager
+def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
+    """Where to compute: a Dask cluster, processes, or None for this process."""
+    if scheduler is not None:
+        with _dask_executor(scheduler) as executor:
+            yield executor
+    elif jobs > 1:
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts_to_the_parent)
+        try:
+            yield pool
+        finally:
+            pool.shutdown(cancel_futures=True)
+    else:
+        yield None
+
+
+@contextmanager
+def _dask_executor(address: str) -> Iterator[Executor]:
+    try:
+        from dask.distributed import Client
+    except ImportError:
+        raise InputError("A Dask cluster needs: pip install 'benchmark-run-labeler[cluster]'") from None
+    try:
+        client = Client(address, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise InputError(f"No Dask scheduler answers at {address}: {error}.") from None
+    try:
+        yield client.get_executor()
+    finally:
+        client.close()
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
