@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis.runs import Floats, MeasurementError, Runs, ratio
 
-__all__ = ["MEASURES", "MIN_ITERATIONS", "TOO_SHORT", "Measure", "MeasurementError", "Runs"]
+__all__ = ["MEASURES", "MIN_ITERATIONS", "TOO_SHORT", "Measure", "MeasurementError", "Runs", "title_of"]
 
 MIN_ITERATIONS = 50
 TOO_SHORT = "too short for pattern measures"
@@ -192,7 +192,7 @@ MEASURES: dict[str, Measure] = _registry(
         ),
         Measure("m3", "Fourier", fourier, offset_invariant=True),
         Measure("m3_with_mean", "Fourier with the mean", fourier_with_mean),
-        Measure("m4", "cosine, not below 0", cosine_clipped, scale_invariant=True),
+        Measure("m4", "clipped cosine", cosine_clipped, scale_invariant=True),
         Measure("m5", "Kolmogorov-Smirnov", kolmogorov_smirnov, monotone_invariant=True),
         Measure("cosine", "cosine", cosine, scale_invariant=True, needs_nonnegative=True),
         Measure("wave_hedges", "Wave-Hedges", wave_hedges, needs_nonnegative=True),
@@ -200,6 +200,20 @@ MEASURES: dict[str, Measure] = _registry(
         Measure("scaled_rmse", "scaled RMSE", scaled_rmse, needs_nonnegative=True),
     ]
 )  # fmt: skip
+
+
+def title_of(measure: str) -> str:
+    """A measure as people call it: "M1 correlation"; its name where it is not in the registry.
+
+    Examples
+    --------
+    >>> title_of("m1"), title_of("wave_hedges"), title_of("other")
+    ('M1 correlation', 'Wave-Hedges', 'other')
+    """
+    if measure not in MEASURES:
+        return measure
+    number = measure[:2].upper() + " " if measure[:1] == "m" and measure[1:2].isdigit() else ""
+    return f"{number}{MEASURES[measure].title}"
 
 
 def _counts_below(

@@ -4,7 +4,8 @@ Computed once, at import, and stored: raise `VERSION` whenever the same runs wou
 """
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,10 @@ PERCENTILES = np.array([0, 1, 2, 3, 4, *np.arange(5, 96, 2.5), 96, 97, 98, 99, 1
 
 LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
+MEDIAN = np.array([50.0])
+
 Limits = tuple[float, float]
+Block = NDArray[np.float64]
 
 
 def payload(runs: Sequence[Series], unit: str, *, min_span: float = 0.10) -> dict[str, Any]:
@@ -42,8 +46,9 @@ def payload(runs: Sequence[Series], unit: str, *, min_span: float = 0.10) -> dic
         bins, `medians` of windows of 50 iterations, and `quantiles` at `percentiles`. `axes`: rule -> limits, with
         `outside`: rule -> per run how many measurements lie above and below. `median` of all runs together.
     """
-    ordered = [np.sort(run) for run in runs]
-    pooled = np.sort(np.concatenate(ordered))
+    blocks = _blocks(runs)
+    ordered = [np.sort(block) for block in blocks]
+    pooled = _pooled(ordered)
     axes = _limits(ordered, pooled, min_span)
     return {
         "version": VERSION,
@@ -52,7 +57,9 @@ def payload(runs: Sequence[Series], unit: str, *, min_span: float = 0.10) -> dic
         "median": _at(pooled, 50),
         "percentiles": PERCENTILES.tolist(),
         "axes": {rule: list(limits) for rule, limits in axes.items()},
-        "runs": [_run_payload(run, in_order, axes) for run, in_order in zip(runs, ordered, strict=True)],
+        "runs": [
+            drawn for block, in_order in zip(blocks, ordered, strict=True) for drawn in _drawn(block, in_order, axes)
+        ],
     }
 
 
@@ -73,12 +80,24 @@ def axis_limits(runs: Sequence[Series], *, min_span: float = 0.10) -> dict[str, 
     dict of str to (float, float)
         Low < high, also for runs without any variation.
     """
-    ordered = [np.sort(run) for run in runs]
-    return _limits(ordered, np.sort(np.concatenate(ordered)), min_span)
+    ordered = [np.sort(block) for block in _blocks(runs)]
+    return _limits(ordered, _pooled(ordered), min_span)
 
 
-def _limits(ordered: Sequence[Series], pooled: Series, min_span: float) -> dict[str, Limits]:
-    core = (min(_core_end(run, 1) for run in ordered), max(_core_end(run, 95) for run in ordered))
+def _blocks(runs: Sequence[Series]) -> list[Block]:
+    """All runs at once, shape (n_runs, n_iterations), where they are equally long, which is fast; else one by one."""
+    if len({len(run) for run in runs}) == 1:
+        return [np.stack(runs)]
+    return [run[np.newaxis] for run in runs]
+
+
+def _pooled(blocks: Sequence[Block]) -> Series:
+    return np.sort(np.concatenate([block.ravel() for block in blocks]))
+
+
+def _limits(ordered: Sequence[Block], pooled: Series, min_span: float) -> dict[str, Limits]:
+    core = (min(_core_end(block, 1).min() for block in ordered), max(_core_end(block, 95).max() for block in ordered))
+    core = (float(core[0]), float(core[1]))
     return {
         "core": _at_least(core, abs(_at(pooled, 50)) * min_span),
         "pooled": _at_least((_at(pooled, 0.5), _at(pooled, 99.5)), 0.0),
@@ -86,26 +105,28 @@ def _limits(ordered: Sequence[Series], pooled: Series, min_span: float) -> dict[
     }
 
 
-def _core_end(ordered: Series, percent: float) -> float:
+def _core_end(ordered: Block, percent: float) -> Series:
     """Interpolated; in a short run the measurement beyond, so that the axis never ends between all of them."""
-    if len(ordered) >= FEW_ITERATIONS:
-        return _at(ordered, percent)
-    at = percent / 100 * (len(ordered) - 1)
-    return float(ordered[int(np.floor(at) if percent < 50 else np.ceil(at))])
+    n = ordered.shape[1]
+    if n >= FEW_ITERATIONS:
+        return _quantiles(ordered, np.array([percent]))[:, 0]
+    at = percent / 100 * (n - 1)
+    return ordered[:, int(np.floor(at) if percent < 50 else np.ceil(at))]
 
 
 def _at(ordered: Series, percent: float) -> float:
     return float(_quantiles(ordered, np.array([percent]))[0])
 
 
-def _quantiles(ordered: Series, percents: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Percentiles of values in order, interpolated linearly, as numpy has them but without sorting again."""
-    at = percents / 100 * (len(ordered) - 1)
+def _quantiles(ordered: Block, percents: NDArray[np.float64]) -> Block:
+    """Percentiles along the last axis, interpolated linearly, as numpy has them but without sorting again."""
+    last = ordered.shape[-1] - 1
+    at = percents / 100 * last
     below = np.floor(at).astype(int)
-    above = np.minimum(below + 1, len(ordered) - 1)
-    low, high = ordered[below], ordered[above]
+    above = np.minimum(below + 1, last)
     weight = at - below
-    values: NDArray[np.float64] = low * (1 - weight) + high * weight  # low + (high - low) * weight could overflow
+    # not low + (high - low) * weight, which could overflow
+    values: Block = ordered[..., below] * (1 - weight) + ordered[..., above] * weight
     return values
 
 
@@ -121,32 +142,41 @@ def _at_least(limits: Limits, span: float) -> Limits:
     return low, high
 
 
-def _run_payload(run: Series, ordered: Series, axes: dict[str, Limits]) -> dict[str, Any]:
-    starts = np.linspace(0, len(run), min(MAX_BINS, len(run)), endpoint=False).astype(int)
-    return {
-        "n": len(run),
-        "low": _packed(np.minimum.reduceat(run, starts)),
-        "high": _packed(np.maximum.reduceat(run, starts)),
-        "medians": _packed(_window_medians(run)),
-        "quantiles": _packed(_quantiles(ordered, PERCENTILES)),
-        "outside": {
-            rule: [
-                len(run) - int(np.searchsorted(ordered, high, side="right")),
-                int(np.searchsorted(ordered, low, side="left")),
-            ]
-            for rule, (low, high) in axes.items()
-        },
+def _drawn(block: Block, ordered: Block, axes: dict[str, Limits]) -> Iterator[dict[str, Any]]:
+    """The payload of each run of a block."""
+    starts = _bin_starts(block.shape[1])
+    low, high = np.minimum.reduceat(block, starts, axis=1), np.maximum.reduceat(block, starts, axis=1)
+    medians, quantiles = _window_medians(block), _quantiles(ordered, PERCENTILES)
+    outside = {
+        rule: [(block > top).sum(axis=1).tolist(), (block < bottom).sum(axis=1).tolist()]
+        for rule, (bottom, top) in axes.items()
     }
+    for run in range(len(block)):
+        yield {
+            "n": block.shape[1],
+            "low": _packed(low[run]),
+            "high": _packed(high[run]),
+            "medians": _packed(medians[run]),
+            "quantiles": _packed(quantiles[run]),
+            "outside": {rule: [above[run], below[run]] for rule, (above, below) in outside.items()},
+        }
 
 
-def _window_medians(run: Series) -> NDArray[np.float64]:
-    """The median of each window of 50 iterations, the last may be shorter; of a short run every iteration itself."""
-    if len(run) < FEW_ITERATIONS:
-        return run
-    n_whole = len(run) // MEDIAN_WINDOW
-    whole: NDArray[np.float64] = np.median(run[: n_whole * MEDIAN_WINDOW].reshape(n_whole, MEDIAN_WINDOW), axis=1)
-    rest = run[n_whole * MEDIAN_WINDOW :]
-    return np.append(whole, np.median(rest)) if len(rest) else whole
+@lru_cache
+def _bin_starts(n: int) -> NDArray[np.int64]:
+    return np.linspace(0, n, min(MAX_BINS, n), endpoint=False).astype(np.int64)
+
+
+def _window_medians(block: Block) -> Block:
+    """The median of each window of 50 iterations, the last may be shorter; of short runs every iteration itself."""
+    k, n = block.shape
+    if n < FEW_ITERATIONS:
+        return block
+    n_whole = n // MEDIAN_WINDOW
+    windows = np.sort(block[:, : n_whole * MEDIAN_WINDOW].reshape(k, n_whole, MEDIAN_WINDOW))
+    whole = _quantiles(windows, MEDIAN)[..., 0]
+    rest = np.sort(block[:, n_whole * MEDIAN_WINDOW :])
+    return np.concatenate([whole, _quantiles(rest, MEDIAN)], axis=1) if rest.shape[1] else whole
 
 
 def _packed(values: NDArray[np.float64]) -> str:

@@ -23,11 +23,13 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/plugins.py": set(),
     "labeler/design.py": {"labeler.model", "labeler.errors", "numpy", "pandas"},
     "labeler/binning.py": {"labeler.model", "labeler.errors", "numpy", "pandas"},
+    "labeler/charts.py": {"labeler.model", "labeler.errors", "labeler.binning", "numpy", "pandas", "altair"},
     "labeler/formats": {"labeler.formats", "labeler.model", "labeler.errors", "numpy", "pandas", "orjson", "pyarrow"},
     "labeler/store": {"labeler.store", "labeler.model", "labeler.errors", "numpy", "pandas"},
     "labeler/service": {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.model", "labeler.errors",
-        "labeler.design", "labeler.binning", "labeler.plugins", "analysis", "numpy", "pandas", "scipy", "altair",
+        "labeler.design", "labeler.binning", "labeler.charts", "labeler.plugins", "analysis",
+        "numpy", "pandas", "scipy", "altair",
     },
     "labeler/ui/__init__.py": set(),
     "labeler/ui/reviewer": {

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from analysis.classifiers import _heuristic, _same
+from analysis.classifiers._explain import explain, runs_apart
 from analysis.classifiers._heuristic import heuristic
 from analysis.classifiers._same import same
 from analysis.classifiers._verdict import Verdict
 from analysis.dissimilarity import MIN_ITERATIONS
 from analysis.runs import Runs
 
-__all__ = ["CLASSIFIERS", "Classifier", "Verdict", "heuristic", "same"]
+__all__ = ["CLASSIFIERS", "Classifier", "Verdict", "explain", "heuristic", "runs_apart", "same"]
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,23 @@ from collections.abc import Mapping
 from typing import Any
 
 import jinja2
+import pandas as pd
 
 from analysis.classifiers import CLASSIFIERS
-from analysis.report import _figures
+from analysis.report import figures, measure_figures
 
 CLASSIFIER_STATISTICS = ("sensitivity", "specificity", "precision", "accuracy", "balanced_accuracy", "f1")
 
 
-def to_html(content: Mapping[str, Any]) -> str:
+def to_html(content: Mapping[str, Any], drawn: Mapping[str, str] | None = None) -> str:
     """Render the report.
 
     Parameters
     ----------
     content : mapping
         What `summarise` returned, or the same read back from JSON.
+    drawn : mapping of str to str, optional
+        What `draw` made of it, where that is there already.
 
     Returns
     -------
@@ -31,14 +34,34 @@ def to_html(content: Mapping[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": percent, "number": number, "interval": interval, "words": _words}
-    figure = _figures.pair_agreement(content)
+    environment.filters |= {
+        "percent": percent,
+        "number": number,
+        "interval": interval,
+        "words": _words,
+        "value": value_in_words,
+    }
     return environment.get_template("report.html.j2").render(
         report=content,
         in_short=in_short(content),
-        pair_figure=_figures.to_svg(figure) if figure is not None else "",
+        figures=draw(content) if drawn is None else drawn,
         statistics=CLASSIFIER_STATISTICS,
     )
+
+
+def draw(content: Mapping[str, Any]) -> dict[str, str]:
+    """The report's figures as SVG text by name; one that has nothing to show is left out."""
+    charts = {"pair-agreement": figures.pair_agreement(content), "measures-by-application": measure_figure(content)}
+    return {name: figures.to_svg(chart) for name, chart in charts.items() if chart is not None}
+
+
+def measure_figure(content: Mapping[str, Any], classifier: str = "heuristic") -> figures.Chart | None:
+    """The classifier's measures by application; None where there are none."""
+    rows = content["measures"].get(classifier)
+    if not rows:
+        return None
+    table = pd.DataFrame([{"application": row["application"], "n": row["n"], **row["means"]} for row in rows])
+    return measure_figures.measures_by_application(table, theta=CLASSIFIERS[classifier].parameters.get("theta"))
 
 
 def in_short(content: Mapping[str, Any]) -> list[str]:
@@ -64,6 +87,23 @@ def interval(estimate: Mapping[str, Any], as_percent: bool = True) -> str:
         return ""
     write = percent if as_percent else number
     return f"{write(estimate['low']).removesuffix(' %')} to {write(estimate['high'])}"
+
+
+def value_in_words(value: Any) -> str:
+    """A parameter as people read it.
+
+    Examples
+    --------
+    >>> value_in_words({"theta": 0.25, "keep_mean": True}), value_in_words(False), value_in_words("core")
+    ('theta = 0.25, keep mean = yes', 'no', 'core')
+    """
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_words(str(name))} = {value_in_words(entry)}" for name, entry in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(value_in_words, value))
+    return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _words(name: str) -> str:

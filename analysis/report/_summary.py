@@ -1,5 +1,6 @@
 """All answers and verdicts of a study -> every number of its report."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ from analysis import agreement, consensus, evaluation
 from analysis.categories import CATEGORIES, NOT_SURE, WITHDRAWN
 from analysis.intervals import Estimate, wilson
 from analysis.report._json import plain
+from analysis.report.measure_figures import mean_measures
 from analysis.tables import count_table, first_labels
 
 COUNTED_KINDS = ("fresh", "overlap")
@@ -55,7 +57,8 @@ def summarise(
         Every answer in the order given: columns item, reviewer, label (similar, dissimilar, not sure, withdrawn);
         optionally kind (fresh where missing) and assignment (item and kind where missing).
     verdicts : DataFrame
-        Columns item, classifier, verdict (None where a classifier could not judge).
+        Columns item, classifier, verdict (None where a classifier could not judge); optionally application, means
+        (measure -> mean over all pairs of runs), parameters (JSON text) and version.
     provenance : Provenance
     n_items : int, optional
         Number of items in the study; those with an answer where missing.
@@ -80,12 +83,13 @@ def summarise(
     n_all = len(pd.unique(table["item"])) if n_items is None else n_items
     return {
         "study": {"name": "", "question": "", "state": "", "interim": False} | plain(provenance.study),
-        "parameters": {"level": level, **plain(provenance.parameters)},
+        "parameters": {"level": level, **plain(provenance.parameters), **_used(verdicts)},
         "plan": plain(provenance.plan),
         "agreement": _agreement(labels, level),
         "consensus": _consensus(decided, n_all, level),
         "left_out": _left_out(table, first),
         "classifiers": {str(name): _classifier(decided, rows, level) for name, rows in _checked_verdicts(verdicts)},
+        "measures": {str(name): _measures(rows) for name, rows in _checked_verdicts(verdicts)},
         "hashes": plain(provenance.hashes),
         "versions": plain(provenance.versions),
         "notes": list(provenance.notes),
@@ -216,3 +220,38 @@ def _classifier(decided: pd.DataFrame, rows: pd.DataFrame, level: float) -> dict
         **{name: plain(function(confusion, level=level)) for name, function in statistics.items()},
         "always_dissimilar": {name: plain(function(baseline, level=level)) for name, function in statistics.items()},
     }
+
+
+def _used(verdicts: pd.DataFrame) -> dict[str, Any]:
+    """What the verdicts were computed with, by classifier: one entry, unless their making changed in between."""
+    if not {"parameters", "version"} <= set(verdicts):
+        return {}
+    makings = verdicts[["classifier", "parameters", "version"]].drop_duplicates().sort_values(["classifier", "version"])
+    return {
+        "verdicts": {
+            str(name): [
+                {**json.loads(text), "version": int(version)}
+                for text, version in zip(rows["parameters"], rows["version"], strict=True)
+            ]
+            for name, rows in makings.groupby("classifier")
+        }
+    }
+
+
+def _measures(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """The mean of each measure by application: application, n, means; empty where no means are known."""
+    if not {"application", "means"} <= set(rows):
+        return []
+    rows = rows[rows["means"].map(len) > 0]
+    if not len(rows):
+        return []
+    table = rows[["application"]].join(pd.DataFrame(list(rows["means"]), index=rows.index))
+    names = [name for name in table if name != "application"]
+    return [
+        {
+            "application": row["application"],
+            "n": int(row["n"]),
+            "means": {name: None if pd.isna(row[name]) else float(row[name]) for name in names},
+        }
+        for row in mean_measures(table).to_dict("records")
+    ]

@@ -29,7 +29,7 @@ def read(name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Ben
     stem = name.removesuffix(".json")
     application, _, rest = stem.partition("#")
     method, _, parameters = rest.partition("#")
-    may_hold_booleans = b"true" in content or b"false" in content  # numpy would take them for 1 and 0
+    may_hold_booleans = b"u" in content or b"s" in content  # of true and false, which numpy would take for 1 and 0
     yield Benchmark(
         name=stem,
         benchmark=f"{method}#{parameters}" if parameters else method or stem,

@@ -1,7 +1,9 @@
 """Result files -> study."""
 
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +14,8 @@ from labeler.errors import InputError, NotAllowed, Refused
 from labeler.formats import DEFAULTS, FORMATS, ReadOptions, Source, content_hash, read, sources
 from labeler.model import Benchmark, measurement_hash
 from labeler.store import Database, bins, events, items, runs, studies
+
+Content = tuple[bytes, str]  # the bytes of a file, and their hash
 
 
 @dataclass(frozen=True)
@@ -123,19 +127,41 @@ def import_files(
     study = studies.get(db)
     if study.plan_hash is not None:
         raise NotAllowed("The plan is drawn already: new items would be assigned to nobody. Import before the plan.")
-    for source in files:
+    for source, opened in _read_ahead(files):
         try:
-            result = _import_file(db, source, options, as_new, study.axis_min_span, actor, now)
+            result = _import_file(db, source, opened.result(), options, as_new, study.axis_min_span, actor, now)
         except Refused as error:
             result = FileResult(source.name, refused=_after_name(error))
         yield result
 
 
-def _import_file(
-    db: Database, source: Source, options: ReadOptions, as_new: bool, min_span: float, actor: str, now: datetime
-) -> FileResult:
+def _read_ahead(files: Sequence[Source]) -> Iterator[tuple[Source, Future[Content]]]:
+    """Each file with its content, while the next one is read, unpacked and hashed on another thread."""
+    with ThreadPoolExecutor(1) as reader:
+        ahead: deque[tuple[Source, Future[Content]]] = deque()
+        for source in files:
+            ahead.append((source, reader.submit(_content, source)))
+            if len(ahead) > 1:
+                yield ahead.popleft()
+        yield from ahead
+
+
+def _content(source: Source) -> Content:
     content = source.content()
-    sha256 = content_hash(content)
+    return content, content_hash(content)
+
+
+def _import_file(
+    db: Database,
+    source: Source,
+    opened: Content,
+    options: ReadOptions,
+    as_new: bool,
+    min_span: float,
+    actor: str,
+    now: datetime,
+) -> FileResult:
+    content, sha256 = opened
     if items.is_imported(db, sha256):
         return FileResult(source.name, already_there=True)
     benchmarks = read(source, options, content=content)

@@ -15,7 +15,6 @@ import scipy
 
 import labeler
 from analysis import report
-from analysis.classifiers import CLASSIFIERS
 from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.formats.source import Source
@@ -66,7 +65,7 @@ def report_of_study(db: Database, *, actor: str, now: datetime) -> dict[str, Any
         parameters={
             "axis_rule": study.axis_rule,
             "axis_min_span": study.axis_min_span,
-            "classifiers": {name: dict(c.parameters) | {"version": c.version} for name, c in CLASSIFIERS.items()},
+            **report.registry(),
         },
         plan=None if study.plan_hash is None else {"hash": study.plan_hash, **(study.plan_parameters or {})},
         hashes={
@@ -138,34 +137,36 @@ def as_csv(table: pd.DataFrame) -> str:
     return tables.write(table)
 
 
-def write_files(files: Mapping[str, str], out: Path) -> list[Path]:
-    """Write the files of a report into a folder; a file that cannot be written is not there half.
+def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
+    """Write files into a folder, by name or path inside it; one that cannot be written is not there half.
 
     Raises
     ------
     InputError
         If the folder cannot be made or written to.
     """
-    partials = {name: out / f".{name}.partial" for name in files}
+    partials = {name: (out / name).with_name(f".{Path(name).name}.partial") for name in files}
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            partials[name].write_text(text, encoding="utf-8")
+        for name, content in files.items():
+            partials[name].parent.mkdir(parents=True, exist_ok=True)
+            partials[name].write_bytes(content.encode() if isinstance(content, str) else content)
         for name, partial in partials.items():
             partial.replace(out / name)
     except OSError as error:
         for partial in partials.values():
             with suppress(OSError):
                 partial.unlink(missing_ok=True)
-        raise InputError(f"The report could not be written to {out}: {error.strerror}.") from None
+        raise InputError(f"The files could not be written to {out}: {error.strerror}.") from None
     return [out / name for name in files]
 
 
 def _files(content: Mapping[str, Any], answers: pd.DataFrame) -> dict[str, str]:
+    drawn = report.draw(content)
     return {
-        "report.html": report.to_html(content),
+        "report.html": report.to_html(content, drawn),
         "report.json": report.to_json(content),
         "labels.csv": tables.write(answers),
+        **{f"figures/{name}.svg": svg for name, svg in drawn.items()},
     }
 
 

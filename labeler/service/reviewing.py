@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from labeler import binning
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.model import Answer, Category, Label, Role, State, Submission, Task
-from labeler.service import identity
-from labeler.store import Database, assignments, bins, items, labels, runs, studies
+from labeler.service import drawing, identity
+from labeler.store import Database, assignments, labels, studies
 
 MIN_DWELL_MS = 250
 N_OFFERED = 2  # the item on the screen and the one fetched ahead
@@ -81,14 +80,7 @@ def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
 def picture(db: Database, task: Task) -> Mapping[str, Any]:
     """What the screen draws of a task: its code, and bins without anything that tells what was measured."""
     study = studies.get(db)
-    stored = bins.get(db, task.item_id, binning.VERSION)
-    payload = (
-        json.loads(stored)
-        if stored is not None
-        else binning.payload(
-            runs.of_item(db, task.item_id), items.by_id(db, task.item_id).unit, min_span=study.axis_min_span
-        )
-    )
+    payload = drawing.payload_of_item(db, task.item_id)
     return {"code": task.code, "revision": task.revision, "axis_rule": study.axis_rule, "picture": payload}
 
 

@@ -141,6 +141,13 @@ _FIRST_SCHEMA = (
         CHECK ((verdict IS NULL) = (error IS NOT NULL)),
         UNIQUE (item_id, classifier, parameters, data_hash, version)
     ) STRICT""",
+    # of each classifier's verdicts on the measurements as they are, the one asked for last
+    """CREATE VIEW shown_verdicts AS
+        SELECT * FROM (
+            SELECT i.name, i.benchmark, i.application, v.*, row_number() OVER (
+                PARTITION BY v.item_id, v.classifier ORDER BY v.used_utc DESC, v.verdict_id DESC) AS age
+            FROM verdicts v JOIN items i USING (item_id) WHERE v.data_hash = i.data_hash)
+        WHERE age = 1""",
     """CREATE TABLE events (
         event_id INTEGER PRIMARY KEY AUTOINCREMENT,
         at_utc TEXT NOT NULL,

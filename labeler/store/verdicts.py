@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from labeler.model import StoredVerdict
+from labeler.model import Category, StoredVerdict
 from labeler.store.database import Database
 
 
@@ -16,6 +16,7 @@ def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
 
     It is then the one that `table` shows.
     """
+    means = {name: float(np.mean(values)) for name, values in verdict.pairs.items()} | dict(verdict.means)
     pairs = np.stack(list(verdict.pairs.values())).astype("<f4").tobytes() if verdict.pairs else None
     linkage = np.asarray(verdict.linkage, dtype="<f8").tobytes() if verdict.linkage is not None else None
     db.execute(
@@ -29,7 +30,7 @@ def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
                error = excluded.error, created_utc = excluded.created_utc, used_utc = excluded.used_utc""",
         (
             verdict.item_id, verdict.classifier, as_key(verdict.parameters), verdict.data_hash, verdict.version,
-            verdict.verdict, verdict.score, verdict.threshold, json.dumps(dict(verdict.means)),
+            verdict.verdict, verdict.score, verdict.threshold, json.dumps(means),
             json.dumps(list(verdict.clusters)), verdict.n_runs, verdict.n_iterations, pairs, linkage, verdict.error,
             created_utc, created_utc,
         ),
@@ -42,6 +43,34 @@ def use(db: Database, judges: Iterable[tuple[str, Mapping[str, Any], int]], used
         "UPDATE verdicts SET used_utc = ? WHERE classifier = ? AND parameters = ? AND version = ?",
         ((used_utc, classifier, as_key(parameters), version) for classifier, parameters, version in judges),
     )
+
+
+def of_item(db: Database, item_id: int) -> list[StoredVerdict]:
+    """The verdicts on an item that `table` shows, with their evidence, in order of classifier."""
+    rows = db.execute(
+        """SELECT item_id, classifier, parameters, data_hash, version, verdict, score, threshold, means, clusters,
+                  pairs, linkage, n_runs, n_iterations, error
+           FROM shown_verdicts WHERE item_id = ? ORDER BY classifier""",
+        (item_id,),
+    )
+    return [_stored(*row) for row in rows]
+
+
+def _stored(
+    item_id: int, classifier: str, parameters: str, data_hash: str, version: int, verdict: str | None,
+    score: float | None, threshold: float | None, means: str, clusters: str, pairs: bytes | None,
+    linkage: bytes | None, n_runs: int, n_iterations: int, error: str | None,
+) -> StoredVerdict:  # fmt: skip
+    n_pairs = n_runs * (n_runs - 1) // 2
+    values = np.frombuffer(pairs, dtype="<f4").astype(np.float64).reshape(-1, n_pairs) if pairs else ()
+    return StoredVerdict(
+        item_id=item_id, classifier=classifier, parameters=json.loads(parameters), data_hash=data_hash,
+        version=version, verdict=Category(verdict) if verdict else None, score=score, threshold=threshold,
+        means=json.loads(means), clusters=tuple(json.loads(clusters)),
+        pairs=dict(zip(json.loads(means), values, strict=False)),  # the measures of `pairs` come first in `means`
+        linkage=None if linkage is None else np.frombuffer(linkage, dtype="<f8").reshape(-1, 4),
+        n_runs=n_runs, n_iterations=n_iterations, error=error,
+    )  # fmt: skip
 
 
 def done(db: Database) -> set[tuple[int, str, str, str, int]]:
@@ -64,10 +93,7 @@ def table(db: Database) -> pd.DataFrame:
     rows = db.execute(
         """SELECT name, benchmark, application, classifier, parameters, version, verdict, score, threshold, means,
                   clusters, n_runs, n_iterations, error
-           FROM (SELECT i.name, i.benchmark, i.application, v.*, row_number() OVER (
-                     PARTITION BY v.item_id, v.classifier ORDER BY v.used_utc DESC, v.verdict_id DESC) AS age
-                 FROM verdicts v JOIN items i USING (item_id) WHERE v.data_hash = i.data_hash)
-           WHERE age = 1 ORDER BY name, classifier"""
+           FROM shown_verdicts ORDER BY name, classifier"""
     ).fetchall()
     columns = [
         "item", "benchmark", "application", "classifier", "parameters", "version", "verdict", "score", "threshold",

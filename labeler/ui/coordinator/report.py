@@ -17,7 +17,8 @@ def render(db: Database, person: str) -> None:
     if not st.session_state.get("report-made"):
         return
     files = reporting.files_of_study(db, actor=person, now=datetime.now(UTC))
-    columns = st.columns(len(files))
-    for column, (name, text) in zip(columns, files.items(), strict=True):
+    documents = {name: text for name, text in files.items() if "/" not in name}  # the figures have a page of their own
+    columns = st.columns(len(documents))
+    for column, (name, text) in zip(columns, documents.items(), strict=True):
         column.download_button(f"Download {name}", text, name, key=f"download-{name}", on_click="ignore")
     st.iframe(files["report.html"], height=1400)

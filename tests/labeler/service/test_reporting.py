@@ -204,7 +204,9 @@ def test_the_keys_are_those_of_the_command_contract(planned):
         assert name in same["always_dissimilar"]
     assert content["study"] | {"name": "Caches", "state": "open", "interim": True, "items": 8} == content["study"]
     assert (content["plan"]["seed"], content["plan"]["hash"]) == (1, studies.get(planned).plan_hash)
-    assert content["parameters"]["classifiers"]["same"] == {"cut": 0.20, "version": 1}
+    assert content["parameters"]["classifiers"]["same"]["needs_nonnegative"] is True
+    assert content["parameters"]["measures"]["m5"]["monotone_invariant"] is True
+    assert content["parameters"]["verdicts"]["same"] == [{"cut": 0.20, "drop": 0.0, "version": 1}]
 
 
 def numbers_in(value):
@@ -242,12 +244,13 @@ def test_a_report_can_be_made_at_every_stage_without_a_number_that_is_none(maste
 def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(planned, tmp_path):
     fill(planned)
     files = reporting.files_of_study(planned, actor="owner", now=NOW)
-    assert list(files) == ["report.html", "report.json", "labels.csv"]
+    documents, figures = ["report.html", "report.json", "labels.csv"], ["pair-agreement", "measures-by-application"]
+    assert list(files) == [*documents, *(f"figures/{name}.svg" for name in figures)]
     assert json.loads(files["report.json"]) == report(planned)
     assert files["labels.csv"] == reporting.as_csv(labels.table(planned))
     written = reporting.write_files(files, tmp_path / "a" / "b")
     assert [path.read_text(encoding="utf-8") for path in written] == list(files.values())
-    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == sorted(files)
+    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == sorted([*documents, "figures"])
     assert reporting.write_files(files, tmp_path / "a" / "b") == written  # again, in their place
 
 

@@ -269,7 +269,12 @@ def test_a_verdict_comes_back_with_the_numbers_behind_it(db):
     row = verdicts.table(db).iloc[0]
     assert (row["item"], row["benchmark"], row["application"]) == ("sort#n=1", "sort", "org/app")
     assert (row["classifier"], row["verdict"], row["score"], row["threshold"]) == ("same", "similar", 0.1, 0.2)
-    assert (row["means"], row["clusters"], row["runs"], row["iterations"]) == ({"cosine": 0.05}, (1, 1, 2), 3, 60)
+    assert (row["means"], row["clusters"], row["runs"], row["iterations"]) == (
+        {"cosine": 0.05, "rmse": 2.0},
+        (1, 1, 2),
+        3,
+        60,
+    )
     assert row["parameters"] == verdicts.as_key({"cut": 0.2, "b": True}) == '{"b": true, "cut": 0.2}'
     pairs, linkage = db.execute("SELECT pairs, linkage FROM verdicts").fetchone()
     assert np.frombuffer(pairs, "<f4").tolist() == pytest.approx([0.1, 0.2, 0.3, 1, 2, 3])

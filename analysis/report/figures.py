@@ -1,4 +1,7 @@
-"""Figures of the report as SVG text: readable in greyscale, every axis with its unit."""
+"""What all figures share, and those of reviewers: readable in greyscale, every axis with its unit.
+
+Nothing is told by colour alone: dark and light differ in greyscale too, and what matters carries a mark or a word.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,13 +10,43 @@ import altair as alt
 import pandas as pd
 import vl_convert
 
-Chart = alt.Chart | alt.LayerChart | alt.FacetChart
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.HConcatChart
 
-INK, SOFT = "#1b2a41", "#8a94a6"
+INK, SOFT, PAPER = "#1b2a41", "#8a94a6", "#ffffff"
+FORMATS = ("svg", "png", "pdf")
+PNG_SCALE = 2.0
+
+
+def render(chart: Chart, form: str) -> bytes:
+    """The figure as a file, without a browser and without the network.
+
+    Parameters
+    ----------
+    chart : Chart
+    form : str
+        "svg", "png" (twice the size on screen) or "pdf".
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        If the form is another one.
+    """
+    if form == "svg":
+        return to_svg(chart).encode()
+    spec = chart.to_json()
+    if form == "png":
+        return vl_convert.vegalite_to_png(spec, scale=PNG_SCALE, allowed_base_urls=[])
+    if form == "pdf":
+        return vl_convert.vegalite_to_pdf(spec, allowed_base_urls=[])
+    raise ValueError(f"a figure is written as {', '.join(FORMATS)}, not {form!r}")
 
 
 def to_svg(chart: Chart) -> str:
-    """The chart as SVG, without a browser and without the network."""
+    """The figure as SVG text, without a browser and without the network."""
     svg: str = vl_convert.vegalite_to_svg(chart.to_json(), allowed_base_urls=[])
     return svg
 

@@ -1,0 +1,27 @@
+"""The registries of measures and classifiers as plain rows, for the report's parameter table and the documentation."""
+
+from dataclasses import fields
+from typing import Any
+
+from analysis.classifiers import CLASSIFIERS
+from analysis.dissimilarity import MEASURES
+from analysis.report._json import plain
+
+
+def registry() -> dict[str, dict[str, dict[str, Any]]]:
+    """Every classifier and measure with its flags.
+
+    Returns
+    -------
+    dict
+        "classifiers" and "measures": name -> what the registry says of it, without the functions.
+    """
+    return {
+        "classifiers": {name: _row(classifier) for name, classifier in CLASSIFIERS.items()},
+        "measures": {name: _row(measure) for name, measure in MEASURES.items()},
+    }
+
+
+def _row(entry: Any) -> dict[str, Any]:
+    values = {field.name: getattr(entry, field.name) for field in fields(entry) if field.name != "name"}
+    return {name: plain(value) for name, value in values.items() if not callable(value)}

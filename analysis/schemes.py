@@ -1,0 +1,63 @@
+"""Made pairs of runs, each differing in one way: what a measure sees and what it does not, shown without real data."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from analysis.runs import Floats
+
+Pair = tuple[Floats, Floats]
+
+N_ITERATIONS = 300
+N_CYCLES = 3
+
+
+def figure_1_pairs(*, rng: np.random.Generator) -> Mapping[str, Pair]:
+    """The three schematic pairs of the paper's first figure: offset, double frequency, noise.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        For the noise.
+
+    Returns
+    -------
+    mapping of str to (ndarray, ndarray), each of shape (300,)
+        Milliseconds an iteration.
+    """
+    pairs = schematic_pairs(rng=rng)
+    return {name: pairs[name] for name in ("offset", "double frequency", "noise")}
+
+
+def schematic_pairs(*, rng: np.random.Generator) -> Mapping[str, Pair]:
+    """Pairs of runs by what tells them apart.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        For the noise.
+
+    Returns
+    -------
+    mapping of str to (ndarray, ndarray), each of shape (300,)
+        Milliseconds an iteration. "same pattern" and "two runs of noise" differ by chance alone.
+    """
+    t = np.linspace(0, 1, N_ITERATIONS, endpoint=False)
+    wave = 10 + np.sin(2 * np.pi * N_CYCLES * t)
+
+    def noise() -> Floats:
+        return rng.normal(0, 0.4, N_ITERATIONS)
+
+    spiky = wave.copy()
+    spiky[N_ITERATIONS // 2] += 100
+    return {
+        "same pattern": (wave + noise() / 8, wave + noise() / 8),
+        "offset": (wave, wave + 6),
+        "twice as slow": (wave, 2 * wave),
+        "double frequency": (wave, 10 + np.sin(2 * np.pi * 2 * N_CYCLES * t)),
+        "shifted in time": (wave, 10 + np.sin(2 * np.pi * (N_CYCLES * t + 0.5))),
+        "noise": (wave, wave + 2.5 * noise()),
+        "two runs of noise": (10 + noise(), 10 + noise()),
+        "one outlier": (wave, spiky),
+        "warm-up in one": (wave, wave + 5 * np.exp(-12 * t)),
+    }

@@ -1,0 +1,38 @@
+"""The command that draws the figures of the paper on a study's measurements."""
+
+from pathlib import Path
+
+import click
+
+from labeler.cli.common import opened, remark, study_option
+from labeler.service import evidence, reporting
+
+
+@click.command(epilog="Example: labeler figures --study cache.study --out figures --application org/app --as pdf")
+@study_option
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
+              help="The folder to write to; it is made if it is not there.")  # fmt: skip
+@click.option("--application", "applications", multiple=True, metavar="NAME",
+              help="Also the measures of this application's benchmarks (Figure 3). Repeatable.")  # fmt: skip
+@click.option("--item", "items", multiple=True, metavar="NAME",
+              help="Also the runs of this item (Figure 4), and what is behind its verdicts. Repeatable.")  # fmt: skip
+@click.option(
+    "--as", "forms", type=click.Choice(evidence.FORMATS), multiple=True, default=["svg"], show_default=True,
+    help="File format. Repeatable.",
+)  # fmt: skip
+def figures(
+    study: Path | None, out: Path, applications: tuple[str, ...], items: tuple[str, ...], forms: tuple[str, ...]
+) -> None:
+    """Draw what the measures see in made pairs (Figure 1) and find in each application (Figure 2), as files.
+
+    With --application the measures of its benchmarks, with --item the runs of a benchmark. No browser is needed. Prints
+    the files written.
+    """
+    with opened(study) as db:
+        charts = evidence.paper_figures(db, applications, items)
+        reasons = {name: evidence.reasons_in_words(db, name) for name in items}
+    files = {f"{name}.{form}": evidence.as_file(chart, form) for name, chart in charts.items() for form in forms}
+    for path in reporting.write_files(files, out):
+        click.echo(path)
+    for name, sentences in reasons.items():
+        remark(f"{name}\n" + "\n".join(f"  {sentence}" for sentence in sentences))

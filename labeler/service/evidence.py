@@ -1,0 +1,181 @@
+"""Why the classifiers say what they say of one item, and the figures of the measures over many."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis import schemes
+from analysis.classifiers import CLASSIFIERS, Verdict, explain
+from analysis.dissimilarity import title_of
+from analysis.report import figures, measure_figures
+from labeler import charts
+from labeler.errors import InputError
+from labeler.model import Item, StoredVerdict
+from labeler.service import drawing
+from labeler.store import Database, items, verdicts
+
+FORMATS = figures.FORMATS
+FIGURE_1_SEED = 1
+ALL_MEASURES = "mean of all measures"
+
+
+@dataclass(frozen=True)
+class Reasoned:
+    """A stored verdict with its reasons in sentences; runs are numbered from 1."""
+
+    verdict: StoredVerdict
+    reasons: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        """Who says what."""
+        return f"{self.verdict.classifier}: {self.verdict.verdict or 'no verdict'}"
+
+    @property
+    def measures(self) -> list[str]:
+        """What `matrix` can show: the mean of all measures first."""
+        return [ALL_MEASURES, *map(title_of, self.verdict.pairs)] if self.verdict.pairs else []
+
+
+def item_named(db: Database, name: str) -> Item:
+    """The item; raises InputError where there is none."""
+    item = items.by_name(db, name)
+    if item is None:
+        raise InputError(
+            f"There is no item {name!r} in this study. The names are those of: labeler verdicts --export -"
+        )
+    return item
+
+
+def reasoned_verdicts(db: Database, item: Item) -> list[Reasoned]:
+    """The verdicts on an item with their evidence and reasons, in order of classifier."""
+    return [Reasoned(stored, explain(_verdict(stored))) for stored in verdicts.of_item(db, item.item_id)]
+
+
+def matrix(reasoned: Reasoned, measure: str = ALL_MEASURES) -> figures.Chart:
+    """The dissimilarity of every two runs, in the order of SAME's tree where there is one.
+
+    Parameters
+    ----------
+    reasoned : Reasoned
+        With pairs.
+    measure : str
+        One of its `measures`.
+    """
+    stored = reasoned.verdict
+    pairs = {title_of(name): values for name, values in stored.pairs.items()}
+    values = np.mean(list(pairs.values()), axis=0) if measure == ALL_MEASURES else pairs[measure]
+    return measure_figures.pair_matrix(values, stored.clusters, stored.linkage, cut=stored.threshold)
+
+
+def means(reasoned: Reasoned) -> figures.Chart:
+    """The means of all measures beside the threshold."""
+    stored = reasoned.verdict
+    return measure_figures.means(stored.means, theta=_theta(stored.classifier, stored.threshold))
+
+
+def schematic_pairs(db: Database) -> figures.Chart:
+    """Figure 1 of the paper: made pairs that differ in one way, with their five measures."""
+    del db  # the figure of no study; it takes the same argument as the others
+    return measure_figures.schematic_pairs(schemes.figure_1_pairs(rng=np.random.default_rng(FIGURE_1_SEED)))
+
+
+def by_application(db: Database, classifier: str = "heuristic") -> figures.Chart:
+    """Figure 2 of the paper: the mean of each measure by application; raises InputError without verdicts."""
+    table, theta = _means_table(db, classifier)
+    return measure_figures.measures_by_application(measure_figures.mean_measures(table), theta=theta)
+
+
+def by_benchmark(db: Database, application: str, classifier: str = "heuristic") -> figures.Chart:
+    """Figure 3 of the paper: the measures of each benchmark of one application; raises InputError if there is none."""
+    table, theta = _means_table(db, classifier)
+    try:
+        return measure_figures.measures_by_benchmark(table, application, theta=theta)
+    except ValueError as error:
+        raise InputError(f"{str(error).capitalize()}.") from None
+
+
+def runs_of_item(db: Database, item: Item, rule: str = "core") -> figures.Chart:
+    """Figure 4 of the paper: all runs of one benchmark; raises InputError if it has no measurements."""
+    if not item.n_runs:
+        raise InputError(f"Item {item.name!r} has no measurements.")
+    chart: figures.Chart = charts.runs(drawing.payload_of_item(db, item.item_id), rule=rule)
+    return chart
+
+
+def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequence[str]) -> dict[str, figures.Chart]:
+    """All of these figures by file name, with the evidence on the items.
+
+    Raises
+    ------
+    InputError
+        If an application or item is not in the study, or has not been judged.
+    """
+    charts = {"schematic-pairs": schematic_pairs(db), "measures-by-application": by_application(db)}
+    for application in of_applications:
+        charts[f"measures-by-benchmark-{_file_name(application)}"] = by_benchmark(db, application)
+    for name in of_items:
+        item, end = item_named(db, name), _file_name(name)
+        charts[f"runs-{end}"] = runs_of_item(db, item)
+        for one in reasoned_verdicts(db, item):
+            if one.measures:
+                charts[f"matrix-{one.verdict.classifier}-{end}"] = matrix(one)
+    return charts
+
+
+def reasons_in_words(db: Database, name: str) -> list[str]:
+    """What each classifier says of an item, and why."""
+    item = item_named(db, name)
+    return [f"{one.headline}. {' '.join(one.reasons)}" for one in reasoned_verdicts(db, item)]
+
+
+def applications(db: Database) -> list[str]:
+    """The applications in the study, in order of name."""
+    return sorted({item.application for item in items.all_items(db)})
+
+
+def as_file(chart: figures.Chart, form: str) -> bytes:
+    """A figure as SVG, PNG or PDF."""
+    return figures.render(chart, form)
+
+
+def _file_name(name: str) -> str:
+    """A name from outside as the end of a file name: no folder, nothing hidden, not too long, and still its own."""
+    readable = re.sub(r"[^A-Za-z0-9._=-]+", "_", name).strip("._")[:80]
+    return readable if readable == name else f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _means_table(db: Database, classifier: str) -> tuple[pd.DataFrame, float | None]:
+    table = verdicts.table(db)
+    rows = table[(table["classifier"] == classifier) & (table["means"].map(len) > 0)]
+    if not len(rows):
+        raise InputError(f"No item has the measures of {classifier} yet. Compute them: labeler verdicts")
+    measures = pd.DataFrame(list(rows["means"]), index=rows.index)
+    return rows[["application", "benchmark"]].join(measures), _theta(classifier, float(rows["threshold"].iloc[0]))
+
+
+def _theta(classifier: str, threshold: float | None) -> float | None:
+    """The threshold on each measure; SAME cuts a tree instead."""
+    parameters: Mapping[str, Any] = CLASSIFIERS[classifier].parameters if classifier in CLASSIFIERS else {}
+    return threshold if "theta" in parameters else None
+
+
+def _verdict(stored: StoredVerdict) -> Verdict:
+    return Verdict(
+        stored.classifier,
+        stored.verdict,
+        score=stored.score,
+        threshold=stored.threshold,
+        reason=stored.error,
+        means=stored.means,
+        clusters=stored.clusters,
+        pairs=stored.pairs,
+        linkage=stored.linkage,
+        n_runs=stored.n_runs,
+        n_iterations=stored.n_iterations,
+    )
