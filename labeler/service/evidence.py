@@ -139,6 +139,11 @@ def applications(db: Database) -> list[str]:
     return sorted({item.application for item in items.all_items(db)})
 
 
+def as_svg(chart: figures.Chart) -> str:
+    """A figure as SVG text, as a page shows it: the same picture as in the files."""
+    return figures.to_svg(chart)
+
+
 def as_file(chart: figures.Chart, form: str) -> bytes:
     """A figure as SVG, PNG or PDF."""
     return figures.render(chart, form)

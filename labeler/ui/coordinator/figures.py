@@ -20,7 +20,7 @@ def render(db: Database, _person: str) -> None:
     st.subheader("Figures")
     title = st.selectbox("Figure", [SCHEMATIC, BY_APPLICATION, BY_BENCHMARK, RUNS], key="figure")
     name, chart = chosen(db, title)
-    st.altair_chart(chart, width="content")
+    st.image(evidence.as_svg(chart), title.partition(": ")[2].capitalize(), width="content")
     columns = st.columns(len(evidence.FORMATS) + 5)
     for column, form in zip(columns, evidence.FORMATS, strict=False):
         make: Callable[[], bytes] = partial(evidence.as_file, chart, form)

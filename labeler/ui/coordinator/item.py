@@ -8,7 +8,7 @@ from labeler.store import Database
 
 
 def render(db: Database, _person: str) -> None:
-    """Choose an item; see its runs, then each classifier's verdict with means, matrix and reasons."""
+    """Choose an item; see its runs and every verdict; choose a classifier to see its reasons, means and matrix."""
     st.subheader("Item")
     names = [item.name for item in coordinating.list_items(db)]
     if not names:
@@ -16,25 +16,29 @@ def render(db: Database, _person: str) -> None:
         return
     name = st.selectbox("Benchmark", names, key="item")
     item = evidence.item_named(db, name)
-    st.caption(f"{item.n_runs} runs of {item.n_iterations} iterations or more. Runs are numbered from 1.")
     if item.n_runs:
         rule = st.radio("Vertical axis", ["core", "pooled", "full"], horizontal=True, key=f"axis-{name}")
-        st.altair_chart(evidence.runs_of_item(db, item, rule), width="content")
+        caption = f"{item.n_runs} runs, numbered from 1. Band: smallest to largest of each bin; line: medians of 50."
+        st.image(evidence.as_svg(evidence.runs_of_item(db, item, rule)), caption, width="content")
     reasoned = evidence.reasoned_verdicts(db, item)
     if not reasoned:
         st.info("No classifier has judged this item yet. Compute verdicts on the page Verdicts.")
-    for one in reasoned:
-        explain(one, name)
+        return
+    one = st.radio(
+        "Verdict to explain", reasoned, format_func=lambda r: r.headline, horizontal=True, key=f"verdict-{name}"
+    )
+    explain(one, name)
 
 
 def explain(one: Reasoned, name: str) -> None:
-    """One verdict: what it is, why, and the numbers."""
-    st.markdown(f"##### {one.headline}")
+    """One verdict: why, and the numbers."""
     for reason in one.reasons:
-        st.write(reason)
+        st.markdown(f"- {reason}")
     left, right = st.columns([2, 3])
     if one.verdict.means:
-        left.altair_chart(evidence.means(one), width="content")
+        left.image(evidence.as_svg(evidence.means(one)), "Mean over all pairs of runs", width="content")
     if one.measures:
-        measure = right.selectbox("Every two runs", one.measures, key=f"measure-{one.verdict.classifier}-{name}")
-        right.altair_chart(evidence.matrix(one, measure), width="content")
+        measure = right.selectbox("Measure", one.measures, key=f"measure-{one.verdict.classifier}-{name}")
+        caption = "Every two runs. Frames: SAME's clusters, in the order of its tree." if one.verdict.clusters else ""
+        svg = evidence.as_svg(evidence.matrix(one, measure))
+        right.image(svg, caption or "Every two runs.", width="content")
