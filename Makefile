@@ -4,12 +4,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all format clean
+.PHONY: help demo test test-all bench format clean
 
 help:
 	@echo "make demo      make a virtual environment, install, build the demo study, start the browser application"
 	@echo "make test      install the test tools and run every check: format, lint, types, tests with coverage"
 	@echo "make test-all  the same with the slow tests"
+	@echo "make bench     measure how fast the analysis is, beside a plain loop; writes bench.json"
 	@echo "make format    format the code"
 
 demo: $(VENV)/.installed
@@ -21,6 +22,9 @@ test: $(VENV)/.test-tools
 
 test-all: $(VENV)/.test-tools
 	BIN=$(BIN) scripts/check -m ""
+
+bench: $(VENV)/.test-tools
+	$(BIN)/python -m tests.performance.engine --json bench.json
 
 format: $(VENV)/.test-tools
 	$(BIN)/ruff check --fix .
@@ -40,8 +44,8 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
 
 $(VENV)/.test-tools: $(VENV)/.installed
 	@echo "Installing the test tools into $(VENV) ..."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,cluster]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage bench.json

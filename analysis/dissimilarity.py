@@ -138,11 +138,15 @@ def kolmogorov_smirnov(runs: Runs) -> Floats:
     ordered = pooled[order]
     is_end = np.append(ordered[1:] != ordered[:-1], True)  # compare only where a group of ties is complete
     below = _counts_below(order // runs.n, np.flatnonzero(is_end), runs.k, runs.n)
-    largest = []
-    for i in range(runs.k - 1):
-        difference = below[i + 1 :] - below[i]
-        largest.append(np.maximum(difference.max(axis=1), -difference.min(axis=1)))
-    distances: Floats = np.concatenate(largest) / runs.n
+    n_ends = below.shape[1]
+    width = max(1, _BLOCK // runs.k)  # so many ends at a time as stay in the processor's cache
+    largest = np.zeros(len(runs.i), dtype=below.dtype)
+    for first in range(0, n_ends, width):
+        block = below[:, first : first + width]
+        differences = (block[i + 1 :] - block[i] for i in range(runs.k - 1))
+        within = [np.maximum(difference.max(axis=1), -difference.min(axis=1)) for difference in differences]
+        np.maximum(largest, np.concatenate(within), out=largest)
+    distances: Floats = largest / runs.n
     return distances
 
 
@@ -214,6 +218,9 @@ def title_of(measure: str) -> str:
         return measure
     number = measure[:2].upper() + " " if measure[:1] == "m" and measure[1:2].isdigit() else ""
     return f"{number}{MEASURES[measure].title}"
+
+
+_BLOCK = 1 << 18  # counts compared at a time
 
 
 def _counts_below(

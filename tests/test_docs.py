@@ -32,6 +32,13 @@ def test_the_command_reference_is_what_the_commands_print():
     )
 
 
+def test_the_tables_of_measures_and_classifiers_are_those_of_the_registries():
+    with_tables = runpy.run_path(str(ROOT / "scripts" / "similarity_figures.py"))["with_tables"]
+    text = (ROOT / "docs" / "similarity.md").read_text(encoding="utf-8")
+    assert "| `m5` |" in text
+    assert with_tables(text) == text, "make them again: python scripts/similarity_figures.py"
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_commands_in_documents_exist_with_their_options(document):
     if document.name == "commands.md":
@@ -54,7 +61,10 @@ def test_files_and_pictures_that_documents_link_to_exist(document):
 
 def test_every_dependency_is_justified():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    required = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    required = [
+        *project["dependencies"],
+        *(name for extra in project["optional-dependencies"].values() for name in extra),
+    ]
     text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
     names = [re.split(r"[<>=\[]", requirement)[0] for requirement in required]
     stubs = {"pandas-stubs", "scipy-stubs"}  # "the stubs of pandas and SciPy"
@@ -63,7 +73,10 @@ def test_every_dependency_is_justified():
 
 def test_every_dependency_is_pinned_in_the_constraints_without_an_address():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    required = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    required = [
+        *project["dependencies"],
+        *(name for extra in project["optional-dependencies"].values() for name in extra),
+    ]
     text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     pinned = {line.split("==")[0].lower() for line in text.splitlines() if "==" in line}
     assert [r for r in required if re.split(r"[<>=\[]", r)[0].lower() not in pinned] == []

@@ -20,7 +20,7 @@ def schematic_pairs(
     pairs: Mapping[str, tuple[Floats, Floats]],
     *,
     measures: Sequence[str] = HEURISTIC_MEASURES,
-    theta: float = 0.25,
+    theta: float | None = 0.25,
     columns: int = 3,
 ) -> Chart:
     """Pairs of runs side by side, each with its dissimilarities; those above theta are marked (the paper's Figure 1).
@@ -31,7 +31,8 @@ def schematic_pairs(
         Title -> two runs, milliseconds.
     measures : sequence of str
         Names in `MEASURES`.
-    theta : float
+    theta : float or None
+        None: no threshold is drawn and nothing is marked.
     columns : int
         Panels in a row.
     """
@@ -143,7 +144,7 @@ def pair_matrix(
     return alt.vconcat(_tree(tree, k, cut), matrix, spacing=4).configure_view(stroke=None)
 
 
-def _panel(title: str, x: Floats, y: Floats, measures: Sequence[str], theta: float) -> Chart:
+def _panel(title: str, x: Floats, y: Floats, measures: Sequence[str], theta: float | None) -> Chart:
     lines = pd.DataFrame(
         {
             "iteration": np.tile(np.arange(len(x)), 2),

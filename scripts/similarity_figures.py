@@ -1,0 +1,103 @@
+"""Make the figures and tables of docs/similarity.md again, from the registry and from made and real runs.
+
+    python scripts/similarity_figures.py [--study FILE]
+
+Without a study: a figure for each measure, the tables of flags, Figure 1, Figure 4 on a benchmark of the demo study.
+With a study that has verdicts on the benchmarks of the ICPE '23 data challenge: Figures 2 and 3 as well.
+"""
+
+import argparse
+import re
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from analysis import schemes
+from analysis.dissimilarity import MEASURES
+from analysis.report import figures, measure_figures, registry
+from labeler.config import bundled
+from labeler.service import demo, evidence
+from labeler.store import open_database
+
+DOCS = Path(__file__).parent.parent / "docs"
+SEED = 1
+APPLICATION = "HdrHistogram/HdrHistogram"
+DEMO_ITEM = "linked_nodes#nodes=250"
+
+# measure -> pairs: one it sees, one it does not see, one that may surprise
+TELLING = {
+    "m1": ("double frequency", "offset", "two runs of noise"),
+    "m2": ("noise", "offset", "same pattern"),
+    "m3": ("shifted in time", "offset", "one outlier"),
+    "m3_with_mean": ("twice as slow", "double frequency", "two runs of noise"),
+    "m4": ("one outlier", "twice as slow", "double frequency"),
+    "m5": ("offset", "double frequency", "one outlier"),
+    "cosine": ("one outlier", "twice as slow", "shifted in time"),
+    "wave_hedges": ("twice as slow", "one outlier", "noise"),
+    "kumar_hassebrook": ("twice as slow", "double frequency", "one outlier"),
+    "scaled_rmse": ("offset", "one outlier", "two runs of noise"),
+}
+
+
+def measure_figure(name: str) -> figures.Chart:
+    """One measure on three telling pairs."""
+    pairs = schemes.schematic_pairs(rng=np.random.default_rng(SEED))
+    theta = None if MEASURES[name].needs_nonnegative else 0.25  # SAME's measures have no threshold of their own
+    return measure_figures.schematic_pairs({pair: pairs[pair] for pair in TELLING[name]}, measures=[name], theta=theta)
+
+
+def flag_table(kind: str) -> str:
+    """The registry's flags as a Markdown table; "measures" or "classifiers"."""
+    rows = registry()[kind]
+    flags = [flag for flag in next(iter(rows.values())) if flag != "title"]
+    lines = ["| name | what | " + " | ".join(flag.replace("_", " ") for flag in flags) + " |"]
+    lines.append("|---|---|" + "---|" * len(flags))
+    for name, row in rows.items():
+        lines.append(f"| `{name}` | {row['title']} | " + " | ".join(_cell(row[flag]) for flag in flags) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def with_tables(text: str) -> str:
+    """The document with its tables of flags made anew, between their marks."""
+    for kind in ("measures", "classifiers"):
+        begin, end = f"<!-- {kind}: made by scripts/similarity_figures.py -->\n", f"<!-- end of {kind} -->"
+        pattern = re.escape(begin) + ".*?" + re.escape(end)
+        text = re.sub(pattern, lambda _match: begin + flag_table(kind) + end, text, flags=re.DOTALL)  # noqa: B023
+    return text
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {_cell(entry)}" for name, entry in value.items())
+    return {True: "yes", False: "–"}[value] if isinstance(value, bool) else f"{value}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--study", type=Path, default=None)
+    study: Path | None = parser.parse_args().study
+    charts = {f"similarity-{name}": measure_figure(name) for name in TELLING}
+    charts["figure-1"] = measure_figures.schematic_pairs(schemes.figure_1_pairs(rng=np.random.default_rng(SEED)))
+    with tempfile.TemporaryDirectory() as folder:
+        demo_study = Path(folder) / "demo.study"
+        demo.build(demo_study, bundled("data/demo/demo.parquet"), advance=lambda *_: None, now=datetime.now(UTC))
+        with open_database(demo_study) as db:
+            item = evidence.item_named(db, DEMO_ITEM)
+            charts["figure-4"] = evidence.runs_of_item(db, item)
+            reasoned = {one.verdict.classifier: one for one in evidence.reasoned_verdicts(db, item)}
+            charts["matrix"] = evidence.matrix(reasoned["same"])
+            print(*(line for one in reasoned.values() for line in (one.headline, *one.reasons)), sep="\n")
+    if study is not None:
+        with open_database(study) as db:
+            charts["figure-2"] = evidence.by_application(db)
+            charts["figure-3"] = evidence.by_benchmark(db, APPLICATION)
+    for name, chart in charts.items():
+        (DOCS / "img" / f"{name}.svg").write_text(figures.to_svg(chart) + "\n", encoding="utf-8")
+    document = DOCS / "similarity.md"
+    document.write_text(with_tables(document.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+"""How fast the analysis engine is, beside a plain loop over the pairs with library functions.
+
+    python -m tests.performance.engine [--data FOLDER] [--json FILE] [--skip-growth]
+
+FOLDER holds result files; without it LABELER_ICPE_DIR/timeseries is used, and without that the bundled demo data.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import Executor, ProcessPoolExecutor
+from datetime import UTC, datetime
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labeler.config import bundled
+from labeler.model import Series
+from labeler.service import computing, coordinating, importing
+from labeler.service.judging import JudgeOptions, judge
+from labeler.store import items, open_database, runs
+from tests.analysis import plain
+from tests.performance.measuring import machine, print_table, seconds
+
+NAMES = ("heuristic", "heuristic-printed", "same")
+N_WHOLE = 586  # benchmarks of the whole data set, which the goals are stated for
+MODULES = ("analysis", "analysis.classifiers", "analysis.agreement", "analysis.report", "labeler.service.computing")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=default_data())
+    parser.add_argument("--json", type=Path, default=None)
+    parser.add_argument("--skip-growth", action="store_true")
+    arguments = parser.parse_args()
+    result: dict[str, Any] = {"machine": machine(), "data": arguments.data.name}
+    print(f"Machine: {result['machine']}\nData: {arguments.data.name}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        study = Path(folder) / "bench.study"
+        result["python_imports"] = python_imports()
+        result["import"] = import_rate(study, arguments.data)
+        result["verdicts"] = verdict_times(study)
+        result["memory"] = memory_of_a_worker(study)
+        result["against_plain_loop"] = against_plain_loop(study)
+        if not arguments.skip_growth:
+            result["growth"] = growth(study)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def default_data() -> Path:
+    folder = os.environ.get("LABELER_ICPE_DIR")
+    return Path(folder) / "timeseries" if folder else bundled("data/demo/demo.parquet")
+
+
+def python_imports() -> list[dict[str, Any]]:
+    """A fresh interpreter that imports, less one that does not."""
+
+    def fresh(code: str) -> float:
+        return seconds(lambda: subprocess.run([sys.executable, "-c", code], check=True), repeats=5)
+
+    empty = fresh("pass")
+    rows = [{"module": name, "import in s": fresh(f"import {name}") - empty} for name in MODULES]
+    print_table("Python imports", rows)
+    return rows
+
+
+def import_rate(study: Path, data: Path) -> list[dict[str, Any]]:
+    """Result files into a new study, packed and unpacked; bins and hash included, one commit a file."""
+    sources = list(importing.files_below([data]))
+    n_bytes = sum(len(source.content()) for source in sources)
+    with tempfile.TemporaryDirectory() as folder:
+        for number, source in enumerate(sources):
+            (Path(folder) / f"{number}{Path(source.file_name).suffix}").write_bytes(source.content())
+        rows = [
+            {
+                "files": kind,
+                "number": len(sources),
+                "MB unpacked": n_bytes / 1e6,
+                "s": taken,
+                "MB/s": n_bytes / 1e6 / taken,
+            }
+            for kind, taken in (
+                ("as they are", seconds(lambda: new_study(study, data))),
+                ("unpacked", seconds(lambda: new_study(study.with_name("unpacked.study"), Path(folder)))),
+            )
+        ]
+    print_table("Import of result files", rows)
+    return rows
+
+
+def new_study(study: Path, data: Path) -> None:
+    for end in ("", "-wal", "-shm"):
+        Path(f"{study}{end}").unlink(missing_ok=True)
+    now = datetime.now(UTC)
+    coordinating.create_study(study, name="bench", question="Similar?", coordinator="bench", now=now)
+    with open_database(study) as db:
+        for result in importing.import_files(db, list(importing.files_below([data])), actor="bench", now=now):
+            if result.refused:
+                raise SystemExit(f"{result.file}: {result.refused}")
+
+
+def verdict_times(study: Path) -> list[dict[str, Any]]:
+    """From the opened study to verdicts stored; workers are warm."""
+    rows = []
+    for title, n_jobs, options in (
+        ("all measures, one core", 1, JudgeOptions()),
+        ("all measures, two cores", 2, JudgeOptions()),
+        ("only verdicts, one core", 1, JudgeOptions(only_verdict=True)),
+        ("only verdicts, two cores", 2, JudgeOptions(only_verdict=True)),
+    ):
+        pool = warm_pool(n_jobs) if n_jobs > 1 else None
+        n_items, taken = judge_study(study, options, pool)
+        if pool:
+            pool.shutdown()
+        rows.append(
+            {"verdicts of all classifiers": title, "benchmarks": n_items, "s": taken,
+             f"s for {N_WHOLE}": taken * N_WHOLE / n_items, "ms a benchmark": 1e3 * taken / n_items}
+        )  # fmt: skip
+    print_table("Verdicts, from the opened study to verdicts stored", rows)
+    return rows
+
+
+def warm_pool(n_jobs: int) -> Executor:
+    pool = ProcessPoolExecutor(n_jobs, get_context("spawn"))
+    noise = [np.random.default_rng(0).normal(10, 1, 100) for _ in range(3)]
+    for future in [pool.submit(judge, noise, NAMES) for _ in range(8 * n_jobs)]:
+        future.result()
+    return pool
+
+
+def judge_study(study: Path, options: JudgeOptions, pool: Executor | None, *, repeats: int = 3) -> tuple[int, float]:
+    """The number of items, and the median time over copies of the study without verdicts."""
+    n_items, taken = 0, []
+    for _ in range(repeats):
+        copy = study.with_name("copy.study")
+        copy.unlink(missing_ok=True)
+        with open_database(study) as db:
+            coordinating.back_up(db, copy, actor="bench", now=datetime.now(UTC))
+        with open_database(copy) as db:
+            begun = time.perf_counter()
+            n_items = computing.compute_verdicts(db, options=options, executor=pool, actor="bench").n_computed
+            taken.append(time.perf_counter() - begun)
+    return n_items, sorted(taken)[len(taken) // 2]
+
+
+def memory_of_a_worker(study: Path) -> dict[str, float]:
+    """The peak of a worker's memory over everything it judges, above what its imports take."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        idle = pool.submit(peak_memory_mb).result()
+        with open_database(study) as db:
+            for item in items.all_items(db):
+                pool.submit(judge, runs.of_item(db, item.item_id), NAMES).result()
+        row = {"MB with the imports": idle, "MB above the imports": pool.submit(peak_memory_mb).result() - idle}
+    print_table("Peak memory of a worker", [row])
+    return row
+
+
+def peak_memory_mb() -> float:
+    """Of this process alone; what getrusage says may be the parent's, kept across the start of a program."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def against_plain_loop(study: Path, *, every: int = 10) -> list[dict[str, Any]]:
+    """The same benchmarks judged by a plain loop over pairs, by us on one core, and by us on two."""
+    with open_database(study) as db:
+        measured = [runs.of_item(db, item.item_id) for item in items.all_items(db)[::every]]
+    plain_s = seconds(lambda: [plain.verdicts(np.stack(series)) for series in measured], repeats=3)
+    rows = [row_beside("plain loop", plain_s, plain_s, len(measured))]
+    one_s = seconds(lambda: [judge(series, NAMES) for series in measured], repeats=5)
+    rows.append(row_beside("one core", one_s, plain_s, len(measured)))
+    pool = warm_pool(2)
+    two_s = seconds(lambda: list(pool.map(judge, measured, [NAMES] * len(measured))), repeats=5)
+    pool.shutdown()
+    rows.append(row_beside("two cores", two_s, plain_s, len(measured)))
+    print_table("Beside a plain loop over the pairs", rows)
+    return rows
+
+
+def row_beside(title: str, taken: float, plain_s: float, n: int) -> dict[str, Any]:
+    return {"": title, "benchmarks": n, "ms a benchmark": 1e3 * taken / n, "times faster": plain_s / taken}
+
+
+def growth(study: Path) -> dict[str, list[dict[str, Any]]]:
+    """How the time grows with the number of benchmarks, of runs and of iterations; all measures, one core."""
+    with open_database(study) as db:
+        measured = [runs.of_item(db, item.item_id) for item in items.all_items(db)]
+    n_base = max(1, len(measured) // 4)
+    few = measured[:: max(1, len(measured) // 8)][:8]
+    tables = {
+        "benchmarks": [grown(f"{n}", measured[:n]) for n in (n_base, 2 * n_base, 4 * n_base)],
+        "runs": [grown(f"{k}", [stretched(series, k, len(series[0])) for series in few]) for k in (5, 10, 20, 40)],
+        "iterations": [
+            grown(f"{n}", [stretched(series, len(series), n) for series in few]) for n in (1000, 3000, 10_000, 30_000)
+        ],
+    }
+    for name, rows in tables.items():
+        print_table(f"Growth with the number of {name}", [{name: row.pop("size"), **row} for row in map(dict, rows)])
+    return tables
+
+
+def grown(size: str, measured: list[list[Series]]) -> dict[str, Any]:
+    taken = seconds(lambda: [judge(series, NAMES) for series in measured])
+    return {"size": size, "s": taken, "ms a benchmark": 1e3 * taken / len(measured)}
+
+
+def stretched(series: list[Series], k: int, n: int) -> list[Series]:
+    """k runs of n iterations out of real ones: drawn again with a little noise, so that none is a copy of another."""
+    rng = np.random.default_rng(k * n)
+    drawn = []
+    for run in range(k):
+        again = np.resize(series[run % len(series)], n)
+        drawn.append(np.abs(again * (1 + 0.001 * rng.normal(size=n))))
+    return drawn
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""What the benchmarks share: repeated timing, the machine in words, tables."""
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+
+
+def seconds(function: Callable[[], object], *, repeats: int = 3) -> float:
+    """The median time of several calls."""
+    taken = []
+    for _ in range(repeats):
+        begun = time.perf_counter()
+        function()
+        taken.append(time.perf_counter() - begun)
+    return statistics.median(taken)
+
+
+def machine() -> dict[str, str | int]:
+    """The class of machine, without its name."""
+    model = "unknown"
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        lines = cpuinfo.read_text(encoding="utf-8").splitlines()
+        model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), model)
+    return {
+        "processor": model,
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+    }
+
+
+def print_table(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Rows as a Markdown table, ready for the documents."""
+    print(f"\n{title}\n")
+    header = list(rows[0])
+    print("| " + " | ".join(header) + " |")
+    print("|" + "|".join("---:" if isinstance(rows[0][name], (int, float)) else "---" for name in header) + "|")
+    for row in rows:
+        print("| " + " | ".join(_cell(row[name]) for name in header) + " |", flush=True)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
