@@ -91,7 +91,9 @@ class Measure:
         if self.name not in runs.computed:  # two classifiers may use the same measure
             if self.needs_nonnegative:
                 runs.require_nonnegative()
-            runs.computed[self.name] = self.pairs(runs)
+            values = self.pairs(runs)
+            values.setflags(write=False)  # whoever gets them gets the same array
+            runs.computed[self.name] = values
         return runs.computed[self.name]
 
     __call__ = function
@@ -118,12 +120,12 @@ def fourier(runs: Runs) -> Floats:
 
     By Parseval's theorem this is the same ratio of the centred series, so nothing is transformed.
     """
-    return _normratio(runs.centred, runs.centred_gram, runs)
+    return _normratio(runs, centred=True)
 
 
 def fourier_with_mean(runs: Runs) -> Floats:
     """M3 as printed in the paper: all Fourier coefficients, the mean among them."""
-    return _normratio(runs.scaled, runs.gram, runs)
+    return _normratio(runs, centred=False)
 
 
 def cosine_clipped(runs: Runs) -> Floats:
@@ -169,7 +171,7 @@ def wave_hedges(runs: Runs) -> Floats:
 def kumar_hassebrook(runs: Runs) -> Floats:
     """SAME: 1 - <x, y> / (||x||^2 + ||y||^2 - <x, y>), 0 where both are all 0."""
     square = np.diag(runs.gram)
-    squared_distance = _squared_distances(runs.scaled, runs.gram, runs)
+    squared_distance = _squared_distances(runs, centred=False)
     union = square[runs.i] + square[runs.j] - runs.gram[runs.i, runs.j]
     # 1 - xy / (xx + yy - xy) = ||x - y||^2 / (xx + yy - xy), without the cancellation
     return ratio(squared_distance, union)
@@ -179,8 +181,8 @@ def scaled_rmse(runs: Runs) -> Floats:
     """SAME: root of the mean squared difference over the range of both runs, 0 if the range is 0."""
     low, high = runs.scaled.min(axis=1), runs.scaled.max(axis=1)
     span = np.maximum(high[runs.i], high[runs.j]) - np.minimum(low[runs.i], low[runs.j])
-    rmse = np.sqrt(_squared_distances(runs.scaled, runs.gram, runs) / runs.n)
-    return ratio(rmse, span)
+    rmse = np.sqrt(_squared_distances(runs, centred=False) / runs.n)
+    return _within_unit(ratio(rmse, span))
 
 
 def _registry(measures: Iterable[Measure]) -> dict[str, Measure]:
@@ -256,22 +258,24 @@ def _cosines(gram: Floats, runs: Runs) -> Floats:
     return np.where((xx == 0) & (yy == 0), 1.0, ratio(gram[runs.i, runs.j], np.sqrt(xx * yy)))
 
 
-def _squared_distances(values: Floats, gram: Floats, runs: Runs) -> Floats:
+def _squared_distances(runs: Runs, *, centred: bool) -> Floats:
     """||x - y||^2 of all pairs, from the inner products where that is precise and directly where it is not."""
+    gram = runs.centred_gram if centred else runs.gram
     square = np.diag(gram)
     total = square[runs.i] + square[runs.j]
     squared: Floats = total - 2 * gram[runs.i, runs.j]
-    for pair in np.flatnonzero(squared < 1e-6 * total):  # the difference of two nearly equal sums has lost its digits
-        difference = values[runs.i[pair]] - values[runs.j[pair]]
+    for pair in np.flatnonzero(squared < 1e-4 * total):  # the difference of two nearly equal sums has lost digits
+        difference = runs.scaled[runs.i[pair]] - runs.scaled[runs.j[pair]]
+        if centred:
+            difference = difference - difference.mean()
         squared[pair] = difference @ difference
     return squared
 
 
-def _normratio(values: Floats, gram: Floats, runs: Runs) -> Floats:
-    norm = np.sqrt(np.diag(gram))
-    total = norm[runs.i] + norm[runs.j]
-    distance = np.sqrt(_squared_distances(values, gram, runs))
-    return _within_unit(ratio(distance, total))
+def _normratio(runs: Runs, *, centred: bool) -> Floats:
+    norm = np.sqrt(np.diag(runs.centred_gram if centred else runs.gram))
+    distance = np.sqrt(_squared_distances(runs, centred=centred))
+    return _within_unit(ratio(distance, norm[runs.i] + norm[runs.j]))
 
 
 def compression_exceeds(runs: Runs, theta: float) -> bool:

@@ -32,6 +32,8 @@ class Runs:
         The first n iterations of each run behind its warm-up, n being the length of the shortest.
     drop : int or float
         As given.
+    n_dropped : list of int
+        Warm-up iterations left out of each run.
     n_left_out : int
         Iterations left out by cutting, over all runs; the warm-up is not counted.
 
@@ -54,9 +56,11 @@ class Runs:
                 at = int(np.flatnonzero(~np.isfinite(run))[0])
                 raise MeasurementError(f"run {index}, iteration {at}: {run[at]} is not a finite measurement")
         self.drop = drop
-        series = [_without_warmup(run, index, drop) for index, run in enumerate(series)]
+        self.n_dropped = [_n_warmup(run, index, drop) for index, run in enumerate(series)]
+        series = [run[n_dropped:] for run, n_dropped in zip(series, self.n_dropped, strict=True)]
         n = min(len(run) for run in series)
         self.values: Floats = np.stack([run[:n] for run in series])
+        self.values.setflags(write=False)  # several classifiers are given the same object
         self.n_left_out = sum(len(run) for run in series) - self.values.size
         self.k, self.n = self.values.shape
         self.i, self.j = np.triu_indices(self.k, 1)
@@ -100,7 +104,9 @@ class Runs:
     @cached_property
     def centred_gram(self) -> Floats:
         """Inner products of the centred runs, shape (k, k)."""
-        return _gram(self.centred)
+        left = self.centred.mean(axis=1)  # what rounding left of the mean; matters where a run hardly varies
+        products: Floats = _gram(self.centred) - self.n * np.outer(left, left)
+        return products
 
     @cached_property
     def sax_strings(self) -> list[bytes]:
@@ -114,17 +120,20 @@ class Runs:
         """Raise `MeasurementError` at the first negative measurement."""
         if (self.values < 0).any():
             run, at = (int(x) for x in np.argwhere(self.values < 0)[0])
-            behind = "" if not self.drop else " behind the warm-up"
-            raise MeasurementError(f"run {run}, iteration {at}{behind}: {self.values[run, at]} is negative")
+            raise MeasurementError(
+                f"run {run}, iteration {at + self.n_dropped[run]}: {self.values[run, at]} is negative"
+            )
 
 
-def _without_warmup(run: Floats, index: int, drop: float) -> Floats:
-    if not drop >= 0 or (drop > 1 and drop != int(drop)):
+def _n_warmup(run: Floats, index: int, drop: float) -> int:
+    if not 0 <= drop < np.inf or (drop > 1 and drop != int(drop)):
         raise ValueError(f"drop must be a number of iterations or a share below 1, got {drop}")
-    n_dropped = int(drop * len(run)) if drop < 1 else int(drop)
+    if drop < 1:
+        return min(int(drop * len(run) + 1e-9), len(run) - 1)  # 0.29 of 3000 is 870, also in binary
+    n_dropped = int(drop)
     if n_dropped >= len(run):
         raise ValueError(f"run {index} has {len(run)} iterations, all of them warm-up with drop = {drop}")
-    return run[n_dropped:]
+    return n_dropped
 
 
 def _gram(values: Floats) -> Floats:

@@ -1,6 +1,7 @@
 """The heuristic: dissimilar when at least three of five mean dissimilarities exceed theta."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,7 +50,7 @@ def heuristic(
     Raises
     ------
     ValueError
-        If there are fewer than two runs, or a measurement is NaN or infinite (`MeasurementError`).
+        If there are fewer than two runs, a measurement is NaN or infinite (`MeasurementError`), or theta is NaN.
 
     Notes
     -----
@@ -68,17 +69,25 @@ def heuristic(
     >>> heuristic([step, step, step]).verdict, heuristic([step, step[::-1], step]).verdict
     ('similar', 'dissimilar')
     """
+    if theta != theta:
+        raise ValueError(f"theta must be a number, got {theta}")
     shared = Runs.of(runs, drop)
     name = "heuristic-printed" if keep_mean else "heuristic"
-    known = {"n_runs": shared.k, "n_iterations": shared.n, "n_left_out": shared.n_left_out}
+    known: dict[str, Any] = {
+        "threshold": theta,
+        "parameters": {"theta": theta, "keep_mean": keep_mean, "drop": drop},
+        "n_runs": shared.k,
+        "n_iterations": shared.n,
+        "n_left_out": shared.n_left_out,
+        "version": VERSION,
+    }
     if shared.n < MIN_ITERATIONS:
-        return Verdict(name, None, reason=TOO_SHORT, version=VERSION, **known)
+        return Verdict(name, None, reason=TOO_SHORT, **known)
     sources = {"m1": "m1", "m2": "m2", "m3": "m3_with_mean" if keep_mean else "m3", "m4": "m4", "m5": "m5"}
-    parameters = {"theta": theta, "keep_mean": keep_mean, "drop": drop}
     if only_verdict:
         exceeds, means = _decide(shared, sources, theta)
         verdict = DISSIMILAR if exceeds else SIMILAR
-        return Verdict(name, verdict, threshold=theta, parameters=parameters, means=means, version=VERSION, **known)
+        return Verdict(name, verdict, means=means, **known)
     pairs = {key: MEASURES[source].of_pairs(shared) for key, source in sources.items()}
     means = {key: float(values.mean()) for key, values in pairs.items()}
     score = float(np.median(list(means.values())))
@@ -86,11 +95,8 @@ def heuristic(
         name,
         DISSIMILAR if score > theta else SIMILAR,
         score=score,
-        threshold=theta,
-        parameters=parameters,
         means=means,
         pairs=pairs,
-        version=VERSION,
         **known,
     )
 

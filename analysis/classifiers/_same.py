@@ -1,6 +1,7 @@
 """SAME: similar when clustering the runs leaves one cluster."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,7 +10,7 @@ from scipy.cluster import hierarchy
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers._verdict import Verdict
 from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT
-from analysis.runs import Runs
+from analysis.runs import Floats, Runs
 
 VERSION = 1
 MEASURE_NAMES = ("cosine", "wave_hedges", "kumar_hassebrook", "scaled_rmse")
@@ -38,31 +39,39 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
     ------
     ValueError
         If there are fewer than two runs, or a measurement is NaN, infinite or negative
-        (`MeasurementError`).
+        (`MeasurementError`), or the cut is NaN.
 
     References
     ----------
     .. [1] Leznik et al. (2022), ICPE '22, doi:10.1145/3489525.3511677
     """
+    if cut != cut:
+        raise ValueError(f"cut must be a number, got {cut}")
     shared = Runs.of(runs, drop)
-    known = {"n_runs": shared.k, "n_iterations": shared.n, "n_left_out": shared.n_left_out}
+    known: dict[str, Any] = {
+        "threshold": cut,
+        "parameters": {"cut": cut, "drop": drop},
+        "n_runs": shared.k,
+        "n_iterations": shared.n,
+        "n_left_out": shared.n_left_out,
+        "version": VERSION,
+    }
     if shared.n < MIN_ITERATIONS:
         shared.require_nonnegative()
-        return Verdict("same", None, reason=TOO_SHORT, version=VERSION, **known)
+        return Verdict("same", None, reason=TOO_SHORT, **known)
     pairs = {name: MEASURES[name].of_pairs(shared) for name in MEASURE_NAMES}
-    linkage = hierarchy.linkage(np.mean(list(pairs.values()), axis=0), method="average")
+    # rounded, so that the last bit, and with it the unit of measurement, does not decide which of two ties merges first
+    distances: Floats = np.mean(list(pairs.values()), axis=0).round(12)
+    linkage = hierarchy.linkage(distances, method="average")
     height = float(linkage[-1, 2])
     return Verdict(
         "same",
         DISSIMILAR if height > cut else SIMILAR,
         score=height,
-        threshold=cut,
-        parameters={"cut": cut, "drop": drop},
         means={name: float(values.mean()) for name, values in pairs.items()},
         clusters=_in_order_of_appearance(hierarchy.fcluster(linkage, cut, criterion="distance")),
         pairs=pairs,
         linkage=linkage,
-        version=VERSION,
         **known,
     )
 

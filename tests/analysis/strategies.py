@@ -21,3 +21,17 @@ def pairs_of_runs(draw, lowest=0.0, min_iterations=50):
     values = st.one_of(st.sampled_from([lowest, 1.0, 2.0, 3.5]), st.floats(lowest, 100.0, width=32))
     rows = draw(hnp.arrays(np.float64, (2, n), elements=values))
     return np.round(rows, 6)
+
+
+@st.composite
+def benchmarks(draw):
+    """Two to six runs of 50 to 60 iterations: noise of any spread, on equal or other levels, with or without a shared
+    pattern, rounded to few or many distinct values, in any unit; some runs constant.
+    """
+    k, n = draw(st.integers(2, 6)), draw(st.integers(50, 60))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    levels = draw(st.lists(st.sampled_from([1.0, 1.0, 1.0, 1.5, 4.0]), min_size=k, max_size=k))
+    spreads = draw(st.lists(st.sampled_from([0.0, 0.01, 0.1, 0.1, 1.0]), min_size=k, max_size=k))
+    pattern = draw(st.sampled_from([0.0, 0.3, 0.9])) * np.sin(np.arange(n) / 5)
+    rows = np.outer(levels, 1 + pattern) * np.exp(np.outer(spreads, np.ones(n)) * rng.normal(size=(k, n)))
+    return np.round(rows, draw(st.integers(0, 6))) * draw(st.sampled_from([1e-9, 1.0, 1e3]))

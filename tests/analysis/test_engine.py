@@ -1,0 +1,323 @@
+"""The fast path against plain definitions, pair by pair: on real runs, made ones, and at the edges of floats."""
+
+import gzip
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from analysis.classifiers import CLASSIFIERS, heuristic, same
+from analysis.dissimilarity import MEASURES, Runs, compression_exceeds
+from tests.analysis.plain import (
+    OF_HEURISTIC,
+    OF_PRINTED,
+    OF_SAME,
+    PLAIN,
+    compression,
+    kolmogorov_smirnov,
+    merges,
+    pair_values,
+    verdicts_from,
+)
+from tests.analysis.strategies import benchmarks
+
+HEURISTICS = ["heuristic", "heuristic-printed"]
+
+
+def equal(name, values, expected):
+    return values == pytest.approx(expected, rel=0, abs=0 if name == "m2" else 1e-9)
+
+
+def differing(runs, expected):
+    """The measures whose values differ from those expected; M2 has to be exact."""
+    shared = Runs(runs)
+    return [name for name, measure in MEASURES.items() if not equal(name, measure.of_pairs(shared), expected[name])]
+
+
+def noise(k, n, *, seed=1):
+    return np.random.default_rng(seed).lognormal(sigma=0.3, size=(k, n))
+
+
+def with_rows(runs, rows, value):
+    changed = runs.copy()
+    changed[rows] = value
+    return changed
+
+
+@pytest.fixture(scope="module")
+def real(icpe_dir):
+    """The runs of every real benchmark, by file."""
+    read = {}
+    for path in sorted((icpe_dir / "timeseries").glob("*.json.gz")):
+        with gzip.open(path) as file:
+            read[path.name] = np.array(json.load(file))
+    return read
+
+
+@pytest.fixture(scope="module")
+def real_values(real):
+    return {file: pair_values(runs) for file, runs in real.items()}
+
+
+def test_every_measure_has_a_plain_definition():
+    assert set(PLAIN) == set(MEASURES)
+
+
+@pytest.mark.slow
+def test_every_measure_of_every_real_benchmark_equals_its_definition(real, real_values):
+    wrong = {file: names for file, runs in real.items() if (names := differing(runs, real_values[file]))}
+    assert len(real) == 203
+    assert wrong == {}
+
+
+@pytest.mark.slow
+def test_every_verdict_on_every_real_benchmark_follows_from_the_definitions(real, real_values):
+    wrong = []
+    for file, runs in real.items():
+        found = {name: judge(runs).verdict for name, judge in CLASSIFIERS.items()}
+        if found != verdicts_from(real_values[file]):
+            wrong.append((file, found))
+    assert wrong == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theta", [0.1, 0.25, 0.5, 0.9])
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_the_lazy_verdict_on_every_real_benchmark_is_the_full_one(real, name, theta):
+    judge = CLASSIFIERS[name]
+    lazy = {file: judge(runs, theta=theta, only_verdict=True).verdict for file, runs in real.items()}
+    assert lazy == {file: judge(runs, theta=theta).verdict for file, runs in real.items()}
+
+
+@settings(max_examples=60, deadline=None)
+@given(benchmarks())
+def test_every_measure_equals_its_definition(runs):
+    assert differing(runs, pair_values(runs)) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(benchmarks())
+def test_the_score_of_the_heuristics_follows_from_the_definitions(runs):
+    values = pair_values(runs)
+    for name, measures in ("heuristic", OF_HEURISTIC), ("heuristic-printed", OF_PRINTED):
+        expected = np.median([values[measure].mean() for measure in measures])
+        assert CLASSIFIERS[name](runs).score == pytest.approx(expected, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(benchmarks(), st.floats(0, 1))
+def test_the_verdict_of_the_heuristics_follows_from_the_definitions(runs, theta):
+    values = pair_values(runs)
+    assume(min(abs(pairs.mean() - theta) for pairs in values.values()) > 1e-9)  # nearer, rounding decides
+    found = {name: CLASSIFIERS[name](runs, theta=theta).verdict for name in HEURISTICS}
+    assert found.items() <= verdicts_from(values, theta=theta).items()
+
+
+@settings(max_examples=60, deadline=None)
+@given(benchmarks(), st.floats(0.01, 1))
+def test_same_follows_from_the_definitions(runs, cut):
+    values = pair_values(runs)
+    apart = np.sort(np.mean([values[name] for name in OF_SAME], axis=0))
+    height = merges(values)[-1, 2]
+    assume((np.diff(apart) > 1e-9).all() and abs(height - cut) > 1e-9)  # of equal merges, rounding decides the first
+    verdict = same(runs, cut=cut)
+    assert (verdict.score, verdict.verdict) == (pytest.approx(height), verdicts_from(values, cut=cut)["same"])
+
+
+# M5 counts four runs in one word
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 9, 17, 33, 50])
+def test_any_number_of_runs_equals_the_definition(k):
+    runs = np.round(noise(k, 50), 1)
+    assert differing(runs, pair_values(runs)) == []
+
+
+# 3965 is the longest that M2 compresses within its small window, 32767 the highest count that M5 packs
+@pytest.mark.parametrize("n", [2, 3, 50, 300, 3000, 3965, 3966, 32767, 32768])
+def test_any_number_of_iterations_equals_the_definition(n):
+    runs = np.round(noise(3, n), 2)
+    assert differing(runs, pair_values(runs)) == []
+
+
+@pytest.mark.parametrize("n", [3965, 3966, 4096, 5000])
+def test_m2_sees_what_recurs_at_the_other_end_of_long_runs(n):
+    first, second = np.random.default_rng(7).integers(1, 5, (2, n)).astype(float)
+    second[-150:] = first[:150]
+    assert MEASURES["m2"].function(first, second) == compression(first, second)
+
+
+@pytest.mark.parametrize("n", [32767, 32768])
+@pytest.mark.parametrize("k", [4, 5, 7])
+@pytest.mark.parametrize("decimals", [2, 12])  # few distinct values, or more than are compared at a time
+def test_m5_counts_to_the_end_of_long_runs(k, n, decimals):
+    runs = np.round(noise(k, n), decimals)
+    runs[0] += 1000
+    expected = [kolmogorov_smirnov(x, y) for x, y in combinations(runs, 2)]
+    assert expected[: k - 1] == [1] * (k - 1)
+    assert MEASURES["m5"].of_pairs(Runs(runs)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
+def test_m5_finds_the_largest_distance_anywhere_among_many_values(share):
+    runs = np.sort(np.random.default_rng(8).random((5, 30_000)))
+    runs[1, int(share * 30_000) :] += 0.1
+    expected = [kolmogorov_smirnov(x, y) for x, y in combinations(runs, 2)]
+    assert MEASURES["m5"].of_pairs(Runs(runs)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_runs_of_unequal_length_equal_the_definition_for_their_beginnings():
+    long = noise(5, 90)
+    runs = [row[:length] for row, length in zip(long, [90, 61, 75, 60, 88], strict=True)]
+    assert differing(runs, pair_values(long[:, :60])) == []
+
+
+EDGES = {
+    "one constant run": with_rows(noise(5, 100), [2], 0.1),
+    "two constant runs": with_rows(noise(5, 100), [0, 3], [[0.2], [0.7]]),
+    "two equal constant runs": with_rows(noise(5, 100), [0, 3], 0.1),
+    "only equal constant runs": np.full((5, 100), 0.1),
+    "one run of zeros": with_rows(noise(5, 100), [2], 0),
+    "two runs of zeros": with_rows(noise(5, 100), [0, 4], 0),
+    "only zeros": np.zeros((5, 100)),
+    "a constant run and zeros": with_rows(np.zeros((3, 100)), [1], 0.25),
+    "equal runs": np.repeat(noise(1, 100), 5, axis=0),
+    "two distinct values": np.random.default_rng(1).choice([0.1, 0.7], (5, 100)),
+    "three distinct values": np.random.default_rng(2).integers(0, 3, (5, 100)) * 1e-9,
+    "nanoseconds beside minutes": np.exp(np.random.default_rng(3).uniform(np.log(2e-9), np.log(155), (5, 300))),
+    "one outlier": np.where(np.arange(1500).reshape(5, 300) == 777, 1e6, noise(5, 300)),
+    "an outlier in each run": np.where(np.arange(1500).reshape(5, 300) % 301 == 7, 1e6, noise(5, 300)),
+}
+
+
+@pytest.mark.parametrize("runs", EDGES.values(), ids=EDGES)
+def test_odd_runs_equal_the_definition(runs):
+    assert differing(runs, pair_values(runs)) == []
+
+
+@pytest.mark.parametrize("runs", EDGES.values(), ids=EDGES)
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_odd_runs_are_between_0_and_1_apart(name, runs):
+    values = MEASURES[name].of_pairs(Runs(runs))
+    assert ((values >= 0) & (values <= 1)).all()
+
+
+def test_scaled_rmse_of_constant_runs_is_not_above_1():
+    levels = np.geomspace(0.1, 0.11, 50)
+    values = MEASURES["scaled_rmse"].of_pairs(Runs(np.repeat(levels[:, None], 100, axis=1)))
+    assert values.max() <= 1
+
+
+def test_runs_that_vary_by_single_bits_keep_their_pattern():
+    t = np.arange(60)
+    runs = Runs([1 + 2.0**-52 * (t % 2), 1 + 2.0**-52 * (t // 2 % 2)])
+    assert MEASURES["m1"].of_pairs(runs) == pytest.approx(1)
+    assert MEASURES["m3"].of_pairs(runs) == pytest.approx(np.sqrt(0.5))
+
+
+def test_the_unit_does_not_decide_which_of_two_ties_merges_first():
+    rows = np.repeat([[1.0], [1], [1], [2], [4]], 50, axis=1)
+    assert same(rows).score == pytest.approx(same(rows * 1e-9).score, rel=1e-12)
+
+
+@pytest.mark.parametrize(("classifier", "name"), [(same, "cut"), (heuristic, "theta")])
+def test_a_threshold_that_is_no_number_is_refused(classifier, name):
+    with pytest.raises(ValueError, match=f"^{name} must be a number, got nan$"):
+        classifier(np.ones((3, 60)), **{name: np.nan})
+
+
+def test_a_verdict_without_category_says_what_it_was_asked_with():
+    verdict = heuristic(np.ones((2, 60)), drop=20)
+    assert (verdict.verdict, verdict.threshold, verdict.parameters["drop"]) == (None, 0.25, 20)
+
+
+# 2**-1074 is the smallest float, 2**1024 beyond the largest
+@pytest.mark.parametrize(("highest", "exponent"), [(4, -1074), (2**50, -1074), (2**50, 946), (2**50, 973)])
+def test_no_measure_underflows_or_overflows(highest, exponent):
+    runs = np.random.default_rng(4).integers(0, highest, (5, 100), endpoint=True).astype(np.float64)
+    assert differing(np.ldexp(runs, exponent), pair_values(runs)) == []
+
+
+def nearly_equal_runs(exponent):
+    """Two runs around 1 and their difference, of the order of 2**-exponent; the means of all three are exact."""
+    wave = np.tile([1, -3, 2, 5, -5, 0, 4, -4], 25) * 2.0**-6
+    difference = np.tile([2, -1, -1, 3, -3, 1, -2, 9], 25) * 2.0**-exponent
+    return 1 + wave, 1 + wave + difference, difference
+
+
+NEARLY_EQUAL = pytest.mark.parametrize("exponent", [10, 14, 20, 27, 40])  # 2**-40 is about 1e-12
+
+
+@NEARLY_EQUAL
+def test_m3_of_nearly_equal_runs_is_the_norm_of_their_difference(exponent):
+    x, y, difference = (run - run.mean() for run in nearly_equal_runs(exponent))
+    expected = np.linalg.norm(difference) / (np.linalg.norm(x) + np.linalg.norm(y))
+    assert MEASURES["m3"].function(x + 1, y + 1) == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+@NEARLY_EQUAL
+def test_m3_with_the_mean_of_nearly_equal_runs_is_the_norm_of_their_difference(exponent):
+    x, y, difference = nearly_equal_runs(exponent)
+    expected = np.linalg.norm(difference) / (np.linalg.norm(x) + np.linalg.norm(y))
+    assert MEASURES["m3_with_mean"].function(x, y) == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+@NEARLY_EQUAL
+def test_kumar_hassebrook_of_nearly_equal_runs_is_the_square_of_their_difference(exponent):
+    x, y, difference = nearly_equal_runs(exponent)
+    expected = difference @ difference / (x @ y + difference @ difference)
+    assert MEASURES["kumar_hassebrook"].function(x, y) == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+@NEARLY_EQUAL
+def test_scaled_rmse_of_nearly_equal_runs_is_that_of_their_difference(exponent):
+    x, y, difference = nearly_equal_runs(exponent)
+    expected = np.sqrt(np.mean(difference**2)) / np.ptp([x, y])
+    assert MEASURES["scaled_rmse"].function(x, y) == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+@given(benchmarks(), st.floats(-0.5, 1.5))
+def test_compression_exceeds_any_threshold_that_its_mean_does(runs, theta):
+    assert compression_exceeds(Runs(runs), theta) == (MEASURES["m2"].of_pairs(Runs(runs)).mean() > theta)
+
+
+@given(benchmarks())
+def test_compression_exceeds_what_is_just_below_its_mean_and_not_the_mean(runs):
+    mean, shared = float(MEASURES["m2"].of_pairs(Runs(runs)).mean()), Runs(runs)
+    assert compression_exceeds(shared, np.nextafter(mean, -1))
+    assert not compression_exceeds(shared, mean)
+    assert not compression_exceeds(shared, np.nextafter(mean, 2))
+
+
+@given(benchmarks(), st.booleans(), st.floats(-0.5, 1.5))
+def test_the_lazy_verdict_is_the_full_one(runs, keep_mean, theta):
+    full = heuristic(runs, theta=theta, keep_mean=keep_mean)
+    assert heuristic(runs, theta=theta, keep_mean=keep_mean, only_verdict=True).verdict == full.verdict
+
+
+@given(benchmarks(), st.booleans(), st.sampled_from(["m1", "m2", "m3", "m4", "m5"]))
+def test_the_lazy_verdict_is_the_full_one_at_the_mean_of_a_measure(runs, keep_mean, name):
+    theta = heuristic(runs, keep_mean=keep_mean).means[name]
+    full = heuristic(runs, theta=theta, keep_mean=keep_mean)
+    assert heuristic(runs, theta=theta, keep_mean=keep_mean, only_verdict=True).verdict == full.verdict
+
+
+@given(benchmarks(), st.booleans())
+def test_the_means_of_a_lazy_verdict_are_some_of_the_full_ones(runs, keep_mean):
+    full = heuristic(runs, keep_mean=keep_mean).means
+    lazy = heuristic(runs, keep_mean=keep_mean, only_verdict=True).means
+    assert lazy.items() <= full.items()
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_a_lazy_verdict_has_no_score_and_no_pairs(name):
+    verdict = CLASSIFIERS[name](noise(4, 60), only_verdict=True)
+    assert (verdict.score, dict(verdict.pairs)) == (None, {})
+
+
+def test_a_lazy_verdict_leaves_compression_out_where_the_others_decide():
+    assert "m2" not in heuristic(np.ones((4, 60)), only_verdict=True).means
+    shared = Runs(noise(4, 60))
+    heuristic(shared, only_verdict=True)
+    assert "m2" not in shared.computed

@@ -1,0 +1,102 @@
+"""What the rows of `MEASURES` and `CLASSIFIERS` say about themselves is so."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from analysis.classifiers import CLASSIFIERS, heuristic, same
+from analysis.dissimilarity import MEASURES, MeasurementError
+
+RUNS = np.exp(np.sin(np.arange(100) / 5) + np.random.default_rng(6).normal(scale=0.5, size=(4, 100)))
+WITH_A_NEGATIVE = RUNS - np.eye(4, 100, 7) * 100
+NO_PARAMETERS = {"drop", "only_verdict"}  # what to judge and how much to compute, not how
+
+
+def defaults(function):
+    keywords = {key: value for key, value in inspect.signature(function).parameters.items() if key != "runs"}
+    return {key: value.default for key, value in keywords.items() if key not in NO_PARAMETERS}
+
+
+# flag -> two pairs of runs that are equally far apart if it is set
+PROPERTIES = {
+    "symmetric": (RUNS[:2], RUNS[1::-1]),
+    "zero_for_same": (RUNS[[0, 0]], np.ones((2, 100))),
+    "scale_invariant": (RUNS[:2], RUNS[:2] * [[4], [1]]),
+    "offset_invariant": (RUNS[:2], np.add(RUNS[:2], [[4], [0]])),
+    "common_scale_invariant": (RUNS[:2], RUNS[:2] * 4),
+    "monotone_invariant": (RUNS[:2], RUNS[:2] ** 3),
+}
+
+
+@pytest.mark.parametrize("flag", PROPERTIES)
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_a_measure_has_the_properties_of_its_flags_and_no_other(name, flag):
+    measure = MEASURES[name]
+    one, other = (measure.function(*pair) for pair in PROPERTIES[flag])
+    assert (one == pytest.approx(other, abs=1e-9)) == getattr(measure, flag)
+
+
+@pytest.mark.parametrize("name", sorted(MEASURES))
+def test_a_measure_refuses_negative_measurements_only_where_it_says_so(name):
+    measure = MEASURES[name]
+    if measure.needs_nonnegative:
+        with pytest.raises(MeasurementError, match="is negative"):
+            measure.function(*WITH_A_NEGATIVE[:2])
+    else:
+        assert 0 <= measure.function(*WITH_A_NEGATIVE[:2]) <= 1
+
+
+@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
+def test_a_classifier_refuses_negative_measurements_only_where_it_says_so(name):
+    classifier = CLASSIFIERS[name]
+    if classifier.needs_nonnegative:
+        with pytest.raises(MeasurementError, match="is negative"):
+            classifier(WITH_A_NEGATIVE)
+    else:
+        assert classifier(WITH_A_NEGATIVE).verdict == "dissimilar"
+
+
+@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
+def test_a_classifier_needs_what_its_measures_need(name):
+    classifier = CLASSIFIERS[name]
+    measures = [MEASURES[key] for key in classifier(RUNS).pairs]
+    assert classifier.needs_nonnegative == any(measure.needs_nonnegative for measure in measures)
+    assert classifier.min_iterations == max(measure.min_iterations for measure in measures)
+
+
+@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
+def test_a_classifier_judges_from_its_shortest_length_on(name):
+    shortest = CLASSIFIERS[name].min_iterations
+    assert CLASSIFIERS[name](RUNS[:, : shortest - 1]).verdict is None
+    assert CLASSIFIERS[name](RUNS[:, :shortest]).verdict is not None
+
+
+@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
+def test_a_classifier_lists_every_open_choice_of_its_function(name):
+    assert set(CLASSIFIERS[name].parameters) == set(defaults(CLASSIFIERS[name].function))
+
+
+@pytest.mark.parametrize(("name", "function"), [("heuristic", heuristic), ("same", same)])
+def test_a_classifier_is_its_function_with_the_defaults(name, function):
+    assert CLASSIFIERS[name].parameters == defaults(function)
+
+
+def test_the_printed_heuristic_differs_in_the_mean_alone():
+    assert CLASSIFIERS["heuristic-printed"].parameters == defaults(heuristic) | {"keep_mean": True}
+
+
+@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
+def test_a_verdict_names_its_classifier_version_and_parameters(name):
+    classifier = CLASSIFIERS[name]
+    verdict = classifier(RUNS)
+    assert (verdict.classifier, verdict.version) == (name, classifier.version)
+    assert verdict.parameters == {**classifier.parameters, "drop": 0}
+
+
+@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
+def test_parameters_given_take_the_place_of_the_registered_ones(name):
+    classifier = CLASSIFIERS[name]
+    threshold = next(key for key in classifier.parameters if key in ("theta", "cut"))
+    assert classifier(RUNS, **{threshold: 1.0}).verdict == "similar"
+    assert classifier(RUNS, **{threshold: 0.01}).verdict == "dissimilar"
