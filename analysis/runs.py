@@ -55,7 +55,7 @@ class Runs:
             if not np.isfinite(run).all():
                 at = int(np.flatnonzero(~np.isfinite(run))[0])
                 raise MeasurementError(f"run {index}, iteration {at}: {run[at]} is not a finite measurement")
-        self.drop = drop
+        self.drop = checked_drop(drop)
         self.n_dropped = [_n_warmup(run, index, drop) for index, run in enumerate(series)]
         series = [run[n_dropped:] for run, n_dropped in zip(series, self.n_dropped, strict=True)]
         n = min(len(run) for run in series)
@@ -125,9 +125,14 @@ class Runs:
             )
 
 
-def _n_warmup(run: Floats, index: int, drop: float) -> int:
+def checked_drop(drop: float) -> float:
+    """The warm-up as given; raises ValueError if it is neither a number of iterations nor a share below 1."""
     if not 0 <= drop < np.inf or (drop > 1 and drop != int(drop)):
         raise ValueError(f"drop must be a number of iterations or a share below 1, got {drop}")
+    return drop
+
+
+def _n_warmup(run: Floats, index: int, drop: float) -> int:
     if drop < 1:
         return min(int(drop * len(run) + 1e-9), len(run) - 1)  # 0.29 of 3000 is 870, also in binary
     n_dropped = int(drop)

@@ -45,7 +45,9 @@ def runs(payload: Mapping[str, Any], *, rule: str = "core", width: int = 170, he
         title = f"run {number}" + (f" ({outside} outside)" if outside else "")
         band, medians = _band(run, factor), _medians(run, factor)
         layers = (
-            alt.Chart(band).mark_area(color=BAND, clip=True, interpolate="step-after").encode(x=x, y=y, y2="high:Q"),
+            alt.Chart(band)
+            .mark_area(color=BAND, stroke=BAND, strokeWidth=1, clip=True, interpolate="step-after")
+            .encode(x=x, y=y, y2="high:Q"),
             alt.Chart(medians).mark_line(color=INK, clip=True, strokeWidth=1.5).encode(x=x, y=alt.Y("median:Q")),
         )
         panels.append(alt.layer(*layers).properties(title=title, width=width, height=height))
@@ -68,14 +70,18 @@ def _unit(payload: Mapping[str, Any]) -> tuple[float, str]:
 def _band(run: Mapping[str, Any], factor: float) -> pd.DataFrame:
     low, high = _unpacked(run["low"]) / factor, _unpacked(run["high"]) / factor
     starts = np.linspace(0, run["n"], len(low), endpoint=False).astype(int)
-    return pd.DataFrame({"iteration": starts, "low": low, "high": high})
+    # the last bin once more where the run ends: a step needs somewhere to go
+    table = {"iteration": [*starts, run["n"]], "low": [*low, low[-1]], "high": [*high, high[-1]]}
+    return pd.DataFrame(table)
 
 
 def _medians(run: Mapping[str, Any], factor: float) -> pd.DataFrame:
     medians = _unpacked(run["medians"]) / factor
-    width = 1 if run["n"] < MEDIAN_WINDOW else MEDIAN_WINDOW
-    middles = np.minimum((np.arange(len(medians)) + 0.5) * width, run["n"])
-    return pd.DataFrame({"iteration": middles if width > 1 else np.arange(len(medians)), "median": medians})
+    if run["n"] < MEDIAN_WINDOW:  # every iteration itself
+        return pd.DataFrame({"iteration": np.arange(run["n"]), "median": medians})
+    starts = np.arange(len(medians)) * MEDIAN_WINDOW
+    ends = np.minimum(starts + MEDIAN_WINDOW, run["n"])
+    return pd.DataFrame({"iteration": (starts + ends) / 2, "median": medians})
 
 
 def _unpacked(text: str) -> Series:

@@ -38,5 +38,5 @@ def _loaded(point: EntryPoint) -> Plugin:
     distribution = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown package"
     try:
         return Plugin(point.name, distribution, point.load())
-    except Exception as error:  # noqa: BLE001 - whatever a foreign module does must not stop ours
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a foreign module does must not stop ours
         return Plugin(point.name, distribution, None, f"{type(error).__name__}: {error}")

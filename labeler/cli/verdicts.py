@@ -1,13 +1,16 @@
 """The command that computes verdicts, and the executors it does so on."""
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from pathlib import Path
+from threading import Thread
 
 import click
 
@@ -17,6 +20,15 @@ from labeler.service import computing, judged, reporting
 from labeler.service.judging import JudgeOptions
 from labeler.store import Database
 
+GOES_ON = "What was judged is kept; the same command goes on from there."
+
+
+def _checked(_context: click.Context, _option: click.Parameter, drop: float) -> float:
+    try:
+        return JudgeOptions(drop).drop
+    except InputError as error:
+        raise click.BadParameter(str(error)) from None
+
 
 @click.command(epilog="Example: labeler verdicts --study cache.study --jobs 2 --export verdicts.csv")
 @study_option
@@ -24,7 +36,7 @@ from labeler.store import Database
 @click.option(
     "--scheduler", default=None, metavar="ADDRESS", help="Compute on a Dask cluster instead, such as tcp://host:8786."
 )
-@click.option("--drop", type=click.FloatRange(min=0), default=0, show_default=True,
+@click.option("--drop", type=click.FloatRange(min=0), default=0, show_default=True, callback=_checked,
               help="Warm-up left out of each run: iterations, or a share below 1.")  # fmt: skip
 @click.option("--only-verdict", is_flag=True, help="Compute no more than the verdicts need: no scores, no evidence.")
 @click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
@@ -77,12 +89,7 @@ def _compute(db: Database, options: JudgeOptions, jobs: int, scheduler: str | No
                 actor=OWNER,
             )
     except KeyboardInterrupt:
-        raise InputError("Stopped. What was judged is kept; the same command goes on from there.") from None
-    except BrokenProcessPool:
-        raise InputError(
-            "A worker process ended unexpectedly, perhaps for lack of memory. What was judged is kept; "
-            "the same command goes on from there."
-        ) from None
+        raise InputError(f"Stopped. {GOES_ON}") from None
     if not computed.n_items:
         raise InputError("The study has no measurements to judge. Import some first.")
     remark(
@@ -97,9 +104,11 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
         with _dask_executor(scheduler) as executor:
             yield executor
     elif jobs > 1:
-        pool = ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts_to_the_parent)
+        pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
         try:
             yield pool
+        except BrokenProcessPool:
+            raise InputError(f"A worker process ended unexpectedly, perhaps for lack of memory. {GOES_ON}") from None
         finally:
             pool.shutdown(cancel_futures=True)
     else:
@@ -109,7 +118,7 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
 @contextmanager
 def _dask_executor(address: str) -> Iterator[Executor]:
     try:
-        from dask.distributed import Client
+        from dask.distributed import Client, KilledWorker
     except ImportError:
         raise InputError("A Dask cluster needs: pip install 'benchmark-run-labeler[cluster]'") from None
     try:
@@ -118,9 +127,21 @@ def _dask_executor(address: str) -> Iterator[Executor]:
         raise InputError(f"No Dask scheduler answers at {address}: {error}.") from None
     try:
         yield client.get_executor()
+    except (CancelledError, KilledWorker) as error:
+        lost = "lost its connection" if isinstance(error, CancelledError) else "lost every worker that tried an item"
+        raise InputError(f"The Dask cluster at {address} {lost}. {GOES_ON}") from None
     finally:
         client.close()
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _begin_worker() -> None:
+    """Leave Ctrl+C to the parent, and end when the parent is gone, however it ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is not None:
+        Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)

@@ -46,6 +46,10 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
     table = _read(source, VERDICT_COLUMNS if classifier else (*VERDICT_COLUMNS, "classifier"))
     if "classifier" not in table:
         table["classifier"] = classifier
+    for column in ("item", "classifier"):
+        for line, name in table[column].items():
+            if not name.strip():
+                raise Refused(source.name, f"the {column} is empty", f"line {line}")
     for line, verdict in table["verdict"].items():
         if verdict not in ("similar", "dissimilar", ""):
             raise Refused(source.name, f"verdict {verdict!r} is not similar, dissimilar or empty", f"line {line}")

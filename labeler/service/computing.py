@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from analysis.classifiers import Verdict
 from labeler.model import Category, Item, StoredVerdict
-from labeler.service.judging import Judge, JudgeOptions, judge, judges
+from labeler.service.judging import NOT_INSTALLED, Judge, JudgeOptions, judge, judges
 from labeler.store import Database, events, items, jobs, runs, verdicts
 from labeler.store.jobs import Job
 
@@ -166,7 +166,7 @@ def _stored(item: Item, verdict: Verdict, by: Judge) -> StoredVerdict:
         classifier=by.name,
         parameters=by.parameters,
         data_hash=item.data_hash,
-        version=by.version,
+        version=NOT_INSTALLED if verdict.version == NOT_INSTALLED else by.version,
         verdict=Category(verdict.verdict) if verdict.verdict else None,
         score=verdict.score,
         threshold=verdict.threshold,

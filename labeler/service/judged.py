@@ -76,6 +76,8 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
         first = doubled.iloc[0]
         raise InputError(f"{path}: classifier {first['classifier']!r} has two verdicts on item {first['item']!r}.")
     with db.atomic():
+        for name in set(table["classifier"]):
+            verdicts.remove(db, name, IMPORTED)
         known = {item.name: item for item in items.all_items(db)}
         may_add_items = not any(item.n_runs for item in known.values())
         for row in table.to_dict("records"):

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.classifiers import CLASSIFIERS, Verdict
-from analysis.runs import Runs
+from analysis.runs import Runs, checked_drop
+from labeler.errors import InputError
 from labeler.model import Series
 from labeler.plugins import classifier_plugins
+from labeler.service import foreign
 
-PLUGIN_VERSION = 1
+PLUGIN_VERSION, NOT_INSTALLED = 1, 0  # what could not be asked here is asked again next time
 
 
 @dataclass(frozen=True)
@@ -22,10 +24,22 @@ class JudgeOptions:
         Warm-up left out at the start of each run: a number of iterations, or a share below 1.
     only_verdict : bool
         Compute no more than the verdicts need; no scores of the heuristics, no evidence.
+
+    Raises
+    ------
+    InputError
+        If `drop` is neither.
     """
 
     drop: float = 0
     only_verdict: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a warm-up that is none."""
+        try:
+            checked_drop(self.drop)
+        except ValueError as error:
+            raise InputError(f"{str(error).capitalize()}.") from None
 
 
 @dataclass(frozen=True)
@@ -77,23 +91,18 @@ def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions 
 
 
 def _verdict(name: str, shared: Runs, options: JudgeOptions) -> Verdict:
+    known = {"n_runs": shared.k, "n_iterations": shared.n}
     try:
         if name in CLASSIFIERS:
             return CLASSIFIERS[name](shared, drop=options.drop, **_laziness(name, options))
-        return _foreign_verdict(name, shared)
-    except Exception as error:  # noqa: BLE001 - a classifier that fails on one item must not stop the others
+        plugin = classifier_plugins().get(name)
+        if plugin is None or plugin.function is None:
+            reason = plugin.error if plugin else f"the classifier {name} is not installed here"
+            return Verdict(name, None, reason=reason, version=NOT_INSTALLED, **known)
+        return foreign.checked(name, plugin.function(shared), shared)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - one that fails on one item must not stop the others
         text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        return Verdict(name, None, reason=text or type(error).__name__, n_runs=shared.k, n_iterations=shared.n)
-
-
-def _foreign_verdict(name: str, shared: Runs) -> Verdict:
-    plugin = classifier_plugins().get(name)
-    if plugin is None or plugin.function is None:
-        raise ValueError(plugin.error if plugin else f"the classifier {name} is not installed here")
-    verdict = plugin.function(shared)
-    if not isinstance(verdict, Verdict):
-        raise TypeError(f"gave {type(verdict).__name__}, not a Verdict")
-    return verdict
+        return Verdict(name, None, reason=text or type(error).__name__, **known)
 
 
 def _laziness(name: str, options: JudgeOptions) -> dict[str, bool]:

@@ -37,6 +37,11 @@ def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
     )  # fmt: skip
 
 
+def remove(db: Database, classifier: str, parameters: Mapping[str, Any]) -> None:
+    """Remove all verdicts of a classifier with these parameters."""
+    db.execute("DELETE FROM verdicts WHERE classifier = ? AND parameters = ?", (classifier, as_key(parameters)))
+
+
 def use(db: Database, judges: Iterable[tuple[str, Mapping[str, Any], int]], used_utc: str) -> None:
     """Make the verdicts of these (classifier, parameters, version) the ones that `table` shows."""
     db.executemany(
