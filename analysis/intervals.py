@@ -1,10 +1,16 @@
 """What a statistic returns, and confidence intervals for proportions and for means of item-wise terms."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
+
+MIN_GROUPS = 20  # fewer groups give a cluster-robust standard error that is too small
+
+Groups = Sequence[object] | pd.Series | NDArray[np.generic]
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,11 @@ class Estimate:
         if self.value is None or self.low is None or self.high is None:
             return None
         return self.value, self.low, self.high
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the length of the interval, or None where there is none."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
 def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
@@ -104,7 +115,13 @@ def clopper_pearson(x: float, n: float, level: float = 0.95) -> Estimate:
 
 
 def linearised(
-    value: float, terms: NDArray[np.float64], level: float = 0.95, *, lowest: float = -1.0, highest: float = 1.0
+    value: float,
+    terms: NDArray[np.float64],
+    level: float = 0.95,
+    *,
+    groups: Groups | None = None,
+    lowest: float = -1.0,
+    highest: float = 1.0,
 ) -> Estimate:
     """A statistic with the standard error of the mean of its item-wise linear terms [1]_.
 
@@ -116,24 +133,73 @@ def linearised(
         The x_i of the source: their mean estimates the statistic, items are independent.
     level : float
         Confidence level of the interval (t distribution, n_items - 1 degrees of freedom).
+    groups : sequence of hashable, one an item, optional
+        Groups within which items may be alike, such as applications. With at least 20 of them the standard error
+        is cluster-robust [2]_, G/(G-1) sum_g (sum_{i in g} (x_i - value))^2 / n^2, and t has G - 1 degrees of
+        freedom; with fewer it is the plain one, and `reason` says so. A missing group is a group like any other.
     lowest, highest : float
         Range of the statistic; the interval is cut there.
 
     Returns
     -------
     Estimate
-        With one item there is no standard error and no interval, and `reason` says so.
+        With one item, or without any variation between items (or groups), there is no standard error and no
+        interval, and `reason` says so: an interval of zero width would claim certainty.
+
+    Raises
+    ------
+    ValueError
+        If there is not one group an item.
 
     References
     ----------
     .. [1] Gwet (2008), Br. J. Math. Stat. Psychol. 61:29-48, doi:10.1348/000711006X126600
+    .. [2] Cameron, Miller (2015), J. Human Resources 50:317-372, doi:10.3368/jhr.50.2.317
     """
     n = len(terms)
+    numbers, reason = numbered_groups(n, groups)
     if n < 2:
         return Estimate(value, reason="one item: no standard error")
-    se = float(np.sqrt(((terms - value) ** 2).sum() / (n * (n - 1))))
-    half = float(special.stdtrit(n - 1, (1 + level) / 2)) * se
-    return Estimate(value, se, max(value - half, lowest), min(value + half, highest))
+    off = terms - value
+    off[np.abs(off) < 1e-9] = 0.0  # rounding of terms that are all alike is no variation
+    sums = off if numbers is None else np.bincount(numbers, weights=off)
+    m = len(sums)
+    se = float(np.sqrt(m / (m - 1) * (sums**2).sum()) / n)
+    if se < 1e-12:
+        return Estimate(
+            value, reason=f"no variation between {'items' if numbers is None else 'groups'}: no standard error"
+        )
+    half = float(special.stdtrit(m - 1, (1 + level) / 2)) * se
+    return Estimate(value, se, max(value - half, lowest), min(value + half, highest), reason)
+
+
+def numbered_groups(n_items: int, groups: Groups | None) -> tuple[NDArray[np.intp] | None, str | None]:
+    """The number of each item's group, or None with a reason where groups are too few to be used.
+
+    Parameters
+    ----------
+    n_items : int
+    groups : sequence of hashable, one an item, optional
+        A missing group is a group like any other.
+
+    Returns
+    -------
+    tuple of (ndarray of int, shape (n_items,), or None) and (str or None)
+        Both None without groups.
+
+    Raises
+    ------
+    ValueError
+        If there is not one group an item.
+    """
+    if groups is None:
+        return None, None
+    if len(groups) != n_items:
+        raise ValueError(f"groups has {len(groups)} entries for {n_items} items")
+    numbers, names = pd.factorize(pd.Series(list(groups), dtype=object), use_na_sentinel=False)
+    if len(names) < MIN_GROUPS:
+        return None, f"fewer than {MIN_GROUPS} groups ({len(names)}): standard error as if items were independent"
+    return numbers, None
 
 
 def _check_count(x: float, n: float, level: float) -> None:

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis.categories import ANSWERS, CATEGORIES
 
+COUNTED_KINDS = ("fresh", "overlap")
+
 
 def checked_counts(counts: ArrayLike) -> NDArray[np.float64]:
     """The count table as an array of floats that are whole numbers, rows without a rating left out.
@@ -163,3 +165,61 @@ def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
         if last is not None:
             frozen.setdefault((rater, task), last)
     return answers.iloc[sorted(frozen.values())]
+
+
+def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
+    """An answer table with all columns that tell assignments apart.
+
+    Parameters
+    ----------
+    answers : DataFrame
+        Columns item, reviewer, label; optionally kind and assignment.
+
+    Returns
+    -------
+    DataFrame
+        A copy with `kind` (fresh where missing) and `assignment` (item and kind where missing).
+
+    Raises
+    ------
+    ValueError
+        If a column is missing.
+    """
+    missing = [name for name in ("item", "reviewer", "label") if name not in answers.columns]
+    if missing:
+        raise ValueError(f"the labels lack the column {', '.join(missing)}; they have {', '.join(map(str, answers))}")
+    table = answers.copy()
+    if "kind" not in table:
+        table["kind"] = "fresh"
+    if "assignment" not in table:
+        table["assignment"] = list(zip(table["item"], table["kind"], strict=True))
+    return table
+
+
+def first_of(answers: pd.DataFrame) -> pd.DataFrame:
+    """The first labels of an answer table (`with_defaults`) of every kind, in the words of a label table.
+
+    Returns
+    -------
+    DataFrame
+        The rows of the first labels with all their columns, reviewer named rater and label named category.
+    """
+    named = answers.rename(columns={"reviewer": "rater", "label": "answer"})
+    return first_labels(named).rename(columns={"answer": "category"})
+
+
+def counted_labels(answers: pd.DataFrame) -> pd.DataFrame:
+    """The label table that agreement and consensus are computed from: first labels, fresh or overlap.
+
+    Parameters
+    ----------
+    answers : DataFrame
+        As for `with_defaults`.
+
+    Returns
+    -------
+    DataFrame
+        Columns item, rater, category, and every other column of the answers.
+    """
+    first = first_of(with_defaults(answers))
+    return first[first["kind"].isin(COUNTED_KINDS)]

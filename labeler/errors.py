@@ -73,3 +73,15 @@ class NotAssigned(LabelerError):
 
 class AnswerRefused(LabelerError):
     """The answer cannot be kept."""
+
+
+def sentence(error: Exception) -> str:
+    """The text of an error as a sentence; names in it stay as they are.
+
+    Examples
+    --------
+    >>> sentence(ValueError("there is no application 'Apache/Kafka'"))
+    "There is no application 'Apache/Kafka'."
+    """
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"

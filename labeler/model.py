@@ -247,6 +247,7 @@ class StoredVerdict:
     linkage: Series | None = None
     n_runs: int = 0
     n_iterations: int = 0
+    n_left_out: int = 0
     error: str | None = None
 
 

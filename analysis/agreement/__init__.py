@@ -4,6 +4,8 @@ Notation of the sources: item i has r_i ratings, r_ik of them in category k; n i
 q declared categories. Binary tables put *dissimilar* in the second column.
 """
 
+from analysis.agreement._bootstrap import bootstrap_coefficient, bootstrap_cohen_kappa
+from analysis.agreement._chance_tests import ChanceTest, cohen_kappa_test, fleiss_kappa_test
 from analysis.agreement._coefficients import (
     brennan_prediger,
     fleiss_kappa,
@@ -11,20 +13,72 @@ from analysis.agreement._coefficients import (
     krippendorff_alpha,
     percent_agreement,
 )
-from analysis.agreement._pairs import Homogeneity, PairAgreement, cohen_kappa, pair_agreements, pair_homogeneity
+from analysis.agreement._groups import GroupAgreement, by_group, by_order, partner_agreement
+from analysis.agreement._leniency import Leniency, LeniencyTest, PairLeniency, RaterLeniency, leniency
+from analysis.agreement._multiple import bonferroni, holm
+from analysis.agreement._order import OrderEffect, OrderTest, order_test, predecessor_effects, trend_effects
+from analysis.agreement._pairs import (
+    Homogeneity,
+    PairAgreement,
+    cohen_kappa,
+    pair_agreements,
+    pair_homogeneity,
+    pair_tables,
+)
+from analysis.agreement._retest import RetestAgreement, retest_agreement
+from analysis.agreement._two_by_two import (
+    TwoByTwo,
+    bias_index,
+    pabak,
+    prevalence_index,
+    scott_pi,
+    specific_agreement,
+    two_by_two_tables,
+)
 from analysis.agreement._words import band, minority_warning
 
 __all__ = [
+    "ChanceTest",
+    "GroupAgreement",
     "Homogeneity",
+    "Leniency",
+    "LeniencyTest",
+    "OrderEffect",
+    "OrderTest",
     "PairAgreement",
+    "PairLeniency",
+    "RaterLeniency",
+    "RetestAgreement",
+    "TwoByTwo",
     "band",
+    "bias_index",
+    "bonferroni",
+    "bootstrap_coefficient",
+    "bootstrap_cohen_kappa",
     "brennan_prediger",
+    "by_group",
+    "by_order",
     "cohen_kappa",
+    "cohen_kappa_test",
     "fleiss_kappa",
+    "fleiss_kappa_test",
     "gwet_ac1",
+    "holm",
     "krippendorff_alpha",
+    "leniency",
     "minority_warning",
+    "order_test",
+    "pabak",
     "pair_agreements",
     "pair_homogeneity",
+    "pair_tables",
+    "partner_agreement",
     "percent_agreement",
+    "predecessor_effects",
+    "prevalence_index",
+    "retest_agreement",
+    "scott_pi",
+    "specific_agreement",
+    "trend_effects",
+    "two_by_two_tables",
 ]

@@ -1,6 +1,6 @@
 """Agreement of pairs of raters, and whether all pairs agree alike."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from analysis.agreement._coefficients import ONE_CATEGORY
+from analysis.agreement._coefficients import ONE_CATEGORY, Floats
 from analysis.categories import CATEGORIES
 from analysis.intervals import Estimate, wilson
 from analysis.tables import checked_labels
@@ -51,7 +51,8 @@ def cohen_kappa(table: ArrayLike, *, level: float = 0.95) -> Estimate:
     -------
     Estimate
         In [-1, 1]. Undefined without items, or if both raters always use the same category. Exactly 0
-        if one rater is constant and the other is not; `reason` then says that it tells nothing.
+        if one rater is constant and the other is not; `reason` then says that it tells nothing. At full agreement
+        there is no standard error and no interval.
 
     Raises
     ------
@@ -68,7 +69,7 @@ def cohen_kappa(table: ArrayLike, *, level: float = 0.95) -> Estimate:
     >>> round(cohen_kappa([[20, 5], [10, 15]]).value, 3)
     0.4
     """
-    counts = _square_table(table)
+    counts = square_table(table)
     n = counts.sum()
     if n == 0:
         return Estimate(None, reason="no item was labelled by both")
@@ -80,19 +81,23 @@ def cohen_kappa(table: ArrayLike, *, level: float = 0.95) -> Estimate:
     if (row == 1).any() or (column == 1).any():
         return Estimate(0.0, reason="one rater used a single category: kappa is 0 whatever the other did")
     kappa = (po - pe) / (1 - pe)
-    if n < 2:
-        return Estimate(kappa, reason="one item: no standard error")
     both = row[None, :] + column[:, None]  # p_.i + p_j. of the source, for cell (i, j)
     on = np.trace(p * (1 - both.T * (1 - kappa)) ** 2)
     off = (1 - kappa) ** 2 * ((p * both**2).sum() - np.trace(p * both**2))
     variance = (on + off - (kappa - pe * (1 - kappa)) ** 2) / (n * (1 - pe) ** 2)
     se = float(np.sqrt(max(variance, 0.0)))
+    if se < 1e-7:  # full agreement or full disagreement; rounding leaves up to 1e-8
+        return Estimate(kappa, reason="no variation between items: no standard error")
     half = float(special.ndtri((1 + level) / 2)) * se
     return Estimate(kappa, se, max(kappa - half, -1.0), min(kappa + half, 1.0))
 
 
 def pair_agreements(
-    labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES, *, level: float = 0.95
+    labels: pd.DataFrame,
+    categories: Sequence[str] = CATEGORIES,
+    *,
+    level: float = 0.95,
+    interval: Callable[[float, float, float], Estimate] = wilson,
 ) -> list[PairAgreement]:
     """Agreement of every pair of raters that labelled an item in common.
 
@@ -103,7 +108,9 @@ def pair_agreements(
     categories : sequence of str
         The declared categories.
     level : float
-        Confidence level of Wilson's interval and of the interval of kappa.
+        Confidence level of the interval of the share and of the interval of kappa.
+    interval : callable
+        Interval of the share: `analysis.intervals.wilson` or `clopper_pearson`.
 
     Returns
     -------
@@ -115,16 +122,57 @@ def pair_agreements(
     ValueError
         If the label table is not one (`analysis.tables.checked_labels`).
     """
-    wide = checked_labels(labels, categories).pivot(index="item", columns="rater", values="category")
     pairs = []
-    for a, b in combinations(sorted(wide.columns), 2):
-        both = wide[[a, b]].dropna()
-        if not len(both):
-            continue
-        table = pd.crosstab(both[a], both[b]).reindex(index=list(categories), columns=list(categories), fill_value=0)
-        agree, n = int(np.trace(table.to_numpy())), len(both)
-        pairs.append(PairAgreement(a, b, n, agree, wilson(agree, n, level), cohen_kappa(table, level=level)))
+    for (a, b), table in pair_tables(labels, categories).items():
+        agree, n = int(np.trace(table)), int(table.sum())
+        pairs.append(PairAgreement(a, b, n, agree, interval(agree, n, level), cohen_kappa(table, level=level)))
     return pairs
+
+
+def pair_tables(
+    labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES
+) -> dict[tuple[str, str], NDArray[np.int64]]:
+    """The table of every pair of raters that labelled an item in common.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        Label table: columns item, rater, category; at most one label an (item, rater).
+    categories : sequence of str
+        The declared categories, in the order of rows and columns.
+
+    Returns
+    -------
+    dict of (rater, rater) to ndarray of int, shape (n_categories, n_categories)
+        Sorted by rater; rows are the first rater's categories. Pairs without a common item are left out.
+
+    Raises
+    ------
+    ValueError
+        If the label table is not one (`analysis.tables.checked_labels`).
+    """
+    return tables_of(*wide_labels(labels, categories), len(categories))
+
+
+def wide_labels(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> tuple[list[str], Floats]:
+    """The sorted raters, and the number of the category that each gave each item, shape (n_items, n_raters), or NaN."""
+    table = checked_labels(labels, categories)
+    item, _ = pd.factorize(table["item"], use_na_sentinel=False)
+    rater, names = pd.factorize(table["rater"], sort=True, use_na_sentinel=False)
+    wide = np.full((item.max(initial=-1) + 1, len(names)), np.nan)
+    wide[item, rater] = table["category"].map({name: k for k, name in enumerate(categories)}).to_numpy(np.float64)
+    return list(names), wide
+
+
+def tables_of(raters: Sequence[str], wide: Floats, q: int) -> dict[tuple[str, str], NDArray[np.int64]]:
+    """`pair_tables` of what `wide_labels` gives."""
+    tables = {}
+    for j, k in combinations(range(len(raters)), 2):
+        cells = wide[:, j] * q + wide[:, k]  # NaN where one of them is missing
+        cells = cells[~np.isnan(cells)].astype(np.int64)
+        if len(cells):
+            tables[raters[j], raters[k]] = np.bincount(cells, minlength=q * q).reshape(q, q)
+    return tables
 
 
 def pair_homogeneity(agree: Sequence[int], n: Sequence[int]) -> Homogeneity:
@@ -166,7 +214,8 @@ def pair_homogeneity(agree: Sequence[int], n: Sequence[int]) -> Homogeneity:
     return Homogeneity(chi2, df, float(special.chdtrc(df, chi2)))
 
 
-def _square_table(table: ArrayLike) -> NDArray[np.float64]:
+def square_table(table: ArrayLike) -> NDArray[np.float64]:
+    """The table of two raters as floats, checked; the message names the offending shape or values."""
     counts = np.asarray(table, dtype=float)
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.shape[0] < 2:
         raise ValueError(f"table must be square with at least two categories, got shape {counts.shape}")

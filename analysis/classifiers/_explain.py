@@ -1,7 +1,7 @@
 """A verdict in sentences: what decided it, and which runs stand apart."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -32,15 +32,16 @@ def explain(verdict: Verdict) -> tuple[str, ...]:
         return (f"No verdict: {verdict.reason}.",)
     sentences = [_clusters(verdict.clusters, verdict.threshold)] if verdict.clusters else []
     if verdict.means and not verdict.clusters and verdict.threshold is not None:
-        sentences.append(_means(verdict.means, verdict.threshold))
+        sentences.append(_means(verdict, verdict.threshold))
     if verdict.score is not None and verdict.threshold is not None:
-        name = "height of the last merge" if verdict.clusters else "median of the means" if verdict.means else "score"
         relation = "above" if verdict.score > verdict.threshold else "not above"
-        sentences.append(f"The {name}, {verdict.score:.3f}, is {relation} the threshold, {verdict.threshold:g}.")
+        score = _number(verdict.score, verdict.threshold, 3)
+        sentences.append(f"The {_name_of_score(verdict)}, {score}, is {relation} the threshold, {verdict.threshold:g}.")
     if verdict.pairs:
-        sentences.append(_farthest(np.mean(list(verdict.pairs.values()), axis=0)))
+        sentences += _farthest(np.mean(list(verdict.pairs.values()), axis=0))
     if verdict.n_left_out:
-        sentences.append(f"{verdict.n_left_out} iterations were left out, because the runs are of unequal length.")
+        n = "1 iteration was" if verdict.n_left_out == 1 else f"{verdict.n_left_out} iterations were"
+        sentences.append(f"{n} left out, because the runs are of unequal length.")
     return tuple(sentences)
 
 
@@ -58,36 +59,62 @@ def runs_apart(clusters: Sequence[int]) -> tuple[int, ...]:
     return tuple(run for run, cluster in enumerate(clusters) if cluster != largest)
 
 
-def _means(means: Mapping[str, float], theta: float) -> str:
-    above = [f"{title_of(name)} {mean:.2f}" for name, mean in means.items() if mean > theta]
-    below = [f"{title_of(name)} {mean:.2f}" for name, mean in means.items() if mean <= theta]
-    text = f"{len(above)} of {len(means)} means are above {theta:g}"
+def _name_of_score(verdict: Verdict) -> str:
+    """What the score is, where that is known."""
+    if verdict.clusters and (verdict.linkage is None or verdict.score == verdict.linkage[-1, 2]):
+        return "height of the last merge"
+    if (
+        verdict.means
+        and verdict.score is not None
+        and np.isclose(verdict.score, np.median(list(verdict.means.values())))
+    ):
+        return "median of the means"
+    return "score"
+
+
+def _means(verdict: Verdict, theta: float) -> str:
+    named = {
+        "m3_with_mean" if name == "m3" and verdict.parameters.get("keep_mean") else name: mean
+        for name, mean in verdict.means.items()
+    }
+    above = [f"{title_of(name)} {_number(mean, theta)}" for name, mean in named.items() if mean > theta]
+    below = [f"{title_of(name)} {_number(mean, theta)}" for name, mean in named.items() if mean <= theta]
+    text = f"{len(above)} of {len(named)} means {'is' if len(above) == 1 else 'are'} above {theta:g}"
     text += f": {', '.join(above)}" if above else ""
     return f"{text}; not above: {', '.join(below)}." if below else f"{text}."
+
+
+def _number(value: float, threshold: float, digits: int = 2) -> str:
+    """As few digits as tell the value from the threshold."""
+    while digits < 15 and value != threshold and f"{value:.{digits}f}" == f"{threshold:.{digits}f}":
+        digits += 1
+    return f"{value:.{digits}f}"
 
 
 def _clusters(clusters: Sequence[int], cut: float | None) -> str:
     groups: dict[int, list[int]] = {}
     for run, cluster in enumerate(clusters):
         groups.setdefault(cluster, []).append(run)
+    where = "" if cut is None else f" at the cut {cut:g}"
     if len(groups) == 1:
-        return f"One cluster at the cut {cut:g}: no run stands apart."
+        return f"One cluster{where}: no run stands apart."
     listed = "; ".join(_numbers(runs) for runs in groups.values())
-    apart = _numbers(runs_apart(clusters))
-    return f"{len(groups)} clusters at the cut {cut:g}: runs {listed}. Outside the largest: {apart}."
+    return f"{len(groups)} clusters{where}: runs {listed}. Outside the largest: {_numbers(runs_apart(clusters))}."
 
 
-def _farthest(pairs: Floats) -> str:
+def _farthest(pairs: Floats) -> list[str]:
+    """Which run is farthest from the others; nothing where there are two, or all are equally far."""
     k = int((1 + np.sqrt(1 + 8 * len(pairs))) / 2)
+    if k < 3 or np.ptp(pairs) == 0:
+        return []
     square = np.zeros((k, k))
     i, j = np.triu_indices(k, 1)
     square[i, j] = square[j, i] = pairs
     to_others = square.sum(axis=1) / (k - 1)
     farthest = int(to_others.argmax())
-    return (
-        f"Farthest from the others is run {farthest + 1}: {to_others[farthest]:.2f} on average over its pairs, "
-        f"where the median run has {np.median(to_others):.2f}."
-    )
+    mean, median = to_others[farthest], np.median(to_others)
+    said = f"Farthest from the others is run {farthest + 1}: {mean:.2f} on average over its pairs"
+    return [f"{said}, where the median run has {median:.2f}."]
 
 
 def _numbers(runs: Sequence[int]) -> str:

@@ -2,19 +2,22 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pandas as pd
 
-from analysis import agreement, consensus, evaluation
 from analysis.categories import CATEGORIES, NOT_SURE, WITHDRAWN
-from analysis.intervals import Estimate, wilson
 from analysis.report._json import plain
+from analysis.report._of_agreement import Labels, agreement_numbers
+from analysis.report._of_classifiers import classifier_numbers, comparisons
+from analysis.report._of_consensus import consensus_numbers, latent_rates, truths
+from analysis.report._resampling import Resampling
 from analysis.report.measure_figures import mean_measures
-from analysis.tables import count_table, first_labels
+from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
-COUNTED_KINDS = ("fresh", "overlap")
+NO_RESAMPLING = Resampling.none()
+THIRD, RETEST, ADJUDICATED = "third", "retest", "adjudicated"  # kinds of assignments that count on their own
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ def summarise(
     *,
     n_items: int | None = None,
     level: float = 0.95,
+    resampling: Resampling = NO_RESAMPLING,
 ) -> dict[str, Any]:
     """Compute the report.
 
@@ -55,15 +59,18 @@ def summarise(
     ----------
     answers : DataFrame
         Every answer in the order given: columns item, reviewer, label (similar, dissimilar, not sure, withdrawn);
-        optionally kind (fresh where missing) and assignment (item and kind where missing).
+        optionally kind (fresh where missing), assignment (item and kind where missing), application, position,
+        created_utc and dwell_ms.
     verdicts : DataFrame
-        Columns item, classifier, verdict (None where a classifier could not judge); optionally application, means
-        (measure -> mean over all pairs of runs), parameters (JSON text) and version.
+        Columns item, classifier, verdict (None where a classifier could not judge); optionally score, threshold,
+        application, means (measure -> mean over all pairs of runs), parameters (JSON text) and version.
     provenance : Provenance
     n_items : int, optional
         Number of items in the study; those with an answer where missing.
     level : float
-        Confidence level of all intervals.
+        Confidence level of all intervals but those of the latent class model, which are of 0.90.
+    resampling : Resampling
+        Bootstrap, Gibbs sampler and test of misfit; none unless asked for.
 
     Returns
     -------
@@ -75,96 +82,63 @@ def summarise(
     ValueError
         If a column is missing or a value is not one of the known ones.
     """
-    table = _with_defaults(answers)
-    first = first_labels(table.rename(columns={"reviewer": "rater", "label": "answer"}))
-    counted = first[first["kind"].isin(COUNTED_KINDS)].rename(columns={"answer": "category"})
-    labels = counted[["item", "rater", "category"]]
-    decided = consensus.agreed_only(labels)
+    table, classifiers = with_defaults(answers), _checked_verdicts(verdicts)
+    first = first_of(table)
+    labels = _labels(table, first)
+    truth = truths(labels, _decisions(table))
     n_all = len(pd.unique(table["item"])) if n_items is None else n_items
+    latent = latent_rates(truth, verdicts, resampling)
+    applications = _applications(table, verdicts)
     return {
         "study": {"name": "", "question": "", "state": "", "interim": False} | plain(provenance.study),
-        "parameters": {"level": level, **plain(provenance.parameters), **_used(verdicts)},
+        "parameters": {
+            "level": level, "resampling": asdict(resampling), **plain(provenance.parameters), **_used(verdicts)
+        },
         "plan": plain(provenance.plan),
-        "agreement": _agreement(labels, level),
-        "consensus": _consensus(decided, n_all, level),
+        "agreement": agreement_numbers(labels, level, resampling),
+        "consensus": consensus_numbers(truth, labels, verdicts, n_all, level, resampling),
         "left_out": _left_out(table, first),
-        "classifiers": {str(name): _classifier(decided, rows, level) for name, rows in _checked_verdicts(verdicts)},
-        "measures": {str(name): _measures(rows) for name, rows in _checked_verdicts(verdicts)},
+        "classifiers": {
+            name: classifier_numbers(name, rows, truth, latent.get(name), applications, level, resampling)
+            for name, rows in classifiers.items()
+        },
+        "comparisons": comparisons(verdicts, truth, level),
+        "measures": {name: _measures(rows) for name, rows in classifiers.items()},
         "hashes": plain(provenance.hashes),
         "versions": plain(provenance.versions),
         "notes": list(provenance.notes),
-    }
+    }  # fmt: skip
 
 
-def _with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
-    missing = [name for name in ("item", "reviewer", "label") if name not in answers.columns]
-    if missing:
-        raise ValueError(f"the labels lack the column {', '.join(missing)}; they have {', '.join(map(str, answers))}")
-    table = answers.copy()
-    if "kind" not in table:
-        table["kind"] = "fresh"
-    if "assignment" not in table:
-        table["assignment"] = list(zip(table["item"], table["kind"], strict=True))
-    return table
+def _labels(table: pd.DataFrame, first: pd.DataFrame) -> Labels:
+    counted = first[first["kind"].isin(COUNTED_KINDS)]
+    task = ["reviewer", "assignment"]
+    last = table.groupby(task, sort=False).tail(1)
+    standing = last[last["kind"].isin(COUNTED_KINDS) & last["label"].isin(CATEGORIES)]
+    again = first[first["kind"] == RETEST]
+    pairs = counted.merge(again.drop_duplicates(["item", "rater"]), on=["item", "rater"], suffixes=("", "_again"))
+    further = first[first["kind"] == THIRD].drop_duplicates(["item", "rater"])
+    of_counted, of_further = (pd.MultiIndex.from_frame(rows[["item", "rater"]]) for rows in (counted, further))
+    return Labels(
+        first=counted,
+        current=standing.rename(columns={"reviewer": "rater", "label": "category"}),
+        third=further[~of_further.isin(of_counted)],  # who has a first label on the item is no further reviewer of it
+        retest=pairs.rename(columns={"category": "first", "category_again": "second"})[["rater", "first", "second"]],
+    )
 
 
-def _agreement(labels: pd.DataFrame, level: float) -> dict[str, Any]:
-    counts = count_table(labels)
-    n_labels = counts.sum(axis=1)
-    pairs = agreement.pair_agreements(labels, level=level)
-    only_two = labels[labels["item"].map(n_labels) == 2]  # an item seen by more enters several pairs: not independent
-    independent = agreement.pair_agreements(only_two, level=level)
-    coefficients = {
-        "fleiss_kappa": agreement.fleiss_kappa,
-        "gwet_ac1": agreement.gwet_ac1,
-        "brennan_prediger": agreement.brennan_prediger,
-        "krippendorff_alpha": agreement.krippendorff_alpha,
-    }
-    return {
-        "n_labels": len(labels),
-        "n_items": len(counts),
-        "n_items_with_two_labels": int((n_labels >= 2).sum()),
-        "pairs": [plain(pair) for pair in pairs],
-        "homogeneity": plain(
-            agreement.pair_homogeneity([pair.agree for pair in independent], [pair.n for pair in independent])
-        ),
-        "percent": plain(agreement.percent_agreement(counts, level=level)),
-        **{name: _with_bands(function(counts, level=level)) for name, function in coefficients.items()},
-        "warning": agreement.minority_warning(counts),
-        "reviewers": [
-            {"reviewer": rater, "n": len(rows), "dissimilar": plain(_share_of(rows, "dissimilar", level))}
-            for rater, rows in labels.groupby("rater")
-        ],
-    }
+def _decisions(table: pd.DataFrame) -> dict[object, str]:
+    """What a person decided of split items; the last decision on an item counts."""
+    decided = table[(table["kind"] == ADJUDICATED) & table["label"].isin(CATEGORIES)]
+    return dict(zip(decided["item"], decided["label"], strict=True))
 
 
-def _with_bands(kappa: Estimate) -> dict[str, Any]:
-    return {**plain(kappa), "band_low": agreement.band(kappa.low), "band_high": agreement.band(kappa.high)}
-
-
-def _share_of(rows: pd.DataFrame, category: str, level: float) -> Estimate:
-    return wilson(int((rows["category"] == category).sum()), len(rows), level)
-
-
-def _consensus(decided: pd.DataFrame, n_items: int, level: float) -> dict[str, Any]:
-    status, n_labels = decided["status"], decided["n_labels"]
-    n_agreed, n_split = int((status == consensus.AGREED).sum()), int((status == consensus.SPLIT).sum())
-    return {
-        "rule": "agreed only: at least two first labels, all equal",
-        "n_items": n_items,
-        "agreed": n_agreed,
-        **{f"agreed_{category}": int((decided["category"] == category).sum()) for category in CATEGORIES},
-        "split": n_split,
-        "incomplete": n_items - n_agreed - n_split,
-        "by_n_labels": [
-            {
-                "n_labels": int(n),
-                "n": len(group),
-                "agreed": plain(wilson(int((group == consensus.AGREED).sum()), len(group), level)),
-            }
-            for n, group in status[n_labels >= 2].groupby(n_labels)
-        ],
-    }
+def _applications(table: pd.DataFrame, verdicts: pd.DataFrame) -> dict[object, object]:
+    known: dict[object, object] = {}
+    for rows in (verdicts, table):
+        if "application" in rows:
+            known |= dict(zip(rows["item"], rows["application"], strict=True))
+    return {item: application for item, application in known.items() if isinstance(application, str) and application}
 
 
 def _left_out(table: pd.DataFrame, first: pd.DataFrame) -> dict[str, int]:
@@ -184,7 +158,7 @@ def _left_out(table: pd.DataFrame, first: pd.DataFrame) -> dict[str, int]:
     }
 
 
-def _checked_verdicts(verdicts: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
+def _checked_verdicts(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
     missing = [name for name in ("item", "classifier", "verdict") if name not in verdicts.columns]
     if missing:
         raise ValueError(
@@ -194,32 +168,7 @@ def _checked_verdicts(verdicts: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
     if len(doubled):
         row = doubled.iloc[0]
         raise ValueError(f"classifier {row['classifier']!r} has two verdicts on item {row['item']!r}")
-    return list(verdicts.groupby("classifier", sort=True))
-
-
-def _classifier(decided: pd.DataFrame, rows: pd.DataFrame, level: float) -> dict[str, Any]:
-    agreed = decided[decided["status"] == consensus.AGREED]["category"]
-    verdict = rows.set_index("item")["verdict"]
-    confusion = evaluation.confusion_matrix(agreed, verdict)
-    statistics = {
-        "sensitivity": evaluation.sensitivity,
-        "specificity": evaluation.specificity,
-        "precision": evaluation.precision,
-        "accuracy": evaluation.accuracy,
-        "f1": evaluation.f1,
-        "balanced_accuracy": evaluation.balanced_accuracy,
-    }
-    baseline = evaluation.always(confusion)
-    return {
-        "verdicts": {category: int((verdict == category).sum()) for category in CATEGORIES}
-        | {"none": int(verdict.isna().sum())},
-        "confusion": {name: getattr(confusion, name) for name in ("tp", "fp", "fn", "tn")},
-        "n": confusion.n,
-        "n_without_verdict": confusion.n_without_verdict,
-        "prevalence": plain(evaluation.prevalence(confusion, level=level)),
-        **{name: plain(function(confusion, level=level)) for name, function in statistics.items()},
-        "always_dissimilar": {name: plain(function(baseline, level=level)) for name, function in statistics.items()},
-    }
+    return {str(name): rows for name, rows in verdicts.groupby("classifier", sort=True)}
 
 
 def _used(verdicts: pd.DataFrame) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 Nothing is told by colour alone: dark and light differ in greyscale too, and what matters carries a mark or a word.
 """
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +17,7 @@ Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.HCo
 INK, SOFT, PAPER = "#1b2a41", "#8a94a6", "#ffffff"
 FORMATS = ("svg", "png", "pdf")
 PNG_SCALE = 2.0
+MAX_STEPS = 500  # of a curve as it is drawn; more cannot be seen
 
 
 def render(chart: Chart, form: str) -> bytes:
@@ -37,7 +40,7 @@ def render(chart: Chart, form: str) -> bytes:
     """
     if form == "svg":
         return to_svg(chart).encode()
-    spec = chart.to_json()
+    spec = _spec(chart)
     if form == "png":
         return vl_convert.vegalite_to_png(spec, scale=PNG_SCALE, allowed_base_urls=[])
     if form == "pdf":
@@ -47,8 +50,26 @@ def render(chart: Chart, form: str) -> bytes:
 
 def to_svg(chart: Chart) -> str:
     """The figure as SVG text, without a browser and without the network."""
-    svg: str = vl_convert.vegalite_to_svg(chart.to_json(), allowed_base_urls=[])
+    svg: str = vl_convert.vegalite_to_svg(_spec(chart), allowed_base_urls=[])
     return svg
+
+
+def _spec(chart: Chart) -> str:
+    """The figure with its data, however many, as JSON that can become XML; altair's limit is meant for browsers."""
+    with alt.data_transformers.enable("default", max_rows=None):
+        return json.dumps(clean(chart.to_dict(validate=False)))
+
+
+def clean(value: Any) -> Any:
+    """Texts, also within lists and dictionaries, without the characters that XML forbids; drawing would abort."""
+    if isinstance(value, str):
+        return _NOT_XML.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {clean(name): clean(entry) for name, entry in value.items()}
+    return [clean(entry) for entry in value] if isinstance(value, list) else value
+
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
@@ -73,6 +94,38 @@ def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
     )
     drawn: Chart = chart.properties(width=420, height=alt.Step(26)).configure_view(stroke=None)
     return drawn
+
+
+def roc(content: Mapping[str, Any]) -> Chart | None:
+    """Sensitivity against the share of false alarms, a line a classifier; None where none has scores."""
+    curves, points = [], []
+    for name, row in content["classifiers"].items():
+        scores = row["scores"]
+        if not scores or not scores["roc"]["threshold"]:
+            continue
+        curve = scores["roc"]
+        every = max(1, len(curve["threshold"]) // MAX_STEPS)
+        steps = list(zip(curve["false_positive_rate"], curve["sensitivity"], strict=True))
+        drawn = [*steps[::every], steps[-1]]
+        curves += [{"classifier": name, "step": i, "x": x, "y": y} for i, (x, y) in enumerate(drawn)]
+        if row["sensitivity"]["value"] is not None and row["specificity"]["value"] is not None:
+            points.append({"classifier": name, "x": 1 - row["specificity"]["value"], "y": row["sensitivity"]["value"]})
+    if not curves:
+        return None
+    x = alt.X("x:Q", title="share of similar items called dissimilar", scale=alt.Scale(domain=[0, 1]), axis=_PERCENT)
+    y = alt.Y("y:Q", title="share of dissimilar items called so", scale=alt.Scale(domain=[0, 1]), axis=_PERCENT)
+    dash = alt.StrokeDash("classifier:N", title=None, legend=alt.Legend(symbolSize=400, orient="right"))
+    shape = alt.Shape("classifier:N", title=None)
+    chance = alt.Chart(pd.DataFrame({"x": [0, 1], "y": [0, 1]})).mark_line(color=SOFT, strokeWidth=0.7)
+    lines = alt.Chart(pd.DataFrame(curves)).mark_line(color=INK, strokeWidth=1.5, interpolate="linear")
+    layers = [chance.encode(x=x, y=y), lines.encode(x=x, y=y, strokeDash=dash, order="step:Q")]
+    if points:
+        marks = alt.Chart(pd.DataFrame(points)).mark_point(color=INK, filled=True, size=90, opacity=1)
+        layers.append(marks.encode(x=x, y=y, shape=shape))
+    return alt.layer(*layers).properties(width=320, height=320).configure_view(stroke=None)
+
+
+_PERCENT = alt.Axis(format="%", tickCount=5)
 
 
 def _share(field: str) -> alt.X:

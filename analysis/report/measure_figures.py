@@ -1,5 +1,6 @@
 """Figures of the measures: made pairs, means by application and by benchmark, and the evidence on one benchmark."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,8 +10,8 @@ import pandas as pd
 from scipy.cluster import hierarchy
 
 from analysis.dissimilarity import MEASURES, title_of
-from analysis.report.figures import INK, PAPER, SOFT, Chart
-from analysis.runs import Floats, Runs
+from analysis.report.figures import INK, PAPER, SOFT, Chart, clean
+from analysis.runs import Floats
 
 HEURISTIC_MEASURES = ("m1", "m2", "m3", "m4", "m5")
 DARK_FROM = 0.5  # above this value a cell is so dark that its text is white
@@ -21,9 +22,8 @@ def schematic_pairs(
     *,
     measures: Sequence[str] = HEURISTIC_MEASURES,
     theta: float | None = 0.25,
-    columns: int = 3,
 ) -> Chart:
-    """Pairs of runs side by side, each with its dissimilarities; those above theta are marked (the paper's Figure 1).
+    """Pairs of runs in one row, each with its dissimilarities; those above theta are marked (the paper's Figure 1).
 
     Parameters
     ----------
@@ -33,15 +33,15 @@ def schematic_pairs(
         Names in `MEASURES`.
     theta : float or None
         None: no threshold is drawn and nothing is marked.
-    columns : int
-        Panels in a row.
     """
-    panels = [_panel(title, x, y, measures, theta) for title, (x, y) in pairs.items()]
-    rows = [
-        alt.hconcat(*panels[i : i + columns], spacing=30).resolve_scale(**_APART)
-        for i in range(0, len(panels), columns)
+    upper = [_two_runs(title, x, y) for title, (x, y) in pairs.items()]
+    lower = [
+        _bars({name: MEASURES[name].function(x, y) for name in measures}, theta, width=180, title="dissimilarity")
+        for x, y in pairs.values()
     ]
-    return alt.vconcat(*rows, spacing=30).resolve_scale(**_APART).configure_view(stroke=None)
+    # one flat grid: PDF does not take charts nested more deeply
+    grid = alt.concat(*upper, *lower, columns=len(pairs), spacing={"row": 8, "column": 30})
+    return grid.resolve_scale(color="independent", strokeDash="independent").configure_view(stroke=None)
 
 
 def means(values: Mapping[str, float], *, theta: float | None) -> Chart:
@@ -144,7 +144,7 @@ def pair_matrix(
     return alt.vconcat(_tree(tree, k, cut), matrix, spacing=4).configure_view(stroke=None)
 
 
-def _panel(title: str, x: Floats, y: Floats, measures: Sequence[str], theta: float | None) -> Chart:
+def _two_runs(title: str, x: Floats, y: Floats) -> Chart:
     lines = pd.DataFrame(
         {
             "iteration": np.tile(np.arange(len(x)), 2),
@@ -152,8 +152,7 @@ def _panel(title: str, x: Floats, y: Floats, measures: Sequence[str], theta: flo
             "run": np.repeat(["first run", "second run"], len(x)),
         }
     )
-    runs = Runs([x, y])
-    drawn = (
+    return (
         alt.Chart(lines, title=title)
         .mark_line(strokeWidth=1.5, interpolate="linear")
         .encode(
@@ -164,12 +163,8 @@ def _panel(title: str, x: Floats, y: Floats, measures: Sequence[str], theta: flo
         )
         .properties(width=230, height=110)
     )
-    values = {measure: float(MEASURES[measure].of_pairs(runs)[0]) for measure in measures}
-    bars = _bars(values, theta, width=180, title="dissimilarity")
-    return alt.vconcat(drawn, bars, spacing=8).resolve_scale(**_APART)
 
 
-_APART: Any = {"color": "independent", "strokeDash": "independent"}
 _LEGEND = alt.Legend(orient="bottom", symbolSize=300, padding=0, offset=4)
 
 
@@ -211,19 +206,24 @@ def _measures_of(table: pd.DataFrame) -> list[str]:
 def _heat_map(values: pd.DataFrame, theta: float | None, title: str) -> Chart:
     """Rows of the index, columns of the measures; the row with the largest median on top."""
     values = values.astype(float)
-    ordered = values.loc[values.median(axis=1).sort_values(ascending=False, kind="stable").index]
+    ordered = values.iloc[np.argsort(-values.median(axis=1).fillna(0).to_numpy(), kind="stable")]
+    n_rows, n_columns = ordered.shape
     cells = pd.DataFrame(
         {
-            "row": np.repeat(ordered.index.to_numpy(), ordered.shape[1]),
-            "measure": [title_of(str(name)) for name in ordered.columns] * len(ordered),
-            "value": ordered.to_numpy(dtype=float).ravel(),
+            "row": np.repeat(np.arange(n_rows), n_columns),
+            "column": np.tile(np.arange(n_columns), n_rows),
+            "value": ordered.to_numpy().ravel(),
         }
     ).dropna()
     cells["dark"] = cells["value"] > DARK_FROM
     cells["exceeds"] = False if theta is None else cells["value"] > theta
-    axis = alt.Axis(labelLimit=0, ticks=False, domain=False, labelExpr="split(datum.label, '#')")
+    names = [str(name).split("#") for name in ordered.index]
+    titles = [_in_two_lines(title_of(str(name))) for name in ordered.columns]
+    padding = 18 if len(titles[0]) > 1 else 4  # room for the second line
+    header = _labelled(titles, orient="top", labelAngle=0, labelPadding=padding)
     base = alt.Chart(cells).encode(
-        x=alt.X("measure:N", sort=None, title=None, axis=_HEADER), y=alt.Y("row:N", sort=None, title=None, axis=axis)
+        x=alt.X("column:O", title=None, axis=header, scale=alt.Scale(domain=list(range(n_columns)))),
+        y=alt.Y("row:O", title=None, axis=_labelled(names), scale=alt.Scale(domain=list(range(n_rows)))),
     )
     text = base.encode(
         text=alt.Text("value:Q", format=".2f"),
@@ -234,7 +234,7 @@ def _heat_map(values: pd.DataFrame, theta: float | None, title: str) -> Chart:
     )
     legend = "mean dissimilarity over all pairs of runs, from 0 (alike) to 1"
     legend += "" if theta is None else f"; ▲ above θ = {theta:g}"
-    is_two_lined = any("#" in str(name) for name in ordered.index)
+    is_two_lined = any(len(lines) > 1 for lines in names)
     return (
         alt.layer(
             base.mark_rect(stroke=PAPER).encode(color=alt.Color("value:Q", scale=_SHADES, legend=None)),
@@ -249,10 +249,24 @@ def _heat_map(values: pd.DataFrame, theta: float | None, title: str) -> Chart:
 
 
 _SHADES = alt.Scale(domain=[0, 1], range=["#f4f6f9", INK])
-_HEADER = alt.Axis(
-    orient="top", labelAngle=0, labelLimit=0, labelPadding=18, ticks=False, domain=False,
-    labelExpr="[slice(datum.label, 0, indexof(datum.label, ' ')), slice(datum.label, indexof(datum.label, ' ') + 1)]",
-)  # fmt: skip
+
+
+def _labelled(texts: list[list[str]], **more: Any) -> alt.Axis:
+    """An axis over the numbers from 0 on that shows texts, each of one line or several; equal texts stay apart."""
+    return alt.Axis(
+        labelExpr=f"{json.dumps(clean(texts))}[datum.value]",
+        labelLimit=0,
+        labelOverlap=False,
+        ticks=False,
+        domain=False,
+        **more,
+    )
+
+
+def _in_two_lines(title: str) -> list[str]:
+    """A measure's title with its number, if it has one, on a line of its own."""
+    first, _, rest = title.partition(" ")
+    return [first, rest] if first[:1] == "M" and first[1:].isdigit() else [title]
 
 
 def _without_common_start(names: list[str]) -> list[str]:
@@ -285,11 +299,12 @@ def _matrix(pairs: Floats, k: int, order: list[int], clusters: Sequence[int]) ->
     layers: list[alt.Chart] = [
         base.mark_rect(stroke=PAPER).encode(x2="x2", y2="y2", color=alt.Color("value:Q", scale=_SHADES, legend=None))
     ]
+    cell = _CELL * max(k, MIN_CELLS) / k
     if k <= 20:  # more cells leave no room for numbers
         dark = alt.Scale(domain=[False, True], range=[INK, PAPER])
         layers.append(
             base.transform_filter("!datum.same")
-            .mark_text(fontSize=10, dx=_CELL / 2, dy=_CELL / 2)
+            .mark_text(fontSize=10, dx=cell / 2, dy=cell / 2)
             .encode(text=alt.Text("value:Q", format=".2f"), color=alt.Color("dark:N", scale=dark, legend=None))
         )
     for first, last in _blocks([clusters[run] for run in order] if len(clusters) else []):
@@ -297,14 +312,10 @@ def _matrix(pairs: Floats, k: int, order: list[int], clusters: Sequence[int]) ->
         layers.append(
             alt.Chart(frame).mark_rect(fill=None, stroke=INK, strokeWidth=2.5).encode(x=x, y=y, x2="x2", y2="y2")
         )
-    return (
-        alt.layer(*layers)
-        .resolve_scale(color="independent")
-        .properties(width=_CELL * max(k, 3), height=_CELL * max(k, 3))
-    )
+    return alt.layer(*layers).resolve_scale(color="independent").properties(width=cell * k, height=cell * k)
 
 
-_CELL = 32
+_CELL, MIN_CELLS = 32, 3  # pixels; a matrix of two runs is as wide as one of three
 
 
 def _run_axis(kind: Any, field: str, order: list[int], *, reverse: bool = False) -> Any:
@@ -349,4 +360,4 @@ def _tree(tree: Mapping[str, Any], k: int, cut: float | None) -> Chart:
     layers = [lines]
     if cut is not None:
         layers.append(alt.Chart(pd.DataFrame({"height": [cut]})).mark_rule(color=SOFT, strokeDash=[4, 3]).encode(y=y))
-    return alt.layer(*layers).properties(width=_CELL * max(k, 3), height=80)
+    return alt.layer(*layers).properties(width=_CELL * max(k, MIN_CELLS), height=80)

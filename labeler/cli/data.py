@@ -9,7 +9,8 @@ import click
 from labeler.cli.common import OWNER, json_option, named, now, opened, remark, show, study_option, write_text
 from labeler.config import bundled
 from labeler.errors import InputError
-from labeler.service import exchange, importing, replicating, reporting
+from labeler.service import checking, exchange, importing, replicating, reporting
+from labeler.service.reporting import ReportOptions, Resampling
 
 
 def _columns(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> dict[str, str]:
@@ -96,19 +97,56 @@ def labels(study: Path | None, export: Path | None, import_file: Path | None) ->
               help="Report on these labels instead of a study.")  # fmt: skip
 @click.option("--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
               help="With --labels: item, classifier, verdict.")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
-def report(study: Path | None, label_file: Path | None, verdict_file: Path | None, out: Path) -> None:
-    """Write the agreement report: report.html, report.json, labels.csv."""
-    if label_file is not None:
-        files = reporting.files_of_files(label_file, verdict_file)
-    elif verdict_file is not None:
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR")
+@click.option("--quick", is_flag=True, help="Without what is resampled: bootstrap, latent class, test of misfit.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of what is resampled.")
+@click.option("--check", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.json",
+              help="Recompute every number of this report instead, and say which differ.")  # fmt: skip
+@json_option
+def report(
+    study: Path | None,
+    label_file: Path | None,
+    verdict_file: Path | None,
+    out: Path | None,
+    quick: bool,
+    seed: int,
+    check: Path | None,
+    as_json: bool,
+) -> None:
+    """Write the agreement report: HTML, Markdown, LaTeX, JSON, the labels as tables, and the figures.
+
+    With --check nothing is written: every number of an earlier report is computed again with its own seed, and the exit
+    code is 1 if one differs.
+    """
+    if verdict_file is not None and label_file is None:
         raise InputError("--verdicts goes with --labels.")
+    if check is not None and out is None:
+        _check(check, study, label_file, verdict_file, as_json)
+        return
+    if out is None or check is not None:
+        raise InputError("Give either --out DIR or --check FILE.json.")
+    resampling = Resampling.none(seed) if quick else Resampling(seed)
+    options = ReportOptions(resampling=resampling)
+    if label_file is not None:
+        files = reporting.files_of_files(label_file, verdict_file, options=options)
     else:
         with opened(named(study)) as db:
-            files = reporting.files_of_study(db, actor=OWNER, now=now())
+            files = reporting.files_of_study(db, options, actor=OWNER, now=now())
         remark("interim, not unblinded")
     for path in reporting.write_files(files, out):
         click.echo(path)
+
+
+def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file: Path | None, as_json: bool) -> None:
+    if label_file is not None:
+        found = checking.check_files(label_file, verdict_file, file)
+    else:
+        with opened(named(study)) as db:
+            found = checking.check_study(db, file, actor=OWNER, now=now())
+    show([{"place": d.place, "in the file": d.given, "recomputed": d.recomputed} for d in found], as_json=as_json)
+    if found:
+        raise InputError(f"{file}: {len(found)} numbers differ from what the data give now.")
+    remark(f"Every number of {file} agrees.")
 
 
 @click.command(epilog="Example: labeler replicate --out replication-report")

@@ -30,7 +30,7 @@ def read_labels(source: Source) -> pd.DataFrame:
 
 
 def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame:
-    """A verdict table: columns item, classifier, verdict (None where empty) and score (None where empty).
+    """A verdict table: columns item, classifier, verdict, score and threshold, None where empty.
 
     Parameters
     ----------
@@ -53,12 +53,18 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
     for line, verdict in table["verdict"].items():
         if verdict not in ("similar", "dissimilar", ""):
             raise Refused(source.name, f"verdict {verdict!r} is not similar, dissimilar or empty", f"line {line}")
-    scores = table["score"].tolist() if "score" in table else [""] * len(table)
+    numbers = {
+        name: [
+            _number(source, text, line, name)
+            for text, line in zip(table[name] if name in table else [""] * len(table), table.index, strict=True)
+        ]
+        for name in ("score", "threshold")
+    }
     columns = {
         "item": table["item"],
         "classifier": table["classifier"],
         "verdict": [verdict or None for verdict in table["verdict"]],
-        "score": [_score(source, text, line) for text, line in zip(scores, table.index, strict=True)],
+        **numbers,
     }
     return pd.DataFrame(columns, index=table.index, dtype=object).reset_index(drop=True)
 
@@ -85,14 +91,14 @@ def _as_written(text: str) -> str:
     return text[1:] if text[:1] == "'" and _FORMULA.match(text[1:]) else text
 
 
-def _score(source: Source, text: str, line: int) -> float | None:
+def _number(source: Source, text: str, line: int, column: str) -> float | None:
     try:
-        score = float(text) if text else None
+        number = float(text) if text else None
     except ValueError:
-        score = math.nan
-    if score is not None and not math.isfinite(score):
-        raise Refused(source.name, f"score {text!r} is not a number", f"line {line}")
-    return score
+        number = math.nan
+    if number is not None and not math.isfinite(number):
+        raise Refused(source.name, f"{column} {text!r} is not a number", f"line {line}")
+    return number
 
 
 def _read(source: Source, required: Sequence[str]) -> pd.DataFrame:

@@ -176,6 +176,7 @@ def _stored(item: Item, verdict: Verdict, by: Judge) -> StoredVerdict:
         linkage=verdict.linkage,
         n_runs=verdict.n_runs,
         n_iterations=verdict.n_iterations,
+        n_left_out=verdict.n_left_out,
         error=verdict.reason if verdict.verdict is None else None,
     )
 

@@ -14,7 +14,7 @@ from analysis.classifiers import CLASSIFIERS, Verdict, explain
 from analysis.dissimilarity import title_of
 from analysis.report import figures, measure_figures
 from labeler import charts
-from labeler.errors import InputError
+from labeler.errors import InputError, sentence
 from labeler.model import Item, StoredVerdict
 from labeler.service import drawing
 from labeler.store import Database, items, verdicts
@@ -22,6 +22,7 @@ from labeler.store import Database, items, verdicts
 FORMATS = figures.FORMATS
 FIGURE_1_SEED = 1
 ALL_MEASURES = "mean of all measures"
+NO_EVIDENCE = "No numbers were kept with this verdict."
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,9 @@ def item_named(db: Database, name: str) -> Item:
 
 def reasoned_verdicts(db: Database, item: Item) -> list[Reasoned]:
     """The verdicts on an item with their evidence and reasons, in order of classifier."""
-    return [Reasoned(stored, explain(_verdict(stored))) for stored in verdicts.of_item(db, item.item_id)]
+    return [
+        Reasoned(stored, explain(_verdict(stored)) or (NO_EVIDENCE,)) for stored in verdicts.of_item(db, item.item_id)
+    ]
 
 
 def matrix(reasoned: Reasoned, measure: str = ALL_MEASURES) -> figures.Chart:
@@ -97,7 +100,7 @@ def by_benchmark(db: Database, application: str, classifier: str = "heuristic") 
     try:
         return measure_figures.measures_by_benchmark(table, application, theta=theta)
     except ValueError as error:
-        raise InputError(f"{str(error).capitalize()}.") from None
+        raise InputError(sentence(error)) from None
 
 
 def runs_of_item(db: Database, item: Item, rule: str = "core") -> figures.Chart:
@@ -109,22 +112,22 @@ def runs_of_item(db: Database, item: Item, rule: str = "core") -> figures.Chart:
 
 
 def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequence[str]) -> dict[str, figures.Chart]:
-    """All of these figures by file name, with the evidence on the items.
+    """All of these figures by file name, those of an item in a folder of its own with the evidence on it.
 
     Raises
     ------
     InputError
-        If an application or item is not in the study, or has not been judged.
+        If an application or item is not in the study, nothing has been judged, or an item has no measurements.
     """
     charts = {"schematic-pairs": schematic_pairs(db), "measures-by-application": by_application(db)}
     for application in of_applications:
         charts[f"measures-by-benchmark-{_file_name(application)}"] = by_benchmark(db, application)
     for name in of_items:
         item, end = item_named(db, name), _file_name(name)
-        charts[f"runs-{end}"] = runs_of_item(db, item)
+        charts[f"{end}/runs"] = runs_of_item(db, item)
         for one in reasoned_verdicts(db, item):
             if one.measures:
-                charts[f"matrix-{one.verdict.classifier}-{end}"] = matrix(one)
+                charts[f"{end}/matrix-{_file_name(one.verdict.classifier)}"] = matrix(one)
     return charts
 
 
@@ -150,9 +153,14 @@ def as_file(chart: figures.Chart, form: str) -> bytes:
 
 
 def _file_name(name: str) -> str:
-    """A name from outside as the end of a file name: no folder, nothing hidden, not too long, and still its own."""
-    readable = re.sub(r"[^A-Za-z0-9._=-]+", "_", name).strip("._")[:80]
-    return readable if readable == name else f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    """A name from outside as part of a file name: no folder, nothing hidden, not too long, and still its own.
+
+    A name that had to be changed, or could be taken for one that was, gets the beginning of its hash.
+    """
+    readable = re.sub(r"[^a-z0-9._=-]+", "_", name.lower()).strip("._")[:80]
+    if readable and readable == name and not re.search("-[0-9a-f]{8}$", name):
+        return readable
+    return f"{readable or 'unnamed'}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def _means_table(db: Database, classifier: str) -> tuple[pd.DataFrame, float | None]:
@@ -183,4 +191,6 @@ def _verdict(stored: StoredVerdict) -> Verdict:
         linkage=stored.linkage,
         n_runs=stored.n_runs,
         n_iterations=stored.n_iterations,
+        n_left_out=stored.n_left_out,
+        parameters=stored.parameters,
     )

@@ -50,7 +50,7 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
     ----------
     db : Database
     path : Path
-        CSV: item, verdict, and optionally classifier and score.
+        CSV: item, verdict, and optionally classifier, score and threshold.
     classifier : str or None
         The classifier's name where the file has no such column.
     actor : str
@@ -104,7 +104,8 @@ def _imported(item: Item, row: Mapping[Any, Any]) -> StoredVerdict:
         version=1,
         verdict=Category(row["verdict"]) if row["verdict"] else None,
         score=row["score"],
+        threshold=row["threshold"],
         n_runs=item.n_runs,
         n_iterations=item.n_iterations,
-        error=None if row["verdict"] else "no verdict in the imported file",
+        error=None if row["verdict"] else "the imported file gives none",
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.classifiers import CLASSIFIERS, Verdict
 from analysis.runs import Runs, checked_drop
-from labeler.errors import InputError
+from labeler.errors import InputError, sentence
 from labeler.model import Series
 from labeler.plugins import classifier_plugins
 from labeler.service import foreign
@@ -39,7 +39,7 @@ class JudgeOptions:
         try:
             checked_drop(self.drop)
         except ValueError as error:
-            raise InputError(f"{str(error).capitalize()}.") from None
+            raise InputError(sentence(error)) from None
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 import hashlib
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import altair
 import numpy as np
@@ -15,6 +16,7 @@ import scipy
 
 import labeler
 from analysis import report
+from analysis.report import Resampling as Resampling
 from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.formats.source import Source
@@ -33,12 +35,62 @@ REPLICATION_NOTE = (
 )
 
 
-def report_of_study(db: Database, *, actor: str, now: datetime) -> dict[str, Any]:
+FULL_RESAMPLING = Resampling()
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """How a report is computed.
+
+    Attributes
+    ----------
+    level : float
+        Confidence level of the intervals.
+    resampling : Resampling
+        Draws and seed of what is resampled.
+    """
+
+    level: float = 0.95
+    resampling: Resampling = FULL_RESAMPLING
+
+    @classmethod
+    def of_report(cls, parameters: Mapping[str, Any]) -> Self:
+        """Those that a report says it was made with; raises KeyError, TypeError or ValueError if it does not."""
+        return cls(float(parameters["level"]), Resampling.of(parameters["resampling"]))
+
+
+STANDARD = ReportOptions()
+QUICK = ReportOptions(resampling=Resampling.none())
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What a report on a study is computed from, as it was at one moment."""
+
+    answers: pd.DataFrame
+    judged: pd.DataFrame
+    provenance: report.Provenance
+    n_items: int
+
+    def content(self, options: ReportOptions) -> dict[str, Any]:
+        """Every number; takes seconds, and needs no database."""
+        return report.summarise(
+            self.answers,
+            self.judged,
+            self.provenance,
+            n_items=self.n_items,
+            level=options.level,
+            resampling=options.resampling,
+        )
+
+
+def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> dict[str, Any]:
     """Every number of the study's report; making it is an event.
 
     Parameters
     ----------
     db : Database
+    options : ReportOptions
     actor : str
     now : datetime
 
@@ -47,26 +99,32 @@ def report_of_study(db: Database, *, actor: str, now: datetime) -> dict[str, Any
     dict
         As `analysis.report.summarise`.
     """
+    return _gathered(db, actor, now).content(options)
+
+
+def files_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> dict[str, str]:
+    """The report of a study as its files: name -> text. The label files hold what the numbers were made from."""
+    gathered = _gathered(db, actor, now)
+    return _files(gathered.content(options), gathered.answers, gathered.answers, gathered.judged)
+
+
+def _gathered(db: Database, actor: str, now: datetime) -> Gathered:
+    """Read everything at one moment; nobody's label has to wait while the numbers are computed afterwards."""
     with db.atomic():
         study, all_items, answers = studies.get(db), items.all_items(db), labels.table(db)
-        judged = verdicts.table(db)
+        judged, n_reviewers = verdicts.table(db), len(people.reviewers(db))
         events.add(db, now.isoformat(), actor, "report", {"state": study.state, "answers": len(answers)})
-    interim = study.state is not State.UNBLINDED
     provenance = report.Provenance(
         study={
             "name": study.name,
             "question": study.question,
             "state": study.state.value,
-            "interim": interim,
+            "interim": study.state is not State.UNBLINDED,
             "items": len(all_items),
-            "reviewers": len(people.reviewers(db)),
+            "reviewers": n_reviewers,
             "reported_utc": now.isoformat(timespec="seconds"),
         },
-        parameters={
-            "axis_rule": study.axis_rule,
-            "axis_min_span": study.axis_min_span,
-            **report.registry(),
-        },
+        parameters={"axis_rule": study.axis_rule, "axis_min_span": study.axis_min_span, **report.registry()},
         plan=None if study.plan_hash is None else {"hash": study.plan_hash, **(study.plan_parameters or {})},
         hashes={
             "measurements": combined_hash(item.data_hash for item in all_items),
@@ -75,11 +133,16 @@ def report_of_study(db: Database, *, actor: str, now: datetime) -> dict[str, Any
         },
         versions=_versions(),
     )
-    return report.summarise(answers, judged, provenance, n_items=len(all_items))
+    return Gathered(answers, judged, provenance, len(all_items))
 
 
 def report_of_files(
-    label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), *, now: datetime = EPOCH
+    label_file: Path,
+    verdict_file: Path | None,
+    notes: tuple[str, ...] = (),
+    options: ReportOptions = STANDARD,
+    *,
+    now: datetime = EPOCH,
 ) -> dict[str, Any]:
     """The same report from a label table and a verdict table alone, without a study.
 
@@ -91,6 +154,7 @@ def report_of_files(
         CSV: item, classifier, verdict and optionally score.
     notes : tuple of str
         What a reader must know about the data.
+    options : ReportOptions
     now : datetime
         The time of rows that name none; no number depends on it.
 
@@ -101,7 +165,7 @@ def report_of_files(
     """
     table = tables.read_labels(_source(label_file))
     try:
-        answers = _answers(exchange.checked_rows(table, now=now))
+        answers = _answers(table, now)
     except InputError as error:
         raise InputError(f"{label_file}: {error}") from None
     judged = tables.read_verdicts(_source(verdict_file)) if verdict_file else EMPTY_VERDICTS
@@ -116,20 +180,19 @@ def report_of_files(
         notes=notes,
     )
     try:
-        return report.summarise(answers, judged, provenance)
+        return report.summarise(answers, judged, provenance, level=options.level, resampling=options.resampling)
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
 
 
-def files_of_study(db: Database, *, actor: str, now: datetime) -> dict[str, str]:
-    """The report of a study as its files: name -> text."""
-    with db.atomic():  # the label file holds just the answers that the numbers were made from
-        return _files(report_of_study(db, actor=actor, now=now), labels.table(db))
-
-
-def files_of_files(label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = ()) -> dict[str, str]:
+def files_of_files(
+    label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), options: ReportOptions = STANDARD
+) -> dict[str, str]:
     """The report of a label and a verdict table as its files: name -> text; raises InputError as above."""
-    return _files(report_of_files(label_file, verdict_file, notes), tables.read_labels(_source(label_file)))
+    content = report_of_files(label_file, verdict_file, notes, options)
+    table = tables.read_labels(_source(label_file))
+    judged = tables.read_verdicts(_source(verdict_file)) if verdict_file else EMPTY_VERDICTS
+    return _files(content, table, _answers(table, EPOCH), judged)
 
 
 def as_csv(table: pd.DataFrame) -> str:
@@ -160,24 +223,37 @@ def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
     return [out / name for name in files]
 
 
-def _files(content: Mapping[str, Any], answers: pd.DataFrame) -> dict[str, str]:
+def _files(
+    content: Mapping[str, Any], table: pd.DataFrame, answers: pd.DataFrame, judged: pd.DataFrame
+) -> dict[str, str]:
     drawn = report.draw(content)
     return {
         "report.html": report.to_html(content, drawn),
+        "report.md": report.to_markdown(content),
+        "report.tex": report.to_latex(content),
         "report.json": report.to_json(content),
-        "labels.csv": tables.write(answers),
+        "labels.csv": tables.write(table),
+        "labels-wide.csv": tables.write(report.wide(answers, judged)),
         **{f"figures/{name}.svg": svg for name, svg in drawn.items()},
     }
 
 
-def _answers(rows: Sequence[exchange.LabelRow]) -> pd.DataFrame:
-    columns = {
+def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
+    """A label file as answers, with those of its columns that say more than who said what."""
+    rows = exchange.checked_rows(table, now=now)
+    columns: dict[str, list[Any]] = {
         "item": [row.item for row in rows],
         "reviewer": [row.reviewer for row in rows],
         "label": [row.label.answer.value for row in rows],
         "kind": [row.kind.value for row in rows],
     }
-    return pd.DataFrame(columns, dtype=object)
+    more = {
+        "application": [row.application for row in rows],
+        "position": [row.position for row in rows],
+        "created_utc": [row.label.created.isoformat() for row in rows],
+        "dwell_ms": [row.label.dwell_ms for row in rows],
+    }
+    return pd.DataFrame(columns | {name: more[name] for name in more if name in table}, dtype=object)
 
 
 def _source(path: Path) -> Source:

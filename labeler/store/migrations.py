@@ -133,6 +133,7 @@ _FIRST_SCHEMA = (
         clusters TEXT NOT NULL,
         n_runs INTEGER NOT NULL,
         n_iterations INTEGER NOT NULL,
+        n_left_out INTEGER NOT NULL DEFAULT 0,
         pairs BLOB,
         linkage BLOB,
         error TEXT,

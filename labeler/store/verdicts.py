@@ -21,18 +21,21 @@ def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
     linkage = np.asarray(verdict.linkage, dtype="<f8").tobytes() if verdict.linkage is not None else None
     db.execute(
         """INSERT INTO verdicts (item_id, classifier, parameters, data_hash, version, verdict, score, threshold, means,
-                                 clusters, n_runs, n_iterations, pairs, linkage, error, created_utc, used_utc)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                                 clusters, n_runs, n_iterations, n_left_out, pairs, linkage, error, created_utc,
+                                 used_utc)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
            ON CONFLICT (item_id, classifier, parameters, data_hash, version) DO UPDATE SET
                verdict = excluded.verdict, score = excluded.score, threshold = excluded.threshold,
                means = excluded.means, clusters = excluded.clusters, n_runs = excluded.n_runs,
-               n_iterations = excluded.n_iterations, pairs = excluded.pairs, linkage = excluded.linkage,
+               n_iterations = excluded.n_iterations,
+               n_left_out = excluded.n_left_out, pairs = excluded.pairs, linkage = excluded.linkage,
                error = excluded.error, created_utc = excluded.created_utc, used_utc = excluded.used_utc""",
         (
             verdict.item_id, verdict.classifier, as_key(verdict.parameters), verdict.data_hash, verdict.version,
             verdict.verdict, verdict.score, verdict.threshold, json.dumps(means),
-            json.dumps(list(verdict.clusters)), verdict.n_runs, verdict.n_iterations, pairs, linkage, verdict.error,
-            created_utc, created_utc,
+            json.dumps(list(verdict.clusters)), verdict.n_runs, verdict.n_iterations, verdict.n_left_out, pairs,
+            linkage,
+            verdict.error, created_utc, created_utc,
         ),
     )  # fmt: skip
 
@@ -54,7 +57,7 @@ def of_item(db: Database, item_id: int) -> list[StoredVerdict]:
     """The verdicts on an item that `table` shows, with their evidence, in order of classifier."""
     rows = db.execute(
         """SELECT item_id, classifier, parameters, data_hash, version, verdict, score, threshold, means, clusters,
-                  pairs, linkage, n_runs, n_iterations, error
+                  pairs, linkage, n_runs, n_iterations, n_left_out, error
            FROM shown_verdicts WHERE item_id = ? ORDER BY classifier""",
         (item_id,),
     )
@@ -64,7 +67,7 @@ def of_item(db: Database, item_id: int) -> list[StoredVerdict]:
 def _stored(
     item_id: int, classifier: str, parameters: str, data_hash: str, version: int, verdict: str | None,
     score: float | None, threshold: float | None, means: str, clusters: str, pairs: bytes | None,
-    linkage: bytes | None, n_runs: int, n_iterations: int, error: str | None,
+    linkage: bytes | None, n_runs: int, n_iterations: int, n_left_out: int, error: str | None,
 ) -> StoredVerdict:  # fmt: skip
     n_pairs = n_runs * (n_runs - 1) // 2
     values = np.frombuffer(pairs, dtype="<f4").astype(np.float64).reshape(-1, n_pairs) if pairs else ()
@@ -74,7 +77,7 @@ def _stored(
         means=json.loads(means), clusters=tuple(json.loads(clusters)),
         pairs=dict(zip(json.loads(means), values, strict=False)),  # the measures of `pairs` come first in `means`
         linkage=None if linkage is None else np.frombuffer(linkage, dtype="<f8").reshape(-1, 4),
-        n_runs=n_runs, n_iterations=n_iterations, error=error,
+        n_runs=n_runs, n_iterations=n_iterations, n_left_out=n_left_out, error=error,
     )  # fmt: skip
 
 

@@ -11,12 +11,13 @@ from labeler.errors import LabelerError, NoStudy
 from labeler.model import Person, Role
 from labeler.service import identity
 from labeler.store import Database, open_database
-from labeler.ui.coordinator import data, figures, item, people, plan, progress, report, study, verdicts
+from labeler.ui.coordinator import data, figures, item, people, plan, planning, progress, report, study, verdicts
 from labeler.ui.reviewer import label, my_labels
 
 SESSION_COOKIE = "labeler_session"
 COORDINATOR_PAGES: dict[str, ModuleType] = {
-    "Study": study, "Data": data, "People": people, "Plan": plan, "Progress": progress, "Verdicts": verdicts,
+    "Study": study, "Data": data, "People": people, "Planning": planning,
+    "Plan": plan, "Progress": progress, "Verdicts": verdicts,
     "Item": item, "Figures": figures, "Report": report,
 }  # fmt: skip
 

@@ -16,8 +16,10 @@ from analysis.agreement import (
     minority_warning,
     pair_agreements,
     pair_homogeneity,
+    pair_tables,
     percent_agreement,
 )
+from analysis.intervals import clopper_pearson, wilson
 from tests.analysis.strategies import count_tables
 
 COEFFICIENTS = [percent_agreement, fleiss_kappa, gwet_ac1, brennan_prediger, krippendorff_alpha]
@@ -215,6 +217,21 @@ def test_pair_agreements_counts_only_items_both_labelled():
     assert (ada_cleo.a, ada_cleo.b, ada_cleo.n) == ("ada", "cleo", 1)
     assert ada_cleo.cohen_kappa.reason is not None
     assert pair_agreements(labels.iloc[:0]) == []
+
+
+def test_the_interval_of_a_pairs_agreement_may_be_exact():
+    labels = pd.DataFrame({"item": [*range(9)] * 2, "rater": ["ada"] * 9 + ["ben"] * 9, "category": "similar"})
+    labels.loc[0, "category"] = "dissimilar"
+    (plain,), (exact,) = pair_agreements(labels), pair_agreements(labels, interval=clopper_pearson)
+    assert (plain.percent, exact.percent) == (wilson(8, 9), clopper_pearson(8, 9))
+    assert plain.cohen_kappa == exact.cohen_kappa
+
+
+def test_pair_tables_are_in_the_order_of_the_declared_categories():
+    labels = pd.DataFrame({"item": [1, 1, 2, 2], "rater": ["b", "a"] * 2, "category": ["z", "x", "x", "x"]})
+    assert {pair: table.tolist() for pair, table in pair_tables(labels, ["x", "y", "z"]).items()} == {
+        ("a", "b"): [[1, 0, 1], [0, 0, 0], [0, 0, 0]]
+    }
 
 
 def test_few_minority_items_are_warned_about():

@@ -1,3 +1,4 @@
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -8,14 +9,22 @@ from analysis.evaluation import (
     accuracy,
     always,
     balanced_accuracy,
+    bounds,
     confusion_matrix,
+    evaluate,
     f1,
+    mcc,
+    npv,
     precision,
     prevalence,
+    rates,
     sensitivity,
     specificity,
+    youden,
 )
 
+SHARES = (sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy)
+VERDICTS = st.sampled_from(["similar", "dissimilar", None])
 COUNTS = st.builds(Confusion, *[st.integers(0, 40)] * 4)
 
 
@@ -34,6 +43,15 @@ def test_the_papers_confusion_matrices(golden_agreement, case):
         estimate = function(confusion)
         assert estimate.value == pytest.approx(expected[function.__name__], abs=1e-7)
         assert [estimate.low, estimate.high] == pytest.approx(expected[interval], abs=1e-7)
+
+
+@pytest.mark.parametrize("case", ["paper_detector_same", "paper_detector_heuristic"])
+def test_the_papers_other_statistics(golden_agreement, case):
+    confusion = Confusion(**golden_agreement[case]["input"])
+    expected = golden_agreement[case]["expected"]
+    assert npv(confusion).value == pytest.approx(expected["npv"], abs=1e-7)
+    assert youden(confusion).value == pytest.approx(expected["youden"], abs=1e-7)
+    assert mcc(confusion, rng=np.random.default_rng(1)).value == pytest.approx(expected["mcc"], abs=1e-7)
 
 
 def test_always_dissimilar_beats_sames_accuracy_on_the_papers_agreed_items(golden_agreement):
@@ -61,7 +79,7 @@ def test_what_is_no_category_is_refused():
 
 @given(COUNTS)
 def test_every_share_is_in_range_or_undefined_with_a_reason(confusion):
-    for function in (sensitivity, specificity, precision, accuracy, prevalence, f1, balanced_accuracy):
+    for function in (*SHARES, prevalence):
         estimate = function(confusion)
         if estimate.value is None:
             assert estimate.reason
@@ -76,3 +94,129 @@ def test_swapping_consensus_and_verdict_swaps_the_errors(rows):
     one, other = confusion_matrix(truth, called), confusion_matrix(called, truth)
     assert (one.tp, one.fp, one.fn, one.tn) == (other.tp, other.fn, other.fp, other.tn)
     assert one.n == len(rows)
+
+
+def test_mccs_interval_is_that_of_drawing_items():
+    confusion = Confusion(tp=173, fp=82, fn=16, tn=53)
+    truth = np.repeat([1, 0, 1, 0], [173, 82, 16, 53])
+    called = np.repeat([1, 1, 0, 0], [173, 82, 16, 53])
+    drawn = np.random.default_rng(1).integers(324, size=(4000, 324))
+    expected = [np.corrcoef(truth[items], called[items])[0, 1] for items in drawn]
+    estimate = mcc(confusion, rng=np.random.default_rng(2), n_draws=4000)
+    assert estimate.se == pytest.approx(np.std(expected), rel=0.05)
+    assert [estimate.low, estimate.high] == pytest.approx(np.quantile(expected, [0.025, 0.975]), abs=0.01)
+
+
+def test_mcc_is_undefined_where_a_margin_is_empty():
+    rng = np.random.default_rng(1)
+    assert mcc(Confusion(0, 0, 0, 0), rng=rng).reason == "no item has both a consensus and a verdict"
+    assert mcc(Confusion(3, 2, 0, 0), rng=rng).reason == "nothing was called similar"
+    assert mcc(Confusion(0, 0, 3, 2), rng=rng).reason == "nothing was called dissimilar"
+    assert mcc(Confusion(3, 0, 2, 0), rng=rng).reason == "no item is similar"
+    assert mcc(Confusion(0, 3, 0, 2), rng=rng).reason == "no item is dissimilar"
+    one_similar = mcc(Confusion(5, 0, 0, 1), rng=rng)
+    assert one_similar.value == 1
+    assert "bootstrap draws, left out" in one_similar.reason
+
+
+@given(COUNTS)
+def test_mcc_is_between_minus_one_and_one_and_turns_with_the_verdicts(confusion):
+    estimate = mcc(confusion, rng=np.random.default_rng(1), n_draws=20)
+    turned = Confusion(tp=confusion.fn, fp=confusion.tn, fn=confusion.tp, tn=confusion.fp)
+    if estimate.value is None:
+        assert estimate.reason
+    else:
+        assert -1 <= estimate.value <= 1
+        assert mcc(turned, rng=np.random.default_rng(1), n_draws=20).value == pytest.approx(-estimate.value)
+
+
+def test_bounds_by_hand():
+    # agreed: tp 2, fp 1, fn 1, tn 2; split: two called dissimilar, one called similar, one without a verdict
+    consensus = ["dissimilar"] * 3 + ["similar"] * 3 + [None] * 4
+    verdicts = ["dissimilar", "dissimilar", "similar", "dissimilar", "similar", "similar"]
+    verdicts += ["dissimilar", "dissimilar", "similar", None]
+    result = bounds(consensus, verdicts)
+    assert result.worst == Confusion(tp=2, fp=3, fn=2, tn=2, n_without_verdict=1)
+    assert result.best == Confusion(tp=4, fp=1, fn=1, tn=3, n_without_verdict=1)
+    assert (result.sensitivity.worst.value, result.sensitivity.best.value) == (2 / 4, 4 / 5)
+    assert (result.specificity.worst.value, result.specificity.best.value) == (2 / 5, 3 / 4)
+    assert (result.accuracy.worst.value, result.accuracy.best.value) == (4 / 9, 7 / 9)
+    assert result.dropped.value == 4 / 10
+
+
+@given(st.lists(st.tuples(st.sampled_from(["similar", "dissimilar"]), VERDICTS), max_size=6),
+       st.lists(st.tuples(st.sampled_from(["similar", "dissimilar"]), VERDICTS), max_size=5))  # fmt: skip
+def test_bounds_contain_the_truth_whatever_the_split_items_are(agreed, split):
+    truth, verdicts = [t for t, _ in agreed + split], [v for _, v in agreed + split]
+    result = bounds(truth[: len(agreed)] + [None] * len(split), verdicts)
+    true = confusion_matrix(truth, verdicts)
+    assert result.worst.n == result.best.n == true.n
+    for function in (*SHARES, youden):
+        value, extremes = function(true).value, getattr(result, function.__name__)
+        if value is not None:
+            assert extremes.worst.value - 1e-12 <= value <= extremes.best.value + 1e-12
+        if not split:
+            assert extremes.worst == extremes.best == function(true)
+
+
+@given(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))
+def test_bounds_are_reached(tp, fp, fn, tn, up, down):
+    consensus = ["dissimilar"] * (tp + fn) + ["similar"] * (fp + tn) + [None] * (up + down)
+    verdicts = ["dissimilar"] * tp + ["similar"] * fn + ["dissimilar"] * fp + ["similar"] * tn
+    result = bounds(consensus, verdicts + ["dissimilar"] * up + ["similar"] * down)
+    decided = [Confusion(tp + a, fp + up - a, fn + b, tn + down - b) for a in range(up + 1) for b in range(down + 1)]
+    for function in (*SHARES, youden):
+        values = [value for value in (function(one).value for one in decided) if value is not None]
+        extremes = getattr(result, function.__name__)
+        if values:
+            assert (extremes.worst.value, extremes.best.value) == (min(values), max(values))
+        else:
+            assert extremes.worst.value is None
+            assert extremes.worst.reason
+
+
+def test_evaluate_puts_everything_together():
+    items = [f"item-{k}" for k in range(60)]
+    rng = np.random.default_rng(1)
+    score = pd.Series(rng.random(60), index=items)
+    truth = pd.Series(
+        np.where(score + rng.normal(0, 0.3, 60) > 0.4, "dissimilar", "similar"), index=items, dtype=object
+    )
+    truth.iloc[:20] = None
+    verdict = pd.Series(np.where(score > 0.25, "dissimilar", "similar"), index=items)
+    application = pd.Series([f"org/{k % 9}" for k in range(60)], index=items)
+    result = evaluate(truth, verdict[::-1], score[::-1], application[::-1], rng=np.random.default_rng(2))
+    assert result.confusion == confusion_matrix(truth[20:], verdict) == result.threshold.at_fixed
+    assert result.rates.sensitivity == sensitivity(result.confusion)
+    assert result.rates == rates(result.confusion, rng=np.random.default_rng(2))
+    assert result.always_dissimilar.accuracy.value == result.rates.prevalence.value
+    assert result.always_dissimilar.mcc.reason == "nothing was called similar"
+    assert result.bounds.dropped.value == 20 / 60
+    assert 0.5 < result.auc.low < result.auc.value < result.auc.high < 1
+    assert result.threshold.out_of_fold.n == 40
+    assert result == evaluate(truth, verdict, score, application, rng=np.random.default_rng(2))
+
+
+def test_evaluate_without_scores_says_so_and_keeps_the_rest():
+    result = evaluate(["similar", "dissimilar", None], ["similar", "similar", None], rng=np.random.default_rng(1))
+    assert result.confusion == Confusion(0, 0, 1, 1)
+    for part in (result.auc, result.average_precision, result.roc, result.precision_recall, result.threshold,
+                 result.cost_range, result.near_cost_range):  # fmt: skip
+        assert part.reason == "no item has both a consensus and a score"
+
+
+def test_evaluate_of_nothing_is_a_result_with_reasons():
+    result = evaluate([], [], rng=np.random.default_rng(1))
+    assert result.bounds.dropped.reason == "no items"
+    assert result.rates.accuracy.reason == "no item has both a consensus and a verdict"
+    assert result.bounds.accuracy.worst == result.rates.accuracy
+
+
+def test_an_item_twice_is_refused():
+    once, twice = pd.Series({"a": "similar"}), pd.Series(["similar", "similar"], index=["a", "a"])
+    with pytest.raises(ValueError, match="verdicts has two rows for item 'a'"):
+        confusion_matrix(once, twice)
+    with pytest.raises(ValueError, match="consensus has two rows for item 'a'"):
+        confusion_matrix(twice, once)
+    with pytest.raises(ValueError, match="verdicts holds 'yes'"):
+        bounds([None], ["yes"])

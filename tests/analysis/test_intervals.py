@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.intervals import Estimate, clopper_pearson, linearised, wilson
+from analysis.intervals import Estimate, clopper_pearson, linearised, numbered_groups, wilson
 
 
 @pytest.mark.parametrize("case", ["newcombe1998_81_263", "newcombe1998_0_20"])
@@ -50,3 +50,40 @@ def test_linearised_interval_is_the_t_interval_of_a_mean_and_is_cut_at_the_range
     assert estimate.se == pytest.approx(stats.sem(terms))
     assert estimate.high == 1.0
     assert linearised(0.5, terms[:1]).reason == "one item: no standard error"
+
+
+def test_terms_without_variation_give_no_interval_of_zero_width():
+    for terms in (np.full(5, 0.5), 0.5 + 1e-15 * np.arange(5)):
+        assert linearised(0.5, terms) == Estimate(0.5, reason="no variation between items: no standard error")
+    cancelling = np.tile([0.4, 0.6], 20)
+    grouped = linearised(0.5, cancelling, groups=np.repeat(np.arange(20), 2))
+    assert grouped == Estimate(0.5, reason="no variation between groups: no standard error")
+
+
+def test_linearised_interval_over_groups_is_that_of_their_sums():
+    # n = 60 items in G = 20 groups of 3: the sums over n / G are 20 independent terms
+    terms = np.random.default_rng(1).normal(size=60)
+    estimate = linearised(terms.mean(), terms, groups=np.arange(60) // 3, lowest=-9, highest=9)
+    means = terms.reshape(20, 3).mean(axis=1)
+    assert estimate.se == pytest.approx(stats.sem(means))
+    assert (estimate.low, estimate.high) == pytest.approx(stats.t.interval(0.95, 19, means.mean(), estimate.se))
+
+
+def test_linearised_leaves_its_terms_as_they_were():
+    terms = np.array([0.2, 0.4, 0.9])
+    linearised(0.5, terms, groups=["a", "b", "c"])
+    assert terms.tolist() == [0.2, 0.4, 0.9]
+
+
+def test_groups_are_numbered_if_there_are_twenty_of_them():
+    numbers, reason = numbered_groups(21, [*"abcdefghijklmnopqrs", None, float("nan")])
+    assert (len(set(numbers.tolist())), reason) == (20, None)  # None and NaN are one group, that of the missing
+    assert numbered_groups(3, None) == (None, None)
+    assert numbered_groups(3, ["a", "b", "b"])[1].startswith("fewer than 20 groups (2)")
+    with pytest.raises(ValueError, match="2 entries for 3 items"):
+        numbered_groups(3, ["a", "b"])
+
+
+def test_half_width_is_half_the_length_of_the_interval():
+    assert Estimate(0.5, low=0.2, high=0.6).half_width == pytest.approx(0.2)
+    assert Estimate(0.5).half_width is None

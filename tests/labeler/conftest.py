@@ -16,6 +16,7 @@ from labeler.formats import Source
 from labeler.model import Answer, PlanParameters, Role, Submission, Task
 from labeler.service import coordinating, identity, importing, reviewing
 from labeler.store import Database, events, open_database, people
+from tests.labeler.packages import Site
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 REVIEWERS = ("ada", "ben", "cleo", "dan")
@@ -96,6 +97,18 @@ def planned(masters: dict[str, Path], tmp_path: Path) -> Iterator[Database]:
     """The same study, planned and open: 5 assignments a reviewer, 2 items seen by all."""
     with copy_of(masters["planned"], tmp_path) as opened:
         yield opened
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """Where packages of others can be installed; this process finds them, and those that it starts."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")])))
+    installed = Site(folder)
+    yield installed
+    installed.clear()
 
 
 def id_of(db: Database, name: str) -> int:

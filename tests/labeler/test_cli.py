@@ -222,7 +222,8 @@ def test_labels_in_and_out_and_the_report_from_both(planned, tmp_path):
     result = run("report", "--study", planned, "--out", tmp_path / "a")
     assert "interim, not unblinded" in result.stderr
     assert [Path(line).name for line in result.stdout.splitlines()] == [
-        "report.html", "report.json", "labels.csv", "pair-agreement.svg", "measures-by-application.svg",
+        "report.html", "report.md", "report.tex", "report.json", "labels.csv", "labels-wide.csv", "pair-agreement.svg",
+        "measures-by-application.svg",
     ]  # fmt: skip
     run("report", "--labels", tmp_path / "out.csv", "--verdicts", tmp_path / "v.csv", "--out", tmp_path / "b")
     one, other = (json.loads((tmp_path / name / "report.json").read_text()) for name in "ab")

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from labeler.errors import InputError
 from labeler.service import coordinating, evidence
 from labeler.store import Database
 
@@ -37,6 +38,8 @@ def chosen(db: Database, title: str) -> tuple[str, Any]:
         application = st.selectbox("Application", evidence.applications(db), key="figure-application")
         return "measures-by-benchmark", evidence.by_benchmark(db, application)
     names = [item.name for item in coordinating.list_items(db)]
+    if not names:
+        raise InputError("There are no items yet. Import measurements on the page Data.")
     item = evidence.item_named(db, st.selectbox("Benchmark", names, key="figure-item"))
     rule = st.radio("Vertical axis", ["core", "pooled", "full"], horizontal=True, key="figure-axis")
     return "runs", evidence.runs_of_item(db, item, rule)

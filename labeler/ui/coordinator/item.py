@@ -1,5 +1,7 @@
 """Why: one item with its runs, the verdicts on it and what is behind them."""
 
+import re
+
 import streamlit as st
 
 from labeler.service import coordinating, evidence
@@ -24,16 +26,26 @@ def render(db: Database, _person: str) -> None:
     if not reasoned:
         st.info("No classifier has judged this item yet. Compute verdicts on the page Verdicts.")
         return
-    one = st.radio(
-        "Verdict to explain", reasoned, format_func=lambda r: r.headline, horizontal=True, key=f"verdict-{name}"
+    by_name = {one.verdict.classifier: one for one in reasoned}
+    chosen = st.radio(
+        "Verdict to explain",
+        list(by_name),
+        format_func=lambda classifier: plain(by_name[classifier].headline),
+        horizontal=True,
+        key=f"verdict-{name}",
     )
-    explain(one, name)
+    explain(by_name[chosen], name)
+
+
+def plain(text: str) -> str:
+    """A text from outside so that none of it is taken for Markdown."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+!|~$])", r"\\\1", text)
 
 
 def explain(one: Reasoned, name: str) -> None:
     """One verdict: why, and the numbers."""
     for reason in one.reasons:
-        st.markdown(f"- {reason}")
+        st.markdown(f"- {plain(reason)}")
     left, right = st.columns([2, 3])
     if one.verdict.means:
         left.image(evidence.as_svg(evidence.means(one)), "Mean over all pairs of runs", width="content")

@@ -14,9 +14,12 @@ def render(db: Database, person: str) -> None:
     st.caption("Making the report is logged: it shows agreement, consensus and verdicts before the study has ended.")
     if st.button("Make the report", type="primary"):
         st.session_state["report-made"] = True
+    quick = not st.checkbox("With bootstrap, latent class and test of misfit (some seconds)", value=True)
     if not st.session_state.get("report-made"):
         return
-    files = reporting.files_of_study(db, actor=person, now=datetime.now(UTC))
+    with st.spinner("Computing …"):
+        options = reporting.QUICK if quick else reporting.STANDARD
+        files = reporting.files_of_study(db, options, actor=person, now=datetime.now(UTC))
     documents = {name: text for name, text in files.items() if "/" not in name}  # the figures have a page of their own
     columns = st.columns(len(documents))
     for column, (name, text) in zip(columns, documents.items(), strict=True):

@@ -244,7 +244,8 @@ def test_a_report_can_be_made_at_every_stage_without_a_number_that_is_none(maste
 def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(planned, tmp_path):
     fill(planned)
     files = reporting.files_of_study(planned, actor="owner", now=NOW)
-    documents, figures = ["report.html", "report.json", "labels.csv"], ["pair-agreement", "measures-by-application"]
+    documents = ["report.html", "report.md", "report.tex", "report.json", "labels.csv", "labels-wide.csv"]
+    figures = ["pair-agreement", "measures-by-application", "roc"]
     assert list(files) == [*documents, *(f"figures/{name}.svg" for name in figures)]
     assert json.loads(files["report.json"]) == report(planned)
     assert files["labels.csv"] == reporting.as_csv(labels.table(planned))

@@ -1,12 +1,16 @@
-"""How well a classifier does against a consensus. The positive category is *dissimilar*."""
+"""The confusion matrix of a classifier, and the shares that are read from it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
+import numpy as np
+from numpy.typing import NDArray
 
-from analysis.categories import CATEGORIES, DISSIMILAR
+from analysis.bootstrap import N_DRAWS, percentile_interval
+from analysis.categories import DISSIMILAR
+from analysis.evaluation._inputs import Categories, check_categories, matched
 from analysis.intervals import Estimate, wilson
+
+NO_ITEM = "no item has both a consensus and a verdict"
 
 
 @dataclass(frozen=True)
@@ -34,9 +38,7 @@ class Confusion:
         return self.tp + self.fp + self.fn + self.tn
 
 
-def confusion_matrix(
-    consensus: Sequence[str] | pd.Series, verdicts: Sequence[str | None] | pd.Series, *, positive: str = DISSIMILAR
-) -> Confusion:
+def confusion_matrix(consensus: Categories, verdicts: Categories, *, positive: str = DISSIMILAR) -> Confusion:
     """Count verdicts against the consensus of the same items.
 
     Parameters
@@ -56,22 +58,16 @@ def confusion_matrix(
     Raises
     ------
     ValueError
-        If two sequences differ in length or hold something that is not a category.
+        If two sequences differ in length, an item is in a Series twice, or something is not a category.
 
     Examples
     --------
     >>> confusion_matrix(["dissimilar", "similar", "similar"], ["dissimilar", "dissimilar", None])
     Confusion(tp=1, fp=1, fn=0, tn=0, n_without_verdict=1)
     """
-    if isinstance(consensus, pd.Series) and isinstance(verdicts, pd.Series):
-        verdicts = verdicts.reindex(consensus.index)
-    truth, called = list(consensus), [None if pd.isna(v) else v for v in verdicts]
-    if len(truth) != len(called):
-        raise ValueError(f"consensus has {len(truth)} items, verdicts has {len(called)}")
-    for name, values in (("consensus", truth), ("verdicts", [v for v in called if v is not None])):
-        unknown = next((v for v in values if v not in CATEGORIES), None)
-        if unknown is not None:
-            raise ValueError(f"{name} holds {unknown!r}, not one of: {', '.join(CATEGORIES)}")
+    truth, called = matched({"consensus": consensus, "verdicts": verdicts})
+    check_categories("consensus", truth)
+    check_categories("verdicts", [v for v in called if v is not None])
     cells = [(t == positive, v == positive) for t, v in zip(truth, called, strict=True) if v is not None]
     return Confusion(
         tp=cells.count((True, True)),
@@ -102,14 +98,19 @@ def precision(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     return _share(confusion.tp, confusion.tp + confusion.fp, level, "nothing was called dissimilar")
 
 
+def npv(confusion: Confusion, *, level: float = 0.95) -> Estimate:
+    """Negative predictive value: share of the items called similar that are. Undefined if none is called so."""
+    return _share(confusion.tn, confusion.tn + confusion.fn, level, "nothing was called similar")
+
+
 def accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     """Share of the items on which verdict and consensus are equal, with Wilson's interval."""
-    return _share(confusion.tp + confusion.tn, confusion.n, level, "no item has both a consensus and a verdict")
+    return _share(confusion.tp + confusion.tn, confusion.n, level, NO_ITEM)
 
 
 def prevalence(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     """Share of dissimilar items: what precision depends on, and the accuracy of "always dissimilar"."""
-    return _share(confusion.tp + confusion.fn, confusion.n, level, "no item has both a consensus and a verdict")
+    return _share(confusion.tp + confusion.fn, confusion.n, level, NO_ITEM)
 
 
 def f1(confusion: Confusion, *, level: float = 0.95) -> Estimate:
@@ -141,6 +142,77 @@ def balanced_accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     below = ((a_value - a_low) ** 2 + (b_value - b_low) ** 2) ** 0.5 / 2
     above = ((a_high - a_value) ** 2 + (b_high - b_value) ** 2) ** 0.5 / 2
     return Estimate(value, low=value - below, high=value + above)
+
+
+def youden(confusion: Confusion, *, level: float = 0.95) -> Estimate:
+    """Youden's index, sensitivity + specificity - 1 [1]_: 2 x balanced accuracy - 1, and so is its interval.
+
+    References
+    ----------
+    .. [1] Youden (1950), Cancer 3:32-35, doi:10.1002/1097-0142(1950)3:1<32::AID-CNCR2820030106>3.0.CO;2-3
+    """
+    balanced = balanced_accuracy(confusion, level=level)
+    if balanced.ends is None:
+        return balanced
+    value, low, high = (2 * x - 1 for x in balanced.ends)
+    return Estimate(value, low=low, high=high)
+
+
+def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAWS, level: float = 0.95) -> Estimate:
+    """Matthews' correlation of consensus and verdict [1]_, with a bootstrap interval over items.
+
+    Parameters
+    ----------
+    confusion : Confusion
+        The confusion matrix.
+    rng : Generator
+        Source of the draws. Drawing items with replacement is drawing the four cells from a multinomial
+        distribution, which needs no items.
+    n_draws : int
+        Number of draws.
+    level : float
+        Level of the percentile interval.
+
+    Returns
+    -------
+    Estimate
+        In [-1, 1]; 0 is what a verdict gives that has nothing to do with the consensus. Undefined if all items are
+        of one category, or all verdicts are. Draws in which that happens are left out, and `reason` counts them.
+
+    Raises
+    ------
+    ValueError
+        If `level` is not within (0, 1).
+
+    References
+    ----------
+    .. [1] Matthews (1975), Biochimica et Biophysica Acta 405:442-451, doi:10.1016/0005-2795(75)90109-9
+
+    Examples
+    --------
+    >>> round(mcc(Confusion(tp=52, fp=23, fn=137, tn=112), rng=np.random.default_rng(1)).value, 4)
+    0.1225
+    """
+    of_margins = {
+        "no item is dissimilar": confusion.tp + confusion.fn,
+        "no item is similar": confusion.fp + confusion.tn,
+        "nothing was called dissimilar": confusion.tp + confusion.fp,
+        "nothing was called similar": confusion.fn + confusion.tn,
+    }
+    if not all(of_margins.values()):
+        return Estimate(None, reason=NO_ITEM if not confusion.n else min(of_margins, key=lambda why: of_margins[why]))
+    cells = np.array([confusion.tp, confusion.fp, confusion.fn, confusion.tn])
+    draws = rng.multinomial(confusion.n, cells / confusion.n, size=n_draws)
+    return percentile_interval(float(_matthews(cells[None])[0]), _matthews(draws), level)
+
+
+def _matthews(cells: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Matthews' correlation of rows (tp, fp, fn, tn), NaN where a margin is empty."""
+    tp, fp, fn, tn = cells.T.astype(float)
+    margins = (tp + fn) * (fp + tn) * (tp + fp) * (fn + tn)
+    values = np.full(len(tp), np.nan)
+    np.divide(tp * tn - fp * fn, np.sqrt(margins), out=values, where=margins > 0)
+    return values
 
 
 def _share(x: int, n: int, level: float, reason: str) -> Estimate:

@@ -1,0 +1,115 @@
+"""Tests of "the raters agree no better than chance"."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from analysis.agreement._coefficients import Floats, category_shares, fleiss_kappa, rated
+from analysis.agreement._pairs import cohen_kappa, square_table
+
+
+@dataclass(frozen=True)
+class ChanceTest:
+    """Two-sided normal test of kappa = 0; `se0` holds under that hypothesis only and never makes an interval.
+
+    Where undefined, all numbers are None and `reason` says why.
+    """
+
+    z: float | None
+    p: float | None
+    se0: float | None
+    reason: str | None = None
+
+
+def fleiss_kappa_test(counts: ArrayLike) -> ChanceTest:
+    """Test of Fleiss' kappa = 0 with the standard error that holds under chance agreement [1]_.
+
+    The source gives it for equally many ratings on each item. Here each item has its own variance with its own r_i,
+    from the moments of r_i ratings drawn at random by p_k; with equal r_i that is the source's formula.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (n_items, n_categories)
+        As in `fleiss_kappa`.
+
+    Returns
+    -------
+    ChanceTest
+        Undefined where `fleiss_kappa` is.
+
+    Raises
+    ------
+    ValueError
+        If `counts` is not a table of counts with at least two columns.
+
+    References
+    ----------
+    .. [1] Fleiss, Nee, Landis (1979), Psychological Bulletin 86:974-977, doi:10.1037/0033-2909.86.5.974
+
+    Examples
+    --------
+    >>> round(fleiss_kappa_test([[0, 2]] * 189 + [[2, 0]] * 135 + [[1, 1]] * 262).z, 3)
+    2.376
+    """
+    kappa = fleiss_kappa(counts)
+    if kappa.value is None:
+        return ChanceTest(None, None, None, kappa.reason)
+    r, _ = rated(counts)
+    p_k = category_shares(r)
+    pe = float((p_k**2).sum())
+    se0 = np.sqrt(_variances_by_chance(r, p_k).sum()) / (len(r) * (1 - pe))
+    return _tested(kappa.value, float(se0))
+
+
+def cohen_kappa_test(table: ArrayLike) -> ChanceTest:
+    """Test of Cohen's kappa = 0 with the standard error that holds under chance agreement [1]_.
+
+    Parameters
+    ----------
+    table : array_like of int, shape (n_categories, n_categories)
+        As in `cohen_kappa`.
+
+    Returns
+    -------
+    ChanceTest
+        Undefined where `cohen_kappa` is, and where one rater used a single category: kappa is then 0 by itself.
+
+    Raises
+    ------
+    ValueError
+        If `table` is not a square table of counts.
+
+    References
+    ----------
+    .. [1] Fleiss, Cohen, Everitt (1969), Psychological Bulletin 72:323-327, doi:10.1037/h0028106
+    """
+    counts = square_table(table)
+    kappa = cohen_kappa(counts)
+    n = counts.sum()
+    row, column = counts.sum(axis=1), counts.sum(axis=0)
+    if kappa.value is None or (row == n).any() or (column == n).any():
+        return ChanceTest(None, None, None, kappa.reason)
+    row, column = row / n, column / n
+    pe = float(row @ column)
+    variance = (pe + pe**2 - (row * column * (row + column)).sum()) / (n * (1 - pe) ** 2)
+    return _tested(kappa.value, float(np.sqrt(variance)))
+
+
+def _variances_by_chance(r: Floats, p_k: Floats) -> Floats:
+    """Variance of each item's linear term, n/n2 pa_i - 2 pe_i, if its ratings are drawn at random by p_k."""
+    pe, cubes = (p_k**2).sum(), (p_k**3).sum()
+    of_share, of_match = cubes - pe**2, pe * (1 - pe)  # Var p_x of one rating x, Var 1[x = y] of two
+    r_i = r.sum(axis=1)
+    shared = r_i >= 2
+    scale = len(r) / shared.sum() * shared
+    pairs = np.where(shared, r_i * (r_i - 1), 1.0)
+    of_agreement = 2 * (2 * (r_i - 2) * of_share + of_match) / pairs  # a U-statistic of r_i ratings
+    variances: Floats = scale**2 * of_agreement - 8 * scale * of_share / r_i + 4 * of_share / r_i
+    return variances
+
+
+def _tested(kappa: float, se0: float) -> ChanceTest:
+    z = kappa / se0
+    return ChanceTest(z, float(2 * special.ndtr(-abs(z))), se0)

@@ -1,0 +1,221 @@
+"""Agreement within groups of labels: by application, kind, position, date or time on task."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from analysis.agreement._coefficients import ONE_CATEGORY
+from analysis.agreement._values import Floats
+from analysis.categories import CATEGORIES, DISSIMILAR
+from analysis.intervals import Estimate, linearised, wilson
+from analysis.tables import checked_labels
+
+
+@dataclass(frozen=True)
+class GroupAgreement:
+    """Agreement of the labels of one group with all other labels of the same items.
+
+    Attributes
+    ----------
+    group : object
+        The value of the column.
+    n_items, n_labels : int
+        The group's labels that have another label on their item, and the items they are on.
+    dissimilar : Estimate
+        Share of dissimilar of all labels of the group, with Wilson's interval.
+    percent, kappa : Estimate
+    """
+
+    group: object
+    n_items: int
+    n_labels: int
+    dissimilar: Estimate
+    percent: Estimate
+    kappa: Estimate
+
+
+def by_group(
+    labels: pd.DataFrame, column: str, categories: Sequence[str] = CATEGORIES, *, level: float = 0.95
+) -> list[GroupAgreement]:
+    """Percent agreement and kappa of each group of labels.
+
+    A label agrees with the share of the other labels of its item that are equal to it; `percent` is the mean of these
+    shares, each label weighing 1 / r_i, so that an item with all its labels in the group weighs 1. Chance agreement is
+    that of the group's labels with the other labels of their items, and kappa is (pa - pe) / (1 - pe). If the column
+    belongs to items, such as the application, these are percent agreement and Fleiss' kappa of the group's items
+    with two labels or more; if it belongs to labels, such as the position, the partner may stand in another group.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        Label table: columns item, rater, category and `column`; at most one label an (item, rater). Labels with a
+        missing value in `column` belong to no group, but are still partners.
+    column : str
+        What groups the labels.
+    categories : sequence of str
+        The declared categories.
+    level : float
+        Confidence level. Intervals are linearised over items [1]_, n_items - 1 degrees of freedom; for shares of
+        whole items with exactly two labels each, Wilson's.
+
+    Returns
+    -------
+    list of GroupAgreement
+        Sorted by the value of `column`. Undefined in groups whose labels stand alone on their items; kappa also
+        where one category was used.
+
+    Raises
+    ------
+    ValueError
+        If the label table is not one, or lacks `column`.
+
+    References
+    ----------
+    .. [1] Gwet (2008), Br. J. Math. Stat. Psychol. 61:29-48, doi:10.1348/000711006X126600
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"item": ["a", "a", "b", "b"], "rater": ["ada", "ben"] * 2, "kind": ["fresh"] * 4,
+    ...                        "category": ["similar", "similar", "similar", "dissimilar"]})
+    >>> by_group(labels, "kind")[0].percent.value
+    0.5
+    """
+    if column not in labels.columns:
+        raise ValueError(f"label table lacks the column {column}; it has {', '.join(map(str, labels))}")
+    table = _partnered(labels, categories)
+    return [
+        _of_group(group, table.loc[rows.index], len(categories), level)
+        for group, rows in table.assign(group=labels[column].to_numpy()).groupby("group", sort=True)
+    ]
+
+
+def by_order(
+    labels: pd.DataFrame,
+    column: str = "position",
+    categories: Sequence[str] = CATEGORIES,
+    *,
+    n_bins: int = 3,
+    level: float = 0.95,
+) -> list[GroupAgreement]:
+    """Agreement over equal parts of each rater's labels in the order of a column: first third, second, last.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        As in `by_group`.
+    column : str
+        Orders the labels of a rater: position, time, or time on task (quickest third first).
+    categories : sequence of str
+        The declared categories.
+    n_bins : int
+        Number of parts, >= 2: 3 for tertiles, 10 for deciles.
+    level : float
+        As in `by_group`.
+
+    Returns
+    -------
+    list of GroupAgreement
+        By part, 1 to `n_bins`; parts without labels are left out.
+
+    Raises
+    ------
+    ValueError
+        As in `by_group`, or if `n_bins` is below 2.
+    """
+    if n_bins < 2:
+        raise ValueError(f"n_bins must be at least 2, got {n_bins}")
+    if column not in labels.columns:
+        raise ValueError(f"label table lacks the column {column}; it has {', '.join(map(str, labels))}")
+    of_rater = in_order(labels[column]).groupby(labels["rater"])
+    part = np.ceil(of_rater.rank() * n_bins / of_rater.transform("count"))
+    return by_group(labels.assign(part=part.astype("Int64")), "part", categories, level=level)
+
+
+def in_order(values: pd.Series) -> pd.Series:
+    """Numbers, times or texts as the ranks of their distinct values, missing ones as NaN; any dtype."""
+    rank = {value: i for i, value in enumerate(sorted(values.dropna().unique()))}
+    return values.map(rank).astype(float)
+
+
+def partner_agreement(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.Series:
+    """For each label the share of the other labels of its item that are equal to it.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        Label table: columns item, rater, category; at most one label an (item, rater).
+    categories : sequence of str
+        The declared categories.
+
+    Returns
+    -------
+    Series of float
+        In [0, 1], with the index of `labels`; missing for a label that stands alone on its item.
+
+    Raises
+    ------
+    ValueError
+        If the label table is not one (`analysis.tables.checked_labels`).
+    """
+    table = _partnered(labels, categories)
+    agreement: pd.Series = table["agreement"].where(table["r_i"] >= 2).set_axis(labels.index)
+    return agreement
+
+
+def _partnered(labels: pd.DataFrame, categories: Sequence[str]) -> pd.DataFrame:
+    """Per label: number of its item, its category k, r_i, whether dissimilar, partners by category, agreement."""
+    table = checked_labels(labels, categories)
+    item = pd.factorize(table["item"], use_na_sentinel=False)[0]
+    k = table["category"].map({name: k for k, name in enumerate(categories)}).to_numpy(dtype=np.int64)
+    q, n_items = len(categories), int(item.max(initial=-1)) + 1
+    counts = np.bincount(item * q + k, minlength=n_items * q).reshape(n_items, q)
+    partners = counts[item] - np.eye(q, dtype=np.int64)[k]
+    n_partners = partners.sum(axis=1)
+    equal = partners[np.arange(len(k)), k]
+    columns = {
+        "item": item,
+        "k": k,
+        "r_i": n_partners + 1,
+        "dissimilar": (table["category"] == DISSIMILAR).to_numpy(),
+        "agreement": equal / np.maximum(n_partners, 1),
+    }
+    return pd.DataFrame(columns | {f"partner_{j}": partners[:, j] / np.maximum(n_partners, 1) for j in range(q)})
+
+
+def _of_group(group: object, table: pd.DataFrame, q: int, level: float) -> GroupAgreement:
+    dissimilar = wilson(float(table["dissimilar"].sum()), len(table), level)
+    shared = table[table["r_i"] >= 2]
+    if not len(shared):
+        alone = Estimate(None, reason="no label of the group has another label on its item")
+        return GroupAgreement(group, 0, 0, dissimilar, alone, alone)
+    number, _ = pd.factorize(shared["item"])
+    weight = 1 / shared["r_i"].to_numpy()
+    own = np.eye(q)[shared["k"].to_numpy()]
+    partner = shared[[f"partner_{j}" for j in range(q)]].to_numpy()
+    agreement = shared["agreement"].to_numpy()
+    columns = np.column_stack([np.ones(len(shared)), agreement, own, partner]) * weight[:, None]
+    sums = np.zeros((number.max() + 1, columns.shape[1]))
+    np.add.at(sums, number, columns)
+    w, a, p, s = sums[:, 0], sums[:, 1], sums[:, 2 : 2 + q], sums[:, 2 + q :]
+    whole_pairs = bool((shared["r_i"] == 2).all() and (w == w[0]).all())
+    percent = wilson(float(np.rint(a / w).sum()), len(w), level) if whole_pairs else _percent(a, w, level)
+    return GroupAgreement(group, len(w), len(shared), dissimilar, percent, _kappa(a, w, p, s, level))
+
+
+def _percent(a: Floats, w: Floats, level: float) -> Estimate:
+    """The ratio of the means of a and w over items, linearised."""
+    pa = float(a.sum() / w.sum())
+    return linearised(pa, pa + (a - pa * w) / w.mean(), level, lowest=0.0)
+
+
+def _kappa(a: Floats, w: Floats, own: Floats, partner: Floats, level: float) -> Estimate:
+    """(pa - pe) / (1 - pe) of ratios of means over items, linearised; `own` and `partner` are weights by category."""
+    pa, p, s = a.sum() / w.sum(), own.sum(axis=0) / w.sum(), partner.sum(axis=0) / w.sum()
+    pe = float(p @ s)
+    if 1 - pe < 1e-12:
+        return Estimate(None, reason=ONE_CATEGORY)
+    kappa = float((pa - pe) / (1 - pe))
+    pe_i = (own - np.outer(w, p)) @ s + (partner - np.outer(w, s)) @ p
+    return linearised(kappa, kappa + (a - pa * w - (1 - kappa) * pe_i) / (w.mean() * (1 - pe)), level)

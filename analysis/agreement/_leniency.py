@@ -1,0 +1,205 @@
+"""Does a reviewer say dissimilar more often than others on the same items?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from analysis.agreement import _conditional as conditional
+from analysis.agreement._multiple import holm
+from analysis.agreement._pairs import tables_of, wide_labels
+from analysis.agreement._two_by_two import TwoByTwo, bias_index, two_by_twos
+from analysis.agreement._values import Floats
+from analysis.categories import CATEGORIES
+from analysis.evaluation import McNemar, mcnemar
+from analysis.intervals import Estimate, wilson
+
+NEVER_DIFFERS = "no item on which this rater differs from another"
+LIKELIHOOD_RATIO, SCORE = "likelihood ratio", "score"
+
+
+@dataclass(frozen=True)
+class RaterLeniency:
+    """How readily a rater says dissimilar.
+
+    Attributes
+    ----------
+    rater : str
+    n : int
+        Labels.
+    dissimilar : Estimate
+        Share of dissimilar with Wilson's interval; raters saw different items.
+    log_odds : Estimate
+        Leniency on equal items: log odds of dissimilar against the mean of the raters it can be compared with.
+    """
+
+    rater: str
+    n: int
+    dissimilar: Estimate
+    log_odds: Estimate
+
+
+@dataclass(frozen=True)
+class PairLeniency:
+    """Two raters on the items both labelled.
+
+    Attributes
+    ----------
+    a, b : str
+    table : TwoByTwo
+        Its `b` counts the items that only rater a calls dissimilar, its `c` those that only rater b does.
+    difference : Estimate
+        Share of dissimilar of a minus that of b.
+    mcnemar : McNemar
+    p_holm : float
+        The exact p of McNemar's test after Holm's correction for all pairs.
+    """
+
+    a: str
+    b: str
+    table: TwoByTwo
+    difference: Estimate
+    mcnemar: McNemar
+    p_holm: float
+
+
+@dataclass(frozen=True)
+class LeniencyTest:
+    """Test of "all raters are equally lenient on equal items".
+
+    Attributes
+    ----------
+    test : str or None
+        "likelihood ratio", or "score" where no finite leniency fits best.
+    chi2, df, p : numbers or None
+        Where undefined, None beside a `reason`.
+    n_split : int
+        Items on which raters differ: only these carry information.
+    reason : str or None
+        Why there is no test, or what it leaves out.
+    """
+
+    test: str | None
+    chi2: float | None
+    df: int | None
+    p: float | None
+    n_split: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Leniency:
+    """Leniency of each rater, of each pair, and over all."""
+
+    raters: tuple[RaterLeniency, ...]
+    pairs: tuple[PairLeniency, ...]
+    overall: LeniencyTest
+
+
+def leniency(labels: pd.DataFrame, *, level: float = 0.95) -> Leniency:
+    """Compare how readily raters say dissimilar: alone, by pair (McNemar [1]_) and over all.
+
+    Over all: conditional logit of the labels on item strata [2]_ and its likelihood ratio test with R - 1 degrees of
+    freedom; R - C if split items join the raters to C separate sets. Where a rater always was the only one, or
+    never the one, to say dissimilar, no finite leniency fits best [3]_; the score test of the same hypothesis,
+    which for complete data is Cochran's Q [4]_, then stands in its place.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        Label table: columns item, rater, category (similar, dissimilar); at most one label an (item, rater).
+    level : float
+        Confidence level of all intervals.
+
+    Returns
+    -------
+    Leniency
+        Raters sorted by name; pairs without a common item are left out. A pair without a discordant item has p = 1.
+
+    Raises
+    ------
+    ValueError
+        If the label table is not one (`analysis.tables.checked_labels`).
+
+    References
+    ----------
+    .. [1] McNemar (1947), Psychometrika 12:153-157, doi:10.1007/BF02295996
+    .. [2] Andersen (1970), J. R. Stat. Soc. B 32:283-301, doi:10.1111/j.2517-6161.1970.tb00842.x
+    .. [3] Fischer (1981), Psychometrika 46:59-77, doi:10.1007/BF02293919
+    .. [4] Cochran (1950), Biometrika 37:256-266, doi:10.1093/biomet/37.3-4.256
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"item": [1, 2, 3, 4] * 2, "rater": ["ada"] * 4 + ["ben"] * 4,
+    ...     "category": ["dissimilar"] * 3 + ["similar"] * 4 + ["dissimilar"]})
+    >>> leniency(labels).pairs[0].mcnemar.p
+    0.625
+    """
+    names, y = wide_labels(labels)
+    data = conditional.informative(y)
+    shares = [wilson(float(np.nansum(column)), int((~np.isnan(column)).sum()), level) for column in y.T]
+    raters = tuple(
+        RaterLeniency(name, int((~np.isnan(column)).sum()), share, log_odds)
+        for name, column, share, log_odds in zip(names, y.T, shares, _log_odds(data, level), strict=True)
+    )
+    return Leniency(raters, _pairs(names, y, level), _overall(data, names))
+
+
+def _pairs(raters: Sequence[str], y: Floats, level: float) -> tuple[PairLeniency, ...]:
+    tables = two_by_twos(tables_of(raters, y, len(CATEGORIES)))
+    tests = [mcnemar(table.b, table.c) for table in tables.values()]
+    corrected = holm([test.p for test in tests])
+    return tuple(
+        PairLeniency(a, b, table, bias_index(table, level=level), test, p if p is not None else test.p)
+        for ((a, b), table), test, p in zip(tables.items(), tests, corrected, strict=True)
+    )
+
+
+def _overall(data: conditional.Informative, raters: Sequence[str]) -> LeniencyTest:
+    n_split = sum(stratum.n_items for stratum in data.strata)
+    if n_split == 0:
+        return LeniencyTest(None, None, None, None, 0, "no item on which raters differ")
+    start = np.zeros(len(raters))
+    if data.has_maximum:
+        test, beta = LIKELIHOOD_RATIO, conditional.maximise(data)[0]
+        chi2 = 2 * (conditional.log_likelihood(data, beta) - conditional.log_likelihood(data, start))
+    else:
+        slope, information = conditional.slope_and_information(data, start)
+        test, chi2 = SCORE, float(slope @ conditional.inverse(information) @ slope)
+    n_sets, _ = data.components
+    chi2, df = max(chi2, 0.0), len(raters) - n_sets
+    return LeniencyTest(test, chi2, df, float(special.chdtrc(df, chi2)), n_split, _left_out(data, raters))
+
+
+def _left_out(data: conditional.Informative, raters: Sequence[str]) -> str | None:
+    """What the test over all leaves out or replaces, in words; None if nothing."""
+    never = [rater for rater, compared in zip(raters, _compared(data), strict=True) if not compared]
+    n_sets = data.components[0] - len(never)
+    said = [f"without an item on which they differ from another rater: {', '.join(never)}"] if never else []
+    if n_sets > 1:
+        said.append(f"split items join the raters to {n_sets} separate sets, each compared within itself")
+    if not data.has_maximum:
+        said.append("score test: some raters differ from others in one direction only, no finite leniency fits best")
+    return "; ".join(said) or None
+
+
+def _log_odds(data: conditional.Informative, level: float) -> list[Estimate]:
+    compared = _compared(data)
+    if not data.has_maximum:
+        one_way = "some raters differ from others in one direction only: no finite estimate"
+        return [Estimate(None, reason=one_way if involved else NEVER_DIFFERS) for involved in compared]
+    beta, covariance = conditional.maximise(data)
+    se = np.sqrt(np.maximum(np.diag(covariance), 0.0))  # rounding may leave -1e-18
+    half = float(special.ndtri((1 + level) / 2)) * se
+    return [
+        Estimate(float(b), float(s), float(b - h), float(b + h)) if involved else Estimate(None, reason=NEVER_DIFFERS)
+        for b, s, h, involved in zip(beta, se, half, compared, strict=True)
+    ]
+
+
+def _compared(data: conditional.Informative) -> list[bool]:
+    """Which raters differ from another one on some item."""
+    involved: list[bool] = (data.against.sum(axis=0) + data.against.sum(axis=1) > 0).tolist()
+    return involved

@@ -1,0 +1,296 @@
+"""Does the order in which raters saw the items matter?
+
+Each rater is tested alone: labels of one rater are on different items, so that they are independent where order does
+not matter. Only positions are known, there is no second, fixed order to compare with: weaker than the test of two
+orders (Duplyakin et al. 2023), which is for measurements.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from scipy import special, stats
+
+from analysis.agreement._groups import in_order, partner_agreement
+from analysis.agreement._multiple import bonferroni, holm
+from analysis.agreement._values import Floats
+from analysis.categories import DISSIMILAR
+from analysis.intervals import Estimate, linearised
+from analysis.tables import checked_labels
+
+SHARE, AGREEMENT = "dissimilar", "agreement"
+TREND, PREDECESSOR = "trend", "predecessor"
+MIN_LABELS = 3
+MOST_LABELS = 2000  # all pairs of labels are compared: of more labels, each second or third stands for all
+
+
+@dataclass(frozen=True)
+class OrderEffect:
+    """One test of one rater.
+
+    Attributes
+    ----------
+    rater : str
+    outcome : str
+        "dissimilar" (share), "agreement" (with the other raters of the item), or the name of a column of numbers.
+    test : str
+        "trend" over the labels in order, or "predecessor": after a dissimilar label against after a similar one.
+    n : int
+        Labels that entered.
+    effect : Estimate
+        Change of the outcome from the first label to the last, or after dissimilar minus after similar: of its mean
+        for shares and agreement, of its median (Theil-Sen, Hodges-Lehmann) for a column.
+    chi2, p, p_holm, p_bonferroni : float or None
+        One degree of freedom; corrected over the raters of this outcome and test. None beside a `reason`.
+    reason : str or None
+    """
+
+    rater: str
+    outcome: str
+    test: str
+    n: int
+    effect: Estimate
+    chi2: float | None
+    p: float | None
+    p_holm: float | None = None
+    p_bonferroni: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class OrderTest:
+    """The order test of all raters and outcomes together.
+
+    Attributes
+    ----------
+    effects : tuple of OrderEffect
+    alpha : float
+    n_tests : int
+        |T|: the effects with a p.
+    matters, matters_uncorrected : bool or None
+        Whether any p is below alpha / |T|, or below alpha, to be shown side by side; None without a test.
+    reason : str or None
+    """
+
+    effects: tuple[OrderEffect, ...]
+    alpha: float
+    n_tests: int
+    matters: bool | None
+    matters_uncorrected: bool | None
+    reason: str | None = None
+
+
+def trend_effects(
+    labels: pd.DataFrame,
+    over: str = "position",
+    outcomes: Sequence[str] = (SHARE, AGREEMENT),
+    *,
+    level: float = 0.95,
+) -> tuple[OrderEffect, ...]:
+    """Does an outcome change over the labels of a rater, such as by fatigue or practice?
+
+    Rank trend, chi2 = (n - 1) r^2 with r the correlation of the ranks [1]_; for a share it is the Cochran-Armitage
+    test [2]_ over ranks, but for the factor (n - 1) / n.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        Label table: columns item, rater, category, `over`, and those named in `outcomes`; at most one label an
+        (item, rater). Rows with a missing value do not enter where it is needed.
+    over : str
+        Orders the labels of a rater: position, time, or time on task. Labels at one place share a rank.
+    outcomes : sequence of str
+        "dissimilar", "agreement", or columns of numbers, such as dwell_ms.
+    level : float
+        Confidence level of the effects.
+
+    Returns
+    -------
+    tuple of OrderEffect
+        By outcome, then by rater. Undefined with fewer than three labels, or where either does not vary.
+
+    Raises
+    ------
+    ValueError
+        If the label table is not one, or lacks a column.
+
+    References
+    ----------
+    .. [1] Mantel (1963), J. Am. Stat. Assoc. 58:690-700, doi:10.1080/01621459.1963.10500879
+    .. [2] Armitage (1955), Biometrics 11:375-386, doi:10.2307/3001775
+    """
+    return _effects(_with_outcomes(labels, over, outcomes), outcomes, TREND, level)
+
+
+def predecessor_effects(
+    labels: pd.DataFrame,
+    over: str = "position",
+    outcomes: Sequence[str] = (SHARE, AGREEMENT),
+    *,
+    level: float = 0.95,
+) -> tuple[OrderEffect, ...]:
+    """Does an outcome depend on the label that the rater gave just before?
+
+    Kruskal-Wallis test [1]_ of the outcome over the two groups of labels: those after a dissimilar and those after a
+    similar one.
+
+    Parameters
+    ----------
+    labels, over, outcomes, level
+        As in `trend_effects`. The predecessor is the label before in the order of `over` (at one place, the row
+        before); the first has none.
+
+    Returns
+    -------
+    tuple of OrderEffect
+        By outcome, then by rater; undefined as in `trend_effects`.
+
+    Raises
+    ------
+    ValueError
+        If the label table is not one, or lacks a column.
+
+    References
+    ----------
+    .. [1] Kruskal, Wallis (1952), J. Am. Stat. Assoc. 47:583-621, doi:10.1080/01621459.1952.10483441
+    """
+    return _effects(_with_outcomes(labels, over, outcomes), outcomes, PREDECESSOR, level)
+
+
+def order_test(
+    labels: pd.DataFrame,
+    over: str = "position",
+    outcomes: Sequence[str] = (SHARE, AGREEMENT),
+    *,
+    alpha: float = 0.05,
+) -> OrderTest:
+    """Does the order of the items matter for any rater? Order matters if any p < alpha / |T| [1]_.
+
+    Parameters
+    ----------
+    labels, over, outcomes
+        As in `trend_effects`.
+    alpha : float
+        Level of the test of all together; effects get intervals of level 1 - alpha.
+
+    Returns
+    -------
+    OrderTest
+        The trends and the effects of the predecessor of all raters. Undefined if none of them is defined.
+
+    Raises
+    ------
+    ValueError
+        If the label table is not one, or lacks a column.
+
+    References
+    ----------
+    .. [1] Duplyakin et al. (2023), Avoiding the Ordering Trap in Systems Performance Measurement, USENIX ATC '23
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"item": range(20), "rater": "ada", "position": range(20),
+    ...                        "category": ["similar"] * 10 + ["dissimilar"] * 10})
+    >>> order_test(labels).matters
+    True
+    """
+    table = _with_outcomes(labels, over, outcomes)
+    effects = tuple(effect for test in (TREND, PREDECESSOR) for effect in _effects(table, outcomes, test, 1 - alpha))
+    p = [effect.p for effect in effects if effect.p is not None]
+    if not p:
+        return OrderTest(effects, alpha, 0, None, None, "no rater has labels that can be tested")
+    return OrderTest(effects, alpha, len(p), min(p) < alpha / len(p), min(p) < alpha)
+
+
+def _effects(table: pd.DataFrame, outcomes: Sequence[str], test: str, level: float) -> tuple[OrderEffect, ...]:
+    found: list[OrderEffect] = []
+    by_rater = list(table.groupby("rater", sort=True))
+    for outcome in outcomes:
+        rows = [
+            _effect(str(rater), outcome, test, _explained(group, test, outcome), level) for rater, group in by_rater
+        ]
+        p = [effect.p for effect in rows]
+        corrected = zip(rows, holm(p), bonferroni(p), strict=True)
+        found += [replace(effect, p_holm=h, p_bonferroni=b) for effect, h, b in corrected]
+    return tuple(found)
+
+
+def _with_outcomes(labels: pd.DataFrame, over: str, outcomes: Sequence[str]) -> pd.DataFrame:
+    """Columns rater, over, is_dissimilar and outcome_<name>; sorted by rater and order."""
+    table = checked_labels(labels)
+    missing = [name for name in (over, *outcomes) if name not in (*labels.columns, SHARE, AGREEMENT)]
+    if missing:
+        raise ValueError(f"label table lacks the column {', '.join(missing)}; it has {', '.join(map(str, labels))}")
+    columns = {
+        "rater": table["rater"],
+        "over": in_order(labels[over]),
+        "is_dissimilar": (table["category"] == DISSIMILAR).astype(float),
+    }
+    for name in outcomes:
+        if name == SHARE:
+            columns[f"outcome_{name}"] = columns["is_dissimilar"]
+        elif name == AGREEMENT:
+            columns[f"outcome_{name}"] = partner_agreement(table)
+        else:
+            columns[f"outcome_{name}"] = pd.to_numeric(labels[name]).astype(float)
+    return pd.DataFrame(columns).dropna(subset="over").sort_values(["rater", "over"], kind="stable")
+
+
+def _explained(group: pd.DataFrame, test: str, outcome: str) -> tuple[Floats, Floats]:
+    """x and y of one rater: rank in order or predecessor, and outcome, where both are known."""
+    x = group["over"].rank() if test == TREND else group["is_dissimilar"].shift()
+    y = group[f"outcome_{outcome}"]
+    known = x.notna() & y.notna()
+    return np.asarray(x[known], dtype=np.float64), np.asarray(y[known], dtype=np.float64)
+
+
+def _effect(rater: str, outcome: str, test: str, xy: tuple[Floats, Floats], level: float) -> OrderEffect:
+    x, y = xy
+    reason = None
+    if len(x) < MIN_LABELS:
+        reason = f"fewer than {MIN_LABELS} labels"
+    elif np.ptp(x) == 0:
+        reason = "all labels stand at one place" if test == TREND else "all labels follow the same category"
+    elif np.ptp(y) == 0:
+        reason = "the outcome is the same for all labels"
+    if reason:
+        return OrderEffect(rater, outcome, test, len(x), Estimate(None, reason=reason), None, None, reason=reason)
+    r = np.corrcoef(stats.rankdata(x), stats.rankdata(y))[0, 1]
+    chi2 = float((len(x) - 1) * r**2)
+    scaled = (x - x.min()) / np.ptp(x)
+    effect = (_change_of_mean if outcome in (SHARE, AGREEMENT) else _change_of_median)(scaled, y, level)
+    return OrderEffect(rater, outcome, test, len(x), effect, chi2, float(special.chdtrc(1, chi2)))
+
+
+def _change_of_mean(x: Floats, y: Floats, level: float) -> Estimate:
+    """Slope of the least-squares line over x from 0 to 1, linearised over labels."""
+    off = x - x.mean()
+    slope = float(off @ y / (off @ off))
+    residual = y - y.mean() - slope * off
+    return linearised(slope, slope + len(x) * off * residual / (off @ off), level)
+
+
+def _change_of_median(x: Floats, y: Floats, level: float) -> Estimate:
+    """Slope of the Theil-Sen line over x from 0 to 1; with two values of x the Hodges-Lehmann shift."""
+    every = -(-len(x) // MOST_LABELS)
+    x, y = x[::every], y[::every]
+    if np.ptp(x) == 0:
+        return Estimate(None, reason="too few labels follow one of the categories")
+    slope, _, low, high = stats.theilslopes(y, x, alpha=level)
+    if not _has_ranks_enough(x, y, level):
+        return Estimate(float(slope), reason="too few labels for an interval")
+    return Estimate(float(slope), low=float(low), high=float(high))
+
+
+def _has_ranks_enough(x: Floats, y: Floats, level: float) -> bool:
+    """Whether Sen's interval, between two of the slopes of all pairs in order, ends inside them.
+
+    `theilslopes` gives the smallest and the largest slope where it does not; three labels would have an interval.
+    """
+    n = len(x)
+    same_x, same_y = (np.unique(values, return_counts=True)[1] for values in (x, y))
+    n_slopes = (n * (n - 1) - (same_x * (same_x - 1)).sum()) / 2
+    ties = sum((same * (same - 1) * (2 * same + 5)).sum() for same in (same_x, same_y))
+    sd = np.sqrt((n * (n - 1) * (2 * n + 5) - ties) / 18)
+    return bool(special.ndtri((1 + level) / 2) * sd < n_slopes)

@@ -1,0 +1,143 @@
+"""Bootstrap intervals: items, or whole groups of items, are drawn again with replacement."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.intervals import Estimate
+
+Floats = NDArray[np.float64]
+
+N_DRAWS = 2000
+CELLS_AT_ONCE = 4_000_000  # of the matrix of weights: 32 MB, and few enough calls
+
+
+def bootstrap(
+    statistic: Callable[[Floats], ArrayLike],
+    n_items: int,
+    *,
+    rng: np.random.Generator,
+    n_draws: int = N_DRAWS,
+    level: float = 0.95,
+    groups: Sequence[object] | pd.Series | None = None,
+) -> Estimate:
+    """A statistic with the percentile interval [1]_ of its values on items drawn with replacement.
+
+    Parameters
+    ----------
+    statistic : callable
+        Takes weights, shape (m, n_items): how often each item was drawn, in each of m draws; returns m values, not
+        finite where the statistic is undefined (0 / 0 needs no care). Weights of 1 give the statistic itself.
+    n_items : int
+        Number of items, >= 0.
+    rng : Generator
+        Source of the draws; the same state gives the same interval.
+    n_draws : int
+        Number of draws, >= 1.
+    level : float
+        Level of the interval, in (0, 1).
+    groups : sequence of hashable, one an item, optional
+        Items of one group are drawn together, such as the benchmarks of one application: as many groups as
+        there are. Items without a group (None) are one group. Without groups, items are drawn alone.
+
+    Returns
+    -------
+    Estimate
+        `se` is the standard deviation over the draws. As in `percentile_interval` where draws are undefined.
+        Undefined without items or where the statistic is; a single item (or group) gives no interval.
+
+    Raises
+    ------
+    ValueError
+        If there is not one group an item, or `n_draws` or `level` is out of range.
+
+    References
+    ----------
+    .. [1] Efron, Tibshirani (1993), An Introduction to the Bootstrap, ch. 13, doi:10.1201/9780429246593
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 2.0, 4.0, 5.0])
+    >>> mean = bootstrap(lambda weights: weights @ x / weights.sum(axis=1), 4, rng=np.random.default_rng(1))
+    >>> mean.value, mean.low < 3 < mean.high
+    (3.0, True)
+    """
+    if n_draws < 1:
+        raise ValueError(f"n_draws must be at least 1, got {n_draws}")
+    of_item, n_groups = _numbered(n_items, groups)
+    if n_items == 0:
+        return Estimate(None, reason="no items")
+    value = float(_values(statistic, np.ones((1, n_items)))[0])
+    if not np.isfinite(value):
+        return Estimate(None, reason="undefined on these items")
+    if n_groups < 2:
+        return Estimate(value, reason=f"one {'item' if groups is None else 'group'}: nothing to draw from")
+    at_once = max(1, CELLS_AT_ONCE // n_items)
+    values = []
+    for done in range(0, n_draws, at_once):
+        weights = _weights(rng, min(at_once, n_draws - done), n_groups)
+        values.append(_values(statistic, weights if groups is None else weights[:, of_item]))
+    return percentile_interval(value, np.concatenate(values), level)
+
+
+def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> Estimate:
+    """A statistic with the middle `level` of its bootstrap draws as interval.
+
+    Parameters
+    ----------
+    value : float
+        The statistic on the items themselves.
+    draws : array_like of float, shape (n_draws,)
+        Its values on items drawn again; not finite where it was undefined.
+    level : float
+        In (0, 1).
+
+    Returns
+    -------
+    Estimate
+        Undefined draws are left out of `se` and the interval, and `reason` says how many there were; if that is
+        half of them or more, there is no interval.
+
+    Raises
+    ------
+    ValueError
+        If `level` is not within (0, 1).
+
+    Examples
+    --------
+    >>> percentile_interval(0.5, [0.25, 0.5, 0.75, float("nan")], level=0.5)
+    Estimate(value=0.5, se=0.25, low=0.375, high=0.625, reason='undefined in 1 of 4 bootstrap draws, left out')
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be within (0, 1), got {level}")
+    drawn = np.asarray(draws, dtype=float)
+    defined = drawn[np.isfinite(drawn)]
+    n_undefined = len(drawn) - len(defined)
+    said = f"undefined in {n_undefined} of {len(drawn)} bootstrap draws" if n_undefined else None
+    if len(defined) < 2 or 2 * n_undefined >= len(drawn):
+        return Estimate(value, reason=f"{said or 'fewer than two bootstrap draws'}: no interval")
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(value, float(defined.std(ddof=1)), float(low), float(high), said and f"{said}, left out")
+
+
+def _values(statistic: Callable[[Floats], ArrayLike], weights: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(statistic(weights), dtype=float)
+
+
+def _numbered(n_items: int, groups: Sequence[object] | pd.Series | None) -> tuple[NDArray[np.intp], int]:
+    """The number of each item's group, and how many groups there are."""
+    if groups is None:
+        return np.arange(n_items), n_items
+    if len(groups) != n_items:
+        raise ValueError(f"groups has {len(groups)} entries for {n_items} items")
+    numbers, names = pd.factorize(pd.Series(list(groups), dtype=object), use_na_sentinel=False)
+    return numbers, len(names)
+
+
+def _weights(rng: np.random.Generator, n_draws: int, n: int) -> Floats:
+    """How often each of n things comes up when n are drawn with replacement, shape (n_draws, n)."""
+    cells = rng.integers(n, size=(n_draws, n)) + n * np.arange(n_draws)[:, None]
+    return np.bincount(cells.ravel(), minlength=n_draws * n).reshape(n_draws, n).astype(float)

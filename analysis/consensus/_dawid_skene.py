@@ -1,0 +1,123 @@
+"""Dawid and Skene's EM: any number of categories, any number of ratings by each rater, no priors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from analysis.consensus._patterns import Floats
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class DawidSkene:
+    """A fit of Dawid and Skene's model.
+
+    Attributes
+    ----------
+    prevalence : ndarray of float, shape (n_categories,)
+        Share of each true category.
+    error_matrices : ndarray of float, shape (n_raters, n_categories, n_categories)
+        Probability that the rater says column where row is true. A row that nothing is known about, as the rater
+        saw no item that might be of this category, is even.
+    posterior : ndarray of float, shape (n_items, n_categories)
+        Probability of each true category; items without a rating have the prevalence.
+    log_likelihood : float
+        Without the multinomial coefficients of repeated ratings.
+    n_iterations : int
+    converged : bool
+    reason : str or None
+        Why there is no fit; all of the above are then None, 0 or False.
+    """
+
+    prevalence: Floats | None
+    error_matrices: Floats | None
+    posterior: Floats | None
+    log_likelihood: float | None
+    n_iterations: int = 0
+    converged: bool = False
+    reason: str | None = None
+
+
+def dawid_skene(
+    ratings: ArrayLike, *, start: ArrayLike | None = None, tolerance: float = 1e-9, max_iterations: int = 10_000
+) -> DawidSkene:
+    """Maximum likelihood of prevalence and of each rater's error matrix by EM [1]_.
+
+    Parameters
+    ----------
+    ratings : array_like of int, shape (n_items, n_raters, n_categories)
+        How often the rater put the item in the category; a rater may rate an item several times or not at all.
+    start : array_like of float, shape (n_items, n_categories), optional
+        Probability of each category for each item to start from; the share of its ratings where missing.
+    tolerance : float
+        EM ends where the log likelihood rises by no more than this.
+    max_iterations : int
+
+    Returns
+    -------
+    DawidSkene
+        Undefined if there is no rating. EM finds *a* maximum: there is an answer also where the design does not
+        identify the model, and it then depends on the start; `identifiability` tells, for two categories.
+
+    Raises
+    ------
+    ValueError
+        If `ratings` is not a table of counts with at least two categories, or `start` not one of probabilities.
+
+    References
+    ----------
+    .. [1] Dawid, Skene (1979), J. R. Stat. Soc. C 28:20-28, doi:10.2307/2346806
+
+    Examples
+    --------
+    >>> dawid_skene([[[3, 0], [1, 0]], [[0, 3], [0, 1]]]).prevalence.tolist()
+    [0.5, 0.5]
+    """
+    counts = _checked(ratings)
+    n_given = counts.sum(axis=(1, 2))
+    if not n_given.any():
+        return DawidSkene(None, None, None, None, reason="no ratings")
+    votes = np.full((len(counts), counts.shape[2]), 1 / counts.shape[2])
+    np.divide(counts.sum(axis=1), n_given[:, None], out=votes, where=n_given[:, None] > 0)
+    q = votes if start is None else _checked_start(start, votes.shape)
+    before, converged, n_iterations = -np.inf, False, 0
+    while not converged and n_iterations < max_iterations:
+        prevalence, error_matrices = _m_step(counts, q, n_given > 0)
+        q, log_likelihood = _e_step(counts, prevalence, error_matrices)
+        converged = bool(log_likelihood - before <= tolerance)
+        before, n_iterations = log_likelihood, n_iterations + 1
+    return DawidSkene(prevalence, error_matrices, q, log_likelihood, n_iterations, converged)
+
+
+def _m_step(counts: Floats, q: Floats, rated: Bools) -> tuple[Floats, Floats]:
+    """Prevalence and error matrices given the probability of each item's categories."""
+    said = np.einsum("ij,irl->rjl", q, counts)
+    total = said.sum(axis=2, keepdims=True)
+    even = np.full_like(said, 1 / said.shape[2])
+    return q[rated].mean(axis=0), np.divide(said, total, out=even, where=total > 0)
+
+
+def _e_step(counts: Floats, prevalence: Floats, error_matrices: Floats) -> tuple[Floats, float]:
+    """Probability of each item's categories, and the log likelihood."""
+    joint = special.xlogy(1, prevalence) + special.xlogy(counts[:, :, None, :], error_matrices).sum(axis=(1, 3))
+    marginal = special.logsumexp(joint, axis=1)
+    return np.exp(joint - marginal[:, None]), float(marginal.sum())
+
+
+def _checked(ratings: ArrayLike) -> Floats:
+    counts = np.asarray(ratings, dtype=float)
+    if counts.ndim != 3 or counts.shape[2] < 2:
+        raise ValueError(f"ratings must have shape (n_items, n_raters, n_categories >= 2), got {counts.shape}")
+    if not (np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))).all():
+        raise ValueError("ratings must be whole numbers >= 0")
+    return counts
+
+
+def _checked_start(start: ArrayLike, shape: tuple[int, ...]) -> Floats:
+    q = np.asarray(start, dtype=float)
+    if q.shape != shape or not ((q >= 0).all() and np.allclose(q.sum(axis=1), 1)):
+        raise ValueError(f"start must hold one row of probabilities an item, shape {shape}, got shape {q.shape}")
+    return q

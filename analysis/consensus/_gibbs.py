@@ -1,0 +1,72 @@
+"""Draws from the posterior of the latent class model: Gibbs sampling over label patterns.
+
+Given the parameters, how many of the items of a pattern are dissimilar is binomial; given these counts, prevalence and
+rates are Beta [1]_. Se and Sp are drawn in turn, each from its Beta cut off where Se + Sp would fall below 1.
+
+References
+----------
+.. [1] Joseph, Gyorkos, Coupal (1995), Am. J. Epidemiol. 141:263-272, doi:10.1093/oxfordjournals.aje.a117428
+"""
+
+import numpy as np
+from scipy import special
+
+from analysis.consensus._model import (
+    EPS,
+    PREVALENCE_PRIOR,
+    Theta,
+    by_stratum,
+    expected_counts,
+    posterior,
+    rater_priors,
+)
+from analysis.consensus._patterns import Floats, Patterns
+
+_N_CHAINS = 4
+_BURN_IN = 5  # before it counts each chain makes one sweep for five that are kept
+
+
+def draws(start: Theta, patterns: Patterns, *, n_sweeps: int, rng: np.random.Generator) -> Theta:
+    """Draws of all parameters, from several chains side by side that begin at the posterior mode.
+
+    Parameters
+    ----------
+    start : Theta
+        One fit.
+    patterns : Patterns
+    n_sweeps : int
+        Sweeps of each chain that are kept.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Theta
+        The kept draws along the first axis, sweep by sweep; n_sweeps times the number of chains.
+    """
+    theta = start.repeated(_N_CHAINS)
+    kept = []
+    for sweep in range(-(n_sweeps // _BURN_IN), n_sweeps):
+        theta = _sweep(theta, patterns, rng)
+        if sweep >= 0:
+            kept.append(theta)
+    return Theta(*(np.concatenate([getattr(x, name) for x in kept]) for name in ("pi", "se", "sp")))
+
+
+def _sweep(theta: Theta, patterns: Patterns, rng: np.random.Generator) -> Theta:
+    n = patterns.n.astype(float)
+    dissimilar = rng.binomial(patterns.n, posterior(theta, patterns))
+    q = dissimilar / n
+    hit, miss, correct, false_alarm = expected_counts(q, patterns, n)
+    a, b = rater_priors(patterns)
+    se = _beta_above(a + hit, b + miss, 1 - theta.sp, rng)
+    sp = _beta_above(a + correct, b + false_alarm, 1 - se, rng)
+    first, second = PREVALENCE_PRIOR
+    yes, no = by_stratum(n * q, patterns), by_stratum(n * (1 - q), patterns)
+    return Theta(np.clip(rng.beta(first + yes, second + no), EPS, 1 - EPS), se, sp)
+
+
+def _beta_above(a: Floats, b: Floats, low: Floats, rng: np.random.Generator) -> Floats:
+    """Draws from Beta(a, b) above `low`, by inverting the upper tail; at `low` where that tail is too thin to hold."""
+    tail = special.betaincc(a, b, low)
+    drawn = special.betainccinv(a, b, tail * rng.random(tail.shape))
+    return np.clip(np.where(tail > 0, drawn, low), EPS, 1 - EPS)

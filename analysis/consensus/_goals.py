@@ -1,0 +1,160 @@
+"""How well estimates without a known truth recover the truth of made studies."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.categories import DISSIMILAR
+from analysis.consensus._latent import latent_class
+from analysis.consensus._misfit import misfit
+from analysis.consensus._patterns import Floats
+from analysis.consensus._rates import classifier_rates
+from analysis.consensus._votes import majority
+from analysis.simulation import Design, Rater, SharedError, Study, simulate
+
+N_ITEMS, PREVALENCE = 586, 0.55
+REVIEWERS = (Rater("r1", 0.95, 0.90), Rater("r2", 0.80, 0.70), Rater("r3", 0.70, 0.85), Rater("r4", 0.60, 0.60))
+CLASSIFIERS = (Rater("heuristic", 0.92, 0.45), Rater("same", 0.30, 0.85))
+PLAIN, OVERLAP, PAIRS = Design(N_ITEMS, 3), Design(N_ITEMS, 3, 0.2), Design(N_ITEMS, 2)
+MISLED = SharedError(0.3, ("r2", "r3", "r4", "heuristic"))
+ALL_MISLED = SharedError(0.3, ("r1", "r2", "r3", "r4", "heuristic"))
+
+_N_BINS = 10
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Something that estimates must reach on made studies.
+
+    Attributes
+    ----------
+    goal : str
+    reached : float
+        Mean over studies, or share of studies.
+    wanted : str
+        Such as "<= 0.025"; empty for what stands there to compare with.
+    met : bool or None
+        None where nothing is wanted.
+    """
+
+    goal: str
+    reached: float
+    wanted: str = ""
+    met: bool | None = None
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """One study: errors of the four classifier rates, whether the intervals hold them, how good the item labels are."""
+
+    errors: tuple[float, ...]
+    covered: tuple[bool, ...]
+    accuracy: float
+    majority_accuracy: float
+    calibration_error: float
+
+
+def consensus_goals(*, n_replicates: int = 20, rng: np.random.Generator) -> tuple[Goal, ...]:
+    """The table of what `latent_class`, `classifier_rates` and `misfit` must reach, and what they reach.
+
+    Made studies of 586 items: four reviewers of very different skill, a classifier that misses most of the
+    dissimilar items and one that raises many false alarms. Item accuracy counts every item, undecided or not.
+
+    Parameters
+    ----------
+    n_replicates : int
+        Made studies of each design, at least 1; 20 take about a minute.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    tuple of Goal
+
+    Raises
+    ------
+    ValueError
+        If `n_replicates` is below 1.
+    """
+    if n_replicates < 1:
+        raise ValueError(f"n_replicates must be at least 1, got {n_replicates}")
+    plain, overlap = ([_outcome(_study(d, rng), rng) for _ in range(n_replicates)] for d in (PLAIN, OVERLAP))
+    gain = [outcome.accuracy - outcome.majority_accuracy for outcome in plain]
+    pairs = [latent_class(_study(PAIRS, rng).labels, rng=rng).prevalence.value is None for _ in range(n_replicates)]
+    rejected = {
+        error: [_rejects(_study(PLAIN, rng, error), rng) for _ in range(n_replicates)]
+        for error in (MISLED, ALL_MISLED, None)
+    }
+    bias = np.abs(np.mean([outcome.errors for outcome in plain], axis=0))
+    return (
+        _at_most("mean |bias| of the four classifier rates, k = 3", bias, 0.025),
+        _at_least("their 90 % intervals hold the truth, k = 3", [o.covered for o in plain], 0.80),
+        _at_least("item accuracy, k = 3 and 20 % of the items seen by all", [o.accuracy for o in overlap], 0.89),
+        _at_least("item accuracy, k = 3", [o.accuracy for o in plain], 0.89),
+        Goal("  the same if all rates were known: no rule can do better", best_accuracy()),
+        _at_least("item accuracy above that of the majority, k = 3", gain, 0.02),
+        _at_most("calibration error of item posteriors (ECE), k = 3", [o.calibration_error for o in plain], 0.06),
+        _at_least("k = 2, reviewers only: not identified, no prevalence", pairs, 1.0),
+        _at_least("error shared by r2, r3, r4 and the heuristic: misfit rejects", rejected[MISLED], 0.80),
+        Goal("  shared by all four reviewers and the heuristic", float(np.mean(rejected[ALL_MISLED]))),
+        Goal("  no shared error: rejects by chance, level .05", float(np.mean(rejected[None]))),
+    )
+
+
+def best_accuracy() -> float:
+    """Expected share of items labelled right, k = 3, by whoever knows prevalence and all rates: Bayes' rule."""
+    shares = []
+    for left_out in range(len(REVIEWERS)):
+        three = [rater for i, rater in enumerate(REVIEWERS) if i != left_out]
+        labels = np.indices((2, 2, 2)).reshape(3, -1) == 1
+        se, sp = np.array([[r.sensitivity, r.specificity] for r in three]).T[:, :, None]
+        dissimilar = PREVALENCE * np.where(labels, se, 1 - se).prod(axis=0)
+        similar = (1 - PREVALENCE) * np.where(labels, 1 - sp, sp).prod(axis=0)
+        shares.append(np.maximum(dissimilar, similar).sum())
+    return float(np.mean(shares))
+
+
+def calibration_error(posterior: Floats, dissimilar: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> float:
+    """Expected calibration error: the mean over items of |stated - true share| of the item's tenth of the scale."""
+    tenth = np.minimum((posterior * _N_BINS).astype(int), _N_BINS - 1)
+    stated = np.bincount(tenth, weights=posterior, minlength=_N_BINS)
+    true = np.bincount(tenth, weights=dissimilar, minlength=_N_BINS)
+    return float(np.abs(stated - true).sum() / len(posterior))
+
+
+def _study(design: Design, rng: np.random.Generator, error: SharedError | None = None) -> Study:
+    return simulate(design, REVIEWERS, CLASSIFIERS, PREVALENCE, shared_error=error, rng=rng)
+
+
+def _outcome(study: Study, rng: np.random.Generator) -> _Outcome:
+    items = latent_class(study.labels, rng=rng).items.set_index("item")
+    posterior = items["posterior"].to_numpy(dtype=float)
+    dissimilar = (study.truth[items.index] == DISSIMILAR).to_numpy()
+    voted = majority(study.labels).loc[items.index, "category"]
+    estimates, truths = [], []
+    for rates, rater in zip(classifier_rates(study.labels, study.verdicts, rng=rng), CLASSIFIERS, strict=True):
+        estimates += [rates.sensitivity, rates.specificity]
+        truths += [rater.sensitivity, rater.specificity]
+    ends = [estimate.ends for estimate in estimates]
+    return _Outcome(
+        errors=tuple(e[0] - truth for e, truth in zip(ends, truths, strict=True) if e is not None),
+        covered=tuple(e[1] <= truth <= e[2] for e, truth in zip(ends, truths, strict=True) if e is not None),
+        accuracy=float(((posterior > 0.5) == dissimilar).mean()),
+        majority_accuracy=float((voted == study.truth[items.index]).mean()),
+        calibration_error=calibration_error(posterior, dissimilar),
+    )
+
+
+def _rejects(study: Study, rng: np.random.Generator) -> bool:
+    p = misfit(study.labels, study.verdicts, rng=rng).p
+    return p is not None and p < 0.05
+
+
+def _at_least(goal: str, values: Sequence[object] | Floats, wanted: float) -> Goal:
+    reached = float(np.mean(np.asarray(values, dtype=float)))
+    return Goal(goal, reached, f">= {wanted:g}", reached >= wanted)
+
+
+def _at_most(goal: str, values: Sequence[object] | Floats, wanted: float) -> Goal:
+    reached = float(np.mean(np.asarray(values, dtype=float)))
+    return Goal(goal, reached, f"<= {wanted:g}", reached <= wanted)

@@ -1,0 +1,195 @@
+"""What the items are and how good the raters are, estimated together from the labels alone."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from analysis.categories import DISSIMILAR, SIMILAR
+from analysis.consensus import _gibbs
+from analysis.consensus._fisher import Bools
+from analysis.consensus._identifiability import Identifiability, identified, told_patterns
+from analysis.consensus._model import Theta, by_stratum, fit, posterior
+from analysis.consensus._patterns import Floats, Patterns, patterns_of
+from analysis.intervals import Estimate
+
+UNDECIDED = "undecided"
+_DRAWS_OF_ITEMS = 500  # draws that item posteriors average over
+
+
+@dataclass(frozen=True)
+class RaterRates:
+    """How often one rater is right.
+
+    Attributes
+    ----------
+    rater : object
+        Its name as in the table.
+    n : int
+        Items it labelled; of a classifier held against the reviewers, those where these can tell what the item is.
+    sensitivity, specificity : Estimate
+        Probability of calling a dissimilar item so, and a similar one.
+    """
+
+    rater: object
+    n: int
+    sensitivity: Estimate
+    specificity: Estimate
+
+
+@dataclass(frozen=True)
+class LatentClass:
+    """A fitted latent class model.
+
+    Attributes
+    ----------
+    n_items : int
+    level : float
+        Of all intervals.
+    prevalence : Estimate
+        Share of dissimilar items: the mean over strata, weighted by their items.
+    strata : dict of str to Estimate
+        Prevalence by stratum; empty where there are none.
+    reviewers, classifiers : tuple of RaterRates
+    items : DataFrame
+        Columns item, posterior (probability of dissimilar, None where not identified) and category (similar,
+        dissimilar, or undecided). Empty for the joint model: a classifier must not create the label it is
+        scored on.
+    identifiability : Identifiability
+    """
+
+    n_items: int
+    level: float
+    prevalence: Estimate
+    strata: dict[object, Estimate]
+    reviewers: tuple[RaterRates, ...]
+    classifiers: tuple[RaterRates, ...]
+    items: pd.DataFrame
+    identifiability: Identifiability
+
+
+def latent_class(
+    labels: pd.DataFrame,
+    verdicts: pd.DataFrame | None = None,
+    *,
+    strata: "pd.Series | None" = None,
+    undecided: tuple[float, float] = (0.1, 0.9),
+    level: float = 0.90,
+    n_sweeps: int = 1500,
+    rng: np.random.Generator,
+) -> LatentClass:
+    """Latent class model of two categories with conditional independence [1]_, [2]_, in the Bayesian form of [3]_.
+
+    Priors: prevalence Beta(2, 2); sensitivity and specificity of reviewers Beta(3, 1.5), of classifiers
+    Beta(1, 1); their sum is at least 1 for every rater. A rater worse than chance is held at chance, and
+    `misfit` shows it.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        Label table of reviewers: columns item, rater, category; any number of labels an item.
+    verdicts : DataFrame, optional
+        Columns item, classifier, verdict (None: no verdict). With it the model is the joint one, of reviewers and
+        classifiers as raters: a sensitivity analysis beside `classifier_rates`, as it believes that classifiers err
+        independently of reviewers.
+    strata : Series indexed by item, optional
+        The stratum of each item: prevalence may differ among them, error rates may not.
+    undecided : (float, float)
+        Items with a posterior within these ends, both included, are undecided.
+    level : float
+        Level of the credible intervals, in (0, 1).
+    n_sweeps : int
+        Sweeps of each of four Gibbs chains that count.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    LatentClass
+        Each value is the posterior mode (EM), its `se` the posterior standard deviation, its interval the
+        equal-tailed one (Gibbs). What the design cannot tell is undefined and says so; so is everything without
+        labels, with one category only, or with fewer items than parameters.
+
+    Raises
+    ------
+    ValueError
+        If a table is not one, an item is in no stratum or in two, or `level`, `undecided` or `n_sweeps` is out of
+        its range.
+
+    References
+    ----------
+    .. [1] Dawid, Skene (1979), J. R. Stat. Soc. C 28:20-28, doi:10.2307/2346806
+    .. [2] Hui, Walter (1980), Biometrics 36:167-171, doi:10.2307/2530508
+    .. [3] Joseph, Gyorkos, Coupal (1995), Am. J. Epidemiol. 141:263-272, doi:10.1093/oxfordjournals.aje.a117428
+    """
+    check_settings(level, n_sweeps)
+    if not 0 <= undecided[0] <= undecided[1] <= 1:
+        raise ValueError(f"undecided must be two probabilities in order, got {undecided}")
+    patterns = patterns_of(labels, verdicts, strata)
+    mode = fit(patterns)
+    judgement, known = identified(patterns, mode)
+    drawn = _gibbs.draws(mode, patterns, n_sweeps=n_sweeps, rng=rng) if known.any() else mode
+    estimates = _estimates(mode, drawn, known, level, judgement.words)
+    n_strata, n_reviewers = len(patterns.strata), patterns.n_reviewers
+    rates = _rates(patterns, estimates[n_strata:])
+    return LatentClass(
+        n_items=len(patterns.items),
+        level=level,
+        prevalence=_overall(patterns, mode, drawn, known, level, judgement.words),
+        strata={} if strata is None else dict(zip(patterns.strata, estimates[:n_strata], strict=True)),
+        reviewers=rates[:n_reviewers],
+        classifiers=rates[n_reviewers:],
+        items=_items(patterns, drawn, known, undecided).iloc[: None if verdicts is None else 0],
+        identifiability=judgement,
+    )
+
+
+def check_settings(level: float, n_sweeps: int) -> None:
+    """Raise ValueError unless 0 < level < 1 and there are at least 10 sweeps."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be within (0, 1), got {level}")
+    if n_sweeps < 10:
+        raise ValueError(f"n_sweeps must be at least 10, got {n_sweeps}")
+
+
+def estimate(value: float, draws: Floats, level: float) -> Estimate:
+    """A value with standard deviation and equal-tailed interval of its draws, widened to hold the value.
+
+    The value is a mode and may lie at an end of the range, where the interval does not reach.
+    """
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(value, float(draws.std()), min(float(low), value), max(float(high), value))
+
+
+def _estimates(mode: Theta, drawn: Theta, known: Bools, level: float, reason: str) -> list[Estimate]:
+    """One for each column of the parameters."""
+    return [
+        estimate(float(value), column, level) if is_known else Estimate(None, reason=reason)
+        for value, column, is_known in zip(mode.columns[0], drawn.columns.T, known, strict=True)
+    ]
+
+
+def _rates(patterns: Patterns, estimates: list[Estimate]) -> tuple[RaterRates, ...]:
+    n = (patterns.n @ patterns.seen).astype(int).tolist()
+    se, sp = estimates[: len(n)], estimates[len(n) :]
+    return tuple(RaterRates(*row) for row in zip(patterns.raters, n, se, sp, strict=True))
+
+
+def _overall(patterns: Patterns, mode: Theta, drawn: Theta, known: Bools, level: float, reason: str) -> Estimate:
+    if not known[: len(patterns.strata)].all():
+        return Estimate(None, reason=reason)
+    weight = by_stratum(patterns.n[None, :].astype(float), patterns)[0] / len(patterns.items)
+    return estimate(float(mode.pi[0] @ weight), drawn.pi @ weight, level)
+
+
+def _items(patterns: Patterns, drawn: Theta, known: Bools, undecided: tuple[float, float]) -> pd.DataFrame:
+    """Posterior of each item: its mean over draws, so that doubt about the raters is doubt about the item."""
+    every = max(len(drawn.pi) // _DRAWS_OF_ITEMS, 1)
+    q = posterior(drawn.rows(slice(None, None, every)), patterns).mean(axis=0)
+    told = told_patterns(patterns, known)
+    low, high = undecided
+    category = np.where(told & (q > high), DISSIMILAR, np.where(told & (q < low), SIMILAR, UNDECIDED))
+    of_pattern = pd.DataFrame({"posterior": q, "category": category}, dtype=object)
+    of_pattern.loc[~told, "posterior"] = None
+    items = of_pattern.iloc[patterns.of_item].reset_index(drop=True)
+    items.insert(0, "item", patterns.items)
+    return items

@@ -1,0 +1,185 @@
+"""Whether raters err independently of each other given what an item is, as the latent class model believes."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from analysis.consensus._fisher import cells_of, design_of, rank
+from analysis.consensus._model import Theta, climb, fit
+from analysis.consensus._patterns import Floats, Patterns, distinct_rows, patterns_of
+
+_MAX_CELLS = 2_000_000  # data sets side by side times label patterns: what fits memory
+WORDS_FIT = "no sign that raters share errors or that items differ in difficulty"
+WORDS_MISFIT = (
+    "raters share errors or items differ in difficulty: prevalence and rates of the model are not to be trusted"
+)
+_TOLERANCE = 1e-4  # of the parameters of a drawn data set: its statistic does not need more
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """Test of "given what an item is, raters err independently of each other"; where undefined, `p` is None.
+
+    Attributes
+    ----------
+    x2 : float or None
+        Sum of Pearson's X2 over the 2 x 2 tables of all pairs of raters.
+    p : float or None
+    n_draws : int
+    words : str
+    """
+
+    x2: float | None
+    p: float | None
+    n_draws: int
+    words: str
+
+
+def misfit(
+    labels: pd.DataFrame,
+    verdicts: pd.DataFrame | None = None,
+    *,
+    strata: "pd.Series | None" = None,
+    alpha: float = 0.05,
+    n_draws: int = 299,
+    rng: np.random.Generator,
+) -> Misfit:
+    """Goodness of fit of the latent class model: do pairs of raters agree as often as it says [1]_?
+
+    The statistic sums Pearson's X2 over the 2 x 2 tables of all pairs of raters, pooled over items; its
+    distribution comes from a parametric bootstrap: data sets are drawn from the fitted model with the same
+    raters on the same items, and fitted again. A rejection means errors that raters share, or items of uneven
+    difficulty; prevalence and rates of the model are then not to be trusted. No rejection proves little: errors
+    that all raters share leave no trace.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        Label table of first labels *only* (fresh and overlap): who labels an item must have been settled before any
+        label was seen. Third labels go to split items, and pairs there would disagree by design.
+    verdicts : DataFrame, optional
+        Columns item, classifier, verdict (None: no verdict): classifiers as further raters.
+    strata : Series indexed by item, optional
+        As in `latent_class`.
+    alpha : float
+        Below it `words` says that the labels do not fit.
+    n_draws : int
+        Data sets drawn.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Misfit
+        p = (1 + number of draws with at least this X2) / (1 + n_draws). Undefined where no item has two labels, where
+        only one category was used, or where the model has as many parameters as the patterns have free shares, so that
+        it always fits (three raters, all on the same items).
+
+    Raises
+    ------
+    ValueError
+        If a table is not one, `alpha` is not within (0, 1), or `n_draws` is below 19.
+
+    References
+    ----------
+    .. [1] Oberski, van Kollenburg, Vermunt (2013), Advances in Data Analysis and Classification 7:267-279,
+       doi:10.1007/s11634-013-0146-2
+    """
+    if not 0 < alpha < 1 or n_draws < 19:
+        raise ValueError(f"alpha must be within (0, 1) and n_draws at least 19, got {alpha} and {n_draws}")
+    patterns = patterns_of(labels, verdicts, strata)
+    reason = _untestable(patterns)
+    if reason is not None:
+        return Misfit(None, None, 0, f"cannot be tested: {reason}")
+    mode = fit(patterns)
+    x2 = float(pair_x2(mode, patterns, patterns.n[None, :].astype(float))[0])
+    drawn = _drawn_x2(mode, patterns, n_draws, rng)
+    p = float((1 + (drawn >= x2).sum()) / (1 + n_draws))
+    if p < alpha:
+        return Misfit(x2, p, n_draws, WORDS_MISFIT)
+    return Misfit(x2, p, n_draws, WORDS_FIT)
+
+
+def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
+    """Sum over pairs of raters of Pearson's X2 of their 2 x 2 table against the fitted model.
+
+    Parameters
+    ----------
+    theta : Theta
+        One fit for each data set.
+    patterns : Patterns
+    n : ndarray of float, shape (n_fits, n_patterns)
+        How often each pattern occurs in each data set.
+
+    Returns
+    -------
+    ndarray of float, shape (n_fits,)
+    """
+    pair = np.triu(np.ones((len(patterns.raters),) * 2, dtype=bool), 1)
+    labelled = np.stack(
+        [
+            _both(n * (patterns.stratum == stratum), patterns.seen, patterns.seen)[:, pair]
+            for stratum in range(len(patterns.strata))
+        ]
+    )  # items that both labelled, shape (n_strata, n_fits, n_pairs)
+    if_dissimilar, if_similar = (theta.se, 1 - theta.se), (1 - theta.sp, theta.sp)
+    total = np.zeros(len(n))
+    for x, first in enumerate((patterns.positive, patterns.negative)):
+        for y, second in enumerate((patterns.positive, patterns.negative)):
+            yes = (if_dissimilar[x][:, :, None] * if_dissimilar[y][:, None, :])[:, pair]
+            no = (if_similar[x][:, :, None] * if_similar[y][:, None, :])[:, pair]
+            pi = theta.pi.T[:, :, None]
+            expected = (labelled * (pi * yes + (1 - pi) * no)).sum(axis=0)
+            difference = _both(n, first, second)[:, pair] - expected
+            total += np.divide(difference**2, expected, out=np.zeros_like(expected), where=expected > 0).sum(axis=1)
+    return total
+
+
+def _both(n: Floats, first: Floats, second: Floats) -> Floats:
+    """Items where rater a is marked in `first` and rater b in `second`, shape (n_fits, n_raters, n_raters)."""
+    counted: Floats = (n[:, None, :] * first.T) @ second
+    return counted
+
+
+def _untestable(patterns: Patterns) -> str | None:
+    if not (patterns.seen.sum(axis=1) >= 2).any():
+        return "no item has two labels"
+    if not patterns.positive.any() or not patterns.negative.any():
+        return "only one category was used"
+    design = design_of(patterns)[0]
+    n_free = sum(2.0 ** int(seen.sum()) - 1 for seen in design.seen)
+    if n_free <= rank(cells_of(design)[0])[0]:
+        return "the model has as many parameters as these labels have free shares, it always fits"
+    return None
+
+
+def _drawn_x2(mode: Theta, patterns: Patterns, n_draws: int, rng: np.random.Generator) -> Floats:
+    """The statistic of data sets drawn from a fit, some side by side."""
+    n_items = len(patterns.items)
+    n_aside = max(int(np.sqrt(_MAX_CELLS / n_items)), 1)
+    drawn = []
+    for begin in range(0, n_draws, n_aside):
+        redrawn, n = _drawn_patterns(mode, patterns, min(n_aside, n_draws - begin), rng)
+        refitted = climb(mode.repeated(len(n)), redrawn, n, tolerance=_TOLERANCE)
+        drawn.append(pair_x2(refitted, redrawn, n))
+    return np.concatenate(drawn)
+
+
+def _drawn_patterns(mode: Theta, patterns: Patterns, n_sets: int, rng: np.random.Generator) -> tuple[Patterns, Floats]:
+    """Data sets with the same raters on the same items: their patterns, and how often each occurs in each set."""
+    stratum, seen = patterns.stratum[patterns.of_item], patterns.seen[patterns.of_item].astype(bool)
+    dissimilar = rng.random((n_sets, len(stratum))) < mode.pi[0, stratum]
+    chance = np.where(dissimilar[:, :, None], mode.se[0], 1 - mode.sp[0])
+    labels = np.where(seen, rng.random(chance.shape) < chance, -1).astype(np.int8).reshape(-1, seen.shape[1])
+    first, which, _ = distinct_rows(labels, np.tile(stratum, n_sets))
+    of_set = np.repeat(np.arange(n_sets), len(stratum))
+    n = np.bincount(of_set * len(first) + which, minlength=n_sets * len(first)).reshape(n_sets, -1)
+    distinct = labels[first]
+    redrawn = replace(
+        patterns,
+        positive=(distinct == 1).astype(float),
+        negative=(distinct == 0).astype(float),
+        stratum=np.tile(stratum, n_sets)[first],
+        n=n.sum(axis=0),
+    )
+    return redrawn, n.astype(float)

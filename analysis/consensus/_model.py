@@ -1,0 +1,182 @@
+"""The latent class model of two categories with conditional independence, and its maximum by EM.
+
+An item is dissimilar with probability pi (of its stratum); rater r calls a dissimilar item so with probability Se_r and
+a similar one so with probability 1 - Sp_r, independently of the other raters given what the item is [1]_, [2]_. The
+priors are those of a small study [3]_: reviewers are more often right than wrong, of classifiers nothing is
+assumed. Se + Sp >= 1 for every rater: without it the model cannot tell similar from dissimilar.
+
+References
+----------
+.. [1] Dawid, Skene (1979), J. R. Stat. Soc. C 28:20-28, doi:10.2307/2346806
+.. [2] Hui, Walter (1980), Biometrics 36:167-171, doi:10.2307/2530508
+.. [3] Joseph, Gyorkos, Coupal (1995), Am. J. Epidemiol. 141:263-272, doi:10.1093/oxfordjournals.aje.a117428
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from analysis.consensus._patterns import Floats, Patterns
+
+PREVALENCE_PRIOR = (2.0, 2.0)
+REVIEWER_PRIOR = (3.0, 1.5)
+CLASSIFIER_PRIOR = (1.0, 1.0)
+
+EPS = 1e-9  # probabilities stay this far from 0 and 1, where logarithms end
+_TOLERANCE, _ROUGH, _MAX_ITERATIONS = 1e-8, 1e-3, 20_000
+
+
+@dataclass(frozen=True)
+class Theta:
+    """Parameters of several fits at once.
+
+    Attributes
+    ----------
+    pi : ndarray of float, shape (n_fits, n_strata)
+    se, sp : ndarray of float, shape (n_fits, n_raters)
+    """
+
+    pi: Floats
+    se: Floats
+    sp: Floats
+
+    def rows(self, which: slice) -> "Theta":
+        """Some of the fits."""
+        return Theta(self.pi[which], self.se[which], self.sp[which])
+
+    def repeated(self, n: int) -> "Theta":
+        """Each fit n times."""
+        return Theta(*(np.repeat(x, n, axis=0) for x in (self.pi, self.se, self.sp)))
+
+    @property
+    def columns(self) -> Floats:
+        """All parameters side by side, shape (n_fits, n_strata + 2 n_raters)."""
+        return np.hstack([self.pi, self.se, self.sp])
+
+
+def rater_priors(patterns: Patterns) -> tuple[Floats, Floats]:
+    """The two parameters of the Beta prior of Se and of Sp, each of shape (n_raters,)."""
+    n, n_classifiers = patterns.n_reviewers, len(patterns.raters) - patterns.n_reviewers
+    a, b = np.repeat([REVIEWER_PRIOR, CLASSIFIER_PRIOR], [n, n_classifiers], axis=0).T
+    return a, b
+
+
+def log_odds(theta: Theta, patterns: Patterns) -> Floats:
+    """log P(dissimilar | pattern) - log P(similar | pattern), shape (n_fits, n_patterns)."""
+    if_positive = np.log(theta.se / (1 - theta.sp))
+    if_negative = np.log((1 - theta.se) / theta.sp)
+    prior = special.logit(theta.pi)[:, patterns.stratum]
+    odds: Floats = prior + if_positive @ patterns.positive.T + if_negative @ patterns.negative.T
+    return odds
+
+
+def posterior(theta: Theta, patterns: Patterns) -> Floats:
+    """P(dissimilar | pattern), shape (n_fits, n_patterns)."""
+    q: Floats = special.expit(log_odds(theta, patterns))
+    return q
+
+
+def log_probability(theta: Theta, patterns: Patterns) -> Floats:
+    """log P(pattern | who labelled), shape (n_fits, n_patterns)."""
+    prior = np.log(1 - theta.pi)[:, patterns.stratum]
+    if_similar = prior + np.log(theta.sp) @ patterns.negative.T + np.log(1 - theta.sp) @ patterns.positive.T
+    total: Floats = if_similar + np.logaddexp(0, log_odds(theta, patterns))
+    return total
+
+
+def log_posterior(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
+    """Log likelihood of the patterns, seen `n` times each, plus log prior without its constant; shape (n_fits,)."""
+    likelihood = (n * log_probability(theta, patterns)).sum(axis=1)
+    a, b = rater_priors(patterns)
+    prior = _log_beta(theta.se, a, b) + _log_beta(theta.sp, a, b)
+    total: Floats = likelihood + prior.sum(axis=1) + _log_beta(theta.pi, *PREVALENCE_PRIOR).sum(axis=1)
+    return total
+
+
+def expected_counts(q: Floats, patterns: Patterns, n: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Labels by rater: dissimilar items called dissimilar, and similar; similar items called similar, and dissimilar.
+
+    Each of shape (n_fits, n_raters); `q`, shape (n_fits, n_patterns), is the share of each pattern's `n` items that is
+    dissimilar.
+    """
+    yes, no = n * q, n * (1 - q)
+    positive, negative = patterns.positive, patterns.negative
+    return yes @ positive, yes @ negative, no @ negative, no @ positive
+
+
+def step(q: Floats, patterns: Patterns, n: Floats) -> Theta:
+    """M-step: the mode of the parameters given the share of dissimilar items of each pattern.
+
+    Where a rater's two modes violate Se + Sp >= 1, the mode is on the line Se + Sp = 1: the objective is concave.
+    """
+    a, b = rater_priors(patterns)
+    hit, miss, correct, false_alarm = expected_counts(q, patterns, n)
+    hit, miss, correct, false_alarm = hit + a - 1, miss + b - 1, correct + a - 1, false_alarm + b - 1
+    se, sp = _share(hit, miss), _share(correct, false_alarm)
+    on_line = _share(hit + false_alarm, miss + correct)
+    below = se + sp < 1
+    se, sp = np.where(below, on_line, se), np.where(below, 1 - on_line, sp)
+    first, second = PREVALENCE_PRIOR
+    yes, every = by_stratum(n * q, patterns), by_stratum(np.broadcast_to(n, q.shape), patterns)
+    pi = (yes + first - 1) / (every + first + second - 2)
+    return Theta(pi, np.clip(se, EPS, 1 - EPS), np.clip(sp, EPS, 1 - EPS))
+
+
+def by_stratum(values: Floats, patterns: Patterns) -> Floats:
+    """Sum over the patterns of each stratum: (n_fits, n_patterns) -> (n_fits, n_strata)."""
+    in_stratum = patterns.stratum[:, None] == np.arange(len(patterns.strata))
+    sums: Floats = values @ in_stratum.astype(float)
+    return sums
+
+
+def climb(start: Theta, patterns: Patterns, n: Floats, *, tolerance: float = _TOLERANCE) -> Theta:
+    """EM from each of several starts until no parameter of any fit moves by more than `tolerance`.
+
+    `n` has shape (n_patterns,), or (n_fits, n_patterns) where each fit has its own data. Every iteration raises the log
+    posterior or leaves it.
+    """
+    theta = start
+    for _ in range(_MAX_ITERATIONS):
+        previous, theta = theta, step(posterior(theta, patterns), patterns, n)
+        if np.abs(theta.columns - previous.columns).max(initial=0) <= tolerance:
+            break
+    return theta
+
+
+def starts(patterns: Patterns) -> Theta:
+    """Starts of EM that do not depend on the order or the names of raters.
+
+    The share of dissimilar labels of each item; equal raters at a low, middle and high prevalence; strict and lenient
+    raters; and for each rater the case that just this one is right.
+    """
+    n_raters, n_strata = len(patterns.raters), len(patterns.strata)
+    share = _share(patterns.positive.sum(axis=1), patterns.negative.sum(axis=1))
+    votes = step(share[None, :], patterns, patterns.n.astype(float))
+    pi = np.array([0.2, 0.5, 0.8, 0.5, 0.5])
+    se, sp = np.array([0.8, 0.8, 0.8, 0.95, 0.65]), np.array([0.8, 0.8, 0.8, 0.65, 0.95])
+    one_right = np.where(np.eye(n_raters, dtype=bool), 0.95, 0.6)
+    return Theta(
+        np.vstack([votes.pi, np.repeat(np.r_[pi, np.full(n_raters, 0.5)][:, None], n_strata, axis=1)]),
+        np.vstack([votes.se, np.repeat(se[:, None], n_raters, axis=1), one_right]),
+        np.vstack([votes.sp, np.repeat(sp[:, None], n_raters, axis=1), one_right]),
+    )
+
+
+def fit(patterns: Patterns) -> Theta:
+    """The posterior mode: EM from every start, the highest climbed to the end. One fit."""
+    n = patterns.n.astype(float)
+    rough = climb(starts(patterns), patterns, n, tolerance=_ROUGH)
+    best = int(np.argmax(log_posterior(rough, patterns, n)))
+    return climb(rough.rows(slice(best, best + 1)), patterns, n)
+
+
+def _log_beta(x: Floats, a: Floats | float, b: Floats | float) -> Floats:
+    density: Floats = special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x)
+    return density
+
+
+def _share(x: Floats, rest: Floats) -> Floats:
+    """x / (x + rest), one half where both are 0."""
+    total = x + rest
+    return np.divide(x, total, out=np.full_like(total, 0.5), where=total > 0)

@@ -1,0 +1,156 @@
+"""Labels -> label patterns: who put an item in which category, and on how many items just that happened.
+
+The likelihood of a latent class model depends on the labels only through the patterns, and there are far fewer of
+them than items: 586 items labelled by three of four reviewers show at most 32.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from analysis.categories import DISSIMILAR
+from analysis.tables import checked_labels
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ALL = "all items"
+_RATERS_A_CODE = 20  # 3**20 patterns times 2**31 items still fit 64 bits
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Collapsed labels of two categories.
+
+    Attributes
+    ----------
+    raters : tuple
+        Names in the order of the columns: the reviewers, then the classifiers, each sorted.
+    n_reviewers : int
+        How many of the raters are reviewers.
+    strata : tuple
+        Names of the strata; one where none were given.
+    positive, negative : ndarray of float, shape (n_patterns, n_raters)
+        1 where the rater said dissimilar, or similar; both 0 where the rater said nothing.
+    stratum : ndarray of int, shape (n_patterns,)
+        Position in `strata`.
+    n : ndarray of int, shape (n_patterns,)
+        Number of items with the pattern.
+    items : Index, length n_items
+    of_item : ndarray of int, shape (n_items,)
+        The pattern of each item.
+    """
+
+    raters: tuple[object, ...]
+    n_reviewers: int
+    strata: tuple[object, ...]
+    positive: Floats
+    negative: Floats
+    stratum: Ints
+    n: Ints
+    items: pd.Index
+    of_item: Ints
+
+    @property
+    def seen(self) -> Floats:
+        """1 where the rater labelled at all, shape (n_patterns, n_raters)."""
+        return self.positive + self.negative
+
+
+def patterns_of(
+    labels: pd.DataFrame, verdicts: pd.DataFrame | None = None, strata: "pd.Series | None" = None
+) -> Patterns:
+    """Collapse a label table, with the verdicts of classifiers on the same items as further raters.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        Label table: columns item, rater, category.
+    verdicts : DataFrame, optional
+        Columns item, classifier, verdict; None: no verdict. Items without a label are left out.
+    strata : Series indexed by item, optional
+        The stratum of each item.
+
+    Returns
+    -------
+    Patterns
+        Items in order of first appearance; with no label at all every array is empty.
+
+    Raises
+    ------
+    ValueError
+        If a table is not one, or an item is in no stratum or in two.
+    """
+    table = checked_labels(labels)
+    items = pd.Index(pd.unique(table["item"]), name="item")
+    reviewers, by_reviewer = _matrix(table, items)
+    classifiers, by_classifier = _matrix(verdict_table(verdicts), items)
+    matrix = np.hstack([by_reviewer, by_classifier])
+    names, stratum_of_item = _strata(strata, items)
+    first, of_item, n = distinct_rows(matrix, stratum_of_item)
+    positive, negative = (matrix[first] == 1).astype(float), (matrix[first] == 0).astype(float)
+    raters = (*reviewers, *classifiers)
+    stratum = stratum_of_item[first]
+    return Patterns(raters, len(reviewers), names, positive, negative, stratum, n, items, of_item)
+
+
+def verdict_table(verdicts: pd.DataFrame | None) -> pd.DataFrame:
+    """Verdicts as a label table; items on which a classifier gave none are left out.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a verdict is not a category, or a classifier has two verdicts on an item.
+    """
+    if verdicts is None:
+        return pd.DataFrame({"item": [], "rater": [], "category": []}, dtype=object)
+    missing = [name for name in ("item", "classifier", "verdict") if name not in verdicts.columns]
+    if missing:
+        raise ValueError(f"verdict table lacks the column {', '.join(missing)}")
+    given = verdicts[["item", "classifier", "verdict"]].dropna(subset="verdict")
+    return checked_labels(given.set_axis(["item", "rater", "category"], axis=1))
+
+
+def distinct_rows(matrix: NDArray[np.int8], stratum: Ints) -> tuple[Ints, Ints, Ints]:
+    """Where each distinct (stratum, row) stands first, which of them each row is, and how often each occurs.
+
+    Parameters
+    ----------
+    matrix : ndarray of int8, shape (n_rows, n_raters)
+        -1 no label, 0 similar, 1 dissimilar.
+    stratum : ndarray of int, shape (n_rows,)
+    """
+    codes = stratum
+    for start in range(0, matrix.shape[1], _RATERS_A_CODE):
+        columns = matrix[:, start : start + _RATERS_A_CODE].astype(np.int64) + 1
+        codes = np.unique(codes, return_inverse=True)[1].reshape(-1) * 3 ** columns.shape[1]
+        codes = codes + columns @ 3 ** np.arange(columns.shape[1])
+    _, first, inverse, n = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
+    return first, inverse.reshape(-1), n
+
+
+def _matrix(table: pd.DataFrame, items: pd.Index) -> tuple[list[object], NDArray[np.int8]]:
+    """The raters with a label on these items, sorted, and their labels: -1 none, 0 similar, 1 dissimilar."""
+    table = table[table["item"].isin(items)]
+    raters = sorted(pd.unique(table["rater"]), key=str)
+    matrix = np.full((len(items), len(raters)), -1, dtype=np.int8)
+    row, column = (
+        items.get_indexer(pd.Index(table["item"])),
+        pd.Index(raters, dtype=object).get_indexer(pd.Index(table["rater"])),
+    )
+    matrix[row, column] = (table["category"] == DISSIMILAR).to_numpy()
+    return raters, matrix
+
+
+def _strata(strata: "pd.Series | None", items: pd.Index) -> tuple[tuple[object, ...], Ints]:
+    if strata is None:
+        return (ALL,), np.zeros(len(items), dtype=np.int64)
+    if not strata.index.is_unique:
+        raise ValueError(f"item {strata.index[strata.index.duplicated()][0]!r} is in two strata")
+    of_item = strata.reindex(items)
+    if of_item.isna().any():
+        raise ValueError(f"item {items[of_item.isna().to_numpy()][0]!r} is in no stratum")
+    names = sorted(pd.unique(of_item), key=str)
+    return tuple(names), pd.Index(names, dtype=object).get_indexer(of_item).astype(np.int64)

@@ -1,0 +1,237 @@
+"""Two classifiers on the same items: who is right where the other is wrong."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from analysis.categories import DISSIMILAR, SIMILAR
+from analysis.evaluation._inputs import Categories, check_categories, matched
+from analysis.intervals import Estimate, wilson
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """McNemar's test of two paired shares.
+
+    Attributes
+    ----------
+    b, c : int
+        The discordant pairs, by direction.
+    p : float
+        Exact two-sided p-value; 1 if there is no discordant pair.
+    chi2 : float or None
+        The large-sample statistic (b - c)^2 / (b + c), 1 degree of freedom, for comparison with other work; no
+        p-value here is taken from it. None without a discordant pair.
+    reason : str or None
+        Why `chi2` is None.
+    """
+
+    b: int
+    c: int
+    p: float
+    chi2: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class PairedShares:
+    """How often two classifiers are right on the same items.
+
+    Attributes
+    ----------
+    n, both, only_a, only_b, neither : int
+        Items, and those on which both, just one or neither of the classifiers is right.
+    a, b : Estimate
+        Share of items on which each is right, with Wilson's interval.
+    difference : Estimate
+        a - b, in [-1, 1].
+    mcnemar : McNemar
+        Test of "a and b are right equally often": b and c of the test are `only_a` and `only_b`.
+    """
+
+    n: int
+    both: int
+    only_a: int
+    only_b: int
+    neither: int
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+    mcnemar: McNemar
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two classifiers on the items on which both have a verdict.
+
+    Attributes
+    ----------
+    overall : PairedShares
+        All items: the shares are the accuracies.
+    dissimilar, similar : PairedShares
+        The items of one category by consensus: the shares are the sensitivities, and the specificities.
+    n_without_verdict : int
+        Items of the consensus on which one of the two has no verdict; they are in none of the three.
+    """
+
+    overall: PairedShares
+    dissimilar: PairedShares
+    similar: PairedShares
+    n_without_verdict: int
+
+
+def mcnemar(b: int, c: int) -> McNemar:
+    """McNemar's exact test [1]_: of b + c discordant pairs, are the two directions equally likely?
+
+    Parameters
+    ----------
+    b, c : int
+        Numbers of discordant pairs in the one and in the other direction, >= 0.
+
+    Returns
+    -------
+    McNemar
+        p is twice the smaller tail of the binomial distribution (b + c, 1/2), at most 1, and 1 if b + c = 0.
+
+    Raises
+    ------
+    ValueError
+        If b or c is negative or not a whole number.
+
+    References
+    ----------
+    .. [1] McNemar (1947), Psychometrika 12:153-157, doi:10.1007/BF02295996
+
+    Examples
+    --------
+    >>> round(mcnemar(1, 5).p, 6)
+    0.21875
+    """
+    for name, count in (("b", b), ("c", c)):
+        if count < 0 or count != int(count):
+            raise ValueError(f"{name} must be a whole number >= 0, got {count}")
+    if b + c == 0:
+        return McNemar(0, 0, 1.0, None, "no discordant pair")
+    p = min(1.0, 2 * float(special.bdtr(min(b, c), b + c, 0.5)))
+    return McNemar(int(b), int(c), p, float((b - c) ** 2 / (b + c)))
+
+
+def compare(
+    consensus: Categories, verdicts_a: Categories, verdicts_b: Categories, *, level: float = 0.95
+) -> Comparison:
+    """Compare two classifiers on the same items, over all and within each category.
+
+    The two usually differ in opposite directions in the two categories, which the accuracies hide.
+
+    Parameters
+    ----------
+    consensus : sequence of str, or Series indexed by item
+        The category of each item.
+    verdicts_a, verdicts_b : sequence of str or None, or Series indexed by item
+        Verdicts on the same items; Series are matched by item. None: no verdict.
+    level : float
+        Confidence level of all intervals.
+
+    Returns
+    -------
+    Comparison
+        Shares and differences are undefined where there are no items.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, an item is in a Series twice, or something is not a category.
+
+    Examples
+    --------
+    >>> truth = ["dissimilar", "dissimilar", "similar"]
+    >>> compare(truth, ["dissimilar"] * 3, ["similar"] * 3).dissimilar.difference.value
+    1.0
+    """
+    truth, *called = matched({"consensus": consensus, "verdicts_a": verdicts_a, "verdicts_b": verdicts_b})
+    check_categories("consensus", truth)
+    for name, verdicts in zip(("verdicts_a", "verdicts_b"), called, strict=True):
+        check_categories(name, [v for v in verdicts if v is not None])
+    rows = [row for row in zip(truth, *called, strict=True) if None not in row]
+    true = np.array([t for t, _, _ in rows], dtype=object)
+    right_a, right_b = (np.array([row[0] == row[k] for row in rows], dtype=bool) for k in (1, 2))
+    all_items = np.ones(len(rows), dtype=bool)
+    overall, dissimilar, similar = (
+        _paired_shares(right_a[chosen], right_b[chosen], reason, level)
+        for chosen, reason in (
+            (all_items, "no item has a consensus and both verdicts"),
+            (true == DISSIMILAR, "no item is dissimilar"),
+            (true == SIMILAR, "no item is similar"),
+        )
+    )
+    return Comparison(overall, dissimilar, similar, len(truth) - len(rows))
+
+
+def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, level: float = 0.95) -> Estimate:
+    """Difference of two shares of the same items, with Newcombe's score interval for paired data (method 10) [1]_.
+
+    Parameters
+    ----------
+    both, only_a, only_b, neither : int
+        Items that have the property in both, in one, or in neither of the two.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Estimate
+        (only_a - only_b) / n in [-1, 1], with an interval even where all items agree. Undefined without items.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative or `level` is not within (0, 1).
+
+    References
+    ----------
+    .. [1] Newcombe (1998), Statistics in Medicine 17:2635-2650,
+       doi:10.1002/(SICI)1097-0258(19981130)17:22<2635::AID-SIM954>3.0.CO;2-C
+
+    Examples
+    --------
+    >>> difference = paired_difference(59, 6, 16, 80)
+    >>> round(difference.value, 4), round(difference.low, 4), round(difference.high, 4)
+    (-0.0621, -0.1186, -0.0046)
+    """
+    n = both + only_a + only_b + neither
+    a, b = wilson(both + only_a, n, level), wilson(both + only_b, n, level)
+    if a.ends is None or b.ends is None:
+        return Estimate(None, reason=a.reason)
+    (pa, la, ua), (pb, lb, ub) = a.ends, b.ends
+    phi = _phi(both, only_a, only_b, neither)
+    below = (pa - la) ** 2 - 2 * phi * (pa - la) * (ub - pb) + (ub - pb) ** 2
+    above = (ua - pa) ** 2 - 2 * phi * (ua - pa) * (pb - lb) + (pb - lb) ** 2
+    value = (only_a - only_b) / n
+    # Rounding may take a sum of squares below 0; the interval of the source may pass the ends of the range.
+    low, high = value - max(below, 0.0) ** 0.5, value + max(above, 0.0) ** 0.5
+    return Estimate(value, low=max(low, -1.0), high=min(high, 1.0))
+
+
+def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:
+    """Correlation of the two properties; a positive one with the source's correction for continuity."""
+    n = both + only_a + only_b + neither
+    product = float(both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither)
+    excess = both * neither - only_a * only_b
+    corrected = max(excess - n / 2, 0.0) if excess > 0 else excess
+    return float(corrected / product**0.5) if product else 0.0
+
+
+def _paired_shares(right_a: NDArray[np.bool_], right_b: NDArray[np.bool_], reason: str, level: float) -> PairedShares:
+    n, both = len(right_a), int((right_a & right_b).sum())
+    only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
+    neither = n - both - only_a - only_b
+    undefined = Estimate(None, reason=reason)
+    return PairedShares(
+        n, both, only_a, only_b, neither,
+        a=wilson(both + only_a, n, level) if n else undefined,
+        b=wilson(both + only_b, n, level) if n else undefined,
+        difference=paired_difference(both, only_a, only_b, neither, level=level) if n else undefined,
+        mcnemar=mcnemar(only_a, only_b),
+    )  # fmt: skip

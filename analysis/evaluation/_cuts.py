@@ -1,0 +1,58 @@
+"""Every way in which a threshold can divide scored items, with the counts of each."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.evaluation._inputs import Bools, Floats
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """All cuts of the items by a threshold, from "everything is called dissimilar" to "nothing is".
+
+    Attributes
+    ----------
+    theta : ndarray of float, shape (n_cuts,)
+        Ascending; an item is called dissimilar when its score > theta. Halfway between neighbouring scores; the
+        first is the number next below the lowest score, the last the highest score.
+    fp, fn : ndarray of int, shape (n_cuts,)
+        Similar items called dissimilar, and the other way round.
+    n_dissimilar, n_similar : int
+        Items by category.
+    """
+
+    theta: Floats
+    fp: Ints
+    fn: Ints
+    n_dissimilar: int
+    n_similar: int
+
+    @property
+    def tp(self) -> Ints:
+        """Dissimilar items called so."""
+        return self.n_dissimilar - self.fn
+
+    @property
+    def tn(self) -> Ints:
+        """Similar items called so."""
+        return self.n_similar - self.fp
+
+
+def cuts(dissimilar: Bools, scores: Floats) -> Cuts:
+    """All cuts, by one sort; equal scores are never divided. Without items there is no cut."""
+    values, place = np.unique(scores, return_inverse=True)
+    n_dissimilar = int(dissimilar.sum())
+    n_similar = len(scores) - n_dissimilar
+    if not len(values):
+        return Cuts(values, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 0, 0)
+    fn = np.concatenate([[0], np.cumsum(np.bincount(place[dissimilar], minlength=len(values)))])
+    fp = n_similar - np.concatenate([[0], np.cumsum(np.bincount(place[~dissimilar], minlength=len(values)))])
+    with np.errstate(over="ignore"):  # below the lowest of all floats is -inf
+        just_below = np.nextafter(values, -np.inf)
+    # Halves are added, not the sum halved, as that may overflow; rounding must not reach the upper neighbour.
+    between = np.minimum(values[:-1] / 2 + values[1:] / 2, just_below[1:])
+    return Cuts(np.concatenate([just_below[:1], between, values[-1:]]), fp, fn, n_dissimilar, n_similar)

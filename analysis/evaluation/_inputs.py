@@ -1,0 +1,95 @@
+"""Consensus, verdicts and scores of the same items, matched and checked: the only place that does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from analysis.categories import CATEGORIES, DISSIMILAR
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Categories = Sequence[str] | Sequence[str | None] | pd.Series
+Scores = Sequence[float] | Sequence[float | None] | Floats | pd.Series
+
+ONE_CLASS = {True: "no item is similar", False: "no item is dissimilar"}  # by the class of all items there are
+NO_SCORE = "no item has both a consensus and a score"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The items with a score: whether each is dissimilar, its score, and how many had none."""
+
+    dissimilar: Bools
+    scores: Floats
+    n_without_score: int
+
+    @property
+    def reason(self) -> str | None:
+        """Why nothing can be said that needs both categories; None where both are there."""
+        if not len(self.scores):
+            return NO_SCORE
+        first = bool(self.dissimilar[0])
+        return ONE_CLASS[first] if (self.dissimilar == first).all() else None
+
+
+def scored(truth: Categories, scores: Scores) -> Scored:
+    """Items and scores matched; items whose score is None or NaN are left out and counted.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, `truth` holds something that is not a category, or a score is not a finite number.
+    """
+    categories, values = matched({"truth": truth, "scores": scores})
+    check_categories("truth", categories)
+    numbers = as_floats("scores", values)
+    known = ~np.isnan(numbers)
+    dissimilar = np.array([category == DISSIMILAR for category in categories], dtype=bool)
+    return Scored(dissimilar[known], numbers[known], int((~known).sum()))
+
+
+def matched(columns: dict[str, Any]) -> list[list[Any]]:
+    """The columns as lists of equal length, None where missing; the first one says which items there are.
+
+    Where the first and another are both Series, they are matched by item; all else by position.
+
+    Raises
+    ------
+    ValueError
+        If an item is in a Series twice, or the lengths differ.
+    """
+    first_name, first = next(iter(columns.items()))
+    lists = []
+    for name, column in columns.items():
+        if isinstance(first, pd.Series) and isinstance(column, pd.Series):
+            if not column.index.is_unique:
+                raise ValueError(f"{name} has two rows for item {column.index[column.index.duplicated()][0]!r}")
+            column = column.reindex(first.index)
+        values = np.array([*column, None], dtype=object)[:-1]  # None keeps rows of equal length from becoming a matrix
+        values[pd.isna(values)] = None
+        lists.append(values.tolist())
+        if len(lists[-1]) != len(lists[0]):
+            raise ValueError(f"{first_name} has {len(lists[0])} items, {name} has {len(lists[-1])}")
+    return lists
+
+
+def check_categories(name: str, values: Sequence[Any]) -> None:
+    """Raise ValueError naming the first value that is not a category."""
+    unknown = [value for value in values if value not in CATEGORIES]
+    if unknown:
+        raise ValueError(f"{name} holds {unknown[0]!r}, not one of: {', '.join(CATEGORIES)}")
+
+
+def as_floats(name: str, values: Sequence[Any]) -> Floats:
+    """The numbers, NaN where None; raise ValueError on what is no number, or infinite."""
+    try:
+        numbers = np.array(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numbers: {error}") from None
+    if np.isinf(numbers).any():
+        raise ValueError(f"{name} must be finite, entry {int(np.flatnonzero(np.isinf(numbers))[0])} is infinite")
+    return numbers

@@ -1,0 +1,342 @@
+"""What a classifier's score can do at any threshold: the curves, and the areas under them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special, stats
+
+from analysis.evaluation._cuts import cuts
+from analysis.evaluation._inputs import Categories, Floats, Scored, Scores, as_floats, matched, scored
+from analysis.intervals import Estimate
+
+ONE_ITEM = "one item of a category: no standard error"
+ALL_EQUAL = "all scores are equal: no standard error"
+SEPARATED = "the scores separate the categories: no interval"
+NO_VARIATION = "no item says more than another: no standard error"
+
+
+@dataclass(frozen=True)
+class Roc:
+    """Receiver operating characteristic: one point for each way in which a threshold can divide the items.
+
+    Attributes
+    ----------
+    threshold : tuple of float
+        Descending: from nothing to everything called dissimilar (score > threshold).
+    sensitivity, false_positive_rate : tuple of float
+        The points, from (0, 0) to (1, 1); false_positive_rate is 1 - specificity.
+    n_dissimilar, n_similar, n_without_score : int
+        Items with a score by category, and items left out.
+    reason : str or None
+        Why there are no points.
+    """
+
+    threshold: tuple[float, ...]
+    sensitivity: tuple[float, ...]
+    false_positive_rate: tuple[float, ...]
+    n_dissimilar: int
+    n_similar: int
+    n_without_score: int = 0
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class PrecisionRecall:
+    """Precision against recall (sensitivity): one point for each cut that calls at least one item dissimilar.
+
+    Attributes
+    ----------
+    threshold, recall, precision : tuple of float
+        From the highest threshold to the lowest, at which all items are called and precision is the prevalence.
+    prevalence : float or None
+        What a score gives that has nothing to do with the consensus.
+    n_without_score : int
+        Items left out.
+    reason : str or None
+        Why there are no points.
+    """
+
+    threshold: tuple[float, ...]
+    recall: tuple[float, ...]
+    precision: tuple[float, ...]
+    prevalence: float | None
+    n_without_score: int = 0
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class AucComparison:
+    """The areas of two scores on the same items.
+
+    Attributes
+    ----------
+    a, b : Estimate
+        The areas, on the items that have both scores.
+    difference : Estimate
+        a - b with the standard error of the paired difference, in [-1, 1].
+    p : float or None
+        Two-sided, of "the areas are equal"; None where the difference has no standard error.
+    n, n_without_score : int
+        Items with both scores, and items left out.
+    """
+
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+    p: float | None
+    n: int
+    n_without_score: int
+
+
+def roc(truth: Categories, scores: Scores) -> Roc:
+    """Sensitivity and 1 - specificity at every threshold.
+
+    Parameters
+    ----------
+    truth : sequence of str, or Series indexed by item
+        The category of each item.
+    scores : sequence of float or None, or Series indexed by item
+        A larger score means more dissimilar. Series are matched by item. Items whose score is None or NaN are left
+        out and counted. Equal scores make one point.
+
+    Returns
+    -------
+    Roc
+        Without points if the items with a score are not of both categories.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, something is not a category, or a score is infinite or no number.
+
+    Examples
+    --------
+    >>> curve = roc(["dissimilar", "similar", "dissimilar"], [0.8, 0.2, 0.2])
+    >>> list(zip(curve.sensitivity, curve.false_positive_rate))
+    [(0.0, 0.0), (0.5, 0.0), (1.0, 1.0)]
+    """
+    items = scored(truth, scores)
+    n_dissimilar = int(items.dissimilar.sum())
+    counts = n_dissimilar, len(items.scores) - n_dissimilar, items.n_without_score
+    if items.reason:
+        return Roc((), (), (), *counts, items.reason)
+    at = cuts(items.dissimilar, items.scores)
+    columns = at.theta, at.tp / at.n_dissimilar, at.fp / at.n_similar
+    threshold, sensitivity, false_positive_rate = (tuple(column[::-1].tolist()) for column in columns)
+    return Roc(threshold, sensitivity, false_positive_rate, *counts)
+
+
+def precision_recall(truth: Categories, scores: Scores) -> PrecisionRecall:
+    """Precision and recall at every threshold that calls something dissimilar.
+
+    Parameters
+    ----------
+    truth, scores
+        As in `roc`.
+
+    Returns
+    -------
+    PrecisionRecall
+        Without points if the items with a score are not of both categories.
+
+    Raises
+    ------
+    ValueError
+        As in `roc`.
+
+    Examples
+    --------
+    >>> precision_recall(["dissimilar", "similar", "dissimilar"], [0.8, 0.2, 0.2]).precision
+    (1.0, 0.6666666666666666)
+    """
+    return _precision_recall(scored(truth, scores))
+
+
+def auc(truth: Categories, scores: Scores, *, level: float = 0.95) -> Estimate:
+    """Area under the ROC curve: the chance that a dissimilar item scores above a similar one, ties counting half.
+
+    Parameters
+    ----------
+    truth, scores
+        As in `roc`.
+    level : float
+        Confidence level of the interval: normal on the logit scale [2]_, so that it stays within (0, 1) and
+        keeps its level near 1, where the plain interval passes the end of the range.
+
+    Returns
+    -------
+    Estimate
+        In [0, 1], with the standard error of DeLong et al. [1]_ by ranks [3]_; .5 is what chance gives. Undefined if
+        the items with a score are not of both categories. No interval where the standard error is 0, as for equal
+        scores (.5) or scores that separate the categories (0 or 1), or with one item of a category.
+
+    Raises
+    ------
+    ValueError
+        As in `roc`.
+
+    References
+    ----------
+    .. [1] DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44:837-845, doi:10.2307/2531595
+    .. [2] Pepe (2003), The Statistical Evaluation of Medical Tests for Classification and Prediction, 5.2
+    .. [3] Sun, Xu (2014), IEEE Signal Processing Letters 21:1389-1393, doi:10.1109/LSP.2014.2337313
+
+    Examples
+    --------
+    >>> auc(["dissimilar", "dissimilar", "similar", "similar"], [0.9, 0.4, 0.4, 0.1]).value
+    0.875
+    """
+    items = scored(truth, scores)
+    return _auc(items, level)
+
+
+def average_precision(truth: Categories, scores: Scores, *, level: float = 0.95) -> Estimate:
+    """Average precision: the precision at each threshold, weighted by the recall gained there.
+
+    Parameters
+    ----------
+    truth, scores
+        As in `roc`.
+    level : float
+        Confidence level of the interval: normal on the logit scale, with n_dissimilar as the number of
+        trials [1]_.
+
+    Returns
+    -------
+    Estimate
+        In (0, 1]; the prevalence is what chance gives. Undefined if the items with a score are not of both
+        categories. No interval at 1.
+
+    Raises
+    ------
+    ValueError
+        As in `roc`.
+
+    References
+    ----------
+    .. [1] Boyd, Eng, Page (2013), ECML PKDD, LNCS 8190:451-466, doi:10.1007/978-3-642-40994-3_29
+
+    Examples
+    --------
+    >>> round(average_precision(["dissimilar", "similar", "dissimilar"], [0.8, 0.5, 0.2]).value, 4)
+    0.8333
+    """
+    items = scored(truth, scores)
+    curve = _precision_recall(items)
+    if curve.reason:
+        return Estimate(None, reason=curve.reason)
+    if curve.precision[curve.recall.index(1.0)] == 1:
+        return Estimate(1.0, reason=SEPARATED)
+    value = float(np.diff(curve.recall, prepend=0.0) @ curve.precision)
+    low, high = _logit_interval(value, (value * (1 - value) / items.dissimilar.sum()) ** 0.5, level)
+    return Estimate(value, low=low, high=high)
+
+
+def compare_auc(truth: Categories, scores_a: Scores, scores_b: Scores, *, level: float = 0.95) -> AucComparison:
+    """Compare the areas of two scores on the same items, by the paired test of DeLong et al. [1]_.
+
+    Parameters
+    ----------
+    truth : sequence of str, or Series indexed by item
+        The category of each item.
+    scores_a, scores_b : sequence of float or None, or Series indexed by item
+        As in `roc`; an item that lacks one of the two is left out of both areas.
+    level : float
+        Confidence level; the interval of the difference is normal, cut at -1 and 1.
+
+    Returns
+    -------
+    AucComparison
+        Undefined where the areas are. If both scores rank the items alike the difference is 0, p = 1, and there is
+        no standard error.
+
+    Raises
+    ------
+    ValueError
+        As in `roc`.
+
+    References
+    ----------
+    .. [1] DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44:837-845, doi:10.2307/2531595
+
+    Examples
+    --------
+    >>> truth = ["dissimilar"] * 3 + ["similar"] * 3
+    >>> compare_auc(truth, [3, 2, 1, 0, 1, 0], [1, 0, 2, 2, 0, 1]).difference.value
+    0.4444444444444444
+    """
+    categories, a, b = matched({"truth": truth, "scores_a": scores_a, "scores_b": scores_b})
+    columns = [as_floats("scores_a", a), as_floats("scores_b", b)]
+    of_a = scored(categories, np.where(np.isnan(columns[1]), np.nan, columns[0]))
+    of_b = scored(categories, np.where(np.isnan(columns[0]), np.nan, columns[1]))
+    difference, p = _paired(of_a, of_b, level)
+    area_a, area_b = (_auc(items, level) for items in (of_a, of_b))
+    return AucComparison(area_a, area_b, difference, p, len(of_a.scores), of_a.n_without_score)
+
+
+def _precision_recall(items: Scored) -> PrecisionRecall:
+    if items.reason:
+        return PrecisionRecall((), (), (), None, items.n_without_score, items.reason)
+    at = cuts(items.dissimilar, items.scores)
+    tp, fp = at.tp[:-1], at.fp[:-1]  # at the last cut nothing is called
+    columns = at.theta[:-1], tp / at.n_dissimilar, tp / (tp + fp)
+    threshold, recall, precision = (tuple(column[::-1].tolist()) for column in columns)
+    return PrecisionRecall(threshold, recall, precision, precision[-1], items.n_without_score)
+
+
+def _auc(items: Scored, level: float) -> Estimate:
+    if items.reason:
+        return Estimate(None, reason=items.reason)
+    area, terms = _placements(items)
+    variance = _variance(*terms)
+    if variance is None:
+        return Estimate(area, reason=ONE_ITEM)
+    if variance == 0:
+        return Estimate(area, reason=SEPARATED if area in (0, 1) else ALL_EQUAL)
+    se = float(np.sqrt(variance))
+    return Estimate(area, se, *_logit_interval(area, se, level))
+
+
+def _paired(of_a: Scored, of_b: Scored, level: float) -> tuple[Estimate, float | None]:
+    """Difference of the two areas and its p-value; both are of the same items in the same order."""
+    if of_a.reason:
+        return Estimate(None, reason=of_a.reason), None
+    (area_a, terms_a), (area_b, terms_b) = _placements(of_a), _placements(of_b)
+    value = area_a - area_b
+    variance = _variance(*(a - b for a, b in zip(terms_a, terms_b, strict=True)))
+    if variance is None:
+        return Estimate(value, reason=ONE_ITEM), None
+    if variance == 0:
+        return Estimate(value, reason=NO_VARIATION), 1.0 if value == 0 else None
+    se = float(np.sqrt(variance))
+    half = float(special.ndtri((1 + level) / 2)) * se
+    return Estimate(value, se, max(value - half, -1.0), min(value + half, 1.0)), float(
+        2 * special.ndtr(-abs(value) / se)
+    )
+
+
+def _placements(items: Scored) -> tuple[float, tuple[Floats, Floats]]:
+    """The area, and the share of the other category below each dissimilar, above each similar item; ties half.
+
+    Ranks are whole numbers of halves, so terms that are equal are exactly so.
+    """
+    dissimilar, similar = items.scores[items.dissimilar], items.scores[~items.dissimilar]
+    ranks = stats.rankdata(items.scores)
+    below = ranks[items.dissimilar] - stats.rankdata(dissimilar)
+    above = len(dissimilar) - (ranks[~items.dissimilar] - stats.rankdata(similar))
+    area = below.sum() / (len(dissimilar) * len(similar))
+    return float(area), (below / len(similar), above / len(dissimilar))
+
+
+def _variance(of_dissimilar: Floats, of_similar: Floats) -> float | None:
+    """DeLong's variance of the mean of the terms of both categories; None with fewer than two items in one."""
+    if min(len(of_dissimilar), len(of_similar)) < 2:
+        return None
+    return float(sum(0.0 if np.ptp(x) == 0 else x.var(ddof=1) / len(x) for x in (of_dissimilar, of_similar)))
+
+
+def _logit_interval(value: float, se: float, level: float) -> tuple[float, float]:
+    """Ends of the interval that is normal on the logit scale, within (0, 1)."""
+    half = float(special.ndtri((1 + level) / 2)) * se / (value * (1 - value))
+    low, high = special.expit(special.logit(value) + np.array([-half, half]))
+    return float(low), float(high)

@@ -1,0 +1,398 @@
+"""Before the labelling: how many items, how long, which intervals to expect, and what stays unknown."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil, comb, floor, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from analysis.intervals import MIN_GROUPS, Estimate, wilson
+
+CHECK_ONLY = 0.1  # an expected half-width above this answers no question, it only shows blunders
+
+
+@dataclass(frozen=True)
+class Design:
+    """Who is to label how much.
+
+    Attributes
+    ----------
+    n_items, n_reviewers : int
+    per_item : int
+        Reviewers on each item that not all label, >= 2 and at most `n_reviewers`.
+    overlap : float
+        Share of items that all reviewers label, in [0, 1].
+    retest : int
+        Items that each reviewer gets a second time.
+    n_applications : int or None
+        None where unknown.
+    """
+
+    n_items: int
+    n_reviewers: int
+    per_item: int = 2
+    overlap: float = 0.2
+    retest: int = 20
+    n_applications: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_items < 1 or self.retest < 0:
+            raise ValueError(f"n_items must be >= 1 and retest >= 0, got {self.n_items} and {self.retest}")
+        if not 2 <= self.per_item <= self.n_reviewers:
+            raise ValueError(
+                f"per_item must be within 2..n_reviewers, got {self.per_item} with {self.n_reviewers} reviewers"
+            )
+        if not 0 <= self.overlap <= 1:
+            raise ValueError(f"overlap must be within [0, 1], got {self.overlap}")
+
+    @property
+    def n_overlap(self) -> int:
+        """Items that all reviewers label; drawn in each application, the number may differ by a few."""
+        return floor(self.overlap * self.n_items + 0.5)
+
+    @property
+    def n_ratings(self) -> dict[int, int]:
+        """How many items get how many ratings."""
+        items = {self.per_item: self.n_items - self.n_overlap}
+        items[self.n_reviewers] = items.get(self.n_reviewers, 0) + self.n_overlap
+        return {r: n for r, n in items.items() if n}
+
+    @property
+    def labels_per_reviewer(self) -> float:
+        """Mean over reviewers, retest items included."""
+        return sum(r * n for r, n in self.n_ratings.items()) / self.n_reviewers + self.retest
+
+    @property
+    def items_per_pair(self) -> float:
+        """Mean over pairs of reviewers of the items both label."""
+        return sum(comb(r, 2) * n for r, n in self.n_ratings.items()) / comb(self.n_reviewers, 2)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a design gives if the assumptions hold: means of counts, and intervals around the assumed values.
+
+    Attributes
+    ----------
+    n_agreed_dissimilar, n_agreed_similar : float
+        Items on which all labels are equal.
+    kappa, percent : Estimate
+        Fleiss' kappa and percent agreement of all items with all their ratings.
+    pair, retest : Estimate
+        Percent agreement of one pair of reviewers, and of one reviewer with themselves.
+    sensitivity, specificity : Estimate
+        Of a classifier on the agreed items.
+    """
+
+    labels_per_reviewer: float
+    hours_per_reviewer: float
+    items_per_pair: float
+    n_agreed_dissimilar: float
+    n_agreed_similar: float
+    kappa: Estimate
+    percent: Estimate
+    pair: Estimate
+    retest: Estimate
+    sensitivity: Estimate
+    specificity: Estimate
+
+
+def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level: float = 0.95) -> int:
+    """Items with two ratings for an interval of Fleiss' kappa of this half-width: ceil(z^2 V / w^2) [1]_ [2]_.
+
+    V = (1 - k) [(1 - k)(1 - 2k) + k(2 - k) / (2p(1 - p))].
+
+    Parameters
+    ----------
+    half_width : float
+        Wanted, > 0.
+    kappa : float
+        Expected, in [-1, 1); its distance to chance decides, so try several.
+    prevalence : float
+        Expected share of dissimilar, in (0, 1).
+    level : float
+        Confidence level, in (0, 1).
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or `kappa` cannot be that low at this prevalence.
+
+    References
+    ----------
+    .. [1] Bloch, Kraemer (1989), Biometrics 45:269-287, doi:10.2307/2532052
+    .. [2] Donner, Eliasziw (1992), Statistics in Medicine 11:1511-1519, doi:10.1002/sim.4780111109
+
+    Examples
+    --------
+    >>> items_for_kappa(0.05, kappa=0.4, prevalence=0.3)
+    1516
+    """
+    _check_open(half_width=half_width, prevalence=prevalence, level=level)
+    _check_kappa(kappa, prevalence)
+    heterogeneity = kappa * (2 - kappa) / (2 * prevalence * (1 - prevalence))
+    variance = (1 - kappa) * ((1 - kappa) * (1 - 2 * kappa) + heterogeneity)
+    return ceil(_z(level) ** 2 * variance / half_width**2)
+
+
+def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> int:
+    """Smallest n at which the interval of a share (`analysis.intervals.wilson`) has this half-width or less.
+
+    For the agreement of a pair (items both label), the agreement of a reviewer with themselves (retest items), or the
+    sensitivity of a classifier (agreed dissimilar items).
+
+    Parameters
+    ----------
+    half_width : float
+        Wanted half of the interval's length, in (0, 1).
+    share : float
+        Expected, in [0, 1]; one half is the worst case.
+    level : float
+        Confidence level, in (0, 1).
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Examples
+    --------
+    >>> items_for_share(0.1, share=0.9)
+    37
+    """
+    _check_open(half_width=half_width, level=level)
+    if not 0 <= share <= 1:
+        raise ValueError(f"share must be within [0, 1], got {share}")
+    z2, pq = _z(level) ** 2, share * (1 - share)
+    # The half-width falls with n; it is w where w^2 m^2 = z^2 (m pq + z^2 (1/4 - pq)), m = n + z^2.
+    m = (z2 * pq + sqrt((z2 * pq) ** 2 + 4 * half_width**2 * z2**2 * (0.25 - pq))) / (2 * half_width**2)
+    return max(1, ceil(m - z2 - 1e-9))
+
+
+def hours(n_labels: float, *, seconds: float) -> float:
+    """Hours that a number of labels takes at `seconds` > 0 each; raises ValueError for less than nothing.
+
+    Examples
+    --------
+    >>> hours(360, seconds=15)
+    1.5
+    """
+    if n_labels < 0 or seconds <= 0:
+        raise ValueError(f"n_labels must be >= 0 and seconds > 0, got {n_labels} and {seconds}")
+    return n_labels * seconds / 3600
+
+
+def expected(
+    design: Design,
+    *,
+    kappa: float = 0.1,
+    prevalence: float = 0.55,
+    retest_agreement: float = 0.9,
+    sensitivity: float = 0.8,
+    specificity: float = 0.8,
+    seconds: float = 15.0,
+    level: float = 0.95,
+) -> Expected:
+    """The intervals that a design gives to expect.
+
+    The ratings of an item are alike as in the beta-binomial model with intraclass correlation `kappa`; for two ratings
+    this is the model behind `items_for_kappa` and gives its half-width.
+
+    Parameters
+    ----------
+    design : Design
+    kappa, prevalence : float
+        Expected kappa, in [-1, 1), and share of dissimilar, in (0, 1). The defaults are near those of the paper.
+    retest_agreement, sensitivity, specificity : float
+        Expected shares, in [0, 1].
+    seconds : float
+        For one label, > 0.
+    level : float
+        Confidence level, in (0, 1). Wilson's intervals for shares, normal ones for kappa and percent agreement.
+
+    Returns
+    -------
+    Expected
+        `retest` is undefined without retest items.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or more than two ratings cannot be as unlike as a negative `kappa` says.
+
+    Examples
+    --------
+    >>> paper = Design(n_items=586, n_reviewers=4, overlap=0, retest=0)
+    >>> round(expected(paper).kappa.half_width, 3), round(expected(paper).pair.half_width, 3)
+    (0.081, 0.097)
+    """
+    _check_open(prevalence=prevalence, level=level)
+    _check_kappa(kappa, prevalence)
+    pa = 1 - 2 * prevalence * (1 - prevalence) * (1 - kappa)
+    n_similar, n_dissimilar = (
+        float(sum(n * _patterns(r, kappa, prevalence)[x] for r, n in design.n_ratings.items())) for x in (0, -1)
+    )
+    of_kappa, of_percent = _expected_kappa(design, kappa, prevalence, pa, level)
+    n_labels = design.labels_per_reviewer
+    return Expected(
+        labels_per_reviewer=n_labels,
+        hours_per_reviewer=hours(n_labels, seconds=seconds),
+        items_per_pair=design.items_per_pair,
+        n_agreed_dissimilar=n_dissimilar,
+        n_agreed_similar=n_similar,
+        kappa=of_kappa,
+        percent=of_percent,
+        pair=_expected_share(pa, design.items_per_pair, level),
+        retest=_expected_share(retest_agreement, design.retest, level),
+        sensitivity=_expected_share(sensitivity, n_dissimilar, level),
+        specificity=_expected_share(specificity, n_similar, level),
+    )
+
+
+def reviewer_groups(blocks: Iterable[Iterable[str]]) -> list[tuple[str, ...]]:
+    """The sets of reviewers that common items join, directly or over others.
+
+    Parameters
+    ----------
+    blocks : iterable of iterables of str
+        The reviewers of each item, or of each block of items.
+
+    Returns
+    -------
+    list of tuple of str
+        Each set sorted, sets sorted by their first name. One set: the reviewer graph is connected.
+
+    Examples
+    --------
+    >>> reviewer_groups([("ada", "ben"), ("cleo", "dan"), ("ben", "eve")])
+    [('ada', 'ben', 'eve'), ('cleo', 'dan')]
+    """
+    joined: list[set[str]] = []
+    for block in blocks:
+        group = set(block)
+        touching = [other for other in joined if other & group]
+        joined = [other for other in joined if not other & group] + [group.union(*touching)]
+    return sorted(tuple(sorted(group)) for group in joined if group)
+
+
+def limits(
+    design: Design,
+    expectation: Expected,
+    *,
+    blocks: Iterable[Iterable[str]] = (),
+    latent_class: str | None = None,
+) -> tuple[str, ...]:
+    """What the planned design will not tell, in words.
+
+    Parameters
+    ----------
+    design : Design
+    expectation : Expected
+        Of this design.
+    blocks : iterable of iterables of str
+        As in `reviewer_groups`; empty where the plan is not drawn yet.
+    latent_class : str, optional
+        The words of `analysis.consensus.identifiability_of_plan` if it finds no identification, else None.
+
+    Returns
+    -------
+    tuple of str
+        Empty if nothing is known to be out of reach.
+
+    Examples
+    --------
+    >>> design = Design(n_items=586, n_reviewers=4, retest=0)
+    >>> limits(design, expected(design))
+    ('agreement of a reviewer with themselves: no retest items',)
+    """
+    found = []
+    groups = reviewer_groups(blocks)
+    if len(groups) > 1:
+        names = " | ".join(", ".join(group) for group in groups)
+        found.append(f"comparison of reviewers who share no item, even over others: {names}")
+    if latent_class is not None:
+        found.append(f"true prevalence and reviewers' error rates: {latent_class}")
+    for name, estimate, items in (
+        ("agreement of single pairs", expectation.pair, f"{design.items_per_pair:.0f} items each"),
+        ("agreement of a reviewer with themselves", expectation.retest, f"{design.retest} retest items"),
+        ("sensitivity on agreed items", expectation.sensitivity, f"{expectation.n_agreed_dissimilar:.0f} of them"),
+        ("specificity on agreed items", expectation.specificity, f"{expectation.n_agreed_similar:.0f} of them"),
+    ):
+        if estimate.half_width is None:
+            found.append(f"{name}: {estimate.reason}")
+        elif estimate.half_width > CHECK_ONLY:
+            found.append(f"{name}: {items} give +-{100 * estimate.half_width:.0f} points, a check only")
+    if design.n_applications is not None and design.n_applications < MIN_GROUPS:
+        found.append(
+            f"how alike items of one application are: {design.n_applications} applications, cluster-robust standard "
+            f"errors need {MIN_GROUPS}"
+        )
+    return tuple(found)
+
+
+def _expected_kappa(
+    design: Design, kappa: float, prevalence: float, pa: float, level: float
+) -> tuple[Estimate, Estimate]:
+    """Fleiss' kappa and percent agreement with the standard errors of their linear terms over the likely patterns."""
+    pe = prevalence**2 + (1 - prevalence) ** 2
+    of_kappa = of_percent = 0.0
+    for r, n in design.n_ratings.items():
+        x = np.arange(r + 1)  # dissimilar among the r ratings
+        pa_i = (x * (x - 1) + (r - x) * (r - x - 1)) / (r * (r - 1))
+        pe_i = (prevalence * x + (1 - prevalence) * (r - x)) / r
+        off = (pa_i - pa - 2 * (1 - kappa) * (pe_i - pe)) / (1 - pe)
+        probability = _patterns(r, kappa, prevalence)
+        of_kappa += n * float(probability @ off**2)
+        of_percent += n * float(probability @ (pa_i - pa) ** 2)
+    z, n_items = _z(level), design.n_items
+    estimates = []
+    for value, summed in ((kappa, of_kappa), (pa, of_percent)):
+        se = sqrt(summed) / n_items
+        estimates.append(Estimate(value, se, value - z * se, value + z * se))
+    return estimates[0], estimates[1]
+
+
+def _expected_share(share: float, n: float, level: float) -> Estimate:
+    return wilson(share * n, n, level) if n else Estimate(None, reason="no retest items")
+
+
+def _patterns(r: int, kappa: float, prevalence: float) -> NDArray[np.float64]:
+    """Probability of x = 0..r dissimilar labels among r, beta-binomial with intraclass correlation kappa."""
+
+    def rising(share: float, n: int) -> float:
+        return float(np.prod([share * (1 - kappa) + i * kappa for i in range(n)]))
+
+    whole = rising(1.0, r)
+    probability = np.array(
+        [comb(r, x) * rising(prevalence, x) * rising(1 - prevalence, r - x) / whole for x in range(r + 1)]
+    )
+    if (probability < -1e-12).any():
+        raise ValueError(f"kappa cannot be {kappa} with {r} ratings at prevalence {prevalence}")
+    return probability.clip(min=0.0)
+
+
+def _check_open(**values: float) -> None:
+    for name, value in values.items():
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must be within (0, 1), got {value}")
+
+
+def _check_kappa(kappa: float, prevalence: float) -> None:
+    lowest = -min(prevalence / (1 - prevalence), (1 - prevalence) / prevalence)
+    if not lowest - 1e-12 <= kappa < 1:
+        raise ValueError(f"kappa must be within [{lowest}, 1) at prevalence {prevalence}, got {kappa}")
+
+
+def _z(level: float) -> float:
+    return float(special.ndtri((1 + level) / 2))

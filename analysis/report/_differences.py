@@ -1,0 +1,71 @@
+"""Two reports number by number: what a report says, against what the same data give now."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+NOT_COMPARED = ("study.reported_utc", "versions.")  # when and with what it was made may change; no number depends on it
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A place in the report where two of them differ; None where one has nothing there."""
+
+    place: str
+    given: Any
+    recomputed: Any
+
+
+def differences(
+    given: Mapping[str, Any], recomputed: Mapping[str, Any], *, tolerance: float = 1e-9
+) -> list[Difference]:
+    """Where two reports differ.
+
+    Parameters
+    ----------
+    given, recomputed : mapping
+        What `summarise` returns, or the same read back from JSON.
+    tolerance : float
+        Numbers whose relative or absolute difference is not larger are the same: another processor may differ in the
+        last digits.
+
+    Returns
+    -------
+    list of Difference
+        In the order of the given report; time and versions are not compared.
+
+    Examples
+    --------
+    >>> differences({"agreement": {"percent": 0.5}}, {"agreement": {"percent": 0.6}})
+    [Difference(place='agreement.percent', given=0.5, recomputed=0.6)]
+    """
+    ours, theirs = dict(_leaves(recomputed)), dict(_leaves(given))
+    places = [*theirs, *(place for place in ours if place not in theirs)]
+    return [
+        Difference(place, theirs.get(place), ours.get(place))
+        for place in places
+        if not place.startswith(NOT_COMPARED)
+        and not (place in ours and place in theirs and _same(theirs[place], ours[place], tolerance))
+    ]
+
+
+def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Every number, text and empty collection with its place, as `agreement.pairs[0].percent.value`."""
+    if isinstance(value, Mapping) and value:
+        for name, entry in value.items():
+            yield from _leaves(entry, f"{place}.{name}" if place else str(name))
+    elif isinstance(value, (list, tuple)) and value:
+        for index, entry in enumerate(value):
+            yield from _leaves(entry, f"{place}[{index}]")
+    else:
+        yield place, value
+
+
+def _same(a: Any, b: Any, tolerance: float) -> bool:
+    are_numbers = all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in (a, b))
+    if are_numbers:
+        return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
+    if isinstance(a, (Mapping, list, tuple)) and isinstance(b, (Mapping, list, tuple)):
+        return len(a) == len(b) == 0
+    return type(a) is type(b) and bool(a == b)

@@ -1,0 +1,71 @@
+"""The report's tables for LaTeX with booktabs, to be read in with \\input or copied one by one."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.report._document import Block, Bullets, Figure, Paragraph, Table
+from analysis.report._sections import document
+
+_ESCAPES = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "–": "--", "“": "``", "”": "''", "χ": r"$\chi$",
+    "²": r"\textsuperscript{2}", "θ": r"$\theta$", "▲": r"$\blacktriangle$", "µ": r"\textmu{}",
+}  # fmt: skip
+_SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
+
+
+def to_latex(content: Mapping[str, Any]) -> str:
+    """Render the report.
+
+    Parameters
+    ----------
+    content : mapping
+        What `summarise` returned, or the same read back from JSON.
+
+    Returns
+    -------
+    str
+        Sections with booktabs tables, without a preamble: it needs the packages booktabs and textcomp, and T1 fonts.
+        Figures are named, not included; every text from outside is escaped.
+    """
+    report = document(content)
+    lines = ["% Needs: \\usepackage{booktabs,textcomp} \\usepackage[T1]{fontenc} \\usepackage[utf8]{inputenc}"]
+    lines.append(f"\\section*{{{_escaped(report.title)}}}")
+    lines += [_escaped(text) + "\n" for text in (report.lead, report.interim) if text]
+    for section in report.sections:
+        lines.append(f"\\{'sub' * (section.level - 1)}section*{{{_escaped(section.title)}}}")
+        lines += [line for block in section.blocks for line in _block(block)]
+    return "\n".join(lines) + "\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Paragraph):
+        yield _escaped(block.text) + "\n"
+    elif isinstance(block, Bullets):
+        if block.items:
+            yield "\\begin{itemize}"
+            yield from (f"\\item {_escaped(item)}" for item in block.items)
+            yield "\\end{itemize}"
+    elif isinstance(block, Figure):
+        yield f"% figures/{block.name}.svg: {_escaped(block.caption)}"
+    else:
+        yield from _table(block)
+
+
+def _table(block: Table) -> Iterator[str]:
+    columns = "".join("r" if column in block.numeric else "l" for column in range(len(block.header)))
+    yield "\\begin{table}\n\\centering"
+    yield f"\\caption{{{_escaped(block.caption)}}}"
+    yield f"\\begin{{tabular}}{{{columns}}}\n\\toprule"
+    if any(block.header):
+        yield " & ".join(map(_escaped, block.header)) + " \\\\\n\\midrule"
+    yield from (" & ".join(map(_escaped, row)) + " \\\\" for row in block.rows)
+    yield "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
+
+
+def _escaped(text: str) -> str:
+    """One line in which nothing is a command; a character that T1 fonts lack is a question mark."""
+    line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
+    return _SPECIAL.sub(lambda found: _ESCAPES[found.group()], line)

@@ -1,0 +1,56 @@
+"""The report as Markdown, as GitHub and Pandoc read it."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.report._document import Block, Bullets, Figure, Paragraph, Table
+from analysis.report._sections import document
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$!&@])")
+
+
+def to_markdown(content: Mapping[str, Any]) -> str:
+    """Render the report.
+
+    Parameters
+    ----------
+    content : mapping
+        What `summarise` returned, or the same read back from JSON.
+
+    Returns
+    -------
+    str
+        Figures are linked as `figures/NAME.svg`; every text from outside is escaped.
+    """
+    report = document(content)
+    parts = [f"# {_escaped(report.title)}", _escaped(report.lead)]
+    parts += [f"**{_escaped(report.interim)}**"] if report.interim else []
+    for section in report.sections:
+        parts.append(f"{'#' * section.level} {_escaped(section.title)}")
+        parts += [text for block in section.blocks for text in _block(block)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Paragraph):
+        text = _escaped(block.text)
+        yield f"**{text}**" if block.role == "warning" else f"*{text}*" if block.role == "note" else text
+    elif isinstance(block, Bullets):
+        yield "\n".join(f"- {_escaped(item)}" for item in block.items)
+    elif isinstance(block, Figure):
+        yield f"![{_escaped(block.caption)}](figures/{block.name}.svg)"
+    else:
+        yield _escaped(block.caption)
+        yield _table(block)
+
+
+def _table(block: Table) -> str:
+    rule = ["---:" if column in block.numeric else "---" for column in range(len(block.header))]
+    rows = [map(_escaped, block.header), rule, *(map(_escaped, row) for row in block.rows)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _escaped(text: str) -> str:
+    """One line without markup."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

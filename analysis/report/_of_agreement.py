@@ -1,0 +1,167 @@
+"""The numbers of agreement: over all, of pairs, by group, over time, of reviewers with themselves."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from analysis import agreement
+from analysis.intervals import Estimate, wilson
+from analysis.report._json import plain
+from analysis.report._resampling import Resampling
+from analysis.tables import count_table
+
+COEFFICIENTS: Mapping[str, Callable[..., Estimate]] = {
+    "fleiss_kappa": agreement.fleiss_kappa,
+    "gwet_ac1": agreement.gwet_ac1,
+    "brennan_prediger": agreement.brennan_prediger,
+    "krippendorff_alpha": agreement.krippendorff_alpha,
+}
+N_PARTS = 3  # of each reviewer's labels in order
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of a study by what they count for; each a label table with all columns of the answers.
+
+    Attributes
+    ----------
+    first : DataFrame
+        First labels, fresh or overlap: what agreement and consensus are computed from.
+    current : DataFrame
+        The same assignments after own revisions.
+    third : DataFrame
+        Labels of a further reviewer on split and on some agreed items.
+    retest : DataFrame
+        Columns rater, first, second: one row an item that a reviewer labelled twice.
+    """
+
+    first: pd.DataFrame
+    current: pd.DataFrame
+    third: pd.DataFrame
+    retest: pd.DataFrame
+
+
+def agreement_numbers(labels: Labels, level: float, resampling: Resampling) -> dict[str, Any]:
+    """Everything the report says of agreement."""
+    first = labels.first
+    counts = count_table(first)
+    n_labels = counts.sum(axis=1)
+    only_two = first[first["item"].map(n_labels) == 2]  # an item seen by more enters several pairs: not independent
+    independent = agreement.pair_agreements(only_two, level=level)
+    return {
+        "n_labels": len(first),
+        "n_items": len(counts),
+        "n_items_with_two_labels": int((n_labels >= 2).sum()),
+        "pairs": _pairs(first, level),
+        "homogeneity": plain(
+            agreement.pair_homogeneity([pair.agree for pair in independent], [pair.n for pair in independent])
+        ),
+        "percent": plain(agreement.percent_agreement(counts, level=level)),
+        **{name: _with_bands(function(counts, level=level)) for name, function in COEFFICIENTS.items()},
+        "specific": plain(agreement.specific_agreement(counts, level=level)),
+        "chance_test": plain(agreement.fleiss_kappa_test(counts)),
+        "by_applications": _clustered(first, counts, level),
+        "bootstrap": _bootstrap(counts, level, resampling),
+        "warning": agreement.minority_warning(counts),
+        "reviewers": [
+            {"reviewer": rater, "n": len(rows), "dissimilar": plain(_share_of(rows, "dissimilar", level))}
+            for rater, rows in first.groupby("rater")
+        ],
+        "leniency": plain(agreement.leniency(first, level=level)),
+        "retest": plain(agreement.retest_agreement(labels.retest, level=level)),
+        "by_labels_used": _by_labels_used(labels, level),
+        **_by_groups(first, level),
+        "order": _order(first),
+    }
+
+
+def _pairs(first: pd.DataFrame, level: float) -> list[dict[str, Any]]:
+    tables = agreement.two_by_two_tables(first)
+    return [
+        {
+            **plain(pair),
+            "pabak": plain(agreement.pabak(tables[pair.a, pair.b], level=level)),
+            "prevalence_index": plain(agreement.prevalence_index(tables[pair.a, pair.b], level=level)),
+            "bias_index": plain(agreement.bias_index(tables[pair.a, pair.b], level=level)),
+        }
+        for pair in agreement.pair_agreements(first, level=level)
+    ]
+
+
+def _with_bands(kappa: Estimate) -> dict[str, Any]:
+    return {**plain(kappa), "band_low": agreement.band(kappa.low), "band_high": agreement.band(kappa.high)}
+
+
+def _share_of(rows: pd.DataFrame, category: str, level: float) -> Estimate:
+    return wilson(int((rows["category"] == category).sum()), len(rows), level)
+
+
+def _clustered(first: pd.DataFrame, counts: pd.DataFrame, level: float) -> dict[str, Any]:
+    """Fleiss' kappa and percent agreement with standard errors that let items of one application be alike."""
+    if "application" not in first:
+        unknown = Estimate(None, reason="the applications of the items are not known")
+        return {"fleiss_kappa": plain(unknown), "percent": plain(unknown)}
+    groups = first.drop_duplicates("item").set_index("item")["application"].reindex(counts.index)
+    return {
+        "fleiss_kappa": plain(agreement.fleiss_kappa(counts, level=level, groups=groups)),
+        "percent": plain(agreement.percent_agreement(counts, level=level, groups=groups)),
+    }
+
+
+def _bootstrap(counts: pd.DataFrame, level: float, resampling: Resampling) -> dict[str, Any]:
+    if not resampling.n_bootstrap:
+        return {}
+    functions = {"percent": agreement.percent_agreement, **COEFFICIENTS}
+    return {
+        name: plain(
+            agreement.bootstrap_coefficient(
+                function, counts, rng=resampling.rng(f"bootstrap {name}"), n_draws=resampling.n_bootstrap, level=level
+            )
+        )
+        for name, function in functions.items()
+    }
+
+
+def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
+    """Agreement of the first labels, after own revisions, and with third labels; each by itself."""
+    used = {"first": labels.first, "after own revisions": labels.current}
+    if len(labels.third):
+        used["first and third"] = pd.concat([labels.first, labels.third], ignore_index=True)
+    rows = []
+    for name, table in used.items():
+        counts = count_table(table)
+        rows.append(
+            {
+                "labels": name,
+                "n_labels": len(table),
+                "percent": plain(agreement.percent_agreement(counts, level=level)),
+                "fleiss_kappa": plain(agreement.fleiss_kappa(counts, level=level)),
+            }
+        )
+    return rows
+
+
+def _by_groups(first: pd.DataFrame, level: float) -> dict[str, Any]:
+    """By application and date, and over thirds of each reviewer's labels in order and by time on task."""
+    parts: dict[str, Any] = {}
+    dated = first.assign(date=first["created_utc"].str[:10]) if "created_utc" in first else first
+    for name, column in (("by_application", "application"), ("by_date", "date")):
+        is_known = column in dated and dated[column].notna().any() and len(dated)
+        parts[name] = plain(agreement.by_group(dated, column, level=level)) if is_known else []
+    for name, column in (("by_position", "position"), ("by_time_on_task", "dwell_ms")):
+        is_known = column in first and pd.to_numeric(first[column]).notna().any()
+        parts[name] = plain(agreement.by_order(first, column, n_bins=N_PARTS, level=level)) if is_known else []
+    return parts
+
+
+def _order(first: pd.DataFrame) -> dict[str, Any] | None:
+    """Whether the share of dissimilar, or agreement, changes over each reviewer's labels; None without positions."""
+    if "position" not in first or not pd.to_numeric(first["position"]).notna().any():
+        return None
+    outcomes = ["dissimilar", "agreement"]
+    if "dwell_ms" in first and pd.to_numeric(first["dwell_ms"]).notna().any():
+        outcomes.append("dwell_ms")
+    placed = first[pd.to_numeric(first["position"]).notna()]
+    return dict(plain(agreement.order_test(placed, outcomes=outcomes)))

@@ -1,0 +1,148 @@
+"""The numbers of classifiers: against each consensus, over thresholds, and beside each other."""
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import pandas as pd
+
+from analysis import evaluation
+from analysis.categories import CATEGORIES
+from analysis.evaluation import Confusion
+from analysis.report._json import plain
+from analysis.report._of_consensus import Truths
+from analysis.report._resampling import Resampling
+
+NEAR = 0.1  # a threshold is nearly the best where it costs at most so much more
+STATISTICS = {
+    name: getattr(evaluation, name)
+    for name in ("sensitivity", "specificity", "precision", "npv", "accuracy", "f1", "balanced_accuracy", "youden")
+}
+
+
+def classifier_numbers(
+    name: str,
+    rows: pd.DataFrame,
+    truth: Truths,
+    latent: Mapping[str, Any] | None,
+    applications: Mapping[object, object],
+    level: float,
+    resampling: Resampling,
+) -> dict[str, Any]:
+    """Everything the report says of one classifier.
+
+    Parameters
+    ----------
+    name : str
+    rows : DataFrame
+        Its verdicts: columns item, verdict, and optionally score and threshold.
+    truth : Truths
+    latent : mapping, optional
+        Its rates against the latent class.
+    applications : mapping
+        Item -> application, for folds; an item that is not in it is a group of its own.
+    level : float
+    resampling : Resampling
+    """
+    verdict = rows.set_index("item")["verdict"]
+    confusion = evaluation.confusion_matrix(_decided(truth.agreed), verdict)
+    return {
+        "verdicts": {category: int((verdict == category).sum()) for category in CATEGORIES}
+        | {"none": int(verdict.isna().sum())},
+        **_against(confusion, level),
+        "mcc": _mcc(name, confusion, level, resampling),
+        "always_dissimilar": _shares(evaluation.always(confusion), level),
+        "bounds": plain(evaluation.bounds(*_with_split(truth.agreed, verdict), level=level)),
+        "scores": _scores(name, rows, truth.agreed, applications, level, resampling),
+        "by_consensus": {
+            "adjudicated": _against(evaluation.confusion_matrix(_decided(truth.majority), verdict), level),
+            "latent": dict(latent) if latent else None,
+        },
+    }
+
+
+def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> list[dict[str, Any]]:
+    """Every two classifiers on the same agreed items: McNemar over all and within each class, and their AUC."""
+    by_name = {str(name): rows.set_index("item") for name, rows in verdicts.groupby("classifier", sort=True)}
+    agreed = _decided(truth.agreed)
+    found = []
+    for (a, of_a), (b, of_b) in combinations(by_name.items(), 2):
+        compared = evaluation.compare(
+            agreed, *(rows["verdict"].reindex(agreed.index) for rows in (of_a, of_b)), level=level
+        )
+        found.append({"a": a, "b": b, **plain(compared), "auc": _compared_scores(agreed, of_a, of_b, level)})
+    return found
+
+
+def _compared_scores(agreed: pd.Series, of_a: pd.DataFrame, of_b: pd.DataFrame, level: float) -> dict[str, Any] | None:
+    if "score" not in of_a:
+        return None
+    scores = (pd.to_numeric(rows["score"]).reindex(agreed.index) for rows in (of_a, of_b))
+    return dict(plain(evaluation.compare_auc(agreed, *scores, level=level)))
+
+
+def _decided(table: pd.DataFrame) -> pd.Series:
+    """The items that have a category."""
+    category: pd.Series = table["category"].dropna()
+    return category
+
+
+def _with_split(agreed: pd.DataFrame, verdict: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Agreed and split items with their category or None, and the verdicts on them."""
+    category = agreed.loc[agreed["status"] != "incomplete", "category"].astype(object)
+    return category.where(category.notna(), None), verdict.reindex(category.index)
+
+
+def _against(confusion: Confusion, level: float) -> dict[str, Any]:
+    return {
+        "confusion": {cell: getattr(confusion, cell) for cell in ("tp", "fp", "fn", "tn")},
+        "n": confusion.n,
+        "n_without_verdict": confusion.n_without_verdict,
+        "prevalence": plain(evaluation.prevalence(confusion, level=level)),
+        **_shares(confusion, level),
+    }
+
+
+def _shares(confusion: Confusion, level: float) -> dict[str, Any]:
+    return {name: plain(function(confusion, level=level)) for name, function in STATISTICS.items()}
+
+
+def _mcc(name: str, confusion: Confusion, level: float, resampling: Resampling) -> dict[str, Any] | None:
+    if not resampling.n_bootstrap:
+        return None
+    rng = resampling.rng(f"mcc {name}")
+    return dict(plain(evaluation.mcc(confusion, rng=rng, n_draws=resampling.n_bootstrap, level=level)))
+
+
+def _scores(
+    name: str,
+    rows: pd.DataFrame,
+    agreed: pd.DataFrame,
+    applications: Mapping[object, object],
+    level: float,
+    resampling: Resampling,
+) -> dict[str, Any] | None:
+    """What follows from the score behind the verdicts; None where the classifier has no scores."""
+    if "score" not in rows or not pd.to_numeric(rows["score"]).notna().any():
+        return None
+    truth = _decided(agreed)
+    scores = pd.to_numeric(rows.set_index("item")["score"]).reindex(truth.index)
+    known = pd.to_numeric(rows["threshold"]).dropna() if "threshold" in rows else pd.Series(dtype=float)
+    numbers = {
+        "auc": plain(evaluation.auc(truth, scores, level=level)),
+        "average_precision": plain(evaluation.average_precision(truth, scores, level=level)),
+        "roc": plain(evaluation.roc(truth, scores)),
+        "precision_recall": plain(evaluation.precision_recall(truth, scores)),
+    }
+    if not len(known):
+        return numbers | {"threshold": None, "cost_range": None, "near_cost_range": None}
+    fixed = float(known.iloc[0])
+    groups = [applications.get(item, item) for item in truth.index]
+    choice = evaluation.cross_validated_threshold(
+        truth, scores, pd.Series(groups, index=truth.index), rng=resampling.rng(f"folds {name}"), fixed=fixed
+    )
+    return numbers | {
+        "threshold": plain(choice),
+        "cost_range": plain(evaluation.cost_range(truth, scores, fixed)),
+        "near_cost_range": plain(evaluation.cost_range(truth, scores, fixed, tolerance=NEAR)),
+    }

@@ -1,0 +1,45 @@
+"""How much of a report is resampled, and from which seed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """Numbers of draws; a report with the same ones from the same data is the same.
+
+    Attributes
+    ----------
+    seed : int
+    n_bootstrap : int
+        Bootstrap draws of items; 0: none.
+    n_sweeps : int
+        Sweeps of the Gibbs sampler of the latent class model; 0: the model is not fitted.
+    n_misfit : int
+        Data sets drawn for the test of misfit.
+    """
+
+    seed: int = 1
+    n_bootstrap: int = 2000
+    n_sweeps: int = 1500
+    n_misfit: int = 299
+
+    @classmethod
+    def none(cls, seed: int = 1) -> Self:
+        """Only what needs no resampling."""
+        return cls(seed, 0, 0, 0)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Read back from a report; raises ValueError if these are none."""
+        try:
+            return cls(**{name: int(value) for name, value in given.items()})
+        except TypeError as error:
+            raise ValueError(f"resampling: {error}") from None
+
+    def rng(self, part: str) -> np.random.Generator:
+        """The generator of one part, so that no part depends on which others were computed."""
+        return np.random.default_rng([self.seed, *part.encode()])

@@ -1,0 +1,33 @@
+"""Labels and verdicts with one row an item: what spreadsheets and other statistics programs like."""
+
+import pandas as pd
+
+from analysis import consensus
+from analysis.tables import counted_labels
+
+
+def wide(answers: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
+    """One row an item: each reviewer's first label, the consensus, and each classifier's verdict and score.
+
+    Parameters
+    ----------
+    answers, verdicts : DataFrame
+        As for `summarise`.
+
+    Returns
+    -------
+    DataFrame
+        Columns item, status, category, n_labels, `label_REVIEWER` for each reviewer, `verdict_CLASSIFIER` and
+        `score_CLASSIFIER` for each classifier; in order of item. Items that have answers or verdicts.
+    """
+    labels = counted_labels(answers)
+    decided = consensus.agreed_only(labels)
+    parts = [decided, labels.pivot(index="item", columns="rater", values="category").add_prefix("label_")]
+    for column in ("verdict", "score"):
+        if column in verdicts:
+            parts += [verdicts.pivot(index="item", columns="classifier", values=column).add_prefix(f"{column}_")]
+    items = pd.Index(sorted({*answers["item"], *verdicts["item"]}), name="item")
+    table = pd.concat([part.reindex(items) for part in parts], axis=1)
+    table["status"] = table["status"].fillna(consensus.INCOMPLETE)
+    table["n_labels"] = table["n_labels"].fillna(0).astype(int)
+    return table.rename_axis(columns=None).reset_index()

@@ -1,0 +1,226 @@
+"""Made studies of known truth: what a study of a given size and design would find, before anybody labels anything."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
+
+from analysis.categories import DISSIMILAR, SIMILAR
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Design:
+    """Who labels what.
+
+    Attributes
+    ----------
+    n_items : int
+    k : int
+        Reviewers on each item.
+    overlap : float
+        Share of the items that all reviewers label, in [0, 1].
+    """
+
+    n_items: int
+    k: int = 2
+    overlap: float = 0.0
+
+
+@dataclass(frozen=True)
+class Rater:
+    """A reviewer or classifier; sensitivity and specificity are probabilities on an item of usual difficulty."""
+
+    name: str
+    sensitivity: float
+    specificity: float
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """How items differ in difficulty: an amount taken from the log-odds of every rater's being right.
+
+    Attributes
+    ----------
+    hard_share : float
+        Share of hard items, in [0, 1].
+    hard_by : float
+        What a hard item takes; 2 turns 88 % right into 50 %.
+    spread : float
+        Standard deviation of a further normal amount on every item, >= 0.
+    """
+
+    hard_share: float = 0.0
+    hard_by: float = 2.0
+    spread: float = 0.0
+
+
+@dataclass(frozen=True)
+class SharedError:
+    """Items that mislead some raters in the same way.
+
+    Attributes
+    ----------
+    share : float
+        Share of misleading items, in [0, 1].
+    raters : tuple of str
+        The reviewers and classifiers that such an item misleads.
+    pull : float
+        Probability that it makes one of them wrong whatever its rates, for each by itself, in [0, 1].
+    """
+
+    share: float
+    raters: tuple[str, ...]
+    pull: float = 1.0
+
+
+@dataclass(frozen=True)
+class Study:
+    """A made study.
+
+    Attributes
+    ----------
+    labels : DataFrame
+        Label table of first labels: columns item, rater, category.
+    verdicts : DataFrame
+        Columns item, classifier, verdict.
+    truth : Series of str, indexed by item
+    """
+
+    labels: pd.DataFrame
+    verdicts: pd.DataFrame
+    truth: pd.Series
+
+
+def simulate(
+    design: Design,
+    reviewers: Sequence[Rater],
+    classifiers: Sequence[Rater],
+    prevalence: float,
+    *,
+    rng: np.random.Generator,
+    item_difficulty: Difficulty | None = None,
+    shared_error: SharedError | None = None,
+) -> Study:
+    """Draw a study: what the items are, and what reviewers and classifiers make of them.
+
+    Parameters
+    ----------
+    design : Design
+    reviewers, classifiers : sequences of Rater
+        Given what an item is, its difficulty and whether it misleads, all err independently.
+    prevalence : float
+        Probability that an item is dissimilar, in [0, 1].
+    rng : numpy.random.Generator
+    item_difficulty : Difficulty, optional
+        All items are of usual difficulty where missing.
+    shared_error : SharedError, optional
+        No item misleads where missing.
+
+    Returns
+    -------
+    Study
+        Items are named i0, i1, ...; blocks of reviewers differ by at most one item.
+
+    Raises
+    ------
+    ValueError
+        If a probability is not within [0, 1], a size is negative, there are fewer reviewers than `k`, two raters share
+        a name, or `shared_error` names a rater that is not there.
+
+    Examples
+    --------
+    >>> reviewers = [Rater("ada", 0.9, 0.9), Rater("ben", 0.8, 0.7)]
+    >>> study = simulate(Design(n_items=3), reviewers, [Rater("same", 0.3, 0.8)], 0.5, rng=np.random.default_rng(1))
+    >>> len(study.labels), len(study.verdicts), len(study.truth)
+    (6, 3, 3)
+    """
+    error = shared_error or SharedError(0.0, ())
+    _check(design, reviewers, classifiers, prevalence, item_difficulty or Difficulty(), error)
+    raters = [*reviewers, *classifiers]
+    dissimilar = rng.random(design.n_items) < prevalence
+    chance = _chance_right(dissimilar, raters, item_difficulty or Difficulty(), rng)
+    right = rng.random(chance.shape) < chance
+    misled = np.array([rater.name in error.raters for rater in raters], dtype=bool)
+    misleading = rng.random((design.n_items, 1)) < error.share
+    right &= ~(misleading & misled & (rng.random(chance.shape) < error.pull))
+    called = np.where(right == dissimilar[:, None], DISSIMILAR, SIMILAR).astype(object)
+    items = np.array([f"i{i}" for i in range(design.n_items)], dtype=object)
+    n = len(reviewers)
+    labels = _table(items, reviewers, called[:, :n], _who(design, n, rng), ("item", "rater", "category"))
+    everyone = np.ones((design.n_items, len(classifiers)), dtype=bool)
+    verdicts = _table(items, classifiers, called[:, n:], everyone, ("item", "classifier", "verdict"))
+    truth = pd.Series(np.where(dissimilar, DISSIMILAR, SIMILAR), index=pd.Index(items, name="item"), dtype=object)
+    return Study(labels, verdicts, truth)
+
+
+def _chance_right(
+    dissimilar: Bools, raters: Sequence[Rater], difficulty: Difficulty, rng: np.random.Generator
+) -> Floats:
+    """Probability that each rater is right on each item, shape (n_items, n_raters)."""
+    n = len(dissimilar)
+    taken = difficulty.hard_by * (rng.random(n) < difficulty.hard_share) + difficulty.spread * rng.standard_normal(n)
+    se = np.array([rater.sensitivity for rater in raters], dtype=float)
+    sp = np.array([rater.specificity for rater in raters], dtype=float)
+    usual = np.where(dissimilar[:, None], se, sp)
+    chance: Floats = special.expit(special.logit(usual) - taken[:, None])
+    return chance
+
+
+def _who(design: Design, n_reviewers: int, rng: np.random.Generator) -> Bools:
+    """Which reviewers label which items, shape (n_items, n_reviewers): all of them, or the next block in turn."""
+    blocks = np.array(list(combinations(range(n_reviewers), design.k)), dtype=np.int64)
+    order = rng.permutation(design.n_items)
+    n_overlap = int(design.overlap * design.n_items + 0.5)
+    who = np.zeros((design.n_items, n_reviewers), dtype=bool)
+    who[order[:n_overlap]] = True
+    rest = order[n_overlap:]
+    shuffled = blocks[rng.permutation(len(blocks))]
+    who[np.repeat(rest, design.k), shuffled[np.arange(len(rest)) % len(blocks)].reshape(-1)] = True
+    return who
+
+
+def _table(
+    items: NDArray[np.object_],
+    raters: Sequence[Rater],
+    called: NDArray[np.object_],
+    who: Bools,
+    columns: tuple[str, ...],
+) -> pd.DataFrame:
+    row, column = np.nonzero(who)
+    names = np.array([rater.name for rater in raters], dtype=object)
+    values = (items[row], names[column] if len(names) else names, called[row, column])
+    return pd.DataFrame(dict(zip(columns, values, strict=True)))
+
+
+def _check(
+    design: Design,
+    reviewers: Sequence[Rater],
+    classifiers: Sequence[Rater],
+    prevalence: float,
+    difficulty: Difficulty,
+    error: SharedError,
+) -> None:
+    shares = {"prevalence": prevalence, "overlap": design.overlap, "hard_share": difficulty.hard_share}
+    shares |= {"share": error.share, "pull": error.pull}
+    for rater in (*reviewers, *classifiers):
+        shares |= {f"sensitivity of {rater.name}": rater.sensitivity, f"specificity of {rater.name}": rater.specificity}
+    wrong = next((name for name, value in shares.items() if not 0 <= value <= 1), None)
+    if wrong is not None:
+        raise ValueError(f"{wrong} must be within [0, 1], got {shares[wrong]}")
+    if design.n_items < 0 or difficulty.spread < 0:
+        raise ValueError(f"n_items and spread must be >= 0, got {design.n_items} and {difficulty.spread}")
+    if not 1 <= design.k <= len(reviewers):
+        raise ValueError(f"k must be within 1..{len(reviewers)}, the number of reviewers, got {design.k}")
+    names = [rater.name for rater in (*reviewers, *classifiers)]
+    if len(set(names)) < len(names):
+        raise ValueError(f"names of raters must differ, got {', '.join(names)}")
+    unknown = set(error.raters) - set(names)
+    if unknown:
+        raise ValueError(f"shared_error names {sorted(unknown)[0]!r}, which is not among the raters")

@@ -1,0 +1,120 @@
+"""Commands for the time before the labelling: how many items, what to expect, and a made-up study to try it on."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from labeler.cli.common import json_option, opened, remark, show
+from labeler.config import settings
+from labeler.errors import InputError
+from labeler.service import planning as service
+from labeler.service import reporting
+from labeler.service.planning import Assumptions, Rater
+
+STANDARD = Assumptions()
+SHARE = click.FloatRange(0, 1)
+REVIEWERS = ("A=0.95/0.9", "B=0.8/0.7", "C=0.7/0.85", "D=0.6/0.6")
+CLASSIFIERS = ("same=0.3/0.85", "heuristic=0.92/0.45")
+
+
+def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The size of a study and who labels what."""
+    for option in (
+        click.option("--retest", type=click.IntRange(min=0), default=20, show_default=True),
+        click.option("--overlap", type=SHARE, default=0.2, show_default=True, help="Share of items that all label."),
+        click.option("--per-item", type=click.IntRange(min=2), default=2, show_default=True),
+    ):
+        function = option(function)
+    return function
+
+
+@click.command(epilog="Example: labeler planning --items 586 --reviewers 4 --half-width 0.08")
+@click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+              help="Take the numbers of items and reviewers from this study.")  # fmt: skip
+@click.option("--items", type=click.IntRange(min=1), default=None, help="Number of items.  [default: 586]")
+@click.option("--reviewers", type=click.IntRange(min=2), default=None, help="Number of reviewers.  [default: 4]")
+@design_options
+@click.option("--half-width", type=click.FloatRange(0, 1, min_open=True), default=STANDARD.half_width,
+              show_default=True, help="Wanted for every interval.")  # fmt: skip
+@click.option("--kappa", type=float, default=STANDARD.kappa, show_default=True, help="Expected Fleiss' kappa.")
+@click.option("--prevalence", type=SHARE, default=STANDARD.prevalence, show_default=True,
+              help="Expected share of dissimilar.")  # fmt: skip
+@click.option("--seconds", type=float, default=STANDARD.seconds, show_default=True, help="For one label.")
+@json_option
+def planning(
+    study: Path | None,
+    items: int | None,
+    reviewers: int | None,
+    per_item: int,
+    overlap: float,
+    retest: int,
+    half_width: float,
+    kappa: float,
+    prevalence: float,
+    seconds: float,
+    as_json: bool,
+) -> None:
+    """Say how many items and hours an interval takes, what a design gives to expect, and what it will not tell."""
+    if study is not None or (settings().study is not None and items is None):
+        with opened(study or settings().study) as db:
+            known_items, known_reviewers = service.size_of_study(db)
+        items, reviewers = items or known_items, reviewers or known_reviewers
+    planned = service.design(items or 586, reviewers or 4, per_item, overlap, retest)
+    assumed = Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width)
+    needed = service.items_needed(assumed, per_item=per_item)
+    told, unknown = service.expected_of(planned, assumed)
+    if as_json:
+        click.echo(json.dumps({"needed": needed, "expected": told, "not_told": list(unknown)}, indent=1))
+        return
+    remark(f"For intervals of +-{half_width:g} (kappa {kappa:g}, share of dissimilar {prevalence:g}):")
+    show(needed, as_json=False)
+    remark(f"\n{planned.n_items} items, {planned.n_reviewers} reviewers, {per_item} each, {overlap:g} seen by all:")
+    show(told, as_json=False)
+    for sentence in unknown:
+        remark(f"Will not be told: {sentence}.")
+
+
+def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> list[Rater]:
+    try:
+        return [service.rater(text) for text in texts]
+    except InputError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+@click.command(epilog="Example: labeler simulate --items 200 --per-item 3 --out made-up")
+@click.option("--items", type=click.IntRange(min=1), default=586, show_default=True, help="Number of items.")
+@design_options
+@click.option("--reviewer", "reviewers", multiple=True, default=REVIEWERS, show_default=True, callback=_raters,
+              help="NAME=SENSITIVITY/SPECIFICITY. Repeatable.")  # fmt: skip
+@click.option("--classifier", "classifiers", multiple=True, default=CLASSIFIERS, show_default=True, callback=_raters,
+              help="NAME=SENSITIVITY/SPECIFICITY. Repeatable.")  # fmt: skip
+@click.option("--prevalence", type=SHARE, default=0.55, show_default=True, help="Share of dissimilar items.")
+@click.option("--hard", type=SHARE, default=0.0, show_default=True, help="Share of items that are hard for everybody.")
+@click.option("--shared-error", type=SHARE, default=0.0, show_default=True,
+              help="Share of items that mislead the first reviewer and the first classifier alike.")  # fmt: skip
+@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
+def simulate(
+    items: int,
+    per_item: int,
+    overlap: float,
+    retest: int,
+    reviewers: list[Rater],
+    classifiers: list[Rater],
+    prevalence: float,
+    hard: float,
+    shared_error: float,
+    seed: int,
+    out: Path,
+) -> None:
+    """Make up a study whose truth is known, to see what its report would tell: labels, verdicts, truth as CSV."""
+    planned = service.design(items, len(reviewers), per_item, overlap, retest)
+    files = service.simulated(
+        planned, reviewers, classifiers, prevalence, hard_share=hard, shared_error=shared_error, seed=seed
+    )
+    for path in reporting.write_files(files, out):
+        click.echo(path)
+    remark(f"Next: labeler report --labels {out}/labels.csv --verdicts {out}/verdicts.csv --out {out}/report")

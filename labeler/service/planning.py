@@ -1,0 +1,199 @@
+"""Before the labelling: what a design will tell and what it will not, and made-up studies to try it on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis import planning, simulation
+from analysis.consensus import identifiability_of_plan
+from analysis.intervals import Estimate
+from labeler.errors import InputError, sentence
+from labeler.formats import tables
+from labeler.store import Database, items, people
+
+Rater = simulation.Rater
+NAMES = ("A", "B", "C", "D", "E", "F", "G", "H", "I", "J")
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What is expected of the labels; the defaults are near those of the paper.
+
+    Attributes
+    ----------
+    kappa, prevalence, retest_agreement, sensitivity, specificity : float
+    seconds : float
+        For one label.
+    half_width : float
+        Wanted for every interval.
+    level : float
+    """
+
+    kappa: float = 0.1
+    prevalence: float = 0.55
+    retest_agreement: float = 0.9
+    sensitivity: float = 0.8
+    specificity: float = 0.8
+    seconds: float = 15.0
+    half_width: float = 0.1
+    level: float = 0.95
+
+
+def items_needed(assumed: Assumptions, *, per_item: int = 2) -> list[dict[str, Any]]:
+    """How many items each interval needs, and the hours of labelling where the number of labels follows from that.
+
+    Raises
+    ------
+    InputError
+        If an assumption is out of its range.
+    """
+    agreement = 1 - 2 * assumed.prevalence * (1 - assumed.prevalence) * (1 - assumed.kappa)
+    shares = (
+        ("agreement of one pair, items both label", agreement, 2),
+        ("agreement of a reviewer with themselves, retest items", assumed.retest_agreement, 1),
+        ("sensitivity of a classifier, agreed dissimilar items", assumed.sensitivity, None),
+        ("specificity of a classifier, agreed similar items", assumed.specificity, None),
+    )
+    try:
+        n = planning.items_for_kappa(
+            assumed.half_width, kappa=assumed.kappa, prevalence=assumed.prevalence, level=assumed.level
+        )
+        needed: list[tuple[str, int, int | None]] = [("Fleiss' kappa, items with two labels", n, per_item)]
+        for name, share, n_labels in shares:
+            n = planning.items_for_share(assumed.half_width, share=share, level=assumed.level)
+            needed.append((name, n, n_labels))
+        return [
+            {"for": name, "items": n, "hours": each and planning.hours(each * n, seconds=assumed.seconds)}
+            for name, n, each in needed
+        ]
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+
+
+def design(n_items: int, n_reviewers: int, per_item: int, overlap: float, retest: int) -> planning.Design:
+    """A design; raises InputError if it is none."""
+    try:
+        return planning.Design(n_items, n_reviewers, per_item, overlap, retest)
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+
+
+def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """What a design gives to expect, as rows (what, value, half-width), and what it will not tell, in words.
+
+    Raises
+    ------
+    InputError
+        If an assumption is out of its range.
+    """
+    try:
+        told = planning.expected(
+            planned,
+            kappa=assumed.kappa,
+            prevalence=assumed.prevalence,
+            retest_agreement=assumed.retest_agreement,
+            sensitivity=assumed.sensitivity,
+            specificity=assumed.specificity,
+            seconds=assumed.seconds,
+            level=assumed.level,
+        )
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+    counts = {
+        "labels a reviewer": told.labels_per_reviewer,
+        "hours a reviewer": told.hours_per_reviewer,
+        "items a pair": told.items_per_pair,
+        "agreed dissimilar items": told.n_agreed_dissimilar,
+        "agreed similar items": told.n_agreed_similar,
+    }
+    shares = ("kappa", "percent", "pair", "retest", "sensitivity", "specificity")
+    rows = [{"what": name, "expected": value, "half-width": None} for name, value in counts.items()]
+    rows += [_row(name, getattr(told, name)) for name in shares]
+    return rows, planning.limits(planned, told, latent_class=_not_identified(planned))
+
+
+def _row(name: str, estimate: Estimate) -> dict[str, Any]:
+    title = {"percent": "percent agreement", "pair": "agreement of a pair", "retest": "agreement with oneself"}
+    return {"what": title.get(name, name), "expected": estimate.value, "half-width": estimate.half_width}
+
+
+def _not_identified(planned: planning.Design) -> str | None:
+    reviewers = [f"reviewer {i + 1}" for i in range(planned.n_reviewers)]
+    blocks: list[Sequence[str]] = list(combinations(reviewers, planned.per_item)) if planned.overlap < 1 else []
+    judged = identifiability_of_plan([*blocks, reviewers] if planned.overlap else blocks)
+    return None if judged.identified else judged.words
+
+
+def size_of_study(db: Database) -> tuple[int, int]:
+    """The numbers of items with measurements and of reviewers."""
+    return sum(item.n_runs > 0 for item in items.all_items(db)), len(people.reviewers(db))
+
+
+def simulated(
+    planned: planning.Design,
+    reviewers: Sequence[Rater],
+    classifiers: Sequence[Rater],
+    prevalence: float,
+    *,
+    hard_share: float = 0.0,
+    shared_error: float = 0.0,
+    seed: int,
+) -> dict[str, str]:
+    """A made-up study whose truth is known, as the files that `labeler report --labels` reads.
+
+    Parameters
+    ----------
+    planned : Design
+    reviewers, classifiers : sequence of Rater
+    prevalence : float
+        Share of dissimilar items.
+    hard_share : float
+        Share of items on which everybody is nearer to guessing.
+    shared_error : float
+        Share of items that mislead the first reviewer and the first classifier alike.
+    seed : int
+
+    Returns
+    -------
+    dict of str to str
+        labels.csv, verdicts.csv, truth.csv.
+
+    Raises
+    ------
+    InputError
+        If a share or rate is out of its range.
+    """
+    misled = tuple(rater.name for rater in (*reviewers[:1], *classifiers[:1]))
+    try:
+        study = simulation.simulate(
+            simulation.Design(planned.n_items, planned.per_item, planned.overlap),
+            reviewers,
+            classifiers,
+            prevalence,
+            rng=np.random.default_rng(seed),
+            item_difficulty=simulation.Difficulty(hard_share=hard_share),
+            shared_error=simulation.SharedError(shared_error, misled) if shared_error else None,
+        )
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+    labels = study.labels.rename(columns={"rater": "reviewer", "category": "label"})
+    truth = pd.DataFrame({"item": study.truth.index, "truth": study.truth.to_numpy()})
+    return {
+        "labels.csv": tables.write(labels[["item", "reviewer", "label"]]),
+        "verdicts.csv": tables.write(study.verdicts[["item", "classifier", "verdict"]]),
+        "truth.csv": tables.write(truth),
+    }
+
+
+def rater(text: str) -> Rater:
+    """NAME=SENSITIVITY/SPECIFICITY; raises InputError if it is not that."""
+    name, _, rates = text.partition("=")
+    sensitivity, _, specificity = rates.partition("/")
+    try:
+        return Rater(name, float(sensitivity), float(specificity))
+    except ValueError:
+        raise InputError(f"{text!r} is not NAME=SENSITIVITY/SPECIFICITY, such as ada=0.95/0.9.") from None

@@ -1,0 +1,126 @@
+"""Names come from files of others: in a figure they are text, whatever is in them."""
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis import schemes
+from analysis.report import figures, measure_figures
+from tests.analysis.drawn import parts, rows, texts, titles
+
+NAMES = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</text></svg><script>alert(1)</script>",
+    "Tom & Jerry &amp; &lt;Spike&gt;",
+    "it's",
+    "back\\slash \\' \\u0041 \\",
+    "'); alert(1); ('",
+    "datum.value + '1'",
+    "{{ 7 * 7 }}${7 * 7}",
+    "http://127.0.0.1:9/x.png",
+    "long" * 50,
+    "日本語 ünï 😀",
+    "\u202eright to left",
+    "null",
+    "-1e5",
+    "]]>",
+]
+BROKEN = {"with a hash": "a#b=1#c=2", "only a hash": "#"}
+
+# a name that must not end the process that draws it, tried in a process of its own
+ELSEWHERE = """
+import pandas as pd
+from analysis.report import figures, measure_figures
+table = pd.DataFrame({"application": [chr(27)], "n": [1], "m1": [0.1]})
+print(len(figures.to_svg(measure_figures.measures_by_application(table, theta=0.25))))
+"""
+
+
+def applications(*names):
+    return pd.DataFrame({"application": names, "n": 1, "m1": np.linspace(0.9, 0.1, len(names))})
+
+
+def benchmarks(*names, application="org/app"):
+    return pd.DataFrame({"application": application, "benchmark": names, "m1": np.linspace(0.9, 0.1, len(names))})
+
+
+def test_applications_are_named_as_they_are_called():
+    chart = measure_figures.measures_by_application(applications(*NAMES), theta=0.25)
+    assert rows(chart) == [f"{name} (1)" for name in NAMES]
+
+
+def test_benchmarks_are_named_as_they_are_called():
+    plain = [name.replace(".", ":") for name in NAMES]  # what is before a dot may be left out
+    chart = measure_figures.measures_by_benchmark(benchmarks(*plain), "org/app", theta=0.25)
+    assert rows(chart) == plain
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_title_names_the_application_as_it_is_called(name):
+    chart = measure_figures.measures_by_benchmark(benchmarks("x", application=name), name, theta=0.25)
+    assert titles(chart)[0] == f"Benchmarks of {name}"
+
+
+def test_reviewers_are_named_as_they_are_called():
+    share = {"value": 0.5, "low": 0.4, "high": 0.6}
+    pairs = [{"a": name, "b": "ben", "n": 4, "percent": share} for name in NAMES]
+    drawn = texts(figures.pair_agreement({"agreement": {"pairs": pairs, "percent": share}}))
+    assert {f"{name} – ben (n = 4)" for name in NAMES} <= set(drawn)
+
+
+def test_made_pairs_are_named_as_they_are_called():
+    pair = schemes.schematic_pairs(rng=np.random.default_rng(1))["offset"]
+    chart = measure_figures.schematic_pairs(dict.fromkeys(NAMES[:2], pair), measures=["m1"])
+    assert [title for title in titles(chart) if title in NAMES] == NAMES[:2]
+
+
+def test_a_measure_of_others_is_named_as_it_is_called():
+    drawn = texts(measure_figures.means(dict.fromkeys(NAMES, 0.1), theta=0.25))
+    assert set(NAMES) <= set(drawn)
+
+
+@pytest.mark.parametrize("name", BROKEN.values(), ids=BROKEN)
+def test_a_name_is_broken_into_lines_where_it_has_a_hash(name):
+    (row,) = rows(measure_figures.measures_by_benchmark(benchmarks(name), "org/app", theta=0.25))
+    assert row.split() == name.replace("#", " ").split()
+
+
+def test_a_line_break_in_a_name_is_no_new_row():
+    (row,) = rows(measure_figures.measures_by_application(applications("one\ntwo\tthree"), theta=0.25))
+    assert row.split() == ["one", "two", "three", "(1)"]
+
+
+@pytest.mark.parametrize("form", ["png", "pdf"])
+def test_hostile_names_are_drawn_in_every_form(form):
+    chart = measure_figures.measures_by_application(applications(*NAMES), theta=0.25)
+    assert len(figures.render(chart, form)) > 10_000
+
+
+def test_a_figure_links_to_nothing():
+    svg = figures.to_svg(measure_figures.measures_by_application(applications(*NAMES), theta=0.25))
+    attributes = [attribute for element in ET.fromstring(svg).iter() for attribute in element.attrib.items()]
+    assert not [name for name, _ in attributes if name.endswith(("href", "src")) or name.startswith("on")]
+    assert not [name for name, value in attributes if "url(" in value]
+
+
+PRINTABLE = st.text(st.characters(categories=("L", "M", "N", "P", "S", "Zs")), max_size=40)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(PRINTABLE, min_size=8, max_size=8, unique=True))
+def test_no_printable_name_breaks_a_figure(names):
+    chart = measure_figures.measures_by_application(applications(*names), theta=0.25)
+    drawn = "".join("".join(part.text for part in parts(chart) if part.role == "axis-label").split())
+    assert all("".join((name or "no application").replace("#", "").split()) in drawn for name in names)
+
+
+def test_a_control_character_in_a_name_does_not_end_the_process(tmp_path):
+    done = subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-200:]

@@ -1,0 +1,55 @@
+"""Packages of others, installed for the length of a test: the files that pip leaves, where Python really finds them."""
+
+import importlib
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from labeler.plugins import CLASSIFIER_GROUP, classifier_plugins
+
+STEADY_LIMIT = 0.057
+
+# a classifier as somebody else would write it: dissimilar where the measurements scatter
+STEADY = f"""
+from analysis.classifiers import Verdict
+
+def judge(runs):
+    sd = float(runs.values.std())
+    verdict = "dissimilar" if sd > {STEADY_LIMIT} else "similar"
+    return Verdict("steady", verdict, score=sd, threshold={STEADY_LIMIT}, means={{"m1": 2 * sd}},
+                   n_runs=runs.k, n_iterations=runs.n)
+"""
+
+
+class Site:
+    """A folder on the import path into which packages are installed; each is one module of its name."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def install(self, name: str, source: str, *, version: str = "1.0", points: Mapping[str, str] | None = None) -> None:
+        """Put a package there in place of its other versions; it registers its `judge` under its own name."""
+        self.uninstall(name)
+        (self.folder / f"{name}.py").write_text(source, encoding="utf-8")
+        info = self.folder / f"{name}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8")
+        lines = [f"{point} = {target}\n" for point, target in (points or {name: f"{name}:judge"}).items()]
+        (info / "entry_points.txt").write_text(f"[{CLASSIFIER_GROUP}]\n{''.join(lines)}", encoding="utf-8")
+        importlib.invalidate_caches()
+
+    def uninstall(self, name: str) -> None:
+        """Take a package out again, as for a process that starts afterwards."""
+        for path in self.folder.glob(f"{name}-*.dist-info"):
+            shutil.rmtree(path)
+        shutil.rmtree(self.folder / "__pycache__", ignore_errors=True)
+        (self.folder / f"{name}.py").unlink(missing_ok=True)
+        sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        classifier_plugins.cache_clear()
+
+    def clear(self) -> None:
+        """Leave nothing behind."""
+        for path in list(self.folder.glob("*.py")):
+            self.uninstall(path.stem)

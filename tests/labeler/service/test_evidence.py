@@ -1,0 +1,335 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import squareform
+
+from analysis.classifiers import explain
+from labeler import binning
+from labeler.errors import InputError
+from labeler.service import computing, drawing, evidence, judged, judging
+from labeler.service.judging import JudgeOptions
+from labeler.store import bins, items, runs, verdicts
+from tests.analysis.drawn import cells, titles
+from tests.labeler.conftest import NOW, copy_of, import_all, item_name, make_study, result_file, series
+
+FIRST, SECOND = item_name(0), item_name(1)
+BUILT_IN = ("heuristic", "heuristic-printed", "same")
+PAIRED = """
+import numpy as np
+from analysis.classifiers import Verdict
+
+def judge(runs):
+    return Verdict({name!r}, "similar", pairs={{"m1": np.full(len(runs.i), 0.5)}}{further})
+"""
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory):
+    """A study of 8 items with their verdicts, closed."""
+    path = tmp_path_factory.mktemp("judged") / "judged.study"
+    make_study(path, reviewers=())
+    with copy_of(path, tmp_path_factory.mktemp("copy")) as db:
+        computing.compute_verdicts(db, actor="carol")
+        db.backup(path.with_name("master.study"))
+    return path.with_name("master.study")
+
+
+@pytest.fixture
+def judged_study(master, tmp_path):
+    with copy_of(master, tmp_path) as db:
+        yield db
+
+
+def reasoned(db, name, classifier):
+    found = {one.verdict.classifier: one for one in evidence.reasoned_verdicts(db, evidence.item_named(db, name))}
+    return found[classifier]
+
+
+def computed(db, name):
+    """What the classifiers say now of the measurements as they are stored, by name."""
+    item = evidence.item_named(db, name)
+    return dict(zip(BUILT_IN, judging.judge(runs.of_item(db, item.item_id), BUILT_IN), strict=True))
+
+
+def judge_all(db, **options):
+    computing.compute_verdicts(db, options=JudgeOptions(**options), actor="carol")
+
+
+def take_in(db, folder, *lines):
+    path = folder / "verdicts.csv"
+    path.write_text("\n".join(["item,classifier,verdict,score", *lines]) + "\n", encoding="utf-8")
+    judged.import_verdicts(db, path, None, actor="carol", now=NOW)
+
+
+@pytest.mark.parametrize("name", [item_name(number) for number in range(8)])
+def test_the_reasons_are_those_of_the_verdict_computed_anew(judged_study, name):
+    stored = evidence.reasoned_verdicts(judged_study, evidence.item_named(judged_study, name))
+    assert {one.verdict.classifier: one.reasons for one in stored} == {
+        classifier: explain(verdict) for classifier, verdict in computed(judged_study, name).items()
+    }
+
+
+def test_the_reasons_say_how_many_iterations_were_left_out(study):
+    import_all(study, result_file("unequal", [series(11)[0], series(12)[0][:55]]))
+    judge_all(study)
+    assert reasoned(study, "unequal", "same").reasons == explain(computed(study, "unequal")["same"])
+
+
+@pytest.mark.parametrize("classifier", BUILT_IN)
+def test_pairs_and_merges_come_back_as_they_were_computed(judged_study, classifier):
+    stored, fresh = reasoned(judged_study, FIRST, classifier).verdict, computed(judged_study, FIRST)[classifier]
+    assert list(stored.pairs) == list(fresh.pairs)
+    for measure, values in fresh.pairs.items():
+        assert stored.pairs[measure] == pytest.approx(values, rel=1e-6, abs=1e-9)
+    if fresh.linkage is None:
+        assert stored.linkage is None
+    else:
+        assert stored.linkage == pytest.approx(fresh.linkage, rel=1e-12)
+    assert (stored.clusters, stored.means) == (fresh.clusters, fresh.means)
+
+
+def test_the_headline_is_who_says_what(judged_study):
+    found = evidence.reasoned_verdicts(judged_study, evidence.item_named(judged_study, FIRST))
+    assert [one.headline for one in found] == ["heuristic: dissimilar", "heuristic-printed: similar", "same: similar"]
+
+
+def test_the_measures_are_the_mean_of_all_and_each_one(judged_study):
+    assert reasoned(judged_study, FIRST, "same").measures == [
+        "mean of all measures", "cosine", "Wave-Hedges", "Kumar-Hassebrook", "scaled RMSE",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("classifier", ["heuristic", "same"])
+def test_the_matrix_of_each_measure_shows_its_pairs(judged_study, classifier):
+    one, fresh = reasoned(judged_study, FIRST, classifier), computed(judged_study, FIRST)[classifier]
+    expected = [np.mean(list(fresh.pairs.values()), axis=0), *fresh.pairs.values()]
+    for title, pairs in zip(one.measures, expected, strict=True):
+        square = squareform(pairs)
+        for cell in cells(evidence.matrix(one, title)):
+            assert cell.value == pytest.approx(square[int(cell.row) - 1, int(cell.column) - 1], rel=1e-5, abs=1e-9)
+
+
+def test_the_matrix_of_same_is_in_the_order_of_its_tree(judged_study):
+    one = reasoned(judged_study, SECOND, "same")
+    order = list(dict.fromkeys(int(cell.column) - 1 for cell in cells(evidence.matrix(one))))
+    assert order == hierarchy.leaves_list(computed(judged_study, SECOND)["same"].linkage).tolist()
+
+
+def test_the_matrix_of_the_heuristic_has_no_tree(judged_study):
+    assert "height of merge" not in titles(evidence.matrix(reasoned(judged_study, FIRST, "heuristic")))
+    assert "height of merge" in titles(evidence.matrix(reasoned(judged_study, FIRST, "same")))
+
+
+def test_the_threshold_stands_beside_the_means_of_the_heuristic_only(judged_study):
+    marked = {c: "▲" in " ".join(titles(evidence.means(reasoned(judged_study, FIRST, c)))) for c in BUILT_IN}
+    assert marked == {"heuristic": True, "heuristic-printed": True, "same": False}
+
+
+def test_the_figure_by_application_shows_the_means_of_its_benchmarks(judged_study):
+    odd = [computed(judged_study, item_name(number))["heuristic"].means for number in (1, 3, 5, 7)]
+    shown = [cell.value for cell in cells(evidence.by_application(judged_study)) if cell.row == "example/app1 (4)"]
+    assert shown == pytest.approx([np.mean([means[measure] for means in odd]) for measure in odd[0]])
+
+
+def test_the_figure_by_benchmark_shows_the_means_of_each(judged_study):
+    expected = {f"bench_{n} size={n}": computed(judged_study, item_name(n))["heuristic"].means for n in (0, 2, 4, 6)}
+    drawn = cells(evidence.by_benchmark(judged_study, "example/app0"))
+    assert {cell.row for cell in drawn} == set(expected)
+    for row, means in expected.items():
+        assert [cell.value for cell in drawn if cell.row == row] == pytest.approx(list(means.values()))
+
+
+def test_the_applications_are_listed_in_order(judged_study):
+    assert evidence.applications(judged_study) == ["example/app0", "example/app1"]
+
+
+def test_measures_of_another_classifier_can_be_drawn(judged_study):
+    columns = {cell.column for cell in cells(evidence.by_application(judged_study, "heuristic-printed"))}
+    assert "M3 Fourier" in columns
+
+
+def test_every_figure_has_a_name_of_its_own(judged_study):
+    names = list(evidence.paper_figures(judged_study, ["example/app0"], [FIRST, SECOND]))
+    assert [name.rpartition("/")[2].split("-example")[0] for name in names] == [
+        "schematic-pairs", "measures-by-application", "measures-by-benchmark",
+        "runs", "matrix-heuristic", "matrix-heuristic-printed", "matrix-same",
+        "runs", "matrix-heuristic", "matrix-heuristic-printed", "matrix-same",
+    ]  # fmt: skip
+    assert len(set(names)) == len(names)
+
+
+def test_an_item_that_was_not_judged_has_its_runs_alone(judged_study):
+    import_all(judged_study, result_file("late", series(9)))
+    assert list(evidence.paper_figures(judged_study, [], ["late"]))[2:] == ["late/runs"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../x",
+        "/etc/passwd",
+        "..",
+        ".hidden",
+        "a/b\\c",
+        "C:\\x",
+        "a\nb",
+        "<b>'\"&",
+        "nul\0",
+        "日本語",
+        "x" * 10_240,
+        "",
+    ],
+)
+def test_a_hostile_name_is_a_safe_file_name(name):
+    end = evidence._file_name(name)
+    assert len(f"matrix-heuristic-printed-{end}.svg") < 200
+    assert not end.startswith(".") and not set(end) & set("/\\:*?\"<>|\0\n'")
+    assert end.isascii()
+
+
+@given(st.lists(st.text(max_size=12) | st.text("a./_", max_size=4), min_size=2, max_size=8, unique=True))
+def test_different_names_are_different_files(names):
+    assert len({evidence._file_name(name) for name in names}) == len(names)
+
+
+def test_names_that_differ_late_are_different_files():
+    assert evidence._file_name("x" * 10_240 + "a") != evidence._file_name("x" * 10_240 + "b")
+
+
+def test_a_plain_name_stays_readable():
+    assert evidence._file_name("sort.fast_n=10") == "sort.fast_n=10"
+
+
+def test_names_that_differ_in_case_only_are_different_files_everywhere():
+    assert evidence._file_name("Sort").lower() != evidence._file_name("sort").lower()
+
+
+def test_the_figures_of_two_items_never_have_the_same_name(study):
+    import_all(study, result_file("x", series(11)), result_file("printed-x", series(12)))
+    judge_all(study)
+    both = evidence.paper_figures(study, [], ["x", "printed-x"])
+    alone = [evidence.paper_figures(study, [], [name]) for name in ("x", "printed-x")]
+    assert len(both) == len(alone[0]) + len(alone[1]) - 2  # the first two are of no item
+
+
+def test_the_name_of_a_classifier_leads_to_no_other_folder(site, study):
+    source = PAIRED.format(name="../../x", further=", n_runs=runs.k")
+    site.install("paired", source, points={"../../x": "paired:judge"})
+    judge_all(study)
+    assert {name.count("/") for name in list(evidence.paper_figures(study, [], [FIRST]))[2:]} == {1}
+
+
+def test_a_classifier_of_others_with_pairs_has_its_matrix(site, study):
+    site.install("paired", PAIRED.format(name="paired", further=", n_runs=runs.k"))
+    judge_all(study)
+    drawn = cells(evidence.matrix(reasoned(study, FIRST, "paired"), "M1 correlation"))
+    assert {cell.text for cell in drawn} == {"", "0.50"}
+
+
+def test_a_classifier_of_others_that_does_not_count_runs_stops_no_page(site, study):
+    site.install("paired", PAIRED.format(name="paired", further=""))
+    judge_all(study)
+    assert reasoned(study, FIRST, "same").reasons
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda db: evidence.item_named(db, "nothing"), "There is no item 'nothing' in this study. The names are"),
+        (lambda db: evidence.reasons_in_words(db, "nothing"), "There is no item 'nothing' in this study."),
+        (lambda db: evidence.paper_figures(db, [], ["nothing"]), "There is no item 'nothing' in this study."),
+        (lambda db: evidence.paper_figures(db, ["nothing"], []), "There is no benchmark of the application 'nothing'."),
+        (lambda db: evidence.by_application(db, "other"), "No item has the measures of other yet. Compute them: "),
+    ],
+)
+def test_what_is_not_there_is_refused_by_name(judged_study, ask, message):
+    with pytest.raises(InputError) as refused:
+        ask(judged_study)
+    assert str(refused.value).startswith(message)
+
+
+def test_an_unknown_application_is_named_as_it_was_written(judged_study):
+    with pytest.raises(InputError, match="application 'Apache/Kafka'"):
+        evidence.by_benchmark(judged_study, "Apache/Kafka")
+
+
+@pytest.mark.parametrize("options", [None, {"only_verdict": True}], ids=["no verdicts", "only verdicts"])
+def test_without_measures_there_is_no_figure_of_them(study, options):
+    if options:
+        judge_all(study, **options)
+    for ask in (evidence.by_application, lambda db: evidence.by_benchmark(db, "example/app0")):
+        with pytest.raises(InputError, match="No item has the measures of heuristic yet"):
+            ask(study)
+
+
+def test_a_verdict_without_evidence_has_nothing_to_show(study):
+    judge_all(study, only_verdict=True)
+    one = reasoned(study, FIRST, "heuristic")
+    assert (one.headline, one.reasons, one.measures) == (
+        "heuristic: dissimilar", (evidence.NO_EVIDENCE,), [],
+    )  # fmt: skip
+
+
+def test_measures_that_were_computed_stay_when_only_verdicts_are_asked_for(judged_study):
+    judge_all(judged_study, only_verdict=True)
+    assert reasoned(judged_study, FIRST, "heuristic").measures
+    assert len(cells(evidence.by_application(judged_study))) == 10
+
+
+def test_an_item_without_measurements_has_no_runs_to_show(db, tmp_path):
+    take_in(db, tmp_path, "Elsewhere,mine,similar,0.5")
+    with pytest.raises(InputError, match=r"^Item 'Elsewhere' has no measurements\.$"):
+        evidence.runs_of_item(db, evidence.item_named(db, "Elsewhere"))
+
+
+def test_an_imported_verdict_without_a_category_says_why(judged_study, tmp_path):
+    take_in(judged_study, tmp_path, f"{FIRST},mine,,")
+    one = reasoned(judged_study, FIRST, "mine")
+    assert one.headline == "mine: no verdict"
+    assert one.reasons == ("No verdict: the imported file gives none.",)
+
+
+def test_an_imported_verdict_has_no_matrix_and_no_figure(judged_study, tmp_path):
+    take_in(judged_study, tmp_path, f"{FIRST},mine,similar,0.5")
+    assert reasoned(judged_study, FIRST, "mine").measures == []
+    assert not [name for name in evidence.paper_figures(judged_study, [], [FIRST]) if "mine" in name]
+
+
+def test_the_reasons_in_words_are_one_line_a_classifier(judged_study):
+    lines = evidence.reasons_in_words(judged_study, FIRST)
+    assert [line.split(". ")[0] for line in lines] == [
+        "heuristic: dissimilar", "heuristic-printed: similar", "same: similar",
+    ]  # fmt: skip
+    assert lines[2].startswith("same: similar. One cluster at the cut 0.2: no run stands apart. The height of")
+
+
+def test_bins_of_this_version_are_drawn_as_they_are_stored(study):
+    item = evidence.item_named(study, FIRST)
+    bins.put(study, item.item_id, binning.VERSION, b'{"stored": true}')
+    assert drawing.payload_of_item(study, item.item_id) == {"stored": True}
+
+
+def test_bins_of_an_older_version_are_made_anew(study):
+    item = evidence.item_named(study, FIRST)
+    before = drawing.payload_of_item(study, item.item_id)
+    bins.put(study, item.item_id, binning.VERSION - 1, b'{"stored": true}')
+    assert drawing.payload_of_item(study, item.item_id) == before == json.loads(json.dumps(before))
+
+
+def test_an_item_has_the_chart_of_its_runs(study):
+    chart = evidence.runs_of_item(study, items.all_items(study)[0], "full").to_dict()
+    assert [panel["title"] for panel in chart["concat"]] == ["run 1", "run 2", "run 3"]
+
+
+def test_a_figure_in_a_page_is_the_picture_in_the_files(judged_study):
+    chart = evidence.by_application(judged_study)
+    assert evidence.as_svg(chart).encode() == evidence.as_file(chart, "svg")
+
+
+def test_the_evidence_is_of_the_measurements_that_are_there(judged_study):
+    item = evidence.item_named(judged_study, FIRST)
+    assert {stored.data_hash for stored in verdicts.of_item(judged_study, item.item_id)} == {item.data_hash}

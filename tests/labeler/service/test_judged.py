@@ -1,0 +1,225 @@
+import re
+
+import pandas as pd
+import pytest
+
+from labeler.errors import InputError
+from labeler.formats import Source, tables
+from labeler.service import judged, reporting
+from labeler.store import items
+from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, item_name, log
+from tests.labeler.packages import STEADY
+from tests.labeler.service.test_computing import compute, export, shown
+from tests.labeler.test_cli import run
+
+FIRST, SECOND = item_name(0), item_name(1)
+HYPERLINK, SCRIPT = '=HYPERLINK("http://127.0.0.1","x")', "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def take_in(tmp_path):
+    """Import verdicts from lines of CSV; the file is `verdicts.csv`."""
+    path = tmp_path / "verdicts.csv"
+
+    def take_in(db, *lines, name=None):
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return judged.import_verdicts(db, path, name, actor="carol", now=NOW)
+
+    return take_in
+
+
+def verdicts(db):
+    """(item, classifier, verdict, score) of every row shown."""
+    return [(row["item"], row["classifier"], row["verdict"], row["score"]) for row in shown(db)]
+
+
+def everything(db):
+    """All that an import could change."""
+    return shown(db), items.all_items(db), log(db)
+
+
+def test_the_file_may_name_the_classifier_of_each_row(study, take_in):
+    lines = ["item,classifier,verdict,score", f"{FIRST},mine,similar,0.25", f"{FIRST},theirs,dissimilar,3e-2"]
+    assert take_in(study, *lines) == 2
+    assert verdicts(study) == [(FIRST, "mine", "similar", 0.25), (FIRST, "theirs", "dissimilar", 0.03)]
+    assert log(study)[-1] == ("carol", "import verdicts")
+
+
+def test_the_classifier_of_the_whole_file_may_be_given_beside_it(study, take_in):
+    assert take_in(study, "item,verdict", f"{FIRST},similar", f"{SECOND},dissimilar", name="mine") == 2
+    assert verdicts(study) == [(FIRST, "mine", "similar", None), (SECOND, "mine", "dissimilar", None)]
+
+
+def test_the_files_own_name_of_the_classifier_counts_before_the_given_one(study, take_in):
+    take_in(study, "item,classifier,verdict", f"{FIRST},mine,similar", name="other")
+    assert verdicts(study) == [(FIRST, "mine", "similar", None)]
+
+
+def test_the_columns_may_stand_in_any_order_among_others(study, take_in):
+    take_in(study, "score,comment,verdict,item", f"1,why not,similar,{FIRST}", name="mine")
+    assert verdicts(study) == [(FIRST, "mine", "similar", 1.0)]
+
+
+def test_an_empty_score_is_missing(study, take_in):
+    take_in(study, "item,verdict,score", f"{FIRST},similar,", f"{SECOND},similar,0", name="mine")
+    assert verdicts(study) == [(FIRST, "mine", "similar", None), (SECOND, "mine", "similar", 0.0)]
+
+
+def test_an_empty_verdict_is_none_with_a_reason(study, take_in):
+    take_in(study, "item,verdict,score", f"{FIRST},,", name="mine")
+    (row,) = shown(study)
+    assert (row["verdict"], row["error"]) == (None, "the imported file gives none")
+    assert judged.verdict_counts(judged.verdict_table(study)) == [
+        {"classifier": "mine", "dissimilar": 0, "similar": 0, "none": 1}
+    ]
+
+
+def test_a_study_without_measurements_gets_the_items_of_the_file(db, take_in):
+    take_in(db, "item,classifier,verdict", "b,mine,similar", "a,mine,dissimilar", "b,theirs,similar")
+    assert [(item.name, item.benchmark, item.n_runs) for item in items.all_items(db)] == [("a", "a", 0), ("b", "b", 0)]
+    assert verdicts(db) == [
+        ("a", "mine", "dissimilar", None), ("b", "mine", "similar", None), ("b", "theirs", "similar", None),
+    ]  # fmt: skip
+
+
+def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in):
+    answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
+    compute(planned)
+    before = {row["item"]: row for row in shown(planned) if row["classifier"] == "same"}
+    take_in(planned, "item,verdict,score", f"{FIRST},dissimilar,0.9", f"{SECOND},similar,0.1", name="mine")
+    counts = judged.verdict_counts(judged.verdict_table(planned))
+    assert [row["classifier"] for row in counts] == ["heuristic", "heuristic-printed", "mine", "same"]
+    assert counts[2] == {"classifier": "mine", "dissimilar": 1, "similar": 1, "none": 0}
+    exported = export(planned)
+    assert len(exported) == 8 * 3 + 2
+    assert exported.query("classifier == 'mine'")["score"].tolist() == [0.9, 0.1]
+    content = reporting.report_of_study(planned, actor="carol", now=NOW)
+    assert content["classifiers"]["mine"]["confusion"] == {"tp": 0, "fp": 1, "fn": 0, "tn": 1}
+    assert {row["item"]: row for row in shown(planned) if row["classifier"] == "same"} == before
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([f"{FIRST},mine,similar,", "nothing,mine,similar,"], "there is no item 'nothing' in this study."),
+        ([f"{SECOND},mine,similar,", f"{FIRST},same,similar,"],
+         "same is computed here; give the imported classifier another name."),
+        ([f"{FIRST},mine,similar,", f"{FIRST},mine,dissimilar,"],
+         f"classifier 'mine' has two verdicts on item '{FIRST}'."),
+        ([f"{FIRST},mine,similar,", f"{SECOND},mine,Similar,"],
+         "line 3: verdict 'Similar' is not similar, dissimilar or empty"),
+        ([f"{FIRST},mine,similar,", "", f"{SECOND},mine,not sure,"],
+         "line 4: verdict 'not sure' is not similar, dissimilar or empty"),
+        ([f"{FIRST},mine,similar,nan"], "line 2: score 'nan' is not a number"),
+        ([f"{FIRST},mine,similar,high"], "line 2: score 'high' is not a number"),
+        ([f"{FIRST},mine,similar"], "line 2: 3 cells, but the header has 4"),
+    ],
+    ids=["unknown item", "built-in name", "doubled", "verdict", "verdict behind a blank line", "nan", "text", "short"],
+)  # fmt: skip
+def test_a_file_that_is_refused_leaves_nothing_behind(study, tmp_path, take_in, lines, message):
+    take_in(study, "item,verdict", f"{FIRST},dissimilar", name="mine")
+    before = everything(study)
+    with pytest.raises(InputError) as caught:
+        take_in(study, "item,classifier,verdict,score", *lines)
+    assert str(caught.value) == f"{tmp_path / 'verdicts.csv'}: {message}"
+    assert everything(study) == before
+
+
+@pytest.mark.parametrize(("header", "missing"), [("item,verdict", "classifier"), ("item,classifier", "verdict")])
+def test_a_file_that_lacks_a_column_is_refused(study, take_in, header, missing):
+    with pytest.raises(InputError, match=f"column '{missing}' is missing; the table has {header.replace(',', ', ')}"):
+        take_in(study, header, f"{FIRST},similar")
+    assert shown(study) == []
+
+
+def test_the_name_of_an_installed_classifier_is_refused_too(study, take_in, site):
+    site.install("steady", STEADY)
+    with pytest.raises(InputError, match="steady is computed here"):
+        take_in(study, "item,verdict", f"{FIRST},similar", name="steady")
+
+
+def test_a_row_without_an_item_is_refused(db, take_in):
+    with pytest.raises(InputError, match="line 3"):
+        take_in(db, "item,verdict", "a,similar", ",similar", name="mine")
+    assert items.all_items(db) == []
+
+
+def test_a_row_without_a_classifier_is_refused(study, take_in):
+    with pytest.raises(InputError, match="line 3"):
+        take_in(study, "item,classifier,verdict", f"{FIRST},mine,similar", f"{FIRST},,similar")
+    assert shown(study) == []
+
+
+def test_importing_again_replaces_what_was_imported(study, take_in):
+    take_in(study, "item,verdict,score", f"{FIRST},similar,0.1", f"{SECOND},similar,0.2", name="mine")
+    take_in(study, "item,verdict", f"{FIRST},dissimilar", f"{SECOND},", name="mine")
+    assert verdicts(study) == [(FIRST, "mine", "dissimilar", None), (SECOND, "mine", None, None)]
+
+
+def test_importing_again_leaves_nothing_of_the_earlier_import(study, take_in):
+    take_in(study, "item,verdict", f"{FIRST},similar", f"{SECOND},similar", name="mine")
+    take_in(study, "item,verdict", f"{FIRST},dissimilar", name="mine")
+    assert verdicts(study) == [(FIRST, "mine", "dissimilar", None)]
+
+
+def test_importing_one_classifier_leaves_another_alone(study, take_in):
+    take_in(study, "item,verdict", f"{FIRST},similar", name="mine")
+    take_in(study, "item,verdict", f"{FIRST},dissimilar", name="theirs")
+    assert verdicts(study) == [(FIRST, "mine", "similar", None), (FIRST, "theirs", "dissimilar", None)]
+
+
+def test_computing_afterwards_leaves_the_imported_verdicts_as_they_are(study, take_in):
+    take_in(study, "item,verdict,score", f"{FIRST},similar,0.5", name="mine")
+    assert compute(study).n_computed == 8
+    assert [row for row in verdicts(study) if row[1] == "mine"] == [(FIRST, "mine", "similar", 0.5)]
+
+
+@pytest.fixture
+def hostile(db, take_in):
+    """A study whose item and classifiers are called what a spreadsheet or a browser would run."""
+    item, first, second = (f'"{name.replace(chr(34), chr(34) * 2)}"' for name in (HYPERLINK, HYPERLINK, SCRIPT))
+    take_in(db, "item,classifier,verdict", f"{item},{first},similar", f"{item},{second},dissimilar")
+    return db
+
+
+def test_hostile_names_are_inert_in_the_exported_file_and_come_back_as_they_were(hostile, tmp_path):
+    assert verdicts(hostile) == [(HYPERLINK, SCRIPT, "dissimilar", None), (HYPERLINK, HYPERLINK, "similar", None)]
+    path = tmp_path / "out.csv"
+    run("verdicts", "--study", hostile.path, "--import", tmp_path / "verdicts.csv", "--export", path)
+    cells = pd.read_csv(path, dtype=str)[["item", "benchmark", "classifier"]].to_numpy().ravel().tolist()
+    assert {cell for cell in cells if not cell.startswith("'=")} == {SCRIPT}
+    back = tables.read_verdicts(Source("out.csv", path))
+    assert set(back["item"]) == {HYPERLINK}
+    assert set(back["classifier"]) == {HYPERLINK, SCRIPT}
+
+
+def test_hostile_names_are_only_text_in_the_report(hostile):
+    page = reporting.files_of_study(hostile, actor="carol", now=NOW)["report.html"]
+    assert SCRIPT not in page
+    assert "&lt;script&gt;alert(1)" in page or r"\u003cscript\u003ealert(1)" in page
+
+
+def test_an_exported_table_can_be_imported_elsewhere(study, db, take_in, tmp_path):
+    take_in(study, "item,verdict,score", f"{FIRST},similar,0.1", f"{SECOND},dissimilar,-0.7", name="mine")
+    (tmp_path / "out.csv").write_text(reporting.as_csv(export(study)), encoding="utf-8")
+    assert judged.import_verdicts(db, tmp_path / "out.csv", None, actor="carol", now=NOW) == 2
+    assert verdicts(db) == verdicts(study)
+
+
+def test_the_command_takes_verdicts_in_and_counts_them(study, tmp_path):
+    path = tmp_path / "made.csv"
+    path.write_text(f"item,verdict\n{FIRST},similar\n{SECOND},dissimilar\n", encoding="utf-8")
+    result = run("verdicts", "--study", study.path, "--import", path, "--name", "mine")
+    assert result.stderr == "Took in 2 verdicts.\n"
+    assert re.search(r"^mine +1 +1 +0$", result.stdout, re.MULTILINE)
+    assert verdicts(study) == [(FIRST, "mine", "similar", None), (SECOND, "mine", "dissimilar", None)]
+
+
+def test_the_command_says_in_one_line_what_is_wrong_with_the_file(study, tmp_path):
+    path = tmp_path / "made.csv"
+    refused = run("verdicts", "--study", study.path, "--import", path, "--name", "mine", code=1)
+    assert refused.stderr == f"Error: {path}: No such file or directory\n"
+    path.write_text(f"item,verdict\n{FIRST},maybe\n", encoding="utf-8")
+    refused = run("verdicts", "--study", study.path, "--import", path, "--name", "mine", code=1)
+    assert refused.stderr == f"Error: {path}: line 2: verdict 'maybe' is not similar, dissimilar or empty\n"
+    assert (refused.stdout, shown(study)) == ("", [])

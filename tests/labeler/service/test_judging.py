@@ -1,0 +1,296 @@
+import json
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+from analysis.classifiers import CLASSIFIERS
+from labeler.service import computing, judged, reporting
+from labeler.service.computing import Computed
+from labeler.service.judging import JudgeOptions, judge, judges
+from labeler.store import items, open_database, runs
+from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, copy_of, import_all, result_file, series
+from tests.labeler.packages import STEADY, STEADY_LIMIT
+from tests.labeler.service.test_computing import compute, export, shown
+from tests.labeler.test_cli import run
+
+FRAGILE = """
+from analysis.classifiers import Verdict
+
+def judge(runs):
+    return Verdict("fragile", "similar", score=1 / (runs.values.shape[1] - 77))
+"""
+ZEROES = """
+from analysis.classifiers import Verdict
+
+def judge(runs):
+    runs.values[:] = 0
+    return Verdict("zeroes", "similar")
+"""
+
+
+def gives(expression):
+    """A classifier that answers the same whatever the runs are."""
+    return (
+        f"import numpy as np\nfrom analysis.classifiers import Verdict\n\ndef judge(runs):\n    return {expression}\n"
+    )
+
+
+def does(statement):
+    return f"def judge(runs):\n    {statement}\n"
+
+
+def of(db, name):
+    """What the tables show of one classifier, by item."""
+    return {row["item"]: row for row in shown(db) if row["classifier"] == name}
+
+
+def of_built_in(db):
+    return [row for row in shown(db) if row["classifier"] in CLASSIFIERS]
+
+
+def spreads(db, drop=0):
+    """The score of the steady classifier, computed here."""
+    measured = {item.name: runs.of_item(db, item.item_id) for item in items.all_items(db)}
+    return {name: np.array(series)[:, drop:].std() for name, series in measured.items()}
+
+
+def category(spread):
+    return "dissimilar" if spread > STEADY_LIMIT else "similar"
+
+
+@pytest.fixture
+def steady(site):
+    site.install("steady", STEADY)
+    return site
+
+
+@pytest.fixture(scope="module")
+def built_in(masters, tmp_path_factory):
+    """What the built-in classifiers say of the study's items where no other package is installed."""
+    with copy_of(masters["unplanned"], tmp_path_factory.mktemp("built_in")) as db:
+        compute(db)
+        return shown(db)
+
+
+def test_a_classifier_of_another_package_judges_beside_the_built_in_ones(study, steady, built_in):
+    assert compute(study) == Computed(n_items=8, n_computed=8, n_without_verdict=0)
+    found = of(study, "steady")
+    assert {name: row["score"] for name, row in found.items()} == pytest.approx(spreads(study))
+    assert {name: row["verdict"] for name, row in found.items()} == {
+        name: category(spread) for name, spread in spreads(study).items()
+    }
+    assert all(row["means"] == {"m1": 2 * row["score"]} for row in found.values())
+    assert {(row["threshold"], row["runs"], row["iterations"]) for row in found.values()} == {(STEADY_LIMIT, 3, 60)}
+    assert of_built_in(study) == built_in
+
+
+def test_its_verdicts_are_counted_and_exported(study, steady):
+    compute(study)
+    n_dissimilar = [*map(category, spreads(study).values())].count("dissimilar")
+    assert 0 < n_dissimilar < 8
+    assert judged.verdict_counts(judged.verdict_table(study))[-1] == {
+        "classifier": "steady", "dissimilar": n_dissimilar, "similar": 8 - n_dissimilar, "none": 0,
+    }  # fmt: skip
+    exported = export(study).query("classifier == 'steady'").set_index("item")
+    assert exported["score"].to_dict() == pytest.approx(spreads(study))
+    assert (exported["m1"] == 2 * exported["score"]).all()
+    assert exported["m2"].isna().all()
+
+
+def test_the_report_holds_its_verdicts_against_the_labels(planned, steady):
+    answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
+    compute(planned)
+    content = reporting.report_of_study(planned, actor="carol", now=NOW)
+    said = [*map(category, spreads(planned).values())]
+    n_dissimilar, n_similar = said.count("dissimilar"), said.count("similar")
+    assert list(content["classifiers"]) == ["heuristic", "heuristic-printed", "same", "steady"]
+    row = content["classifiers"]["steady"]
+    assert row["verdicts"] == {"similar": n_similar, "dissimilar": n_dissimilar, "none": 0}
+    assert row["confusion"] == {"tp": 0, "fp": n_dissimilar, "fn": 0, "tn": n_similar}
+    assert row["specificity"]["value"] == pytest.approx(n_similar / 8)
+
+
+def test_the_warmup_is_left_out_before_it_sees_the_runs(study, steady):
+    compute(study, options=JudgeOptions(drop=10))
+    found = of(study, "steady")
+    assert {name: row["score"] for name, row in found.items()} == pytest.approx(spreads(study, drop=10))
+    assert {row["iterations"] for row in found.values()} == {50}
+
+
+def test_processes_started_for_the_work_find_it(study, steady, tmp_path):
+    study.backup(tmp_path / "other.study")
+    compute(study)
+    with open_database(tmp_path / "other.study") as other, ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        assert compute(other, executor=pool) == Computed(8, 8, 0)
+        assert shown(other) == shown(study)
+    assert len(of(study, "steady")) == 8
+
+
+def test_an_error_on_one_item_is_that_items_error_alone(db, site):
+    site.install("fragile", FRAGILE)
+    import_all(db, result_file("odd", series(1, n_iterations=77)), result_file("even", series(2, n_iterations=78)))
+    assert compute(db) == Computed(2, 2, 1)
+    found = of(db, "fragile")
+    assert (found["even"]["verdict"], found["even"]["score"], found["even"]["error"]) == ("similar", 1.0, None)
+    assert (found["odd"]["verdict"], found["odd"]["error"]) == (None, "ZeroDivisionError: division by zero")
+    assert [row["error"] for row in of_built_in(db)] == [None] * 6
+    assert computing.n_missing(db) == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        (gives("'similar'"), "TypeError: gave str, not a Verdict"),
+        (gives("None"), "TypeError: gave NoneType, not a Verdict"),
+        ("judge = 3", "TypeError: 'int' object is not callable"),
+        (does("raise ValueError('too few cores')"), "too few cores"),
+        (does("raise SystemExit(0)"), "SystemExit: 0"),
+    ],
+    ids=["import", "text", "None", "no function", "ValueError", "SystemExit"],
+)
+def test_a_classifier_that_fails_says_why_and_harms_no_other(study, site, built_in, source, error):
+    site.install("mine", source)
+    assert compute(study) == Computed(8, 8, 8)
+    assert [(row["verdict"], row["error"]) for row in of(study, "mine").values()] == [(None, error)] * 8
+    assert of_built_in(study) == built_in
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ("Verdict('mine', 'unclear')", "gave the verdict 'unclear', which is not one of: similar, dissimilar"),
+        ("Verdict('mine', '')", "gave the verdict '', which is not one of: similar, dissimilar"),
+        ("Verdict('mine', None)", "it gave no verdict and no reason"),
+        ("Verdict('mine', 'similar', score='high')", "gave the score 'high', which is not a number"),
+        ("Verdict('mine', 'similar', threshold=np.inf)", "gave the threshold inf, which is not finite"),
+        ("Verdict('mine', 'similar', means={'m1': np.nan})", "gave the mean m1 nan, which is not finite"),
+        ("Verdict('mine', 'similar', clusters=(1, 1))", "gave 2 clusters for 3 runs"),
+        ("Verdict('mine', 'similar', pairs={'a': np.ones(3), 'b': np.ones(2)})", "gave pairs b of shape (2,)"),
+        ("Verdict('mine', 'similar', linkage=np.ones((3, 4)))", "gave linkage of shape (3, 4)"),
+    ],
+)
+def test_a_verdict_that_cannot_be_one_is_the_error_of_its_classifier_alone(study, site, built_in, given, error):
+    site.install("mine", gives(given))
+    assert compute(study) == Computed(8, 8, 8)
+    assert all(row["error"].startswith(error) for row in of(study, "mine").values())
+    assert of_built_in(study) == built_in
+
+
+def test_numbers_of_numpy_are_kept_as_plain_ones(study, site):
+    site.install(
+        "mine",
+        gives("Verdict('mine', 'similar', score=np.float32(0.5), threshold=np.int64(2), means={'m1': np.int64(1)},"
+              " clusters=tuple(np.arange(3)), pairs={'m1': np.float32([1, 2, 3])})"),
+    )  # fmt: skip
+    assert compute(study) == Computed(8, 8, 0)
+    for row in of(study, "mine").values():
+        assert (row["score"], row["threshold"], row["means"]["m1"], row["clusters"]) == (0.5, 2.0, 1.0, (0, 1, 2))
+
+
+def test_a_verdict_is_kept_under_the_registered_name_whatever_it_calls_itself(study, site):
+    site.install("mine", gives("Verdict('another', 'similar')"))
+    compute(study)
+    assert {row["classifier"] for row in shown(study)} == {*CLASSIFIERS, "mine"}
+    assert {row["verdict"] for row in of(study, "mine").values()} == {"similar"}
+
+
+def test_a_verdict_that_cannot_be_sent_by_a_process_harms_no_other(study, site, built_in):
+    site.install("mine", gives("Verdict('mine', 'similar', parameters={'f': lambda: 0})"))
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        compute(study, executor=pool)
+    assert len(of(study, "mine")) == 8
+    assert of_built_in(study) == built_in
+
+
+def test_a_verdict_in_the_name_of_a_built_in_classifier_does_not_become_its_verdict(study, site, built_in):
+    site.install("mine", gives("Verdict('same', 'dissimilar', score=99.0)"))
+    compute(study)
+    assert of_built_in(study) == built_in
+
+
+def test_a_package_cannot_take_the_name_of_a_built_in_classifier(study, site, built_in):
+    site.install("same", gives("Verdict('same', 'dissimilar', score=99.0)"))
+    assert [one.name for one in judges(JudgeOptions())] == ["heuristic", "heuristic-printed", "same"]
+    compute(study)
+    assert shown(study) == built_in
+
+
+def test_a_classifier_that_raises_keyboardinterrupt_stops_the_command_as_a_person_would(study, site):
+    site.install("mine", does("raise KeyboardInterrupt"))
+    assert "Stopped. What was judged is kept" in run("verdicts", "--study", study.path, code=1).stderr
+
+
+def test_a_classifier_cannot_change_the_runs_under_the_others(study, site, built_in):
+    site.install("zeroes", ZEROES)
+    assert compute(study) == Computed(8, 8, 8)
+    assert {row["error"] for row in of(study, "zeroes").values()} == {"assignment destination is read-only"}
+    assert of_built_in(study) == built_in
+
+
+def test_a_classifier_that_was_refused_a_change_does_not_harm_the_next_one(steady):
+    steady.install("zeroes", ZEROES)
+    assert judge(series(1), ["zeroes", "steady"])[1] == judge(series(1), ["steady"])[0]
+
+
+def test_a_score_that_is_no_number_is_refused_and_the_report_stays_valid_json(study, site):
+    site.install("mine", gives("Verdict('mine', 'similar', score=np.nan)"))
+    assert compute(study) == Computed(8, 8, 8)
+    assert {row["error"] for row in of(study, "mine").values()} == {"gave the score nan, which is not finite"}
+    text = reporting.files_of_study(study, reporting.QUICK, actor="carol", now=NOW)["report.json"]
+    assert json.loads(text)["classifiers"]["mine"]["verdicts"]["none"] == 8
+
+
+def test_a_process_without_the_package_says_so():
+    (verdict,) = judge(series(1), ["steady"])
+    assert (verdict.verdict, verdict.reason) == (None, "the classifier steady is not installed here")
+
+
+def test_a_package_that_could_not_be_loaded_is_asked_again_once_it_can_be(study, site):
+    site.install("steady", "import no_such_module")
+    compute(study)
+    site.install("steady", STEADY)
+    compute(study)
+    assert {row["error"] for row in of(study, "steady").values()} == {None}
+
+
+def made(db):
+    rows = db.execute("SELECT verdict_id, created_utc FROM verdicts WHERE classifier <> 'steady' ORDER BY verdict_id")
+    return rows.fetchall()
+
+
+def test_a_new_version_of_the_package_judges_again_and_nothing_else_is_computed_again(study, steady):
+    compute(study)
+    before, others = of(study, "steady"), made(study)
+    assert computing.n_missing(study) == 0
+    steady.install("steady", STEADY.replace(str(STEADY_LIMIT), "9.5"), version="1.1")
+    assert computing.n_missing(study) == 8
+    compute(study)
+    assert {(row["verdict"], row["threshold"]) for row in of(study, "steady").values()} == {("similar", 9.5)}
+    assert made(study) == others
+    steady.install("steady", STEADY, version="1.0")
+    assert compute(study).n_computed == 0
+    assert of(study, "steady") == before
+
+
+def test_the_verdicts_of_a_removed_package_stay(study, steady):
+    compute(study)
+    before = shown(study)
+    steady.uninstall("steady")
+    assert computing.n_missing(study) == 0
+    assert compute(study) == Computed(8, 0, 0)
+    assert shown(study) == before
+    assert set(export(study)["classifier"]) == {*CLASSIFIERS, "steady"}
+    assert "steady" in reporting.report_of_study(study, actor="carol", now=NOW)["classifiers"]
+    reporting.files_of_study(study, actor="carol", now=NOW)
+
+
+def test_a_package_installed_later_is_all_that_is_computed(study, site):
+    compute(study)
+    others = made(study)
+    site.install("steady", STEADY)
+    assert "Judged 8 of 8 items anew; 0 got no verdict." in run("verdicts", "--study", study.path).stderr
+    assert len(of(study, "steady")) == 8
+    assert made(study) == others

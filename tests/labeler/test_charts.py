@@ -1,0 +1,172 @@
+import io
+import warnings
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from analysis.report import figures
+from labeler import binning, charts
+from tests.analysis.drawn import contrast, parts, titles
+
+BORDER_PX = 4  # what is this near to the border of a panel belongs to its axes
+
+
+def noise(n_runs=3, n_iterations=60, level=1.0, seed=1):
+    return level * np.random.default_rng(seed).uniform(1, 1.2, (n_runs, n_iterations))
+
+
+def drawn(runs, unit="s", **options):
+    return charts.runs(binning.payload([np.asarray(run, float) for run in runs], unit), **options)
+
+
+def encodings(chart):
+    """Of each panel, what its band is drawn by."""
+    return [panel["layer"][0]["encoding"] for panel in chart.to_dict()["concat"]]
+
+
+def y_titles(chart):
+    return {encoding["y"]["title"] for encoding in encodings(chart)}
+
+
+def named(chart):
+    """The titles of the panels."""
+    return [panel["title"] for panel in chart.to_dict()["concat"]]
+
+
+def first_panel(chart):
+    return next(part for part in parts(chart) if (part.width, part.height) == (170, 110))
+
+
+def picture(chart, panel):
+    """What is drawn in a panel, in grey."""
+    image = np.asarray(Image.open(io.BytesIO(figures.render(chart, "png"))).convert("L"))
+    scale = figures.PNG_SCALE
+    left, top = round(panel.x * scale), round(panel.y * scale)
+    return image[top : top + round(110 * scale), left : left + round(170 * scale)]
+
+
+@pytest.mark.parametrize("n_runs", [2, 30])
+def test_every_run_has_a_panel_with_its_number(n_runs):
+    assert named(drawn(noise(n_runs), rule="full")) == [f"run {number}" for number in range(1, n_runs + 1)]
+
+
+def test_five_panels_stand_in_a_row():
+    assert drawn(noise(6)).to_dict()["columns"] == 5
+
+
+@pytest.mark.parametrize(
+    ("level", "unit"),
+    [(2.0, "s"), (1.0, "s"), (0.5, "ms"), (2e-3, "ms"), (9e-4, "µs"), (2e-6, "µs"), (9e-7, "ns"), (2e-12, "ns")],
+)
+def test_times_are_in_the_unit_that_suits_their_median(level, unit):
+    assert y_titles(drawn(np.full((2, 60), level))) == {f"time per iteration ({unit})"}
+
+
+@pytest.mark.parametrize(("unit", "title"), [("ops/s", "ops/s"), ("MB", "MB"), ("", "measurement")])
+def test_what_is_no_time_keeps_its_unit(unit, title):
+    assert y_titles(drawn(noise(level=1e-6), unit)) == {title}
+
+
+def test_the_unit_of_the_axis_is_the_unit_of_the_values():
+    (encoding, *_) = encodings(drawn(noise(level=1e-3), rule="full"))
+    low, high = encoding["y"]["scale"]["domain"]
+    assert (low, high) == pytest.approx((noise().min(), noise().max()))
+
+
+def test_values_of_another_unit_are_not_rescaled():
+    (encoding, *_) = encodings(drawn(noise(level=1e-3), "ops/s", rule="full"))
+    assert encoding["y"]["scale"]["domain"] == [noise(level=1e-3).min(), noise(level=1e-3).max()]
+
+
+@pytest.mark.parametrize("rule", ["core", "pooled", "full"])
+def test_all_panels_have_the_axes_of_the_rule(rule):
+    runs = noise(4, 200)
+    limits = binning.axis_limits(list(runs))[rule]
+    for encoding in encodings(drawn(runs, rule=rule)):
+        assert tuple(encoding["y"]["scale"]["domain"]) == pytest.approx(limits)
+        assert encoding["x"]["scale"]["domain"] == [0, 200]
+
+
+def test_core_is_the_rule_unless_another_is_named():
+    assert drawn(noise()).to_dict() == drawn(noise(), rule="core").to_dict()
+
+
+def test_what_lies_outside_is_counted_in_the_title_of_its_run():
+    runs = np.ones((3, 200))
+    runs[0, :3], runs[2, 5], runs[2, 6] = 50, 50, 0.001
+    assert named(drawn(runs, rule="core")) == ["run 1 (3 outside)", "run 2", "run 3 (2 outside)"]
+    assert named(drawn(runs, rule="full")) == ["run 1", "run 2", "run 3"]
+
+
+def test_every_axis_has_a_title():
+    shown = titles(drawn(noise(2, level=1e-3)))
+    assert (shown.count("iteration"), shown.count("time per iteration (ms)")) == (2, 2)
+
+
+def test_runs_of_unequal_length_share_the_axis_of_the_longest():
+    chart = drawn([noise(1, n)[0] for n in (20, 300, 75)], rule="full")
+    assert [encoding["x"]["scale"]["domain"] for encoding in encodings(chart)] == [[0, 300]] * 3
+
+
+def test_a_short_run_shows_every_iteration_where_it_was():
+    chart = drawn(noise(2, 49)).to_dict()
+    points = chart["datasets"][chart["concat"][0]["layer"][1]["data"]["name"]]
+    assert [point["iteration"] for point in points] == list(range(49))
+    assert [point["median"] for point in points] == pytest.approx(noise(2, 49)[0])
+
+
+def test_a_long_run_shows_the_medians_of_fifty_in_the_middle_of_each():
+    chart = drawn(noise(2, 200)).to_dict()
+    points = chart["datasets"][chart["concat"][0]["layer"][1]["data"]["name"]]
+    assert [point["iteration"] for point in points] == [25, 75, 125, 175]
+    assert points[1]["median"] == pytest.approx(np.median(noise(2, 200)[0, 50:100]))
+
+
+def test_the_median_of_a_shorter_last_window_stands_in_the_middle_of_it():
+    chart = drawn(noise(2, 60)).to_dict()
+    points = chart["datasets"][chart["concat"][0]["layer"][1]["data"]["name"]]
+    assert [point["iteration"] for point in points] == [25, 55]
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        np.ones((3, 100)), np.zeros((2, 100)), np.ones((2, 3)), [[1.0], [2.0]], [[1.0] * 10, [2.0] * 3000],
+        noise(2, 70, level=1e300), noise(2, 70, level=-1.0),
+    ],
+    ids=["constant", "zero", "three iterations", "one iteration", "unequal", "huge", "negative"],
+)  # fmt: skip
+def test_every_kind_of_runs_is_drawn_without_a_warning(runs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert f"run {len(runs)}" in " ".join(titles(drawn(runs)))
+
+
+@pytest.mark.parametrize(("n_iterations", "at"), [(20, 10), (50, 25), (200, 100), (3000, 1500), (3000, 2999)])
+def test_no_spike_is_lost(n_iterations, at):
+    runs = noise(2, n_iterations)
+    runs[1, n_iterations // 2] = 3.0  # so that the axis is the same without the spike
+    chart = drawn(runs, rule="full")
+    panel, upper = first_panel(chart), slice(0, 110)  # the half where nothing but the spike reaches
+    runs[0, at] = 2.9
+    spiky = drawn(runs, rule="full")
+    assert not np.array_equal(picture(spiky, panel)[upper], picture(chart, panel)[upper])
+
+
+def test_runs_of_fifty_iterations_are_not_invisible():
+    chart = drawn(noise(2, 50))
+    assert picture(chart, first_panel(chart))[BORDER_PX:-BORDER_PX, BORDER_PX:-BORDER_PX].min() < 200
+
+
+def test_band_line_and_paper_differ_in_greyscale():
+    assert contrast(charts.INK, charts.BAND) > 3
+    assert contrast(charts.BAND, charts.PAPER) > 2
+
+
+def test_a_hostile_unit_is_text():
+    assert "<script>alert('1')</script>" in titles(drawn(noise(), "<script>alert('1')</script>"))
+
+
+def test_the_runs_are_written_as_pdf():
+    assert len(figures.render(drawn(noise(2, 300)), "pdf")) > 5000

@@ -1,0 +1,264 @@
+"""The pages Item, Figures and Verdicts under AppTest: from a study of nothing to one with everybody's verdicts."""
+
+import base64
+import os
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labeler.model import Role
+from labeler.service import computing, identity, judged
+from labeler.store import jobs, open_database
+from labeler.ui.coordinator import figures
+from tests.labeler.conftest import NOW, item_name, make_study
+from tests.labeler.ui.test_pages import LIMIT_S, app_page, coordinator_page, opened, texts
+
+FIRST, SECOND = item_name(0), item_name(2)
+FIGURES = [figures.SCHEMATIC, figures.BY_APPLICATION, figures.BY_BENCHMARK, figures.RUNS]
+BROKEN_AFTER_ONE_CLICK = "the options of a radio are compared, and their arrays have no truth value"
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory):
+    """Closed study files by what they hold."""
+    folder = tmp_path_factory.mktemp("pages")
+    made = {name: folder / f"{name}.study" for name in ("empty", "unjudged", "judged", "imported", "elsewhere")}
+    (folder / "verdicts.csv").write_text(f"item,classifier,verdict,score\n{FIRST},mine,similar,0.5\n{SECOND},mine,,\n")
+    for name, path in made.items():
+        make_study(path, n_items=0 if name in {"empty", "elsewhere"} else 4, reviewers=())
+        with open_database(path) as db:
+            if name in {"judged", "imported"}:
+                computing.compute_verdicts(db, actor="carol")
+            if name in {"imported", "elsewhere"}:
+                judged.import_verdicts(db, folder / "verdicts.csv", None, actor="carol", now=NOW)
+    return made
+
+
+@pytest.fixture
+def app(studies, monkeypatch):
+    """Open one page of the whole application as its coordinator."""
+
+    def open_page(name, url, figure=figures.SCHEMATIC):
+        monkeypatch.setenv("LABELER_STUDY", str(studies[name]))
+        with open_database(studies[name]) as db:
+            secret = identity.invite(db, "carol", Role.COORDINATOR, actor="test", now=NOW)
+            token = identity.sign_in(db, secret, now=NOW)
+        page = AppTest.from_function(app_page, args=(token,), default_timeout=LIMIT_S).run()
+        page.session_state["figure"] = figure
+        (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == url]
+        return checked(page.run())
+
+    return open_page
+
+
+def figure_page(study, figure):
+    """The page Figures with this one chosen."""
+    page = AppTest.from_function(coordinator_page, args=("figures", str(study)), default_timeout=LIMIT_S)
+    page.session_state["figure"] = figure
+    return checked(page.run())
+
+
+def checked(page):
+    assert [error.message for error in page.exception] == []
+    return page
+
+
+def choose(page, kind, key, option):
+    return checked(getattr(page, kind)(key=key).set_value(option).run())
+
+
+def options(page, key):
+    return next(box.options for box in [*page.selectbox, *page.radio] if box.key == key)
+
+
+def pictures(page):
+    """The SVG of every picture on the page; names of clip paths are counted on from figure to figure."""
+    urls = [image.url for images in page.get("image") for image in images.proto.imgs]
+    texts = [base64.b64decode(url.removeprefix("data:image/svg+xml;base64,")).decode() for url in urls]
+    return [re.sub(r"clip\d+", "clip", text) for text in texts]
+
+
+def tables(page):
+    return [table.value for table in page.dataframe]
+
+
+def test_item_page_without_items_says_where_they_come_from(studies):
+    page = opened(coordinator_page, "item", studies["empty"])
+    assert "There are no items yet. Import measurements on the page Data." in texts(page)
+
+
+def test_item_page_without_verdicts_shows_the_runs_and_where_verdicts_come_from(studies):
+    page = opened(coordinator_page, "item", studies["unjudged"])
+    assert len(pictures(page)) == 1
+    assert "Compute verdicts on the page Verdicts." in texts(page)
+
+
+def test_item_page_shows_runs_means_matrix_and_reasons_of_the_first_of_all_items(studies):
+    page = opened(coordinator_page, "item", studies["judged"])
+    assert len(pictures(page)) == 3
+    assert options(page, "item") == [FIRST, SECOND, item_name(1), item_name(3)]
+    assert "- 3 of 5 means are above 0.25: M1 correlation" in texts(page)
+    assert options(page, f"verdict-{FIRST}") == ["heuristic: dissimilar", "heuristic-printed: similar", "same: similar"]
+
+
+def test_item_page_shows_one_item_after_the_other(studies):
+    page = opened(coordinator_page, "item", studies["judged"])
+    choose(page, "selectbox", "item", SECOND)
+    assert options(page, f"verdict-{SECOND}")[0] == "heuristic: dissimilar"
+
+
+def test_item_page_explains_one_classifier_after_the_other(studies):
+    page = opened(coordinator_page, "item", studies["judged"])
+    for headline in ("same: similar", "heuristic-printed: similar", "heuristic: dissimilar"):
+        choose(page, "radio", f"verdict-{FIRST}", headline)
+        assert options(page, f"measure-{headline.split(':')[0]}-{FIRST}")[0] == "mean of all measures"
+        assert ("One cluster at the cut 0.2" in texts(page)) == (headline == "same: similar")
+
+
+def test_item_page_shows_the_measure_and_the_axis_chosen(studies):
+    page = opened(coordinator_page, "item", studies["judged"])
+    before = pictures(page)
+    choose(page, "radio", f"axis-{FIRST}", "full")
+    choose(page, "selectbox", f"measure-heuristic-{FIRST}", "M1 correlation")
+    assert [one == other for one, other in zip(before, pictures(page), strict=True)] == [False, True, False]
+
+
+def test_item_page_lists_an_imported_verdict_beside_the_computed_ones(studies):
+    page = opened(coordinator_page, "item", studies["imported"])
+    choose(page, "radio", f"verdict-{FIRST}", "mine: similar")
+    assert len(pictures(page)) == 1  # the runs; there is no evidence
+
+
+def test_item_page_says_why_there_is_no_imported_verdict(studies):
+    page = opened(coordinator_page, "item", studies["elsewhere"])
+    choose(page, "selectbox", "item", SECOND)
+    assert options(page, f"verdict-{SECOND}") == ["mine: no verdict"]
+    assert "No verdict: the imported file gives none." in texts(page)
+
+
+def test_item_page_shows_no_runs_of_an_item_without_measurements(studies):
+    assert len(pictures(opened(coordinator_page, "item", studies["elsewhere"]))) == 0
+
+
+def test_figures_page_shows_one_figure_after_the_other_and_offers_it_in_three_formats(studies):
+    page = opened(coordinator_page, "figures", studies["judged"])
+    captions = []
+    for title in reversed(FIGURES):
+        choose(page, "selectbox", "figure", title)
+        (image,) = page.get("image")
+        captions.append(image.proto.imgs[0].caption.lower())
+        assert [button.proto.label for button in page.get("download_button")] == ["SVG", "PNG", "PDF"]
+    assert captions == [title.partition(": ")[2].lower() for title in reversed(FIGURES)]
+
+
+def test_figures_page_draws_the_application_chosen(studies):
+    page = figure_page(studies["judged"], figures.BY_BENCHMARK)
+    assert options(page, "figure-application") == ["example/app0", "example/app1"]
+    choose(page, "selectbox", "figure-application", "example/app1")
+    assert "bench_1" in pictures(page)[0] and "bench_0" not in pictures(page)[0]
+
+
+def test_figures_page_draws_the_item_and_the_axis_chosen(studies):
+    page = figure_page(studies["judged"], figures.RUNS)
+    shown = pictures(page)
+    for kind, key, option in (("selectbox", "figure-item", SECOND), ("radio", "figure-axis", "full")):
+        choose(page, kind, key, option)
+        shown += pictures(page)
+    assert len(set(shown)) == len(shown) == 3
+
+
+def test_figures_page_draws_made_pairs_in_a_study_of_nothing(studies):
+    assert len(pictures(opened(coordinator_page, "figures", studies["empty"]))) == 1
+
+
+@pytest.mark.parametrize(
+    ("study", "title", "message"),
+    [
+        ("unjudged", figures.BY_APPLICATION, "No item has the measures of heuristic yet."),
+        ("empty", figures.BY_BENCHMARK, "No item has the measures of heuristic yet."),
+        ("elsewhere", figures.RUNS, f"Item '{FIRST}' has no measurements."),
+    ],
+)
+def test_the_application_says_in_words_why_there_is_no_figure(app, study, title, message):
+    page = app(study, "figures", title)
+    (error,) = page.error
+    assert error.value.startswith(message)
+    assert len(pictures(page)) == 0
+
+
+def test_the_application_says_in_words_that_there_is_no_item_to_draw(app):
+    page = app("empty", "figures", figures.RUNS)
+    assert "None" not in texts(page)
+
+
+def test_a_figure_can_be_chosen_again_after_one_that_there_is_not(app):
+    page = app("unjudged", "figures", figures.BY_APPLICATION)
+    choose(page, "selectbox", "figure", figures.RUNS)
+    assert (len(page.error), len(pictures(page))) == (0, 1)
+
+
+@pytest.mark.parametrize("url", ["item", "verdicts"])
+def test_the_application_opens_the_page_in_a_study_of_nothing(app, url):
+    page = app("empty", url)
+    assert page.subheader[0].value.lower() == url
+    assert len(page.error) == 0
+
+
+def test_verdicts_page_without_items_has_nothing_to_compute(studies):
+    page = opened(coordinator_page, "verdicts", studies["empty"])
+    assert len(page.button) == 0
+    assert [len(table) for table in tables(page)] == [0, 0]
+
+
+def test_verdicts_page_offers_to_compute_what_is_missing(studies):
+    page = opened(coordinator_page, "verdicts", studies["unjudged"])
+    assert "4 items lack verdicts." in texts(page)
+    assert [button.label for button in page.button] == ["Compute verdicts"]
+
+
+def test_verdicts_page_counts_and_lists_the_verdicts(studies):
+    counts, listed = tables(opened(coordinator_page, "verdicts", studies["judged"]))
+    assert counts[["dissimilar", "similar", "none"]].sum(axis=1).tolist() == [4, 4, 4]
+    assert listed["item"].tolist() == [name for name in sorted(map(item_name, range(4))) for _ in range(3)]
+
+
+def test_verdicts_page_counts_imported_verdicts_with_those_missing(studies):
+    counts, listed = tables(opened(coordinator_page, "verdicts", studies["elsewhere"]))
+    assert counts.to_dict("records") == [{"classifier": "mine", "dissimilar": 0, "similar": 1, "none": 1}]
+    assert listed["score"].tolist()[0] == 0.5
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """A study with a computation that began, and its job; the process is this one."""
+    path = tmp_path / "begun.study"
+    make_study(path, n_items=1, reviewers=())
+    with open_database(path) as db:
+        return path, jobs.start(db, computing.JOB, os.getpid(), 40, NOW.isoformat())
+
+
+def test_verdicts_page_shows_how_far_a_running_computation_is(begun):
+    path, job = begun
+    with open_database(path) as db:
+        jobs.advance(db, job, 10, NOW.isoformat())
+    page = opened(coordinator_page, "verdicts", path)
+    assert page.get("progress")[0].proto.text.startswith("10 of 40 items")
+    assert len(page.dataframe) == 0
+
+
+def test_verdicts_page_says_that_a_computation_failed(begun):
+    path, job = begun
+    with open_database(path) as db:
+        jobs.finish(db, job, NOW.isoformat(), "OSError: the disk is full")
+    page = opened(coordinator_page, "verdicts", path)
+    assert page.error[0].value == "The last computation failed: OSError: the disk is full"
+    assert page.button[0].label == "Compute verdicts"
+
+
+def test_verdicts_page_says_that_a_computation_was_interrupted(begun):
+    path, _ = begun
+    with open_database(path) as db:
+        db.execute("UPDATE jobs SET pid = ?", (2**22 + 1,))  # no process has such a number
+    page = opened(coordinator_page, "verdicts", path)
+    assert page.warning[0].value.startswith("The last computation was interrupted. Start it again")
