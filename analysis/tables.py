@@ -112,9 +112,11 @@ def count_table(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) ->
     [[1, 1]]
     """
     table = checked_labels(labels, categories)
-    items = pd.unique(table["item"])
-    counts = pd.crosstab(table["item"], table["category"]) if len(table) else pd.DataFrame()
-    return counts.reindex(index=pd.Index(items, name="item"), columns=list(categories), fill_value=0).astype(int)
+    row, items = pd.factorize(table["item"])
+    column = pd.Index(list(categories)).get_indexer(pd.Index(table["category"]))
+    counts = np.zeros((len(items), len(categories)), dtype=int)
+    np.add.at(counts, (row, column), 1)
+    return pd.DataFrame(counts, index=pd.Index(items, name="item"), columns=list(categories))
 
 
 def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
@@ -165,6 +167,17 @@ def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
         if last is not None:
             frozen.setdefault((rater, task), last)
     return answers.iloc[sorted(frozen.values())]
+
+
+def ranks(values: ArrayLike) -> NDArray[np.float64]:
+    """Ranks from 1 on, ties sharing their mean rank.
+
+    Examples
+    --------
+    >>> ranks([3.0, 1.0, 3.0]).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    return np.asarray(pd.Series(np.asarray(values)).rank(), dtype=np.float64)
 
 
 def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
+from scipy import special
 
 from analysis.agreement._groups import in_order, partner_agreement
 from analysis.agreement._multiple import bonferroni, holm
 from analysis.agreement._values import Floats
 from analysis.categories import DISSIMILAR
 from analysis.intervals import Estimate, linearised
-from analysis.tables import checked_labels
+from analysis.tables import checked_labels, ranks
 
 SHARE, AGREEMENT = "dissimilar", "agreement"
 TREND, PREDECESSOR = "trend", "predecessor"
@@ -256,7 +256,7 @@ def _effect(rater: str, outcome: str, test: str, xy: tuple[Floats, Floats], leve
         reason = "the outcome is the same for all labels"
     if reason:
         return OrderEffect(rater, outcome, test, len(x), Estimate(None, reason=reason), None, None, reason=reason)
-    r = np.corrcoef(stats.rankdata(x), stats.rankdata(y))[0, 1]
+    r = np.corrcoef(ranks(x), ranks(y))[0, 1]
     chi2 = float((len(x) - 1) * r**2)
     scaled = (x - x.min()) / np.ptp(x)
     effect = (_change_of_mean if outcome in (SHARE, AGREEMENT) else _change_of_median)(scaled, y, level)
@@ -273,6 +273,8 @@ def _change_of_mean(x: Floats, y: Floats, level: float) -> Estimate:
 
 def _change_of_median(x: Floats, y: Floats, level: float) -> Estimate:
     """Slope of the Theil-Sen line over x from 0 to 1; with two values of x the Hodges-Lehmann shift."""
+    from scipy import stats  # takes longer to import than everything else here together
+
     every = -(-len(x) // MOST_LABELS)
     x, y = x[::every], y[::every]
     if np.ptp(x) == 0:

@@ -172,8 +172,8 @@ def fit(patterns: Patterns) -> Theta:
 
 
 def _log_beta(x: Floats, a: Floats | float, b: Floats | float) -> Floats:
-    density: Floats = special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x)
-    return density
+    first, second = np.asarray(a) - 1, np.asarray(b) - 1
+    return np.asarray(special.xlogy(first, x) + special.xlog1py(second, -x), dtype=float)
 
 
 def _share(x: Floats, rest: Floats) -> Floats:

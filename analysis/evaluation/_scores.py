@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from analysis.evaluation._cuts import cuts
 from analysis.evaluation._inputs import Categories, Floats, Scored, Scores, as_floats, matched, scored
 from analysis.intervals import Estimate
+from analysis.tables import ranks
 
 ONE_ITEM = "one item of a category: no standard error"
 ALL_EQUAL = "all scores are equal: no standard error"
@@ -321,9 +322,9 @@ def _placements(items: Scored) -> tuple[float, tuple[Floats, Floats]]:
     Ranks are whole numbers of halves, so terms that are equal are exactly so.
     """
     dissimilar, similar = items.scores[items.dissimilar], items.scores[~items.dissimilar]
-    ranks = stats.rankdata(items.scores)
-    below = ranks[items.dissimilar] - stats.rankdata(dissimilar)
-    above = len(dissimilar) - (ranks[~items.dissimilar] - stats.rankdata(similar))
+    of_all = ranks(items.scores)
+    below = of_all[items.dissimilar] - ranks(dissimilar)
+    above = len(dissimilar) - (of_all[~items.dissimilar] - ranks(similar))
     area = below.sum() / (len(dissimilar) * len(similar))
     return float(area), (below / len(similar), above / len(dissimilar))
 

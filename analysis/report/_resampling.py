@@ -25,7 +25,7 @@ class Resampling:
     seed: int = 1
     n_bootstrap: int = 2000
     n_sweeps: int = 1500
-    n_misfit: int = 299
+    n_misfit: int = 199
 
     @classmethod
     def none(cls, seed: int = 1) -> Self:
