@@ -115,8 +115,9 @@ def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: i
     if n_classifiers < 0:
         raise ValueError(f"n_classifiers must be >= 0, got {n_classifiers}")
     reviewers = sorted({reviewer for block in blocks for reviewer in block}, key=str)
-    seen = np.array([[r in block for r in reviewers] for block in blocks], dtype=bool).reshape(len(blocks), -1)
-    seen = np.hstack([seen, np.ones((len(blocks), n_classifiers), dtype=bool)])
+    seen = np.ones((len(blocks), len(reviewers) + n_classifiers), dtype=bool)
+    for row, block in zip(seen, blocks, strict=True):
+        row[: len(reviewers)] = [reviewer in block for reviewer in reviewers]
     design = Design(seen, np.zeros(len(blocks), dtype=np.int64), 1, len(reviewers))
     names = [*reviewers, *(f"classifier {i + 1}" for i in range(n_classifiers))]
     return _judged(design, *rank(cells_of(design)[0]), _parameter_names(["all"], names), None)

@@ -96,7 +96,8 @@ def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str,
 @click.option("--shared-error", type=SHARE, default=0.0, show_default=True,
               help="Share of items that mislead the first reviewer and the first classifier alike.")  # fmt: skip
 @click.option("--seed", type=int, default=1, show_default=True)
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR")
+@click.option("--goals", is_flag=True, help="Show instead how well truth is recovered in made-up studies (a minute).")
 def simulate(
     items: int,
     per_item: int,
@@ -108,9 +109,19 @@ def simulate(
     hard: float,
     shared_error: float,
     seed: int,
-    out: Path,
+    out: Path | None,
+    goals: bool,
 ) -> None:
-    """Make up a study whose truth is known, to see what its report would tell: labels, verdicts, truth as CSV."""
+    """Make up a study whose truth is known, to see what its report would tell: labels, verdicts, truth as CSV.
+
+    With --goals: what the latent class model, its intervals and its test of misfit reach over many made-up studies,
+    beside what they must reach.
+    """
+    if goals:
+        show(service.goals_reached(seed), as_json=False)
+        return
+    if out is None:
+        raise InputError("Give --out DIR for the files, or --goals.")
     planned = service.design(items, len(reviewers), per_item, overlap, retest)
     files = service.simulated(
         planned, reviewers, classifiers, prevalence, hard_share=hard, shared_error=shared_error, seed=seed

@@ -1,5 +1,6 @@
 """The command that computes verdicts, and the executors it does so on."""
 
+import logging
 import os
 import signal
 import sys
@@ -20,6 +21,7 @@ from labeler.service import computing, judged, reporting
 from labeler.service.judging import JudgeOptions
 from labeler.store import Database
 
+WORKERS_TIMEOUT_S = 30
 GOES_ON = "What was judged is kept; the same command goes on from there."
 
 
@@ -61,6 +63,8 @@ def verdicts(
     What was computed before is not computed again; Ctrl+C keeps what is done, and the same command goes on. Prints how
     many items each classifier calls what.
     """
+    if name is not None and import_file is None:
+        raise InputError("--name goes with --import.")
     with opened(study) as db:
         if import_file is not None:
             n = judged.import_verdicts(db, import_file, name, actor=OWNER, now=now())
@@ -106,6 +110,7 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
     elif jobs > 1:
         pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
         try:
+            _start_workers(pool, jobs)
             yield pool
         except BrokenProcessPool:
             raise InputError(f"A worker process ended unexpectedly, perhaps for lack of memory. {GOES_ON}") from None
@@ -121,21 +126,47 @@ def _dask_executor(address: str) -> Iterator[Executor]:
         from dask.distributed import Client, KilledWorker
     except ImportError:
         raise InputError("A Dask cluster needs: pip install 'benchmark-run-labeler[cluster]'") from None
+    with _without_logs():
+        try:
+            client = Client(address, timeout="10s")
+        except (OSError, ValueError) as error:
+            raise InputError(f"No Dask scheduler answers at {address}: {error}.") from None
+        try:
+            client.wait_for_workers(1, timeout=WORKERS_TIMEOUT_S)
+            yield client.get_executor()
+        except TimeoutError:
+            raise InputError(f"The Dask cluster at {address} has no workers.") from None
+        except (CancelledError, KilledWorker) as error:
+            lost = (
+                "lost its connection" if isinstance(error, CancelledError) else "lost every worker that tried an item"
+            )
+            raise InputError(f"The Dask cluster at {address} {lost}. {GOES_ON}") from None
+        finally:
+            client.close()
+
+
+@contextmanager
+def _without_logs() -> Iterator[None]:
+    """Nothing is logged meanwhile: distributed logs whole tracebacks, and what people have to know is said here."""
+    logging.disable()
     try:
-        client = Client(address, timeout="10s")
-    except (OSError, ValueError) as error:
-        raise InputError(f"No Dask scheduler answers at {address}: {error}.") from None
-    try:
-        yield client.get_executor()
-    except (CancelledError, KilledWorker) as error:
-        lost = "lost its connection" if isinstance(error, CancelledError) else "lost every worker that tried an item"
-        raise InputError(f"The Dask cluster at {address} {lost}. {GOES_ON}") from None
+        yield
     finally:
-        client.close()
+        logging.disable(logging.NOTSET)
+
+
+def _start_workers(pool: ProcessPoolExecutor, jobs: int) -> None:
+    """Start all workers while Ctrl+C is ignored, which they inherit: their own imports take a while."""
+    answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        for _ in range(jobs):
+            pool.submit(os.getpid)
+    finally:
+        signal.signal(signal.SIGINT, answer)
 
 
 def _begin_worker() -> None:
-    """Leave Ctrl+C to the parent, and end when the parent is gone, however it ended."""
+    """Leave Ctrl+C to the parent for good, and end when the parent is gone, however it ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:

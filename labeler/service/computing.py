@@ -120,32 +120,46 @@ def _judged(
         for item, names in missing:
             yield item, judge(runs.of_item(db, item.item_id), names, options)
         return
-    pending: dict[Future[list[Verdict]], Item] = {}
+    pending: dict[Future[list[Verdict]], tuple[Item, list[str]]] = {}
+
+    def submit(item: Item, names: list[str]) -> None:
+        pending[executor.submit(judge, runs.of_item(db, item.item_id), names, options)] = item, names
+
+    def completed() -> Iterator[Judged]:
+        for future in wait(pending, return_when=FIRST_COMPLETED).done:
+            item, names = pending.pop(future)
+            try:
+                judged = future.result()
+            except AttributeError:  # how a Dask future speaks whose result was lost together with its worker
+                submit(item, names)
+            else:
+                yield item, judged
+
     try:
         for item, names in missing:
-            pending[executor.submit(judge, runs.of_item(db, item.item_id), names, options)] = item
+            submit(item, names)
             if len(pending) >= IN_FLIGHT:
-                yield from _completed(pending)
+                yield from completed()
         while pending:
-            yield from _completed(pending)
+            yield from completed()
     finally:
         for future in pending:
             future.cancel()
 
 
-def _completed(pending: dict[Future[list[Verdict]], Item]) -> Iterator[Judged]:
-    for future in wait(pending, return_when=FIRST_COMPLETED).done:
-        yield pending.pop(future), future.result()
-
-
 def _batches(judged: Iterable[Judged]) -> Iterator[list[Judged]]:
     batch: list[Judged] = []
     begun = time.monotonic()
-    for one in judged:
-        batch.append(one)
-        if len(batch) == MAX_BATCH or time.monotonic() - begun > MAX_BATCH_S:
+    try:
+        for one in judged:
+            batch.append(one)
+            if len(batch) == MAX_BATCH or time.monotonic() - begun > MAX_BATCH_S:
+                yield batch
+                batch, begun = [], time.monotonic()
+    except Exception:  # a worker was lost: what the others did is kept first
+        if batch:
             yield batch
-            batch, begun = [], time.monotonic()
+        raise
     if batch:
         yield batch
 

@@ -192,6 +192,9 @@ def _free_name(db: Database, source: Source, benchmark: Benchmark, data_hash: st
     _check_comparable(source, benchmark)
     name, number, changed = benchmark.name, 1, False
     while (known := items.by_name(db, name)) is not None:
+        if not known.n_runs:
+            reason = "the study knows this item from labels or verdicts alone; import measurements into it first"
+            raise Refused(source.name, reason, f"benchmark {benchmark.name!r}")
         if (known.application, known.benchmark) == (benchmark.application, benchmark.benchmark):
             if known.data_hash == data_hash:
                 return None

@@ -101,8 +101,17 @@ def _verdict(name: str, shared: Runs, options: JudgeOptions) -> Verdict:
             return Verdict(name, None, reason=reason, version=NOT_INSTALLED, **known)
         return foreign.checked(name, plugin.function(shared), shared)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one that fails on one item must not stop the others
-        text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        return Verdict(name, None, reason=text or type(error).__name__, **known)
+        return Verdict(name, None, reason=_said(error), **known)
+
+
+def _said(error: BaseException) -> str:
+    """What an error says; even an error may fail to."""
+    kind = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - it comes from elsewhere too
+        return kind
+    return (text or kind) if isinstance(error, ValueError) else f"{kind}: {text}"
 
 
 def _laziness(name: str, options: JudgeOptions) -> dict[str, bool]:

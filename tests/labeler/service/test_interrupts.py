@@ -1,6 +1,7 @@
 """The command that computes verdicts, interrupted, ended or killed: what it stored stays, and a rerun completes it."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -132,8 +133,18 @@ def test_ctrl_c_on_a_dask_cluster_is_answered_in_one_sentence_and_costs_nothing(
     assert_a_rerun_completes(db, expected)
 
 
-def test_a_scheduler_that_ends_is_said_in_one_sentence(db, cluster):
+@pytest.fixture
+def said_of_lost_cluster(db, cluster):
+    """What the command writes when the scheduler ends in the middle of the work."""
     with computing_process(db, "--scheduler", cluster.scheduler_address) as process:
         cluster.close()
-        assert process.wait(timeout=30) == 1
-    assert "Traceback" not in errors_of(db)
+        assert process.wait(timeout=60) == 1
+    return errors_of(db)
+
+
+def test_a_scheduler_that_ends_is_said_in_a_sentence(said_of_lost_cluster):
+    assert re.match(r"Error: The Dask cluster at tcp\S+ lost its connection\.", said_of_lost_cluster.splitlines()[-1])
+
+
+def test_nothing_but_the_sentence_is_said_of_a_scheduler_that_ends(said_of_lost_cluster):
+    assert "Traceback" not in said_of_lost_cluster

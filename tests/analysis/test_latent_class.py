@@ -1,0 +1,207 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from analysis.consensus import classifier_rates, latent_class, misfit
+from analysis.consensus._rates import two_step
+from analysis.simulation import Design, Rater, simulate
+from tests.analysis.test_latent_model import label_table, verdict_table
+
+REVIEWERS = [Rater("r1", 0.95, 0.9), Rater("r2", 0.8, 0.7), Rater("r3", 0.7, 0.85), Rater("r4", 0.6, 0.6)]
+CLASSIFIERS = [Rater("heuristic", 0.92, 0.45), Rater("same", 0.3, 0.85)]
+# three reviewers and two classifiers; -1: no label
+SMALL_STUDIES = st.integers(0, 14).flatmap(
+    lambda n: hnp.arrays(np.int8, (n, 5), elements=st.sampled_from([0, 1, -1, 0, 1]))
+)
+
+
+def rng(seed=1):
+    return np.random.default_rng(seed)
+
+
+def estimates_of(result):
+    rates = [*result.reviewers, *result.classifiers]
+    pairs = [estimate for r in rates for estimate in (r.sensitivity, r.specificity)]
+    return [result.prevalence, *result.strata.values(), *pairs]
+
+
+def assert_sound(estimate):
+    if estimate.value is None:
+        assert estimate.reason
+        assert estimate.low is estimate.high is estimate.se is None
+    else:
+        assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
+        assert estimate.se >= 0
+
+
+def test_a_large_study_gives_back_what_it_was_made_from():
+    study = simulate(Design(20_000, 3), REVIEWERS, CLASSIFIERS, 0.55, rng=rng())
+    result = latent_class(study.labels, rng=rng(), n_sweeps=200)
+    assert result.prevalence.value == pytest.approx(0.55, abs=0.03)
+    for rates, rater in zip(result.reviewers, REVIEWERS, strict=True):
+        assert (rates.rater, rates.n) == (rater.name, 15_000)
+        assert rates.sensitivity.value == pytest.approx(rater.sensitivity, abs=0.03)
+        assert rates.specificity.value == pytest.approx(rater.specificity, abs=0.03)
+        assert rates.sensitivity.low < rates.sensitivity.value < rates.sensitivity.high
+    for rates, rater in zip(classifier_rates(study.labels, study.verdicts, rng=rng()), CLASSIFIERS, strict=True):
+        assert (rates.rater, rates.n) == (rater.name, 20_000)
+        assert rates.sensitivity.value == pytest.approx(rater.sensitivity, abs=0.02)
+        assert rates.specificity.value == pytest.approx(rater.specificity, abs=0.02)
+
+
+def test_three_reviewers_of_one_mind_give_the_shares_they_name():
+    result = latent_class(label_table([[1, 1, 1]] * 30 + [[0, 0, 0]] * 10), rng=rng())
+    # Beta(2, 2) adds one item of either category; what is left is the doubt that three may err together
+    assert result.prevalence.value == pytest.approx(31 / 42, abs=0.005)
+    assert (result.items["category"] == ["dissimilar"] * 30 + ["similar"] * 10).all()
+    assert all(rates.sensitivity.value > 0.95 for rates in result.reviewers)
+
+
+def test_pairs_print_no_prevalence_and_no_posterior():
+    study = simulate(Design(586, 2), REVIEWERS, CLASSIFIERS, 0.55, rng=rng())
+    result = latent_class(study.labels, rng=rng())
+    assert all(e.value is None and e.reason.startswith("not identified") for e in estimates_of(result))
+    assert result.items["posterior"].tolist() == [None] * 586
+    assert set(result.items["category"]) == {"undecided"}
+    for rates in classifier_rates(study.labels, study.verdicts, rng=rng()):
+        assert rates.sensitivity.reason.startswith("not identified")
+    joint = latent_class(study.labels, study.verdicts, rng=rng(), n_sweeps=50)
+    assert joint.prevalence.value == pytest.approx(0.55, abs=0.15)
+    assert [rates.rater for rates in joint.classifiers] == ["heuristic", "same"]
+    assert len(joint.items) == 0  # a classifier must not create the label it is scored on
+    assert joint.items.columns.tolist() == ["item", "posterior", "category"]
+
+
+def test_strata_identify_pairs_and_show_their_prevalences():
+    rater = [Rater("r1", 0.9, 0.8), Rater("r2", 0.8, 0.9)]
+    parts = [
+        simulate(Design(3000, 2), rater, [], p, rng=rng(seed)).labels.assign(part=name)
+        for seed, (name, p) in enumerate([("low", 0.2), ("high", 0.8)])
+    ]
+    labels = pd.concat([part.assign(item=part["part"] + part["item"]) for part in parts])
+    strata = labels.drop_duplicates("item").set_index("item")["part"]
+    result = latent_class(labels, strata=strata, rng=rng(), n_sweeps=200)
+    assert result.strata["low"].value == pytest.approx(0.2, abs=0.05)
+    assert result.strata["high"].value == pytest.approx(0.8, abs=0.05)
+    assert result.prevalence.value == pytest.approx(0.5, abs=0.05)
+    assert latent_class(labels, rng=rng()).prevalence.value is None
+
+
+def test_undecided_items_are_those_between_the_given_ends():
+    study = simulate(Design(300, 3), REVIEWERS, CLASSIFIERS, 0.55, rng=rng())
+    items = latent_class(study.labels, rng=rng(), n_sweeps=100).items
+    q = items["posterior"].astype(float)
+    expected = np.where(q < 0.1, "similar", np.where(q > 0.9, "dissimilar", "undecided"))
+    assert (items["category"] == expected).all()
+    assert items["item"].tolist() == pd.unique(study.labels["item"]).tolist()
+    narrow = latent_class(study.labels, rng=rng(), n_sweeps=100, undecided=(0.5, 0.5)).items
+    assert "undecided" not in set(narrow["category"])
+
+
+def test_a_classifier_changes_nothing_about_the_items():
+    study = simulate(Design(150, 3), REVIEWERS, CLASSIFIERS, 0.55, rng=rng())
+    swapped = study.verdicts.assign(
+        verdict=study.verdicts["verdict"].map({"similar": "dissimilar", "dissimilar": "similar"})
+    )
+    for one, other in zip(
+        classifier_rates(study.labels, study.verdicts, rng=rng(), n_sweeps=10),
+        classifier_rates(study.labels, swapped, rng=rng(), n_sweeps=10),
+        strict=True,
+    ):
+        assert one.sensitivity.value == pytest.approx(1 - other.sensitivity.value, abs=1e-6)
+        assert one.specificity.value == pytest.approx(1 - other.specificity.value, abs=1e-6)
+
+
+def test_two_step_rates_are_shares_where_the_reviewers_leave_no_doubt():
+    # dissimilar: 3 of 4 called so; similar: 5 of 6
+    q, counts = np.array([[1.0, 0.0]]), np.array([[[3, 1], [1, 5]]])
+    assert two_step(q, counts)[:, 0, 0] == pytest.approx([3 / 4, 5 / 6])
+
+
+def test_two_step_rates_by_hand_where_there_is_doubt():
+    # P(verdict dissimilar) = q Se + (1 - q)(1 - Sp): .8 and .4 at q = .9 and .1 give Se = .85, 1 - Sp = .35
+    q, counts = np.array([[0.9, 0.1]]), np.array([[[80, 40], [20, 60]]])
+    assert two_step(q, counts)[:, 0, 0] == pytest.approx([0.85, 0.65], abs=1e-6)
+
+
+def test_a_classifier_without_a_verdict_says_so_and_leaves_the_others():
+    study = simulate(Design(200, 3), REVIEWERS, CLASSIFIERS, 0.55, rng=rng())
+    verdicts = study.verdicts.copy()
+    verdicts.loc[verdicts["classifier"] == "same", "verdict"] = None
+    verdicts.loc[verdicts.index[:50], "verdict"] = None
+    heuristic, same = classifier_rates(study.labels, verdicts, rng=rng(), n_sweeps=20)
+    assert (same.n, same.sensitivity.reason) == (0, "no verdict on a labelled item")
+    assert 0 < heuristic.n < 200
+    assert heuristic.specificity.value is not None
+    only_none = classifier_rates(study.labels, verdicts.assign(verdict=None), rng=rng())
+    assert {r.sensitivity.reason for r in only_none} == {"no verdict on a labelled item"}
+    assert classifier_rates(study.labels, verdicts.iloc[:0], rng=rng()) == ()
+
+
+def test_a_classifier_that_always_says_the_same_is_at_the_end_of_its_interval():
+    study = simulate(Design(200, 3), REVIEWERS, [Rater("always", 1.0, 0.0)], 0.55, rng=rng())
+    (always,) = classifier_rates(study.labels, study.verdicts, rng=rng(), n_sweeps=50)
+    assert always.sensitivity.value == pytest.approx(1) and always.sensitivity.high >= always.sensitivity.value
+    assert always.specificity.value == pytest.approx(0, abs=1e-6) and always.specificity.low <= always.specificity.value
+    joint = latent_class(study.labels, study.verdicts, rng=rng(), n_sweeps=50)
+    assert joint.classifiers[0].sensitivity.value == pytest.approx(1)
+
+
+def test_a_classifier_worse_than_chance_is_shown_as_that():
+    study = simulate(Design(500, 3), REVIEWERS, [Rater("upside down", 0.2, 0.3)], 0.55, rng=rng())
+    (worse,) = classifier_rates(study.labels, study.verdicts, rng=rng(), n_sweeps=50)
+    assert worse.sensitivity.high < 0.5 and worse.specificity.high < 0.5
+
+
+@settings(max_examples=60, deadline=None)
+@given(SMALL_STUDIES)
+def test_any_labels_and_verdicts_give_numbers_or_reasons(matrix):
+    labels, verdicts = label_table(matrix[:, :3]), verdict_table(matrix[:, 3:])
+    alone = latent_class(labels, rng=rng(), n_sweeps=10)
+    joint = latent_class(labels, verdicts, rng=rng(), n_sweeps=10)
+    for estimate in (*estimates_of(alone), *estimates_of(joint)):
+        assert_sound(estimate)
+    for rates in classifier_rates(labels, verdicts, rng=rng(), n_sweeps=10):
+        assert_sound(rates.sensitivity)
+        assert_sound(rates.specificity)
+    assert alone.n_items == len(alone.items) == labels["item"].nunique()
+    assert all(q is None or 0 <= q <= 1 for q in alone.items["posterior"])
+    test = misfit(labels, verdicts, rng=rng(), n_draws=19)
+    assert (test.p is None) == test.words.startswith("cannot be tested")
+    assert test.p is None or 0 < test.p <= 1
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.permutations(range(4)), st.integers(0, 5))
+def test_names_of_reviewers_and_order_of_items_do_not_matter(names, seed):
+    study = simulate(Design(120, 3), REVIEWERS, [], 0.5, rng=rng(seed))
+    renamed = study.labels.assign(rater=study.labels["rater"].map({f"r{i + 1}": f"r{names[i] + 1}" for i in range(4)}))
+    renamed = renamed.sample(frac=1, random_state=seed)
+    one, other = (latent_class(table, rng=rng(), n_sweeps=10) for table in (study.labels, renamed))
+    assert one.prevalence.value == pytest.approx(other.prevalence.value, abs=1e-4)
+    for i, rates in enumerate(one.reviewers):
+        assert rates.sensitivity.value == pytest.approx(other.reviewers[names[i]].sensitivity.value, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("settings_", "message"),
+    [
+        ({"level": 1.0}, "level must be within"),
+        ({"n_sweeps": 9}, "n_sweeps must be at least 10"),
+        ({"undecided": (0.9, 0.1)}, "undecided must be two probabilities in order"),
+    ],
+)
+def test_settings_out_of_range_are_refused(settings_, message):
+    with pytest.raises(ValueError, match=message):
+        latent_class(label_table([[1, 0]]), rng=rng(), **settings_)
+
+
+def test_rates_need_a_verdict_table():
+    labels, verdicts = label_table([[1, 0]]), verdict_table([[1]])
+    with pytest.raises(ValueError, match="verdict table lacks the column verdict"):
+        classifier_rates(labels, verdicts.drop(columns="verdict"), rng=rng())
+    with pytest.raises(ValueError, match="'maybe'"):
+        classifier_rates(labels, verdicts.assign(verdict="maybe"), rng=rng())
