@@ -8,11 +8,11 @@ References
 .. [1] Jones et al. (2010), Biometrics 66:855-863, doi:10.1111/j.1541-0420.2009.01330.x
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.consensus._model import Theta, log_probability, posterior
@@ -26,81 +26,57 @@ _IN_NULL_SPACE = 1e-5
 _EXPECTED = 5.0  # a pattern that never came up though this many were expected is one that the design does not produce
 
 
-@dataclass(frozen=True)
-class Design:
-    """Which raters labelled items together: columns are raters, reviewers first.
-
-    Attributes
-    ----------
-    seen : ndarray of bool, shape (n_combinations, n_raters)
-    stratum : ndarray of int, shape (n_combinations,)
-    n_strata, n_reviewers : int
-    third_on_split : bool
-        A further reviewer labels those items on which the combination is not of one mind.
-    """
-
-    seen: Bools
-    stratum: Ints
-    n_strata: int
-    n_reviewers: int
-    third_on_split: bool = False
-
-    @property
-    def n_parameters(self) -> int:
-        """A prevalence for each stratum, two rates for each rater."""
-        return self.n_strata + 2 * int(self.seen.shape[1])
-
-
-def design_of(patterns: Patterns) -> tuple[Design, Ints]:
-    """The combinations of raters in the data, and on how many items each occurs."""
-    seen = patterns.seen.astype(np.int8)
-    first, which, _ = distinct_rows(seen, patterns.stratum)
+def combinations_of(patterns: Patterns) -> tuple[Bools, Ints, Ints]:
+    """Which raters labelled items together, shape (n_combinations, n_raters), the stratum, and the number of items."""
+    first, which, _ = distinct_rows(patterns.seen.astype(np.int8), patterns.stratum)
     n = np.bincount(which, weights=patterns.n, minlength=len(first)).astype(np.int64)
-    return Design(seen[first] == 1, patterns.stratum[first], len(patterns.strata), patterns.n_reviewers), n
+    return patterns.seen[first] == 1, patterns.stratum[first], n
 
 
-def cells_of(design: Design) -> tuple[Patterns, Ints]:
-    """Every pattern that a design can produce, and the combination it belongs to.
+def all_cells(seen: Bools, stratum: Ints, like: Patterns) -> tuple[Patterns, Ints]:
+    """Every pattern that combinations of raters can give, and the combination it belongs to.
 
     A combination of more than 8 raters is taken in overlapping windows of 8: three raters tell all their own rates,
     so that windows lose no rank.
     """
-    rows, owner = [np.zeros((0, design.seen.shape[1]), dtype=np.int8)], []
-    for c, seen in enumerate(design.seen):
-        for raters in _windows(np.flatnonzero(seen)):
-            block = _all_patterns(raters, len(seen))
-            if design.third_on_split:
-                block = _with_third(block, raters, design.n_reviewers)
-            rows.append(block)
-            owner += [c] * len(block)
-    matrix, which = np.vstack(rows), np.array(owner, dtype=np.int64)
-    none = np.zeros(len(matrix), dtype=np.int64)
-    cells = Patterns(
-        raters=tuple(range(matrix.shape[1])),
-        n_reviewers=design.n_reviewers,
-        strata=tuple(range(design.n_strata)),
-        positive=(matrix == 1).astype(float),
-        negative=(matrix == 0).astype(float),
-        stratum=design.stratum[which],
-        n=none,
-        items=pd.Index([]),
-        of_item=none,
-    )
-    return cells, which
+    rows, owner = [np.zeros((0, seen.shape[1]), dtype=np.int8)], []
+    for c, of_combination in enumerate(seen):
+        for raters in _windows(np.flatnonzero(of_combination)):
+            rows.append(_all_patterns(raters, seen.shape[1]))
+            owner += [c] * len(rows[-1])
+    which = np.array(owner, dtype=np.int64)
+    return with_rows(like, np.vstack(rows), stratum[which]), which
 
 
-def reachable(cells: Patterns, which: Ints, n: Ints, patterns: Patterns, theta: Theta) -> Patterns:
-    """The cells without those that never came up though five or more were to be expected.
+def with_rows(like: Patterns, labels: NDArray[np.int8], stratum: Ints, **changes: Any) -> Patterns:
+    """Patterns of no item: rows of -1 no label, 0 similar, 1 dissimilar; raters and strata as in `like`."""
+    none = np.zeros(len(labels), dtype=np.int64)
+    positive, negative = (labels == 1).astype(float), (labels == 0).astype(float)
+    parts = {"positive": positive, "negative": negative, "stratum": stratum, "n": none, "of_item": none[:0]}
+    return replace(like, items=like.items[:0], **parts, **changes)
 
-    Third labels on split items only leave such gaps: pairs never disagree there, and threes never all agree. The
-    information of a pattern that cannot come up must not count.
+
+def rows_of(cells: Patterns) -> NDArray[np.int8]:
+    """The other way round."""
+    return np.where(cells.seen == 1, cells.positive, -1).astype(np.int8)
+
+
+def reachable(patterns: Patterns, theta: Theta) -> tuple[Patterns, Floats]:
+    """The cells of the design of some data, and the number of items to be expected in each.
+
+    Cells that never came up though five or more items were to be expected are left out: the information of a pattern
+    that the design does not produce must not count. Third labels on split items only leave such gaps: pairs never
+    disagree there, and threes never all agree.
     """
+    combined, stratum, n = combinations_of(patterns)
+    cells, which = all_cells(combined, stratum, patterns)
     seen = {key: int(m) for key, m in zip(_keys(patterns), patterns.n, strict=True)}
     observed = np.array([seen.get(key, 0) for key in _keys(cells)])
-    expected = n[which] * np.exp(log_probability(theta, cells)[0])
-    keep = (observed > 0) | (expected < _EXPECTED)
-    parts = {name: getattr(cells, name)[keep] for name in ("positive", "negative", "stratum", "n")}
-    return replace(cells, **parts)
+    p = np.exp(log_probability(theta, cells)[0])
+    in_windows = combined.sum(axis=1) > _MAX_RATERS
+    keep = (observed > 0) | (n[which] * p < _EXPECTED) | in_windows[which]
+    total = np.bincount(which[keep], weights=p[keep], minlength=len(n))
+    return with_rows(cells, rows_of(cells)[keep], cells.stratum[keep]), (n / total)[which[keep]] * p[keep]
 
 
 def rank(cells: Patterns) -> tuple[int, Bools]:
@@ -114,12 +90,26 @@ def rank(cells: Patterns) -> tuple[int, Bools]:
         parameter.
     """
     theta = _generic_point(len(cells.strata), len(cells.raters))
-    weighted = np.exp(log_probability(theta, cells)[0] / 2)[:, None] * _scores(theta, cells)
-    norms = np.sqrt((weighted**2).sum(axis=0))
-    weighted = weighted / np.where(norms > 0, norms, 1)
-    values, vectors = np.linalg.eigh(weighted.T @ weighted)
+    values, vectors, _ = _information(cells, theta, np.exp(log_probability(theta, cells)[0]))
     null = values <= _ZERO * max(values.max(initial=0), 1)
-    return int((~null).sum()), (np.abs(vectors[:, null]) > _IN_NULL_SPACE).any(axis=1)
+    moved: Bools = np.abs(vectors[:, null]).max(axis=1, initial=0) > _IN_NULL_SPACE
+    return int((~null).sum()), moved
+
+
+def prevalence_se(cells: Patterns, expected: Floats, theta: Theta, weight: Floats) -> float:
+    """Standard error that labels alone, without any prior, would give the mean of the prevalences by `weight`."""
+    values, vectors, norms = _information(cells, theta, expected)
+    direction = vectors.T @ (np.r_[weight, np.zeros(2 * len(cells.raters))] / norms)
+    return float(np.sqrt((direction**2 / np.maximum(values, _ZERO)).sum()))
+
+
+def _information(cells: Patterns, theta: Theta, weight: Floats) -> tuple[Floats, Floats, Floats]:
+    """Eigenvalues and eigenvectors of the information scaled to a diagonal of ones, and the roots of its diagonal."""
+    weighted = np.sqrt(weight)[:, None] * _scores(theta, cells)
+    norms = np.sqrt((weighted**2).sum(axis=0))
+    norms = np.where(norms > 0, norms, 1)
+    values, vectors = np.linalg.eigh((weighted / norms).T @ (weighted / norms))
+    return values, vectors, norms
 
 
 def _scores(theta: Theta, cells: Patterns) -> Floats:
@@ -152,21 +142,6 @@ def _all_patterns(raters: Ints, n_raters: int) -> NDArray[np.int8]:
     matrix = np.full((2 ** len(raters), n_raters), -1, dtype=np.int8)
     matrix[:, raters] = np.arange(len(matrix))[:, None] >> np.arange(len(raters)) & 1
     return matrix
-
-
-def _with_third(block: NDArray[np.int8], raters: Ints, n_reviewers: int) -> NDArray[np.int8]:
-    """Patterns of one combination, where each other reviewer in turn adds a label to those that are split."""
-    of_reviewers = block[:, raters[raters < n_reviewers]]
-    split = of_reviewers.min(axis=1, initial=1) != of_reviewers.max(axis=1, initial=0)
-    others = np.setdiff1d(np.arange(n_reviewers), raters)
-    if not len(others):
-        return block
-    parts = [block[~split]]
-    for other, label in ((other, label) for other in others for label in (0, 1)):
-        more = block[split].copy()
-        more[:, other] = label
-        parts.append(more)
-    return np.vstack(parts)
 
 
 def _keys(patterns: Patterns) -> list[tuple[int, bytes, bytes]]:

@@ -5,17 +5,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
 
-from analysis.consensus._fisher import Bools, Design, all_sets, cells_of, design_of, rank, reachable
-from analysis.consensus._model import Theta, fit
-from analysis.consensus._patterns import Patterns, patterns_of
+from analysis.consensus._fisher import Bools, all_cells, all_sets, prevalence_se, rank, reachable, rows_of, with_rows
+from analysis.consensus._model import PREVALENCE_PRIOR, Theta, by_stratum, fit
+from analysis.consensus._patterns import Ints, Patterns, patterns_of
 
 THIRD = "a third label on split items"
 OVERLAP = "10 to 20 % of the items labelled by all reviewers"
+OVERLAP_OF_THREE = "10 to 20 % of the items labelled by three reviewers"
 THREE = "three labels on every item (k = 3)"
 CLASSIFIER = "the verdicts of a classifier as a further rater"
 CLASSIFIERS = "the verdicts of two classifiers as further raters"
+WEAK = "labels alone tell the prevalence no better than its prior does, so that intervals rest on the priors"
+PRIOR_SD = float(stats.beta(*PREVALENCE_PRIOR).std())
 STRATA = "strata of items that differ in prevalence, such as applications"
+
+
+NO_LABELS = pd.DataFrame({"item": [], "rater": [], "category": []}, dtype=object)
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,11 @@ class Identifiability:
         The same as a sentence.
     remedies : tuple of str
         Changes of the design of which each alone would identify everything; computed, not guessed.
+    prevalence_se : float or None
+        Standard error of the prevalence from the labels alone, without priors (Fisher information at the fit); None
+        where not identified, and for a plan.
+    weak : bool
+        This standard error is above the standard deviation of the prior: intervals rest on the priors.
     """
 
     rank: int
@@ -44,6 +57,8 @@ class Identifiability:
     unknown: tuple[str, ...]
     words: str
     remedies: tuple[str, ...] = ()
+    prevalence_se: float | None = None
+    weak: bool = False
 
 
 def identifiability(
@@ -68,7 +83,8 @@ def identifiability(
     -------
     Identifiability
         Not identified as well where there is no label, where only one category was ever used, and where there are
-        fewer items than parameters; `words` says so.
+        fewer items than parameters; `words` says so. A design can be identified by a handful of items, or by
+        reviewers near chance: full rank, yet hardly any information. It is then called weak.
 
     Raises
     ------
@@ -118,23 +134,29 @@ def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: i
     seen = np.ones((len(blocks), len(reviewers) + n_classifiers), dtype=bool)
     for row, block in zip(seen, blocks, strict=True):
         row[: len(reviewers)] = [reviewer in block for reviewer in reviewers]
-    design = Design(seen, np.zeros(len(blocks), dtype=np.int64), 1, len(reviewers))
-    names = [*reviewers, *(f"classifier {i + 1}" for i in range(n_classifiers))]
-    return _judged(design, *rank(cells_of(design)[0]), _parameter_names(["all"], names), None)
+    names = (*reviewers, *(f"classifier {i + 1}" for i in range(n_classifiers)))
+    nothing = replace(patterns_of(NO_LABELS), raters=names, n_reviewers=len(reviewers))
+    return _judged(all_cells(seen, np.zeros(len(seen), dtype=np.int64), nothing)[0], None)[0]
 
 
 def identified(patterns: Patterns, mode: Theta) -> tuple[Identifiability, Bools]:
     """The judgement, and for each parameter (prevalences, sensitivities, specificities) whether it is known.
 
-    `mode` is the fit; it only tells which patterns ought to have come up.
+    `mode` is the fit: it tells which patterns ought to have come up, and how well labels alone tell the prevalence.
     """
-    design, n = design_of(patterns)
-    cells, which = cells_of(design)
-    told, unknown = rank(reachable(cells, which, n, patterns, mode))
-    reason = _too_little(patterns, design.n_parameters)
-    names = _parameter_names(patterns.strata, patterns.raters)
-    judged = _judged(design, told, unknown, names, reason)
+    cells, expected = reachable(patterns, mode)
+    reason = _too_little(patterns)
+    judged, unknown = _judged(cells, reason)
+    if judged.identified:
+        weight = by_stratum(patterns.n[None, :].astype(float), patterns)[0] / len(patterns.items)
+        judged = _with_precision(judged, prevalence_se(cells, expected, mode, weight))
     return judged, ~unknown if reason is None else np.zeros_like(unknown)
+
+
+def _with_precision(judged: Identifiability, se: float) -> Identifiability:
+    weak = se > PRIOR_SD
+    words = f"{judged.words}, but weakly: {WEAK}" if weak else judged.words
+    return replace(judged, prevalence_se=se, weak=weak, words=words)
 
 
 def told_patterns(patterns: Patterns, known: Bools) -> Bools:
@@ -144,9 +166,9 @@ def told_patterns(patterns: Patterns, known: Bools) -> Bools:
     return told
 
 
-def _too_little(patterns: Patterns, n_parameters: int) -> str | None:
+def _too_little(patterns: Patterns) -> str | None:
     """Why these data cannot be tried at all, whatever the design."""
-    n_items = len(patterns.items)
+    n_items, n_parameters = len(patterns.items), patterns.n_parameters
     if n_items == 0:
         return "no labels"
     if not patterns.positive.any() or not patterns.negative.any():
@@ -156,45 +178,55 @@ def _too_little(patterns: Patterns, n_parameters: int) -> str | None:
     return None
 
 
-def _judged(design: Design, told: int, unknown: Bools, names: Sequence[str], reason: str | None) -> Identifiability:
-    n = design.n_parameters
+def _judged(cells: Patterns, reason: str | None) -> tuple[Identifiability, Bools]:
+    """The judgement of the patterns that a design produces, and the parameters it does not tell."""
+    (told, unknown), n = rank(cells), cells.n_parameters
+    names = _parameter_names(cells.strata, cells.raters)
     if reason is not None:
-        return Identifiability(told, n, False, tuple(names), f"not identified: {reason}")
-    if told == n and len(design.seen):
-        return Identifiability(told, n, True, (), f"identified: labels of this design tell all {n} parameters")
+        return Identifiability(told, n, False, tuple(names), f"not identified: {reason}"), unknown
+    if told == n:
+        return Identifiability(told, n, True, (), f"identified: labels of this design tell all {n} parameters"), unknown
     missing = tuple(name for name, is_unknown in zip(names, unknown, strict=True) if is_unknown)
     some = "" if len(missing) == n else f"; unknown: {', '.join(missing)}"
     words = f"not identified: however many items, labels of this design tell only {told} of {n} parameters{some}"
-    remedies = [remedy for remedy, other in _remedies(design) if _suffices(other)]
-    if CLASSIFIER in remedies:
-        remedies = [remedy for remedy in remedies if remedy != CLASSIFIERS]
-    return Identifiability(told, n, False, missing, words, tuple(remedies))
+    remedies = [remedy for remedy, other in _remedies(cells) if rank(other)[0] == other.n_parameters]
+    if CLASSIFIER in remedies and CLASSIFIERS in remedies:
+        remedies.remove(CLASSIFIERS)
+    return Identifiability(told, n, False, missing, words, tuple(remedies)), unknown
 
 
-def _suffices(design: Design) -> bool:
-    return rank(cells_of(design)[0])[0] == design.n_parameters
-
-
-def _remedies(design: Design) -> Iterator[tuple[str, Design]]:
-    """Designs a study could change over to."""
-    n_reviewers = max(design.n_reviewers, 3)
-    n_more = n_reviewers - design.n_reviewers
-    n_classifiers = design.seen.shape[1] - design.n_reviewers
-    reviewers, classifiers = np.hsplit(design.seen, [design.n_reviewers])
-    wide = np.hstack([reviewers, np.zeros((len(design.seen), n_more), dtype=bool), classifiers])
-    wider = replace(design, seen=wide, n_reviewers=n_reviewers)
-    yield THIRD, replace(wider, third_on_split=True)
-    for words, k in ((OVERLAP, n_reviewers), (THREE, 3)):
+def _remedies(cells: Patterns) -> Iterator[tuple[str, Patterns]]:
+    """Designs that a study could change over to, by their patterns."""
+    labels, stratum, n_reviewers = rows_of(cells), cells.stratum, max(cells.n_reviewers, 3)
+    yield THIRD, with_rows(cells, *_with_third(labels, stratum, cells.n_reviewers))
+    n_more = n_reviewers - cells.n_reviewers
+    raters = (*range(n_reviewers), *cells.raters[cells.n_reviewers :])
+    wide = np.insert(labels, [cells.n_reviewers] * n_more, -1, axis=1)
+    wider = with_rows(cells, wide, stratum, raters=raters, n_reviewers=n_reviewers)
+    for words, k in ((OVERLAP_OF_THREE if n_more else OVERLAP, n_reviewers), (THREE, 3)):
         sets = all_sets(n_reviewers, k)
-        sets = np.hstack([sets, np.zeros((len(sets), n_classifiers), dtype=bool)])
-        stratum = np.zeros(len(sets), dtype=np.int64)
-        yield words, replace(wider, seen=np.vstack([wide, sets]), stratum=np.r_[design.stratum, stratum])
-    column = np.ones((len(design.seen), 1), dtype=bool)
+        sets = np.hstack([sets, np.zeros((len(sets), len(raters) - n_reviewers), dtype=bool)])
+        more = all_cells(sets, np.zeros(len(sets), dtype=np.int64), wider)[0]
+        yield words, with_rows(wider, np.vstack([wide, rows_of(more)]), np.r_[stratum, more.stratum])
     for words, n in ((CLASSIFIER, 1), (CLASSIFIERS, 2)):
-        yield words, replace(design, seen=np.hstack([design.seen, *[column] * n]))
-    if design.n_strata == 1:
-        twice = np.r_[design.stratum, design.stratum + 1]
-        yield STRATA, replace(design, seen=np.vstack([design.seen, design.seen]), stratum=twice, n_strata=2)
+        verdicts = np.indices((2,) * n, dtype=np.int8).reshape(n, -1).T
+        each = np.hstack([np.repeat(labels, 2**n, axis=0), np.tile(verdicts, (len(labels), 1))])
+        yield words, with_rows(cells, each, np.repeat(stratum, 2**n), raters=(*cells.raters, *range(n)))
+    if len(cells.strata) == 1:
+        yield STRATA, with_rows(cells, np.vstack([labels, labels]), np.r_[stratum, stratum + 1], strata=(0, 1))
+
+
+def _with_third(labels: NDArray[np.int8], stratum: Ints, n_reviewers: int) -> tuple[NDArray[np.int8], Ints]:
+    """Patterns of at most two reviewers, where each other reviewer in turn adds a label to those that are split."""
+    given = labels[:, :n_reviewers]
+    split = (given == 0).any(axis=1) & (given == 1).any(axis=1) & ((given >= 0).sum(axis=1) == 2)
+    rows, strata = [labels[~split]], [stratum[~split]]
+    for reviewer, label in np.ndindex(n_reviewers, 2):
+        more = split & (labels[:, reviewer] < 0)
+        rows.append(labels[more])
+        rows[-1][:, reviewer] = label
+        strata.append(stratum[more])
+    return np.vstack(rows), np.concatenate(strata)
 
 
 def _parameter_names(strata: Sequence[object], raters: Sequence[object]) -> list[str]:

@@ -87,7 +87,8 @@ def latent_class(
     Parameters
     ----------
     labels : DataFrame
-        Label table of reviewers: columns item, rater, category; any number of labels an item.
+        Label table of reviewers: columns item, rater, category; any number of labels an item, third labels
+        included: who gives them may depend on labels, not on what the item is.
     verdicts : DataFrame, optional
         Columns item, classifier, verdict (None: no verdict). With it the model is the joint one, of reviewers and
         classifiers as raters: a sensitivity analysis beside `classifier_rates`, as it believes that classifiers err
@@ -107,7 +108,8 @@ def latent_class(
     LatentClass
         Each value is the posterior mode (EM), its `se` the posterior standard deviation, its interval the
         equal-tailed one (Gibbs). What the design cannot tell is undefined and says so; so is everything without
-        labels, with one category only, or with fewer items than parameters.
+        labels, with one category only, or with fewer items than parameters. Where `identifiability` is weak, and
+        where a category is rare (below 5 %), intervals follow the priors.
 
     Raises
     ------

@@ -1,11 +1,11 @@
 """Whether raters err independently of each other given what an item is, as the latent class model believes."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from analysis.consensus._fisher import cells_of, design_of, rank
+from analysis.consensus._fisher import all_cells, combinations_of, rank, with_rows
 from analysis.consensus._model import Theta, climb, fit
 from analysis.consensus._patterns import Floats, Patterns, distinct_rows, patterns_of
 
@@ -116,12 +116,8 @@ def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
     ndarray of float, shape (n_fits,)
     """
     pair = np.triu(np.ones((len(patterns.raters),) * 2, dtype=bool), 1)
-    labelled = np.stack(
-        [
-            _both(n * (patterns.stratum == stratum), patterns.seen, patterns.seen)[:, pair]
-            for stratum in range(len(patterns.strata))
-        ]
-    )  # items that both labelled, shape (n_strata, n_fits, n_pairs)
+    of_strata = (n * (patterns.stratum == stratum) for stratum in range(len(patterns.strata)))
+    labelled = np.stack([_both(m, patterns.seen, patterns.seen)[:, pair] for m in of_strata])  # by both raters
     if_dissimilar, if_similar = (theta.se, 1 - theta.se), (1 - theta.sp, theta.sp)
     total = np.zeros(len(n))
     for x, first in enumerate((patterns.positive, patterns.negative)):
@@ -146,9 +142,9 @@ def _untestable(patterns: Patterns) -> str | None:
         return "no item has two labels"
     if not patterns.positive.any() or not patterns.negative.any():
         return "only one category was used"
-    design = design_of(patterns)[0]
-    n_free = sum(2.0 ** int(seen.sum()) - 1 for seen in design.seen)
-    if n_free <= rank(cells_of(design)[0])[0]:
+    combined, stratum, _ = combinations_of(patterns)
+    n_free = sum(2.0**n_raters - 1 for n_raters in combined.sum(axis=1).tolist())
+    if n_free <= rank(all_cells(combined, stratum, patterns)[0])[0]:
         return "the model has as many parameters as these labels have free shares, it always fits"
     return None
 
@@ -174,12 +170,4 @@ def _drawn_patterns(mode: Theta, patterns: Patterns, n_sets: int, rng: np.random
     first, which, _ = distinct_rows(labels, np.tile(stratum, n_sets))
     of_set = np.repeat(np.arange(n_sets), len(stratum))
     n = np.bincount(of_set * len(first) + which, minlength=n_sets * len(first)).reshape(n_sets, -1)
-    distinct = labels[first]
-    redrawn = replace(
-        patterns,
-        positive=(distinct == 1).astype(float),
-        negative=(distinct == 0).astype(float),
-        stratum=np.tile(stratum, n_sets)[first],
-        n=n.sum(axis=0),
-    )
-    return redrawn, n.astype(float)
+    return with_rows(patterns, labels[first], np.tile(stratum, n_sets)[first]), n.astype(float)

@@ -58,6 +58,11 @@ class Patterns:
         """1 where the rater labelled at all, shape (n_patterns, n_raters)."""
         return self.positive + self.negative
 
+    @property
+    def n_parameters(self) -> int:
+        """Of the latent class model: a prevalence for each stratum, two rates for each rater."""
+        return len(self.strata) + 2 * len(self.raters)
+
 
 def patterns_of(
     labels: pd.DataFrame, verdicts: pd.DataFrame | None = None, strata: "pd.Series | None" = None

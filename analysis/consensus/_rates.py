@@ -103,16 +103,9 @@ def two_step(q: Floats, counts: Ints) -> Floats:
         n_positive, n_negative = counts.sum(axis=2).T
         dissimilar, similar = hit + miss, n_positive + n_negative - hit - miss
         # A classifier without any verdict keeps its start; it is never shown.
-        previous, rates = (
-            rates,
-            np.stack(
-                [
-                    np.divide(hit, dissimilar, out=rates[0].copy(), where=dissimilar > 0),
-                    np.divide(n_negative - miss, similar, out=rates[1].copy(), where=similar > 0),
-                ]
-            ),
-        )
-        rates = np.clip(rates, EPS, 1 - EPS)
+        se = np.divide(hit, dissimilar, out=rates[0].copy(), where=dissimilar > 0)
+        sp = np.divide(n_negative - miss, similar, out=rates[1].copy(), where=similar > 0)
+        previous, rates = rates, np.clip(np.stack([se, sp]), EPS, 1 - EPS)
         if np.abs(rates - previous).max() <= _TOLERANCE:
             break
     return rates
@@ -141,12 +134,8 @@ def _dissimilar_share(q: Floats, rates: Floats) -> tuple[Floats, Floats]:
 def _verdict_counts(patterns: Patterns, verdicts: pd.DataFrame) -> Ints:
     """Verdicts dissimilar and similar of one classifier on the items of each pattern, shape (2, n_patterns)."""
     given = verdicts.set_index("item")["category"].reindex(patterns.items)
-    return np.array(
-        [
-            np.bincount(patterns.of_item[(given == category).to_numpy()], minlength=len(patterns.n))
-            for category in (DISSIMILAR, SIMILAR)
-        ]
-    )
+    items = ((given == category).to_numpy() for category in (DISSIMILAR, SIMILAR))
+    return np.array([np.bincount(patterns.of_item[of_verdict], minlength=len(patterns.n)) for of_verdict in items])
 
 
 def _rates(name: object, n: int, value: Floats, drawn: Floats, level: float) -> RaterRates:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-NOT_COMPARED = ("study.reported_utc", "versions.")  # when and with what it was made may change; no number depends on it
+# when and with what it was made may change, and what others published is not computed
+NOT_COMPARED = ("study.reported_utc", "versions.", "published")
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ def document(content: Content) -> Document:
     notes = tuple(Paragraph(note, "note") for note in content["notes"])
     sections = (
         Section("In short", (Bullets(tuple(in_short(content))), *notes)),
+        *_published(content),
         *agreement_sections(content),
         Section("Consensus and what was dropped", tuple(_consensus(content))),
         Section("Latent class", tuple(_latent(content["consensus"]["latent"]))),
@@ -51,6 +52,17 @@ def document(content: Content) -> Document:
     )
     interim = f"Interim: the study is {study['state']}, not unblinded. Numbers will change." if study["interim"] else ""
     return Document(study["name"] or "Agreement report", study["question"], interim, sections)
+
+
+def _published(content: Content) -> Iterator[Section]:
+    """Numbers that were printed elsewhere beside ours, where the report has some."""
+    if content.get("published"):
+        rows = [
+            (row["where"], row["what"], row["paper"], row["ours"], "yes" if row["agrees"] else "NO", row["note"])
+            for row in content["published"]
+        ]
+        found = table("Rounded as printed.", ("Where", "What", "Published", "Ours", "Agrees", "Note"), rows)
+        yield Section("Published numbers beside ours", (found,))
 
 
 def in_short(content: Content) -> list[str]:

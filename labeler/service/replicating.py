@@ -5,7 +5,7 @@ doi:10.1145/3578245.3584693.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +42,13 @@ def replication_report(folder: Path) -> dict[str, Any]:
 
 
 def replication_files(folder: Path) -> dict[str, str]:
-    """The same report as files: name -> text."""
-    return files_of_files(folder / "labels.csv", folder / "verdicts.csv", (REPLICATION_NOTE,))
+    """The same report as files, with the published numbers beside ours: name -> text."""
+    labels, verdicts = folder / "labels.csv", folder / "verdicts.csv"
+
+    def with_published(content: dict[str, Any]) -> dict[str, Any]:
+        return content | {"published": [asdict(one) for one in compare(content)]}
+
+    return files_of_files(labels, verdicts, (REPLICATION_NOTE,), with_more=with_published)
 
 
 def compare(content: Mapping[str, Any]) -> list[Compared]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -186,10 +186,17 @@ def report_of_files(
 
 
 def files_of_files(
-    label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), options: ReportOptions = STANDARD
+    label_file: Path,
+    verdict_file: Path | None,
+    notes: tuple[str, ...] = (),
+    options: ReportOptions = STANDARD,
+    with_more: Callable[[dict[str, Any]], dict[str, Any]] = lambda content: content,
 ) -> dict[str, str]:
-    """The report of a label and a verdict table as its files: name -> text; raises InputError as above."""
-    content = report_of_files(label_file, verdict_file, notes, options)
+    """The report of a label and a verdict table as its files: name -> text; raises InputError as above.
+
+    `with_more` may add to what is to be written.
+    """
+    content = with_more(report_of_files(label_file, verdict_file, notes, options))
     table = tables.read_labels(_source(label_file))
     judged = tables.read_verdicts(_source(verdict_file)) if verdict_file else EMPTY_VERDICTS
     return _files(content, table, _answers(table, EPOCH), judged)
