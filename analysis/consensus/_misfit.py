@@ -163,7 +163,8 @@ def _drawn_x2(mode: Theta, patterns: Patterns, n_draws: int, rng: np.random.Gene
 
 def _drawn_patterns(mode: Theta, patterns: Patterns, n_sets: int, rng: np.random.Generator) -> tuple[Patterns, Floats]:
     """Data sets with the same raters on the same items: their patterns, and how often each occurs in each set."""
-    stratum, seen = patterns.stratum[patterns.of_item], patterns.seen[patterns.of_item].astype(bool)
+    # By pattern, not by item: the order of the label table must not change what is drawn.
+    stratum, seen = (np.repeat(x, patterns.n, axis=0) for x in (patterns.stratum, patterns.seen == 1))
     dissimilar = rng.random((n_sets, len(stratum))) < mode.pi[0, stratum]
     chance = np.where(dissimilar[:, :, None], mode.se[0], 1 - mode.sp[0])
     labels = np.where(seen, rng.random(chance.shape) < chance, -1).astype(np.int8).reshape(-1, seen.shape[1])

@@ -27,11 +27,11 @@ def to_latex(content: Mapping[str, Any]) -> str:
     Returns
     -------
     str
-        Sections with booktabs tables, without a preamble: it needs the packages booktabs and textcomp, and T1 fonts.
+        Sections with booktabs tables, without a preamble: it needs the packages booktabs, textcomp and amssymb, and T1 fonts.
         Figures are named, not included; every text from outside is escaped.
     """
     report = document(content)
-    lines = ["% Needs: \\usepackage{booktabs,textcomp} \\usepackage[T1]{fontenc} \\usepackage[utf8]{inputenc}"]
+    lines = ["% Needs: \\usepackage{booktabs,textcomp,amssymb} \\usepackage[T1]{fontenc} \\usepackage[utf8]{inputenc}"]
     lines.append(f"\\section*{{{_escaped(report.title)}}}")
     lines += [_escaped(text) + "\n" for text in (report.lead, report.interim) if text]
     for section in report.sections:

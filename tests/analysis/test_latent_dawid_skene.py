@@ -31,7 +31,7 @@ def test_raters_of_one_mind_are_right_and_the_likelihood_is_that_of_the_shares()
 
 
 def test_one_step_by_hand():
-    # start: shares (1/2, 1/2) and (1, 0); prevalence (3/4, 1/4); the second rater is right on 1 of 1.5 items of category 1
+    # start: shares (1/2, 1/2) and (1, 0); prevalence (3/4, 1/4); rater 2 is right on 1 of 1.5 of category 1
     result = dawid_skene([[[1, 0], [0, 1]], [[1, 0], [1, 0]]], max_iterations=1)
     assert result.prevalence == pytest.approx([3 / 4, 1 / 4])
     assert result.error_matrices[0] == pytest.approx(np.array([[1, 0], [1, 0]]))

@@ -17,17 +17,13 @@ def test_the_calibration_error_by_hand():
     assert _goals.calibration_error(np.array([1.0]), np.array([True])) == 0
 
 
-def test_the_best_accuracy_is_that_of_bayes_rule_on_a_large_study():
+def test_the_best_accuracy_is_that_of_bayes_rule():
+    # by summing over all patterns: the three blocks with r1 .9275 each, the one without .8008
     study = _goals._study(Design(40_000, 3), np.random.default_rng(1))
-    wide = study.labels.pivot(index="item", columns="rater", values="category").reindex(study.truth.index)
-    log_odds = np.full(len(wide), np.log(0.55 / 0.45))
-    for rater in _goals.REVIEWERS:
-        said = wide[rater.name]
-        positive = np.log(rater.sensitivity / (1 - rater.specificity))
-        negative = np.log((1 - rater.sensitivity) / rater.specificity)
-        log_odds += np.where(said == "dissimilar", positive, np.where(said == "similar", negative, 0))
-    right = (log_odds > 0) == (study.truth == "dissimilar").to_numpy()
-    assert _goals.best_accuracy() == pytest.approx(right.mean(), abs=0.006)
+    known = _goals.true_posterior(study)
+    assert _goals._share_right(known > 0.5, known) == pytest.approx((3 * 0.9275 + 0.8008) / 4, abs=0.002)
+    truth = (study.truth[study.labels["item"].unique()] == "dissimilar").to_numpy()
+    assert _goals.calibration_error(known, truth) < 0.01
 
 
 def test_the_table_of_goals_is_made_of_at_least_one_study():
@@ -37,12 +33,12 @@ def test_the_table_of_goals_is_made_of_at_least_one_study():
 
 @pytest.mark.slow
 def test_estimates_reach_their_goals():
-    goals = consensus_goals(rng=np.random.default_rng(20))
+    goals = consensus_goals(rng=np.random.default_rng(586))
     for goal in goals:
         met = {None: "", True: "reached", False: "not reached"}[goal.met]
         print(f"{goal.goal:62}{goal.reached:8.4f}  {goal.wanted:9}{met}")
-    # Item accuracy at k = 3 without overlap: the expectation of any rule is at most .8958, that of this one is .888
-    # (400 studies, standard error .0006): .89 is reached by chance only.
+    # Item accuracy at k = 3 without overlap: no rule can expect more than .8958, and one that has to estimate the
+    # rates expects .889 (600 studies, standard error .0005): .89 is reached or missed by chance.
     assert [goal.goal for goal in goals if goal.met is False and goal.goal != ACCURACY_K3] == []
     (accuracy,) = (goal.reached for goal in goals if goal.goal == ACCURACY_K3)
-    assert accuracy >= _goals.best_accuracy() - 0.02
+    assert accuracy >= 0.88

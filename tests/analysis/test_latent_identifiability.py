@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -7,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.consensus import _fisher, identifiability, identifiability_of_plan, latent_class
-from analysis.consensus._fisher import Design, all_sets, cells_of, rank
-from analysis.consensus._model import Theta, log_probability
-from analysis.simulation import Design as StudyDesign
-from analysis.simulation import Rater, simulate
+from analysis.consensus._fisher import all_cells, all_sets, rank
+from analysis.consensus._model import Theta, fit, log_probability
+from analysis.consensus._patterns import patterns_of
+from analysis.simulation import Design, Rater, simulate
 from tests.analysis.test_latent_model import label_table
 
 REVIEWERS = [Rater("r1", 0.95, 0.9), Rater("r2", 0.8, 0.7), Rater("r3", 0.7, 0.85), Rater("r4", 0.6, 0.6)]
@@ -19,7 +20,7 @@ CLASSIFIERS = [Rater("heuristic", 0.92, 0.45), Rater("same", 0.3, 0.85)]
 
 def study(k, n_reviewers=4, overlap=0.0, n_items=586, seed=1):
     rng = np.random.default_rng(seed)
-    return simulate(StudyDesign(n_items, k, overlap), REVIEWERS[:n_reviewers], CLASSIFIERS, 0.55, rng=rng)
+    return simulate(Design(n_items, k, overlap), REVIEWERS[:n_reviewers], CLASSIFIERS, 0.55, rng=rng)
 
 
 def with_third_labels(labels, reviewers, also_agreed=False):
@@ -79,6 +80,12 @@ def test_two_reviewers_and_a_third_on_their_split_items_only_do_not_identify():
     pairs = study(2, n_reviewers=2).labels
     told = identifiability(with_third_labels(pairs, ["r1", "r2", "r3"]))
     assert (told.rank, told.n_parameters, told.identified) == (5, 7, False)
+    assert told.remedies == (
+        "10 to 20 % of the items labelled by all reviewers",
+        "three labels on every item (k = 3)",
+        "the verdicts of a classifier as a further rater",
+        "strata of items that differ in prevalence, such as applications",
+    )
     assert identifiability(with_third_labels(pairs, ["r1", "r2", "r3"], also_agreed=True)).identified
 
 
@@ -124,7 +131,7 @@ def test_one_reviewer_tells_one_number_and_three_would_be_needed():
     told = identifiability(label_table([[1], [0]] * 5))
     assert (told.rank, told.n_parameters) == (1, 3)
     assert told.remedies == (
-        "10 to 20 % of the items labelled by all reviewers",
+        "10 to 20 % of the items labelled by three reviewers",
         "three labels on every item (k = 3)",
         "the verdicts of two classifiers as further raters",
     )
@@ -133,6 +140,35 @@ def test_one_reviewer_tells_one_number_and_three_would_be_needed():
 def test_full_agreement_of_three_is_identified():
     told = identifiability(label_table([[1, 1, 1]] * 20 + [[0, 0, 0]] * 20))
     assert told.identified
+
+
+def test_a_design_identified_by_a_single_item_is_weak():
+    told = identifiability(study(2, overlap=1 / 586).labels)
+    assert told.identified and told.weak
+    assert "labels alone tell the prevalence no better than its prior does" in told.words
+    strong = identifiability(study(3).labels)
+    assert strong.identified and not strong.weak
+    assert strong.words == "identified: labels of this design tell all 9 parameters"
+
+
+def test_reviewers_near_chance_make_a_weak_study():
+    near_chance = [Rater(f"r{i}", 0.6, 0.6) for i in range(4)]
+    made = simulate(Design(586, 3), near_chance, [], 0.5, rng=np.random.default_rng(1))
+    assert identifiability(made.labels).weak
+
+
+def test_the_standard_error_of_the_prevalence_is_that_of_the_estimates():
+    told, estimates = [], []
+    for seed in range(40):
+        labels = study(4, n_items=800, seed=seed).labels
+        told.append(identifiability(labels).prevalence_se)
+        estimates.append(fit(patterns_of(labels)).pi[0, 0])
+    assert np.mean(told) == pytest.approx(np.std(estimates), rel=0.3)
+
+
+def test_raters_who_are_never_wrong_give_the_standard_error_of_a_share():
+    told = identifiability(label_table([[1] * 9] * 200 + [[0] * 9] * 300))
+    assert told.prevalence_se == pytest.approx((0.4 * 0.6 / 500) ** 0.5, rel=0.02)
 
 
 def test_a_plan_is_judged_before_anything_is_labelled():
@@ -145,9 +181,13 @@ def test_a_plan_is_judged_before_anything_is_labelled():
         identifiability_of_plan(pairs, n_classifiers=-1)
 
 
+def nothing(n_raters, n_strata=1):
+    return replace(patterns_of(label_table([])), raters=tuple(range(n_raters)), strata=tuple(range(n_strata)))
+
+
 def test_scores_are_the_derivatives_of_the_log_probabilities():
     seen = np.hstack([all_sets(3, 2), np.ones((3, 1), dtype=bool)])
-    cells, _ = cells_of(Design(np.vstack([seen, seen]), np.repeat([0, 1], 3), 2, 3))
+    cells, _ = all_cells(np.vstack([seen, seen]), np.repeat([0, 1], 3), nothing(4, n_strata=2))
     point = _fisher._generic_point(2, 4)
     scores, h = _fisher._scores(point, cells), 1e-6
     for j in range(10):
@@ -160,7 +200,7 @@ def test_scores_are_the_derivatives_of_the_log_probabilities():
 
 
 def test_the_probabilities_of_a_combination_sum_to_1():
-    cells, which = cells_of(Design(all_sets(4, 3), np.zeros(4, dtype=np.int64), 1, 4))
+    cells, which = all_cells(all_sets(4, 3), np.zeros(4, dtype=np.int64), nothing(4))
     p = np.exp(log_probability(_fisher._generic_point(1, 4), cells)[0])
     assert np.bincount(which, weights=p) == pytest.approx(np.ones(4))
 
@@ -169,14 +209,14 @@ def test_the_probabilities_of_a_combination_sum_to_1():
 @given(st.integers(3, 14), st.integers(2, 3))
 def test_windows_of_large_combinations_lose_no_rank(n_reviewers, k):
     seen = np.vstack([np.ones((1, n_reviewers), dtype=bool), all_sets(n_reviewers, k)])
-    design = Design(seen, np.zeros(len(seen), dtype=np.int64), 1, n_reviewers)
-    assert rank(cells_of(design)[0])[0] == design.n_parameters
+    cells, _ = all_cells(seen, np.zeros(len(seen), dtype=np.int64), nothing(n_reviewers))
+    assert rank(cells)[0] == cells.n_parameters
 
 
 @settings(deadline=None)
 @given(st.integers(2, 7))
 def test_pairs_of_any_number_of_reviewers_lack_one_rank(n_reviewers):
     seen = all_sets(n_reviewers, 2)
-    told, unknown = rank(cells_of(Design(seen, np.zeros(len(seen), dtype=np.int64), 1, n_reviewers))[0])
+    told, unknown = rank(all_cells(seen, np.zeros(len(seen), dtype=np.int64), nothing(n_reviewers))[0])
     assert told == (2 * n_reviewers if n_reviewers > 2 else 3)
     assert unknown.all()

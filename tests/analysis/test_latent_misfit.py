@@ -70,7 +70,7 @@ def test_items_of_very_uneven_difficulty_do_not_fit():
 
 
 def test_p_is_about_even_where_errors_are_independent():
-    p = [misfit(study(seed).labels, n_draws=49, rng=np.random.default_rng(seed)).p for seed in range(40)]
+    p = [misfit(study(seed).labels, n_draws=49, rng=np.random.default_rng(seed)).p for seed in range(25)]
     assert 0.35 < np.mean(p) < 0.65
     assert np.mean(np.array(p) < 0.1) <= 0.25
 

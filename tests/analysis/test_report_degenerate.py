@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from analysis.report import Resampling, draw, summarise, to_html, to_json, to_latex, to_markdown, wide
-from tests.analysis.test_report_identities import estimates, study
+from tests.analysis.test_report_identities import estimates
 
 ANSWERS = ["item", "reviewer", "label", "kind"]
 VERDICTS = ["item", "classifier", "verdict", "score"]
@@ -166,26 +166,24 @@ def content_of(case, resampling):
     return summarise(*CASES[case], resampling=RESAMPLING[resampling])
 
 
-@pytest.fixture(params=RESAMPLING)
-def resampling(request):
-    return request.param
-
-
 @pytest.fixture(params=CASES)
-def content(request, resampling):
-    return content_of(request.param, resampling)
+def content(request):
+    """The report with all there is."""
+    return content_of(request.param, "resampled")
 
 
-def test_the_numbers_are_json(content):
+@pytest.mark.parametrize("resampling", RESAMPLING)
+@pytest.mark.parametrize("case", CASES)
+def test_the_numbers_are_json_and_every_undefined_one_has_a_reason(case, resampling):
+    content = content_of(case, resampling)
     assert json.loads(to_json(content))["agreement"]["n_labels"] == content["agreement"]["n_labels"]
-
-
-def test_every_undefined_number_has_a_reason(content):
     assert [place for place, e in estimates(content) if e["value"] is None and not e["reason"]] == []
 
 
-def test_the_page_is_whole_and_says_nothing_that_is_no_number(content):
-    page = Page(to_html(content))
+@pytest.mark.parametrize("resampling", RESAMPLING)
+@pytest.mark.parametrize("case", CASES)
+def test_the_page_is_whole_and_says_nothing_that_is_no_number(case, resampling):
+    page = Page(to_html(content_of(case, resampling), {}))
     assert page.wrong == []
     assert page.tags["script"] == 0
     assert re.search(r"\b(nan|None|inf)\b", page.text) is None
@@ -210,9 +208,28 @@ def test_the_wide_table_has_a_row_for_every_item(case):
     assert wide(answers, verdicts)["item"].tolist() == sorted({*answers["item"], *verdicts["item"]})
 
 
-@pytest.mark.parametrize("case", ["no labels", "no labels but verdicts", "all not sure", "only third labels"])
-def test_without_a_first_label_there_is_no_figure_of_pairs(case):
-    assert "pair-agreement" not in draw(content_of(case, "plain"))
+@pytest.mark.parametrize(
+    ("case", "figures"),
+    [
+        ("no labels but verdicts", set()),
+        ("only third labels", set()),
+        ("reviewers without a common item", set()),
+        ("one item, split", {"pair-agreement"}),
+        ("one category only", {"pair-agreement"}),
+        ("nobody agrees", {"pair-agreement"}),
+        ("verdicts and scores all missing", {"pair-agreement"}),
+        ("verdicts all missing", {"pair-agreement", "roc"}),
+        ("constant scores", {"pair-agreement", "roc"}),
+        ("a classifier without scores", {"pair-agreement"}),
+        ("a classifier that judges no labelled item", {"pair-agreement"}),
+        ("no application has a name", {"pair-agreement", "roc"}),
+    ],
+)
+def test_a_figure_is_drawn_and_named_where_there_is_something_to_show(case, figures):
+    content = content_of(case, "plain")
+    drawn = draw(content)
+    assert set(drawn) == set(re.findall(r"\]\(figures/([\w-]+)\.svg\)", to_markdown(content))) == figures
+    assert Page(to_html(content, drawn)).wrong == []
 
 
 @pytest.mark.parametrize(
@@ -230,7 +247,7 @@ def test_without_a_first_label_there_is_no_figure_of_pairs(case):
     ],
 )
 def test_the_page_says_what_there_is_too_little_of(case, sentence):
-    assert sentence in Page(to_html(content_of(case, "plain"))).text
+    assert sentence in Page(to_html(content_of(case, "plain"), {})).text
 
 
 def test_the_checks_of_this_file_find_what_they_look_for():
@@ -249,7 +266,5 @@ def test_a_column_of_times_without_a_value_is_as_good_as_none():
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.999])
 def test_a_report_can_be_made_at_any_level(level):
-    made = study("k = 2 with overlap")
-    content = summarise(made.answers, made.verdicts, level=level)
-    page = Page(to_html(content, {}))
+    page = Page(to_html(summarise(FEW, RULE, level=level), {}))
     assert f"Intervals have a level of {100 * level:g} %" in page.text

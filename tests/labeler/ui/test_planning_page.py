@@ -1,0 +1,142 @@
+"""The planning page: what it shows follows from what is chosen."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labeler.service import coordinating, planning
+from labeler.service.planning import Assumptions
+from labeler.store import open_database
+from tests.labeler.conftest import NOW, make_study
+
+LIMIT_S = 30
+
+
+def planning_page(path: str) -> None:
+    from pathlib import Path
+
+    from labeler.store import open_database
+    from labeler.ui.coordinator import planning
+
+    with open_database(Path(path)) as db:
+        planning.render(db, "coordinator")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    path = tmp_path_factory.mktemp("planning") / "cache.study"
+    make_study(path)
+    return path
+
+
+def opened(path):
+    return no_exception(AppTest.from_function(planning_page, args=(str(path),), default_timeout=LIMIT_S).run())
+
+
+def no_exception(page):
+    assert [error.message for error in page.exception] == []
+    return page
+
+
+def widget(page, label):
+    return next(w for w in (*page.number_input, *page.slider) if w.label.startswith(label))
+
+
+def chosen(page, **values):
+    for label, value in values.items():
+        widget(page, label.replace("_", " ")).set_value(value)
+    return no_exception(page.run())
+
+
+def expected(page):
+    table = page.dataframe[0].value
+    return dict(zip(table["what"], table["expected"], strict=True))
+
+
+def needed(page):
+    table = page.dataframe[1].value
+    return dict(zip(table["for"], table["items"], strict=True))
+
+
+def warnings(page):
+    return " ".join(str(warning.value) for warning in page.warning)
+
+
+def test_the_page_begins_with_the_sizes_of_the_study(study):
+    page = opened(study)
+    assert [widget(page, label).value for label in ("Items", "Reviewers", "Reviewers per item")] == [8, 4, 2]
+    assert expected(page)["items a pair"] == pytest.approx((6 + 2 * 6) / 6)
+
+
+def test_the_page_shows_what_the_service_says(study):
+    page = opened(study)
+    told, unknown = planning.expected_of(planning.design(8, 4, 2, 0.2, 20), Assumptions())
+    assert expected(page) == pytest.approx({row["what"]: row["expected"] for row in told})
+    assert needed(page) == {row["for"]: row["items"] for row in planning.items_needed(Assumptions())}
+    assert [warning.value for warning in page.warning] == [f"Will not be told: {sentence}." for sentence in unknown]
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "row"),
+    [
+        ("Items", 586, "items a pair"),
+        ("Share of items", 0.5, "items a pair"),
+        ("Seconds for one label", 30.0, "hours a reviewer"),
+        ("Expected Fleiss", 0.5, "kappa"),
+        ("Expected share", 0.3, "agreed dissimilar items"),
+    ],
+)
+def test_another_choice_changes_what_is_to_be_expected(study, label, value, row):
+    page = opened(study)
+    before = expected(page)[row]
+    assert expected(chosen(page, **{label: value}))[row] != before
+
+
+def test_a_narrower_interval_takes_more_items(study):
+    page = opened(study)
+    before = needed(page)
+    after = needed(chosen(page, **{"Half-width": 0.05}))
+    assert all(after[name] > before[name] for name in before)
+
+
+def test_the_page_says_that_two_labels_an_item_do_not_identify_the_latent_class(study):
+    page = chosen(opened(study), Items=586, Share_of_items=0.0)
+    assert "true prevalence and reviewers' error rates: not identified" in warnings(page)
+    page = chosen(page, Share_of_items=0.2)
+    assert "not identified" not in warnings(page)
+
+
+def test_the_page_says_that_nothing_is_told_of_reviewers_without_copies(study):
+    assert "no retest items" in warnings(chosen(opened(study), Hidden_copies=0))
+
+
+def test_three_reviewers_an_item_are_possible(study):
+    page = chosen(opened(study), Reviewers_per_item=3, Share_of_items=0.0)
+    assert expected(page)["items a pair"] == pytest.approx(8 * 3 / 6)
+
+
+@pytest.mark.parametrize("extremes", ["lowest", "highest"])
+def test_the_ends_of_every_slider_are_shown(study, extremes):
+    page = opened(study)
+    for slider in page.slider:
+        slider.set_value(slider.min if extremes == "lowest" else slider.max)
+    assert len(no_exception(page.run()).dataframe) == 2
+
+
+def test_a_study_without_items_and_reviewers_has_a_page(tmp_path):
+    path = tmp_path / "empty.study"
+    coordinating.create_study(path, name="Empty", question="Alike?", coordinator="grace", now=NOW)
+    page = opened(path)
+    assert (widget(page, "Items").value, widget(page, "Reviewers").value) == (1, 2)
+
+
+def test_fewer_reviewers_than_were_to_label_an_item_end_in_no_error(study):
+    page = chosen(opened(study), Reviewers_per_item=4)
+    assert widget(chosen(page, Reviewers=3), "Reviewers per item").value <= 3
+
+
+def test_looking_at_the_page_changes_nothing(study):
+    before = study.read_bytes()
+    opened(study)
+    with open_database(study) as db:
+        assert planning.size_of_study(db) == (8, 4)
+    assert study.read_bytes() == before
