@@ -25,6 +25,7 @@ test-all: $(VENV)/.test-tools
 
 bench: $(VENV)/.test-tools
 	$(BIN)/python -m tests.performance.engine --json bench.json
+	$(BIN)/python -m tests.performance.report
 
 format: $(VENV)/.test-tools
 	$(BIN)/ruff check --fix .

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import ceil, comb, floor, sqrt
+from math import ceil, comb, floor, inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,7 +188,7 @@ def hours(n_labels: float, *, seconds: float) -> float:
     >>> hours(360, seconds=15)
     1.5
     """
-    if n_labels < 0 or seconds <= 0:
+    if not 0 <= n_labels < inf or not 0 < seconds < inf:
         raise ValueError(f"n_labels must be >= 0 and seconds > 0, got {n_labels} and {seconds}")
     return n_labels * seconds / 3600
 

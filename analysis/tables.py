@@ -201,7 +201,7 @@ def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
     missing = [name for name in ("item", "reviewer", "label") if name not in answers.columns]
     if missing:
         raise ValueError(f"the labels lack the column {', '.join(missing)}; they have {', '.join(map(str, answers))}")
-    table = answers.copy()
+    table = answers.reset_index(drop=True)
     if "kind" not in table:
         table["kind"] = "fresh"
     if "assignment" not in table:

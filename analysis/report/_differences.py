@@ -1,12 +1,14 @@
 """Two reports number by number: what a report says, against what the same data give now."""
 
+import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 # when and with what it was made may change, and what others published is not computed
-NOT_COMPARED = ("study.reported_utc", "versions.", "published")
+NOT_COMPARED = re.compile(r"(study\.reported_utc|versions|published)($|[.\[])")
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def differences(
     return [
         Difference(place, theirs.get(place), ours.get(place))
         for place in places
-        if not place.startswith(NOT_COMPARED)
+        if not NOT_COMPARED.match(place)
         and not (place in ours and place in theirs and _same(theirs[place], ours[place], tolerance))
     ]
 
@@ -55,12 +57,19 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     """Every number, text and empty collection with its place, as `agreement.pairs[0].percent.value`."""
     if isinstance(value, Mapping) and value:
         for name, entry in value.items():
-            yield from _leaves(entry, f"{place}.{name}" if place else str(name))
+            yield from _leaves(entry, _below(place, str(name)))
     elif isinstance(value, (list, tuple)) and value:
         for index, entry in enumerate(value):
             yield from _leaves(entry, f"{place}[{index}]")
     else:
         yield place, value
+
+
+def _below(place: str, name: str) -> str:
+    """The place of an entry; a name that could be taken for a place is quoted."""
+    if not re.fullmatch(r"[\w -]+", name):
+        return f"{place}[{json.dumps(name)}]"
+    return f"{place}.{name}" if place else name
 
 
 def _same(a: Any, b: Any, tolerance: float) -> bool:

@@ -73,7 +73,7 @@ def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], nu
 
 def percent(share: float | None) -> str:
     """A share as a percentage with one decimal; a dash where there is none."""
-    return DASH if share is None else f"{100 * share:.1f} %"
+    return DASH if share is None else f"{100 * share:.1f} %".replace("-", "−")
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -13,6 +13,7 @@ _ESCAPES = {
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "−": "$-$", "–": "--", "“": "``", "”": "''", "χ": r"$\chi$",
     "²": r"\textsuperscript{2}", "θ": r"$\theta$", "▲": r"$\blacktriangle$", "µ": r"\textmu{}",
 }  # fmt: skip
+LAST_OF_T1 = 0x17F  # Latin with its extensions
 _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
@@ -27,7 +28,7 @@ def to_latex(content: Mapping[str, Any]) -> str:
     Returns
     -------
     str
-        Sections with booktabs tables, without a preamble: it needs the packages booktabs, textcomp and amssymb, and T1 fonts.
+        Sections with booktabs tables, without a preamble: it needs booktabs, textcomp and amssymb, and T1 fonts.
         Figures are named, not included; every text from outside is escaped.
     """
     report = document(content)
@@ -66,6 +67,7 @@ def _table(block: Table) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """One line in which nothing is a command; a character that T1 fonts lack is a question mark."""
+    """One line in which nothing is a command or an option of one; what T1 fonts lack is a question mark."""
     line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
-    return _SPECIAL.sub(lambda found: _ESCAPES[found.group()], line)
+    line = "".join(c if ord(c) <= LAST_OF_T1 or c in _ESCAPES else "?" for c in line)
+    return ("{}" if line[:1] in ("[", "*") else "") + _SPECIAL.sub(lambda found: _ESCAPES[found.group()], line)

@@ -7,6 +7,7 @@ from typing import Any
 from analysis.report._document import Block, Bullets, Figure, Paragraph, Table
 from analysis.report._sections import document
 
+_LIST = re.compile(r"^(\d*)([-+.)])")  # what begins an item of a list, or a rule
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$!&@])")
 
 
@@ -53,4 +54,4 @@ def _table(block: Table) -> str:
 
 def _escaped(text: str) -> str:
     """One line without markup."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return _LIST.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", " ".join(text.split())))

@@ -15,11 +15,13 @@ def methods(content: Content) -> str:
 
 def _sentences(content: Content) -> Iterator[str]:
     agreement, level = content["agreement"], f"{100 * content['parameters']['level']:g} %"
-    n_reviewers = len(agreement["reviewers"])
+    question = content["study"]["question"]
+    blind = "blind to each other, to names and to automatic verdicts"
+    asked = f", by the question “{question}”, {blind}" if question else ""
     yield (
-        f"{n_reviewers} reviewers put {agreement['n_items']} benchmarks into two categories, similar and dissimilar, "
-        f"by the question “{content['study']['question'] or 'are the runs similar?'}”, blind to each other, to names "
-        f"and to automatic verdicts; {agreement['n_labels']} first labels enter the analysis."
+        f"{_counted(len(agreement['reviewers']), 'reviewer')} put {_counted(agreement['n_items'], 'benchmark')} into "
+        f"two categories, similar and dissimilar{asked}; {_counted(agreement['n_labels'], 'first label')} entered the "
+        "analysis."
     )
     yield from _plan(content["plan"])
     yield (
@@ -45,9 +47,12 @@ def _plan(plan: Content | None) -> Iterator[str]:
         return
     yield (
         f"Each item was assigned to {plan.get('per_item', 2)} reviewers in balanced blocks within applications (seed "
-        f"{plan['seed']}); a share of {plan.get('overlap', 0):g} was labelled by all, and each reviewer met "
-        f"{plan.get('retest', 0)} items a second time, hidden."
+        f"{plan['seed']})."
     )
+    if plan.get("overlap"):
+        yield f"A share of {plan['overlap']:g} of the items was assigned to all reviewers."
+    if plan.get("retest"):
+        yield f"Each reviewer met {_counted(plan['retest'], 'item')} a second time, hidden under another code."
 
 
 def _classifiers(content: Content) -> Iterator[str]:
@@ -65,8 +70,16 @@ def _classifiers(content: Content) -> Iterator[str]:
 
 
 def _resampling(resampling: Content | None) -> Iterator[str]:
-    if resampling:
+    if resampling and resampling["n_bootstrap"]:
+        yield f"Bootstrap intervals come from {resampling['n_bootstrap']} draws of items (seed {resampling['seed']})."
+    if resampling and resampling["n_sweeps"]:
         yield (
-            f"Resampling used seed {resampling['seed']}: {resampling['n_bootstrap']} bootstrap draws of items and "
-            f"{resampling['n_sweeps']} sweeps of a Gibbs sampler for the latent class model."
+            "A latent class model with conditional independence was fitted by EM; its 90 % credible intervals come "
+            f"from a Gibbs sampler ({resampling['n_sweeps']} sweeps in each of four chains); its fit was tested with "
+            f"{resampling['n_misfit']} data sets drawn from it (seed {resampling['seed']})."
         )
+
+
+def _counted(n: int, noun: str) -> str:
+    """A number with its noun: 1 item, 2 items."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

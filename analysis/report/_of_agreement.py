@@ -46,7 +46,7 @@ class Labels:
 def agreement_numbers(labels: Labels, level: float, resampling: Resampling) -> dict[str, Any]:
     """Everything the report says of agreement."""
     first = labels.first
-    counts = count_table(first)
+    counts = count_table(first).sort_index()  # so that draws do not depend on the order of rows
     n_labels = counts.sum(axis=1)
     only_two = first[first["item"].map(n_labels) == 2]  # an item seen by more enters several pairs: not independent
     independent = agreement.pair_agreements(only_two, level=level)
@@ -131,7 +131,7 @@ def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
         used["first and third"] = pd.concat([labels.first, labels.third], ignore_index=True)
     rows = []
     for name, table in used.items():
-        counts = count_table(table)
+        counts = count_table(table).sort_index()
         rows.append(
             {
                 "labels": name,
@@ -146,7 +146,7 @@ def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
 def _by_groups(first: pd.DataFrame, level: float) -> dict[str, Any]:
     """By application and date, and over thirds of each reviewer's labels in order and by time on task."""
     parts: dict[str, Any] = {}
-    dated = first.assign(date=first["created_utc"].str[:10]) if "created_utc" in first else first
+    dated = first.assign(date=first["created_utc"].astype("string").str[:10]) if "created_utc" in first else first
     for name, column in (("by_application", "application"), ("by_date", "date")):
         is_known = column in dated and dated[column].notna().any() and len(dated)
         parts[name] = plain(agreement.by_group(dated, column, level=level)) if is_known else []

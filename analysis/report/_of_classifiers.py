@@ -125,7 +125,7 @@ def _scores(
     """What follows from the score behind the verdicts; None where the classifier has no scores."""
     if "score" not in rows or not pd.to_numeric(rows["score"]).notna().any():
         return None
-    truth = _decided(agreed)
+    truth = _decided(agreed).sort_index()  # so that folds do not depend on the order of rows
     scores = pd.to_numeric(rows.set_index("item")["score"]).reindex(truth.index)
     known = pd.to_numeric(rows["threshold"]).dropna() if "threshold" in rows else pd.Series(dtype=float)
     numbers = {

@@ -106,7 +106,7 @@ def _latent(truth: Truths, labels: Labels, verdicts: pd.DataFrame, resampling: R
 
 
 def _undecided(items: pd.DataFrame) -> list[dict[str, Any]]:
-    rows = items[items["category"] == "undecided"]
+    rows = items[items["category"] == "undecided"].sort_values("item")
     known = rows["posterior"].notna()
     return [
         {"item": str(item), "posterior": float(posterior) if is_known else None}

@@ -1,10 +1,12 @@
 """How much of a report is resampled, and from which seed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
+
+MIN_MISFIT = 19  # so that p = 0.05 can be reached
 
 
 @dataclass(frozen=True)
@@ -19,13 +21,26 @@ class Resampling:
     n_sweeps : int
         Sweeps of the Gibbs sampler of the latent class model; 0: the model is not fitted.
     n_misfit : int
-        Data sets drawn for the test of misfit.
+        Data sets drawn for the test of misfit, at least 19 where the model is fitted.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, or `n_misfit` too small.
     """
 
     seed: int = 1
     n_bootstrap: int = 2000
     n_sweeps: int = 1500
     n_misfit: int = 199
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be drawn."""
+        for name, value in asdict(self).items():
+            if value < 0:
+                raise ValueError(f"{name} must not be negative, got {value}")
+        if self.n_sweeps and self.n_misfit < MIN_MISFIT:
+            raise ValueError(f"n_misfit must be at least {MIN_MISFIT}, got {self.n_misfit}")
 
     @classmethod
     def none(cls, seed: int = 1) -> Self:
@@ -37,7 +52,7 @@ class Resampling:
         """Read back from a report; raises ValueError if these are none."""
         try:
             return cls(**{name: int(value) for name, value in given.items()})
-        except TypeError as error:
+        except (AttributeError, OverflowError, TypeError) as error:
             raise ValueError(f"resampling: {error}") from None
 
     def rng(self, part: str) -> np.random.Generator:

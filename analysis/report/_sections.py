@@ -23,6 +23,7 @@ from analysis.report._document import (
 from analysis.report._methods import methods
 from analysis.report._sections_agreement import agreement_sections
 from analysis.report._sections_classifiers import classifier_sections
+from analysis.report.figures import clean
 
 Content = Mapping[str, Any]
 
@@ -38,6 +39,7 @@ def document(content: Content) -> Document:
     content : mapping
         What `summarise` returned, or the same read back from JSON.
     """
+    content = clean(content)
     study = content["study"]
     notes = tuple(Paragraph(note, "note") for note in content["notes"])
     sections = (

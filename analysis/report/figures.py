@@ -69,7 +69,7 @@ def clean(value: Any) -> Any:
     return [clean(entry) for entry in value] if isinstance(value, list) else value
 
 
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def pair_agreement(content: Mapping[str, Any]) -> Chart | None:

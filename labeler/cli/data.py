@@ -143,9 +143,13 @@ def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file
     else:
         with opened(named(study)) as db:
             found = checking.check_study(db, file, actor=OWNER, now=now())
-    show([{"place": d.place, "in the file": d.given, "recomputed": d.recomputed} for d in found], as_json=as_json)
+    rows = [{"place": d.place, "in the file": d.given, "recomputed": d.recomputed} for d in found]
+    if not as_json:  # every digit: a table would round the difference away
+        rows = [{name: value if isinstance(value, str) else repr(value) for name, value in row.items()} for row in rows]
+    show(rows, as_json=as_json)
     if found:
-        raise InputError(f"{file}: {len(found)} numbers differ from what the data give now.")
+        places = "1 place differs" if len(found) == 1 else f"{len(found)} places differ"
+        raise InputError(f"{file}: {places} from what the data give now.")
     remark(f"Every number of {file} agrees.")
 
 

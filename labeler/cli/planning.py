@@ -23,7 +23,6 @@ CLASSIFIERS = ("same=0.3/0.85", "heuristic=0.92/0.45")
 def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The size of a study and who labels what."""
     for option in (
-        click.option("--retest", type=click.IntRange(min=0), default=20, show_default=True),
         click.option("--overlap", type=SHARE, default=0.2, show_default=True, help="Share of items that all label."),
         click.option("--per-item", type=click.IntRange(min=2), default=2, show_default=True),
     ):
@@ -37,12 +36,19 @@ def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--items", type=click.IntRange(min=1), default=None, help="Number of items.  [default: 586]")
 @click.option("--reviewers", type=click.IntRange(min=2), default=None, help="Number of reviewers.  [default: 4]")
 @design_options
+@click.option("--retest", type=click.IntRange(min=0), default=20, show_default=True, help="Hidden copies a reviewer.")
 @click.option("--half-width", type=click.FloatRange(0, 1, min_open=True), default=STANDARD.half_width,
               show_default=True, help="Wanted for every interval.")  # fmt: skip
 @click.option("--kappa", type=float, default=STANDARD.kappa, show_default=True, help="Expected Fleiss' kappa.")
 @click.option("--prevalence", type=SHARE, default=STANDARD.prevalence, show_default=True,
               help="Expected share of dissimilar.")  # fmt: skip
-@click.option("--seconds", type=float, default=STANDARD.seconds, show_default=True, help="For one label.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, 86_400, min_open=True),
+    default=STANDARD.seconds,
+    show_default=True,
+    help="For one label.",
+)
 @json_option
 def planning(
     study: Path | None,
@@ -61,10 +67,12 @@ def planning(
     if study is not None or (settings().study is not None and items is None):
         with opened(study or settings().study) as db:
             known_items, known_reviewers = service.size_of_study(db)
-        items, reviewers = items or known_items, reviewers or known_reviewers
+        items, reviewers = items or known_items, reviewers or max(known_reviewers, 2)
+        if not items:
+            raise InputError("The study has no items with measurements yet. Import some, or give --items.")
     planned = service.design(items or 586, reviewers or 4, per_item, overlap, retest)
     assumed = Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width)
-    needed = service.items_needed(assumed, per_item=per_item)
+    needed = service.items_needed(assumed)
     told, unknown = service.expected_of(planned, assumed)
     if as_json:
         click.echo(json.dumps({"needed": needed, "expected": told, "not_told": list(unknown)}, indent=1))
@@ -95,14 +103,13 @@ def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str,
 @click.option("--hard", type=SHARE, default=0.0, show_default=True, help="Share of items that are hard for everybody.")
 @click.option("--shared-error", type=SHARE, default=0.0, show_default=True,
               help="Share of items that mislead the first reviewer and the first classifier alike.")  # fmt: skip
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR")
 @click.option("--goals", is_flag=True, help="Show instead how well truth is recovered in made-up studies (a minute).")
 def simulate(
     items: int,
     per_item: int,
     overlap: float,
-    retest: int,
     reviewers: list[Rater],
     classifiers: list[Rater],
     prevalence: float,
@@ -122,7 +129,7 @@ def simulate(
         return
     if out is None:
         raise InputError("Give --out DIR for the files, or --goals.")
-    planned = service.design(items, len(reviewers), per_item, overlap, retest)
+    planned = service.design(items, len(reviewers), per_item, overlap, 0)
     files = service.simulated(
         planned, reviewers, classifiers, prevalence, hard_share=hard, shared_error=shared_error, seed=seed
     )

@@ -108,16 +108,23 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
         with _dask_executor(scheduler) as executor:
             yield executor
     elif jobs > 1:
-        pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
-        try:
-            _start_workers(pool, jobs)
+        with workers(jobs) as pool:
             yield pool
-        except BrokenProcessPool:
-            raise InputError(f"A worker process ended unexpectedly, perhaps for lack of memory. {GOES_ON}") from None
-        finally:
-            pool.shutdown(cancel_futures=True)
     else:
         yield None
+
+
+@contextmanager
+def workers(jobs: int) -> Iterator[Executor]:
+    """Processes to compute with, all started; a lost one is said in words."""
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
+    try:
+        _start_workers(pool, jobs)
+        yield pool
+    except BrokenProcessPool:
+        raise InputError(f"A worker process ended unexpectedly, perhaps for lack of memory. {GOES_ON}") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 @contextmanager
@@ -156,8 +163,12 @@ def _without_logs() -> Iterator[None]:
 
 
 def _start_workers(pool: ProcessPoolExecutor, jobs: int) -> None:
-    """Start all workers while Ctrl+C is ignored, which they inherit: their own imports take a while."""
+    """Start all workers while Ctrl+C is ignored, which they inherit: their own imports take a while.
+
+    Each gets one thread for linear algebra; more of them than processors would be in each other's way.
+    """
     answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # this process has read it already
     try:
         for _ in range(jobs):
             pool.submit(os.getpid)

@@ -12,6 +12,8 @@ from labeler.service import reporting
 from labeler.service.reporting import ReportOptions
 from labeler.store import Database
 
+PARTS = {"agreement", "classifiers", "parameters", "notes"}
+
 
 def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[Difference]:
     """Recompute every number of a report from the study, with the report's own seed and level.
@@ -52,9 +54,9 @@ def _read(file: Path) -> dict[str, Any]:
         given = json.loads(file.read_bytes())
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}.") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: not JSON ({error}).") from None
-    if not isinstance(given, dict) or not {"agreement", "classifiers", "parameters", "notes"} <= set(given):
+    if not isinstance(given, dict) or not isinstance(given.get("notes"), list) or not set(given) >= PARTS:
         raise InputError(f"{file}: not a report of labeler (report.json).")
     return given
 

@@ -16,7 +16,7 @@ from labeler.formats import tables
 from labeler.store import Database, items, people
 
 Rater = simulation.Rater
-NAMES = ("A", "B", "C", "D", "E", "F", "G", "H", "I", "J")
+MANY_REVIEWERS = 12  # more pairs of them tell no more
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Assumptions:
     level: float = 0.95
 
 
-def items_needed(assumed: Assumptions, *, per_item: int = 2) -> list[dict[str, Any]]:
+def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
     """How many items each interval needs, and the hours of labelling where the number of labels follows from that.
 
     Raises
@@ -62,7 +62,7 @@ def items_needed(assumed: Assumptions, *, per_item: int = 2) -> list[dict[str, A
         n = planning.items_for_kappa(
             assumed.half_width, kappa=assumed.kappa, prevalence=assumed.prevalence, level=assumed.level
         )
-        needed: list[tuple[str, int, int | None]] = [("Fleiss' kappa, items with two labels", n, per_item)]
+        needed: list[tuple[str, int, int | None]] = [("Fleiss' kappa, items with two labels", n, 2)]
         for name, share, n_labels in shares:
             n = planning.items_for_share(assumed.half_width, share=share, level=assumed.level)
             needed.append((name, n, n_labels))
@@ -122,9 +122,11 @@ def _row(name: str, estimate: Estimate) -> dict[str, Any]:
 
 
 def _not_identified(planned: planning.Design) -> str | None:
-    reviewers = [f"reviewer {i + 1}" for i in range(planned.n_reviewers)]
-    blocks: list[Sequence[str]] = list(combinations(reviewers, planned.per_item)) if planned.overlap < 1 else []
-    judged = identifiability_of_plan([*blocks, reviewers] if planned.overlap else blocks)
+    """Why the latent class model is not identified; None where it is: with three labels on an item it always is."""
+    if planned.per_item >= 3 or (planned.overlap and planned.n_reviewers >= 3):
+        return None
+    reviewers = [f"reviewer {i + 1}" for i in range(min(planned.n_reviewers, MANY_REVIEWERS))]
+    judged = identifiability_of_plan(list(combinations(reviewers, 2)))
     return None if judged.identified else judged.words
 
 
@@ -201,6 +203,9 @@ def rater(text: str) -> Rater:
     name, _, rates = text.partition("=")
     sensitivity, _, specificity = rates.partition("/")
     try:
-        return Rater(name, float(sensitivity), float(specificity))
+        found = Rater(name, float(sensitivity), float(specificity))
     except ValueError:
+        found = None
+    if found is None or not name.strip():
         raise InputError(f"{text!r} is not NAME=SENSITIVITY/SPECIFICITY, such as ada=0.95/0.9.") from None
+    return found

@@ -53,6 +53,11 @@ class ReportOptions:
     level: float = 0.95
     resampling: Resampling = FULL_RESAMPLING
 
+    def __post_init__(self) -> None:
+        """Refuse a level that is none."""
+        if not 0 < self.level < 1:
+            raise ValueError(f"level must be within (0, 1), got {self.level}")
+
     @classmethod
     def of_report(cls, parameters: Mapping[str, Any]) -> Self:
         """Those that a report says it was made with; raises KeyError, TypeError or ValueError if it does not."""

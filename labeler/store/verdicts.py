@@ -16,7 +16,10 @@ def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
 
     It is then the one that `table` shows.
     """
-    means = {name: float(np.mean(values)) for name, values in verdict.pairs.items()} | dict(verdict.means)
+    known = dict(verdict.means)
+    means = {
+        name: known[name] if name in known else float(np.mean(values)) for name, values in verdict.pairs.items()
+    } | known
     pairs = np.stack(list(verdict.pairs.values())).astype("<f4").tobytes() if verdict.pairs else None
     linkage = np.asarray(verdict.linkage, dtype="<f8").tobytes() if verdict.linkage is not None else None
     db.execute(

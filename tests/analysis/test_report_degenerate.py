@@ -258,7 +258,6 @@ def test_the_checks_of_this_file_find_what_they_look_for():
     assert list(latex_faults("\\section*{a\\_b \\& 5\\,\\%}".replace("\\,", ""))) == []
 
 
-@pytest.mark.xfail(strict=True, reason="an empty column of times is one of floats to pandas, and .str fails on it")
 def test_a_column_of_times_without_a_value_is_as_good_as_none():
     empty = pd.Series([float("nan")] * len(FEW))  # what read_csv makes of it
     assert summarise(FEW.assign(created_utc=empty), RULE)["agreement"]["by_date"] == []

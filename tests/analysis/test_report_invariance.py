@@ -59,12 +59,10 @@ def test_the_order_of_rows_changes_no_number(name):
     assert [d.place for d in found if ".scores.threshold." not in d.place] == []
 
 
-@pytest.mark.xfail(strict=True, reason="folds are dealt out in the order of the rows, so thresholds change with it")
 def test_the_order_of_rows_changes_no_threshold():
     assert not differences(plain("k = 3"), in_another_order("k = 3"))
 
 
-@pytest.mark.xfail(strict=True, reason="the bootstrap and the Gibbs sampler draw items in the order of the rows")
 def test_the_order_of_rows_changes_no_resampled_number():
     answers, verdicts = shuffled(study("k = 3"), 1)
     assert not differences(report("k = 3"), summarise(answers, verdicts, resampling=SMALL))
@@ -86,7 +84,6 @@ def test_verdicts_put_together_from_two_tables_change_no_number():
     assert differences(plain("k = 2 with overlap"), summarise(made.answers, verdicts)) == []
 
 
-@pytest.mark.xfail(strict=True, reason="an index with a value twice ends in an error of pandas about lengths")
 def test_answers_put_together_from_two_tables_change_no_number():
     made = study("k = 2 with overlap")
     answers = indexed(made.answers, [n // 2 for n in range(1000)])

@@ -81,11 +81,10 @@ def test_one_altered_number_is_named_with_both_values(study, made):
     header, line = result.stdout.splitlines()
     assert header.split("  ")[0] == "place"
     now = json.loads((run("report", "--study", study, "--check", made, "--json", code=1)).stdout)[0]["recomputed"]
-    assert line.split() == ["agreement.percent.value", "0.125", f"{now:.4g}"]
+    assert line.split() == ["agreement.percent.value", "0.125", repr(now)]
     assert result.stderr.startswith(f"Error: {made}: 1 ")
 
 
-@pytest.mark.xfail(strict=True, reason="the table writes four digits, so it shows two equal values as a difference")
 def test_values_that_differ_look_different_in_the_table(study, made):
     value = json.loads(made.read_text())["agreement"]["percent"]["value"]
     changed(made, lambda content: content["agreement"]["percent"].update(value=value + 1e-6))
@@ -229,7 +228,6 @@ def test_planning_takes_the_sizes_of_a_study(labelled, monkeypatch):
     assert "8 items, 4 reviewers" in run("planning").stderr
 
 
-@pytest.mark.xfail(strict=True, reason="a study without items is planned as if it had 586")
 def test_planning_a_study_without_items_says_so(tmp_path):
     run("init", "--study", tmp_path / "new.study")
     assert "586" not in run("planning", "--study", tmp_path / "new.study", code=1).stderr
@@ -242,7 +240,8 @@ def test_planning_a_study_without_items_says_so(tmp_path):
         (("--kappa", "nan"), 1, "appa must be within"),
         (("--prevalence", 0), 1, "revalence must be within"),
         (("--half-width", 1), 1, "must be within (0, 1), got 1"),
-        (("--seconds", 0), 1, "seconds > 0"),
+        (("--seconds", 0), 2, "--seconds"),
+        (("--seconds", "inf"), 2, "--seconds"),
         (("--per-item", 5), 1, "got 5 with 4 reviewers"),
         (("--half-width", 0), 2, "--half-width"),
         (("--items", 0), 2, "--items"),
@@ -323,14 +322,6 @@ def test_a_rater_that_is_none_is_refused_as_a_wrong_option(tmp_path, option, tex
 def test_a_made_up_study_that_cannot_be_is_refused_in_words(tmp_path, arguments, said):
     assert said in error("simulate", "--out", tmp_path / "s", *arguments)
     assert not (tmp_path / "s").exists()
-
-
-@pytest.mark.xfail(strict=True, reason="--retest is offered, and nothing is made of it")
-def test_a_made_up_study_has_the_retest_items_that_were_asked_for(tmp_path):
-    for n in (0, 5):
-        simulate(tmp_path / str(n), "--retest", n)
-    none, five = ((tmp_path / str(n) / "labels.csv").read_text() for n in (0, 5))
-    assert none != five
 
 
 def test_a_made_up_study_that_cannot_be_written_is_refused(tmp_path):

@@ -12,7 +12,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
@@ -20,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from labeler.cli.verdicts import workers
 from labeler.config import bundled
 from labeler.model import Series
 from labeler.service import computing, coordinating, importing
@@ -115,10 +118,8 @@ def verdict_times(study: Path) -> list[dict[str, Any]]:
         ("only verdicts, one core", 1, JudgeOptions(only_verdict=True)),
         ("only verdicts, two cores", 2, JudgeOptions(only_verdict=True)),
     ):
-        pool = warm_pool(n_jobs) if n_jobs > 1 else None
-        n_items, taken = judge_study(study, options, pool)
-        if pool:
-            pool.shutdown()
+        with warm_workers(n_jobs) as pool:
+            n_items, taken = judge_study(study, options, pool)
         rows.append(
             {"verdicts of all classifiers": title, "benchmarks": n_items, "s": taken,
              f"s for {N_WHOLE}": taken * N_WHOLE / n_items, "ms a benchmark": 1e3 * taken / n_items}
@@ -127,12 +128,17 @@ def verdict_times(study: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def warm_pool(n_jobs: int) -> Executor:
-    pool = ProcessPoolExecutor(n_jobs, get_context("spawn"))
+@contextmanager
+def warm_workers(n_jobs: int) -> Iterator[Executor | None]:
+    """The command's own workers, with everything imported; None for this process."""
+    if n_jobs == 1:
+        yield None
+        return
     noise = [np.random.default_rng(0).normal(10, 1, 100) for _ in range(3)]
-    for future in [pool.submit(judge, noise, NAMES) for _ in range(8 * n_jobs)]:
-        future.result()
-    return pool
+    with workers(n_jobs) as pool:
+        for future in [pool.submit(judge, noise, NAMES) for _ in range(8 * n_jobs)]:
+            future.result()
+        yield pool
 
 
 def judge_study(study: Path, options: JudgeOptions, pool: Executor | None, *, repeats: int = 3) -> tuple[int, float]:
@@ -168,7 +174,7 @@ def peak_memory_mb() -> float:
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
-def against_plain_loop(study: Path, *, every: int = 10) -> list[dict[str, Any]]:
+def against_plain_loop(study: Path, *, every: int = 4) -> list[dict[str, Any]]:
     """The same benchmarks judged by a plain loop over pairs, by us on one core, and by us on two."""
     with open_database(study) as db:
         measured = [runs.of_item(db, item.item_id) for item in items.all_items(db)[::every]]
@@ -176,9 +182,8 @@ def against_plain_loop(study: Path, *, every: int = 10) -> list[dict[str, Any]]:
     rows = [row_beside("plain loop", plain_s, plain_s, len(measured))]
     one_s = seconds(lambda: [judge(series, NAMES) for series in measured], repeats=5)
     rows.append(row_beside("one core", one_s, plain_s, len(measured)))
-    pool = warm_pool(2)
-    two_s = seconds(lambda: list(pool.map(judge, measured, [NAMES] * len(measured))), repeats=5)
-    pool.shutdown()
+    with warm_workers(2) as pool:
+        two_s = seconds(lambda: list(pool.map(judge, measured, [NAMES] * len(measured))), repeats=5)
     rows.append(row_beside("two cores", two_s, plain_s, len(measured)))
     print_table("Beside a plain loop over the pairs", rows)
     return rows

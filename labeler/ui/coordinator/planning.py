@@ -30,6 +30,6 @@ def render(db: Database, _person: str) -> None:
     left.write("What this design gives to expect")
     left.dataframe(told, hide_index=True)
     right.write(f"What an interval of ±{half_width:g} takes")
-    right.dataframe(planning.items_needed(assumed, per_item=per_item), hide_index=True)
+    right.dataframe(planning.items_needed(assumed), hide_index=True)
     for sentence in unknown:
         st.warning(f"Will not be told: {sentence}.")

@@ -223,7 +223,6 @@ def test_a_report_without_settings_that_can_be_used_is_refused(study, fresh, wha
         check(study, file)
 
 
-@pytest.mark.xfail(strict=True, reason="ends in an error that no shell shows in words, or is taken for other settings")
 @pytest.mark.parametrize("what", NOT_REFUSED)
 def test_a_report_with_impossible_settings_is_refused(study, fresh, what):
     file = with_part(fresh, *NOT_REFUSED[what])
@@ -231,7 +230,6 @@ def test_a_report_with_impossible_settings_is_refused(study, fresh, what):
         check(study, file)
 
 
-@pytest.mark.xfail(strict=True, reason="notes that are no list end in a TypeError")
 @pytest.mark.parametrize("notes", [None, 5])
 def test_a_report_whose_notes_are_no_list_is_refused(files, fresh, notes):
     file = with_part(fresh, "notes", notes)
