@@ -142,10 +142,12 @@ def test_a_label_file_that_is_not_there_is_refused(tmp_path):
 
 
 def test_verdicts_with_all_their_columns():
-    content = b"score,verdict,item,classifier,m1\n0.25,similar,a,same,x\n-1e-3,dissimilar,b,mine,y\n"
+    content = b"score,verdict,item,classifier,threshold,m1\n0.25,similar,a,same,0.2,x\n-1e-3,dissimilar,b,mine,,y\n"
     table = verdicts_of(content)
-    assert table.columns.tolist() == ["item", "classifier", "verdict", "score"]
-    assert table.to_numpy().tolist() == [["a", "same", "similar", 0.25], ["b", "mine", "dissimilar", -0.001]]
+    assert table.columns.tolist() == ["item", "classifier", "verdict", "score", "threshold"]
+    assert table.to_numpy().tolist() == [
+        ["a", "same", "similar", 0.25, 0.2], ["b", "mine", "dissimilar", -0.001, None],
+    ]  # fmt: skip
 
 
 def test_the_classifier_may_be_named_by_the_person_where_the_file_does_not():
