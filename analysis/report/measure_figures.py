@@ -207,45 +207,42 @@ def _heat_map(values: pd.DataFrame, theta: float | None, title: str) -> Chart:
     """Rows of the index, columns of the measures; the row with the largest median on top."""
     values = values.astype(float)
     ordered = values.iloc[np.argsort(-values.median(axis=1).fillna(0).to_numpy(), kind="stable")]
-    n_rows, n_columns = ordered.shape
-    cells = pd.DataFrame(
-        {
-            "row": np.repeat(np.arange(n_rows), n_columns),
-            "column": np.tile(np.arange(n_columns), n_rows),
-            "value": ordered.to_numpy().ravel(),
-        }
-    ).dropna()
-    cells["dark"] = cells["value"] > DARK_FROM
-    cells["exceeds"] = False if theta is None else cells["value"] > theta
     names = [str(name).split("#") for name in ordered.index]
     titles = [_in_two_lines(title_of(str(name))) for name in ordered.columns]
     padding = 18 if len(titles[0]) > 1 else 4  # room for the second line
     header = _labelled(titles, orient="top", labelAngle=0, labelPadding=padding)
-    base = alt.Chart(cells).encode(
-        x=alt.X("column:O", title=None, axis=header, scale=alt.Scale(domain=list(range(n_columns)))),
-        y=alt.Y("row:O", title=None, axis=_labelled(names), scale=alt.Scale(domain=list(range(n_rows)))),
+    base = alt.Chart(_cells(ordered, theta)).encode(
+        x=alt.X("column:O", title=None, axis=header, scale=alt.Scale(domain=list(range(len(titles))))),
+        y=alt.Y("row:O", title=None, axis=_labelled(names), scale=alt.Scale(domain=list(range(len(names))))),
     )
-    text = base.encode(
-        text=alt.Text("value:Q", format=".2f"),
-        color=alt.Color("dark:N", scale=alt.Scale(domain=[False, True], range=[INK, PAPER]), legend=None),
-    )
-    mark = base.transform_filter("datum.exceeds").encode(
-        color=alt.Color("dark:N", scale=alt.Scale(domain=[False, True], range=[INK, PAPER]), legend=None)
-    )
+    readable = alt.Color("dark:N", scale=alt.Scale(domain=[False, True], range=[INK, PAPER]), legend=None)
+    mark = base.transform_filter("datum.exceeds").encode(color=readable)
     legend = "mean dissimilarity over all pairs of runs, from 0 (alike) to 1"
     legend += "" if theta is None else f"; ▲ above θ = {theta:g}"
-    is_two_lined = any(len(lines) > 1 for lines in names)
     return (
         alt.layer(
             base.mark_rect(stroke=PAPER).encode(color=alt.Color("value:Q", scale=_SHADES, legend=None)),
-            text.mark_text(),
+            base.encode(text=alt.Text("value:Q", format=".2f"), color=readable).mark_text(),
             mark.mark_point(shape="triangle-up", filled=True, size=22, opacity=1, xOffset=24),
             title=alt.TitleParams(title, subtitle=legend, anchor="start", fontSize=12, offset=12),
         )
         .resolve_scale(color="independent")
-        .properties(width=alt.Step(86), height=alt.Step(32 if is_two_lined else 22))
+        .properties(width=alt.Step(86), height=alt.Step(32 if any(len(lines) > 1 for lines in names) else 22))
         .configure_view(stroke=None)
     )
+
+
+def _cells(values: pd.DataFrame, theta: float | None) -> pd.DataFrame:
+    """One row a known value: where it stands, how dark its cell is, and whether it is above the threshold."""
+    n_rows, n_columns = values.shape
+    cells = pd.DataFrame(
+        {
+            "row": np.repeat(np.arange(n_rows), n_columns),
+            "column": np.tile(np.arange(n_columns), n_rows),
+            "value": values.to_numpy().ravel(),
+        }
+    ).dropna()
+    return cells.assign(dark=cells["value"] > DARK_FROM, exceeds=False if theta is None else cells["value"] > theta)
 
 
 _SHADES = alt.Scale(domain=[0, 1], range=["#f4f6f9", INK])
