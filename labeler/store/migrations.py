@@ -28,7 +28,23 @@ def m001_first_schema(db: "Database") -> None:
         db.execute(statement)
 
 
-MIGRATIONS: list[Callable[["Database"], None]] = [m001_first_schema]
+def m002_which_verdicts_are_shown(db: "Database") -> None:
+    """When a verdict was last asked for, and what was left out for it; a view of the ones asked for last."""
+    db.execute("ALTER TABLE verdicts ADD COLUMN n_left_out INTEGER NOT NULL DEFAULT 0")
+    db.execute("ALTER TABLE verdicts ADD COLUMN used_utc TEXT NOT NULL DEFAULT ''")
+    db.execute("UPDATE verdicts SET used_utc = created_utc")
+    # of each classifier's verdicts on the measurements as they are, the one asked for last
+    db.execute(
+        """CREATE VIEW shown_verdicts AS
+            SELECT * FROM (
+                SELECT i.name, i.benchmark, i.application, v.*, row_number() OVER (
+                    PARTITION BY v.item_id, v.classifier ORDER BY v.used_utc DESC, v.verdict_id DESC) AS age
+                FROM verdicts v JOIN items i USING (item_id) WHERE v.data_hash = i.data_hash)
+            WHERE age = 1"""
+    )
+
+
+MIGRATIONS: list[Callable[["Database"], None]] = [m001_first_schema, m002_which_verdicts_are_shown]
 
 _FIRST_SCHEMA = (
     """CREATE TABLE studies (
@@ -133,22 +149,13 @@ _FIRST_SCHEMA = (
         clusters TEXT NOT NULL,
         n_runs INTEGER NOT NULL,
         n_iterations INTEGER NOT NULL,
-        n_left_out INTEGER NOT NULL DEFAULT 0,
         pairs BLOB,
         linkage BLOB,
         error TEXT,
         created_utc TEXT NOT NULL,
-        used_utc TEXT NOT NULL,
         CHECK ((verdict IS NULL) = (error IS NOT NULL)),
         UNIQUE (item_id, classifier, parameters, data_hash, version)
     ) STRICT""",
-    # of each classifier's verdicts on the measurements as they are, the one asked for last
-    """CREATE VIEW shown_verdicts AS
-        SELECT * FROM (
-            SELECT i.name, i.benchmark, i.application, v.*, row_number() OVER (
-                PARTITION BY v.item_id, v.classifier ORDER BY v.used_utc DESC, v.verdict_id DESC) AS age
-            FROM verdicts v JOIN items i USING (item_id) WHERE v.data_hash = i.data_hash)
-        WHERE age = 1""",
     """CREATE TABLE events (
         event_id INTEGER PRIMARY KEY AUTOINCREMENT,
         at_utc TEXT NOT NULL,

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from labeler.errors import StudyError
-from labeler.store import create_database, migrations, open_database
+from labeler.store import create_database, migrations, open_database, verdicts
 from labeler.store.assignments import NewAssignment
 from labeler.store.assignments import add as add_assignments
 from labeler.store.database import APPLICATION_ID
@@ -59,6 +59,28 @@ def test_a_file_of_version_0_is_brought_to_the_latest_and_stays_there(study_path
         with open_database(study_path) as opened:
             assert migrations.version(opened) == len(migrations.MIGRATIONS)
             assert tables(opened) == set(REFERENCES)
+
+
+def test_a_study_of_version_1_keeps_its_verdicts_and_shows_them(study_path, monkeypatch):
+    monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:1])
+    with create_database(study_path) as first:
+        first.execute(
+            """INSERT INTO items
+                   (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash)
+               VALUES ('x', 'x', '', '{}', 's', 'lower', 3, 60, 'h')"""
+        )
+        first.execute(
+            """INSERT INTO verdicts (item_id, classifier, parameters, data_hash, version, verdict, means, clusters,
+                                     n_runs, n_iterations, created_utc)
+               VALUES (1, 'same', '{}', 'h', 1, 'similar', '{}', '[]', 3, 60, '2026-01-01T00:00:00+00:00')"""
+        )
+    monkeypatch.undo()
+    with open_database(study_path) as opened:
+        assert migrations.version(opened) == len(migrations.MIGRATIONS)
+        assert verdicts.table(opened)[["item", "classifier", "verdict"]].to_numpy().tolist() == [
+            ["x", "same", "similar"]
+        ]
+        assert [v.n_left_out for v in verdicts.of_item(opened, 1)] == [0]
 
 
 def test_a_step_that_fails_leaves_no_trace_and_the_version_before(study_path, monkeypatch):
