@@ -1,12 +1,11 @@
 """Bootstrap intervals: items, or whole groups of items, are drawn again with replacement."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.intervals import Estimate
+from analysis.intervals import Estimate, Groups, group_numbers
 
 Floats = NDArray[np.float64]
 
@@ -21,7 +20,7 @@ def bootstrap(
     rng: np.random.Generator,
     n_draws: int = N_DRAWS,
     level: float = 0.95,
-    groups: Sequence[object] | pd.Series | None = None,
+    groups: Groups | None = None,
 ) -> Estimate:
     """A statistic with the percentile interval [1]_ of its values on items drawn with replacement.
 
@@ -66,7 +65,7 @@ def bootstrap(
     """
     if n_draws < 1:
         raise ValueError(f"n_draws must be at least 1, got {n_draws}")
-    of_item, n_groups = _numbered(n_items, groups)
+    of_item, n_groups = (np.arange(n_items), n_items) if groups is None else group_numbers(n_items, groups)
     if n_items == 0:
         return Estimate(None, reason="no items")
     value = float(_values(statistic, np.ones((1, n_items)))[0])
@@ -125,16 +124,6 @@ def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> 
 def _values(statistic: Callable[[Floats], ArrayLike], weights: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(statistic(weights), dtype=float)
-
-
-def _numbered(n_items: int, groups: Sequence[object] | pd.Series | None) -> tuple[NDArray[np.intp], int]:
-    """The number of each item's group, and how many groups there are."""
-    if groups is None:
-        return np.arange(n_items), n_items
-    if len(groups) != n_items:
-        raise ValueError(f"groups has {len(groups)} entries for {n_items} items")
-    numbers, names = pd.factorize(pd.Series(list(groups), dtype=object), use_na_sentinel=False)
-    return numbers, len(names)
 
 
 def _weights(rng: np.random.Generator, n_draws: int, n: int) -> Floats:

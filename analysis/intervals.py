@@ -194,12 +194,18 @@ def numbered_groups(n_items: int, groups: Groups | None) -> tuple[NDArray[np.int
     """
     if groups is None:
         return None, None
+    numbers, n_groups = group_numbers(n_items, groups)
+    if n_groups < MIN_GROUPS:
+        return None, f"fewer than {MIN_GROUPS} groups ({n_groups}): standard error as if items were independent"
+    return numbers, None
+
+
+def group_numbers(n_items: int, groups: Groups) -> tuple[NDArray[np.intp], int]:
+    """The number of each item's group, and how many groups there are; raises ValueError as `numbered_groups`."""
     if len(groups) != n_items:
         raise ValueError(f"groups has {len(groups)} entries for {n_items} items")
     numbers, names = pd.factorize(pd.Series(list(groups), dtype=object), use_na_sentinel=False)
-    if len(names) < MIN_GROUPS:
-        return None, f"fewer than {MIN_GROUPS} groups ({len(names)}): standard error as if items were independent"
-    return numbers, None
+    return numbers, len(names)
 
 
 def _check_count(x: float, n: float, level: float) -> None:

@@ -144,7 +144,7 @@ def _at_least(limits: Limits, span: float) -> Limits:
 
 def _drawn(block: Block, ordered: Block, axes: dict[str, Limits]) -> Iterator[dict[str, Any]]:
     """The payload of each run of a block."""
-    starts = _bin_starts(block.shape[1])
+    starts = bin_starts(block.shape[1])
     low, high = np.minimum.reduceat(block, starts, axis=1), np.maximum.reduceat(block, starts, axis=1)
     medians, quantiles = _window_medians(block), _quantiles(ordered, PERCENTILES)
     outside = {
@@ -163,7 +163,8 @@ def _drawn(block: Block, ordered: Block, axes: dict[str, Limits]) -> Iterator[di
 
 
 @lru_cache
-def _bin_starts(n: int) -> NDArray[np.int64]:
+def bin_starts(n: int) -> NDArray[np.int64]:
+    """Where each of at most 300 bins of a run of n iterations begins."""
     return np.linspace(0, n, min(MAX_BINS, n), endpoint=False).astype(np.int64)
 
 

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from labeler.binning import MEDIAN_WINDOW
+from labeler.binning import MEDIAN_WINDOW, bin_starts
 from labeler.model import Series
 
 INK, BAND, PAPER = "#1b2a41", "#a9b3c1", "#ffffff"
@@ -69,9 +69,8 @@ def _unit(payload: Mapping[str, Any]) -> tuple[float, str]:
 
 def _band(run: Mapping[str, Any], factor: float) -> pd.DataFrame:
     low, high = _unpacked(run["low"]) / factor, _unpacked(run["high"]) / factor
-    starts = np.linspace(0, run["n"], len(low), endpoint=False).astype(int)
     # the last bin once more where the run ends: a step needs somewhere to go
-    table = {"iteration": [*starts, run["n"]], "low": [*low, low[-1]], "high": [*high, high[-1]]}
+    table = {"iteration": [*bin_starts(run["n"]), run["n"]], "low": [*low, low[-1]], "high": [*high, high[-1]]}
     return pd.DataFrame(table)
 
 

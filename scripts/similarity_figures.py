@@ -7,7 +7,6 @@ With a study that has verdicts on the benchmarks of the ICPE '23 data challenge:
 """
 
 import argparse
-import re
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,8 +62,8 @@ def with_tables(text: str) -> str:
     """The document with its tables of flags made anew, between their marks."""
     for kind in ("measures", "classifiers"):
         begin, end = f"<!-- {kind}: made by scripts/similarity_figures.py -->\n", f"<!-- end of {kind} -->"
-        pattern = re.escape(begin) + ".*?" + re.escape(end)
-        text = re.sub(pattern, lambda _match: begin + flag_table(kind) + end, text, flags=re.DOTALL)  # noqa: B023
+        before, _, rest = text.partition(begin)
+        text = before + begin + flag_table(kind) + end + rest.partition(end)[2]
     return text
 
 

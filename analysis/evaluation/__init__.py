@@ -17,7 +17,6 @@ from analysis.evaluation._confusion import (
     specificity,
     youden,
 )
-from analysis.evaluation._evaluate import Evaluation, Rates, evaluate, rates
 from analysis.evaluation._scores import (
     AucComparison,
     PrecisionRecall,
@@ -42,12 +41,10 @@ __all__ = [
     "Comparison",
     "Confusion",
     "CostRange",
-    "Evaluation",
     "Extremes",
     "McNemar",
     "PairedShares",
     "PrecisionRecall",
-    "Rates",
     "Roc",
     "ThresholdChoice",
     "accuracy",
@@ -61,7 +58,6 @@ __all__ = [
     "confusion_matrix",
     "cost_range",
     "cross_validated_threshold",
-    "evaluate",
     "f1",
     "mcc",
     "mcnemar",
@@ -70,7 +66,6 @@ __all__ = [
     "precision",
     "precision_recall",
     "prevalence",
-    "rates",
     "roc",
     "sensitivity",
     "specificity",

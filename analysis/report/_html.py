@@ -45,6 +45,7 @@ def draw(content: Mapping[str, Any]) -> dict[str, str]:
         "pair-agreement": figures.pair_agreement(content),
         "measures-by-application": measure_figure(content),
         "roc": figures.roc(content),
+        "precision-recall": figures.precision_recall(content),
     }
     return {name: figures.to_svg(chart) for name, chart in charts.items() if chart is not None}
 

@@ -18,8 +18,9 @@ def _sentences(content: Content) -> Iterator[str]:
     question = content["study"]["question"]
     blind = "blind to each other, to names and to automatic verdicts"
     asked = f", by the question “{question}”, {blind}" if question else ""
+    n_reviewers = len(agreement["leniency"]["raters"])
     yield (
-        f"{_counted(len(agreement['reviewers']), 'reviewer')} put {_counted(agreement['n_items'], 'benchmark')} into "
+        f"{_counted(n_reviewers, 'reviewer')} put {_counted(agreement['n_items'], 'benchmark')} into "
         f"two categories, similar and dissimilar{asked}; {_counted(agreement['n_labels'], 'first label')} entered the "
         "analysis."
     )

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from analysis import agreement
-from analysis.intervals import Estimate, wilson
+from analysis.intervals import Estimate
 from analysis.report._json import plain
 from analysis.report._resampling import Resampling
 from analysis.tables import count_table
@@ -65,10 +65,6 @@ def agreement_numbers(labels: Labels, level: float, resampling: Resampling) -> d
         "by_applications": _clustered(first, counts, level),
         "bootstrap": _bootstrap(counts, level, resampling),
         "warning": agreement.minority_warning(counts),
-        "reviewers": [
-            {"reviewer": rater, "n": len(rows), "dissimilar": plain(_share_of(rows, "dissimilar", level))}
-            for rater, rows in first.groupby("rater")
-        ],
         "leniency": plain(agreement.leniency(first, level=level)),
         "retest": plain(agreement.retest_agreement(labels.retest, level=level)),
         "by_labels_used": _by_labels_used(labels, level),
@@ -92,10 +88,6 @@ def _pairs(first: pd.DataFrame, level: float) -> list[dict[str, Any]]:
 
 def _with_bands(kappa: Estimate) -> dict[str, Any]:
     return {**plain(kappa), "band_low": agreement.band(kappa.low), "band_high": agreement.band(kappa.high)}
-
-
-def _share_of(rows: pd.DataFrame, category: str, level: float) -> Estimate:
-    return wilson(int((rows["category"] == category).sum()), len(rows), level)
 
 
 def _clustered(first: pd.DataFrame, counts: pd.DataFrame, level: float) -> dict[str, Any]:
@@ -125,8 +117,8 @@ def _bootstrap(counts: pd.DataFrame, level: float, resampling: Resampling) -> di
 
 
 def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
-    """Agreement of the first labels, after own revisions, and with third labels; each by itself."""
-    used = {"first": labels.first, "after own revisions": labels.current}
+    """Agreement after own revisions, and with third labels; that of the first labels is the agreement over all."""
+    used = {"after own revisions": labels.current}
     if len(labels.third):
         used["first and third"] = pd.concat([labels.first, labels.third], ignore_index=True)
     rows = []
@@ -148,20 +140,22 @@ def _by_groups(first: pd.DataFrame, level: float) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     dated = first.assign(date=first["created_utc"].astype("string").str[:10]) if "created_utc" in first else first
     for name, column in (("by_application", "application"), ("by_date", "date")):
-        is_known = column in dated and dated[column].notna().any() and len(dated)
-        parts[name] = plain(agreement.by_group(dated, column, level=level)) if is_known else []
+        found = agreement.by_group(dated, column, level=level) if _has(dated, column) else []
+        parts[name] = plain(found)
     for name, column in (("by_position", "position"), ("by_time_on_task", "dwell_ms")):
-        is_known = column in first and pd.to_numeric(first[column]).notna().any()
-        parts[name] = plain(agreement.by_order(first, column, n_bins=N_PARTS, level=level)) if is_known else []
+        found = agreement.by_order(first, column, n_bins=N_PARTS, level=level) if _has(first, column) else []
+        parts[name] = plain(found)
     return parts
+
+
+def _has(labels: pd.DataFrame, column: str) -> bool:
+    """Whether anything is known in this column."""
+    return column in labels and bool(labels[column].notna().any())
 
 
 def _order(first: pd.DataFrame) -> dict[str, Any] | None:
     """Whether the share of dissimilar, or agreement, changes over each reviewer's labels; None without positions."""
-    if "position" not in first or not pd.to_numeric(first["position"]).notna().any():
+    if not _has(first, "position"):
         return None
-    outcomes = ["dissimilar", "agreement"]
-    if "dwell_ms" in first and pd.to_numeric(first["dwell_ms"]).notna().any():
-        outcomes.append("dwell_ms")
-    placed = first[pd.to_numeric(first["position"]).notna()]
-    return dict(plain(agreement.order_test(placed, outcomes=outcomes)))
+    outcomes = ["dissimilar", "agreement", *(["dwell_ms"] if _has(first, "dwell_ms") else [])]
+    return dict(plain(agreement.order_test(first[first["position"].notna()], outcomes=outcomes)))

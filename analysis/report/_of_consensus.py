@@ -13,8 +13,6 @@ from analysis.report._json import plain
 from analysis.report._of_agreement import Labels
 from analysis.report._resampling import Resampling
 
-AGREED_ONLY, ADJUDICATED, LATENT = "agreed_only", "adjudicated", "latent"
-
 
 @dataclass(frozen=True)
 class Truths:

@@ -111,7 +111,7 @@ def _groups(agreement: Content) -> Iterator[Block]:
         ("Labels", "Number", "Agreement", "Fleiss' kappa"),
         [
             (row["labels"], row["n_labels"], estimate(row["percent"]), estimate(row["fleiss_kappa"], as_percent=False))
-            for row in agreement["by_labels_used"]
+            for row in ({"labels": "first", **agreement}, *agreement["by_labels_used"])
         ],
         numeric=(1,),
     )
@@ -158,7 +158,7 @@ def _order_in_words(order: Content | None) -> str:
 
 def _reviewers(agreement: Content) -> Iterator[Block]:
     leniency = agreement["leniency"]
-    if agreement["reviewers"]:
+    if leniency["raters"]:
         yield table(
             "How often each reviewer says dissimilar, and the log odds of that on equal items (0: as the others).",
             ("Reviewer", "First labels", "Dissimilar", "Log odds on equal items"),

@@ -40,9 +40,8 @@ def _beside_each_other(content: Content) -> Iterator[Block]:
     if content["measures"].get("heuristic"):
         yield Figure("measures-by-application", "What the heuristic measures, by application.")
     if any(row["scores"] and row["scores"]["roc"]["threshold"] for row in content["classifiers"].values()):
-        yield Figure(
-            "roc", "Sensitivity against false alarms over all thresholds; point: the classifier's own threshold."
-        )
+        yield Figure("roc", "Sensitivity against false alarms over all thresholds; point: the verdicts as they are.")
+        yield Figure("precision-recall", "Precision against sensitivity; grey: the share of dissimilar items.")
     if content["comparisons"]:
         yield table(
             "Two classifiers on the same agreed items: McNemar's exact test over all, and within each class, where "

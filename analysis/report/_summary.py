@@ -12,8 +12,8 @@ from analysis.report._json import plain
 from analysis.report._of_agreement import Labels, agreement_numbers
 from analysis.report._of_classifiers import classifier_numbers, comparisons
 from analysis.report._of_consensus import consensus_numbers, latent_rates, truths
+from analysis.report._of_measures import measure_numbers
 from analysis.report._resampling import Resampling
-from analysis.report.measure_figures import mean_measures
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
 NO_RESAMPLING = Resampling.none()
@@ -103,7 +103,7 @@ def summarise(
             for name, rows in classifiers.items()
         },
         "comparisons": comparisons(verdicts, truth, level),
-        "measures": {name: _measures(rows) for name, rows in classifiers.items()},
+        "measures": {name: measure_numbers(rows) for name, rows in classifiers.items()},
         "hashes": plain(provenance.hashes),
         "versions": plain(provenance.versions),
         "notes": list(provenance.notes),
@@ -185,22 +185,3 @@ def _used(verdicts: pd.DataFrame) -> dict[str, Any]:
             for name, rows in makings.groupby("classifier")
         }
     }
-
-
-def _measures(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """The mean of each measure by application: application, n, means; empty where no means are known."""
-    if not {"application", "means"} <= set(rows):
-        return []
-    rows = rows[rows["means"].map(len) > 0]
-    if not len(rows):
-        return []
-    table = rows[["application"]].join(pd.DataFrame(list(rows["means"]), index=rows.index))
-    names = [name for name in table if name != "application"]
-    return [
-        {
-            "application": row["application"],
-            "n": int(row["n"]),
-            "means": {name: None if pd.isna(row[name]) else float(row[name]) for name in names},
-        }
-        for row in mean_measures(table).to_dict("records")
-    ]

@@ -5,7 +5,7 @@ Nothing is told by colour alone: dark and light differ in greyscale too, and wha
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -99,29 +99,60 @@ def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
 def roc(content: Mapping[str, Any]) -> Chart | None:
     """Sensitivity against the share of false alarms, a line a classifier; None where none has scores."""
     curves, points = [], []
-    for name, row in content["classifiers"].items():
-        scores = row["scores"]
-        if not scores or not scores["roc"]["threshold"]:
-            continue
-        curve = scores["roc"]
-        every = max(1, len(curve["threshold"]) // MAX_STEPS)
-        steps = list(zip(curve["false_positive_rate"], curve["sensitivity"], strict=True))
-        drawn = [*steps[::every], steps[-1]]
-        curves += [{"classifier": name, "step": i, "x": x, "y": y} for i, (x, y) in enumerate(drawn)]
+    for name, row, scores in _scored(content):
+        curves += _steps(name, scores["roc"]["false_positive_rate"], scores["roc"]["sensitivity"])
         if row["sensitivity"]["value"] is not None and row["specificity"]["value"] is not None:
             points.append({"classifier": name, "x": 1 - row["specificity"]["value"], "y": row["sensitivity"]["value"]})
-    if not curves:
+    titles = ("share of similar items called dissimilar", "share of dissimilar items called so")
+    return _curves(curves, points, pd.DataFrame({"x": [0, 1], "y": [0, 1]}), titles)
+
+
+def precision_recall(content: Mapping[str, Any]) -> Chart | None:
+    """Precision against sensitivity, a line a classifier; None where none has scores."""
+    curves, points, shares = [], [], []
+    for name, row, scores in _scored(content):
+        curves += _steps(name, scores["precision_recall"]["recall"], scores["precision_recall"]["precision"])
+        shares.append(scores["precision_recall"]["prevalence"])
+        if row["sensitivity"]["value"] is not None and row["precision"]["value"] is not None:
+            points.append({"classifier": name, "x": row["sensitivity"]["value"], "y": row["precision"]["value"]})
+    titles = ("share of dissimilar items called so", "share of the items called dissimilar that are")
+    return _curves(curves, points, pd.DataFrame({"x": [0, 1], "y": shares[:1] * 2}) if shares else None, titles)
+
+
+def _scored(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+    """The classifiers whose scores make a curve: name, numbers, and what follows from the scores."""
+    for name, row in content["classifiers"].items():
+        if row["scores"] and row["scores"]["roc"]["threshold"]:
+            yield name, row, row["scores"]
+
+
+def _steps(name: str, x: Sequence[float], y: Sequence[float]) -> list[dict[str, Any]]:
+    """A curve's points in order, no more of them than can be seen."""
+    points = list(zip(x, y, strict=True))
+    drawn = [*points[:: max(1, len(points) // MAX_STEPS)], points[-1]]
+    return [{"classifier": name, "step": i, "x": x, "y": y} for i, (x, y) in enumerate(drawn)]
+
+
+def _curves(
+    curves: Sequence[Mapping[str, Any]],
+    points: Sequence[Mapping[str, Any]],
+    chance: pd.DataFrame | None,
+    titles: tuple[str, str],
+) -> Chart | None:
+    """Lines told apart by their dashes, a mark at each classifier's own verdicts, and what guessing gives."""
+    if not curves or chance is None:
         return None
-    x = alt.X("x:Q", title="share of similar items called dissimilar", scale=alt.Scale(domain=[0, 1]), axis=_PERCENT)
-    y = alt.Y("y:Q", title="share of dissimilar items called so", scale=alt.Scale(domain=[0, 1]), axis=_PERCENT)
+    x = alt.X("x:Q", title=titles[0], scale=alt.Scale(domain=[0, 1]), axis=_PERCENT)
+    y = alt.Y("y:Q", title=titles[1], scale=alt.Scale(domain=[0, 1]), axis=_PERCENT)
     dash = alt.StrokeDash("classifier:N", title=None, legend=alt.Legend(symbolSize=400, orient="right"))
-    shape = alt.Shape("classifier:N", title=None)
-    chance = alt.Chart(pd.DataFrame({"x": [0, 1], "y": [0, 1]})).mark_line(color=SOFT, strokeWidth=0.7)
     lines = alt.Chart(pd.DataFrame(curves)).mark_line(color=INK, strokeWidth=1.5, interpolate="linear")
-    layers = [chance.encode(x=x, y=y), lines.encode(x=x, y=y, strokeDash=dash, order="step:Q")]
+    layers = [
+        alt.Chart(chance).mark_line(color=SOFT, strokeWidth=0.7).encode(x=x, y=y),
+        lines.encode(x=x, y=y, strokeDash=dash, order="step:Q"),
+    ]
     if points:
         marks = alt.Chart(pd.DataFrame(points)).mark_point(color=INK, filled=True, size=90, opacity=1)
-        layers.append(marks.encode(x=x, y=y, shape=shape))
+        layers.append(marks.encode(x=x, y=y, shape=alt.Shape("classifier:N", title=None)))
     return alt.layer(*layers).properties(width=320, height=320).configure_view(stroke=None)
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.cluster import hierarchy
 
 from analysis.dissimilarity import MEASURES, title_of
+from analysis.report._of_measures import measures_of
 from analysis.report.figures import INK, PAPER, SOFT, Chart, clean
 from analysis.runs import Floats
 
@@ -57,26 +58,6 @@ def means(values: Mapping[str, float], *, theta: float | None) -> Chart:
     return _bars(values, theta).configure_view(stroke=None)
 
 
-def mean_measures(table: pd.DataFrame) -> pd.DataFrame:
-    """The mean of each measure over the benchmarks of each application.
-
-    Parameters
-    ----------
-    table : DataFrame
-        One row a benchmark: columns application and benchmark, and one column a measure in [0, 1], NaN where it was
-        not computed.
-
-    Returns
-    -------
-    DataFrame
-        Columns application, n (benchmarks) and one a measure; in order of application.
-    """
-    grouped = table.groupby("application")
-    means = grouped[_measures_of(table)].mean()
-    means.insert(0, "n", grouped.size())
-    return means.reset_index()
-
-
 def measures_by_application(table: pd.DataFrame, *, theta: float | None) -> Chart:
     """The mean of each measure over the benchmarks of each application, as a heat map (the paper's Figure 2).
 
@@ -93,7 +74,7 @@ def measures_by_application(table: pd.DataFrame, *, theta: float | None) -> Char
         The application with the largest median of means on top.
     """
     names = [f"{name or 'no application'} ({n})" for name, n in zip(table["application"], table["n"], strict=True)]
-    values = table[_measures_of(table)].set_axis(pd.Index(names))
+    values = table[measures_of(table)].set_axis(pd.Index(names))
     return _heat_map(values, theta, "Applications (number of benchmarks)")
 
 
@@ -115,7 +96,7 @@ def measures_by_benchmark(table: pd.DataFrame, application: str, *, theta: float
     rows = table[table["application"] == application]
     if not len(rows):
         raise ValueError(f"there is no benchmark of the application {application!r}")
-    values = rows[_measures_of(table)].set_axis(pd.Index(_without_common_start(list(rows["benchmark"]))))
+    values = rows[measures_of(table)].set_axis(pd.Index(_without_common_start(list(rows["benchmark"]))))
     return _heat_map(values, theta, f"Benchmarks of {application or 'no application'}")
 
 
@@ -194,13 +175,6 @@ def _bars(
     if theta is not None:
         layers.append(alt.Chart(pd.DataFrame({"value": [theta]})).mark_rule(color=INK, strokeDash=[3, 2]).encode(x=x))
     return alt.layer(*layers).properties(width=width, height=alt.Step(17))
-
-
-def _measures_of(table: pd.DataFrame) -> list[str]:
-    measures = [str(name) for name in table.columns if name not in ("application", "benchmark", "n")]
-    if not measures:
-        raise ValueError("the table has no measure beside application and benchmark")
-    return measures
 
 
 def _heat_map(values: pd.DataFrame, theta: float | None, title: str) -> Chart:

@@ -162,8 +162,9 @@ def replicate(out: Path | None, as_json: bool) -> None:
 
     The data set has the published counts; what they do not fix is arbitrary, and the report says so.
     """
-    folder = bundled("data", "replication")
-    compared = replicating.compare(replicating.replication_report(folder))
+    replication = replicating.replication(bundled("data", "replication"))
+    content = replication.content()
+    compared = replicating.compare(content)
     show(
         [
             {"where": c.where, "what": c.what, "paper": c.paper, "ours": c.ours, "agrees": "yes" if c.agrees else "NO",
@@ -173,7 +174,7 @@ def replicate(out: Path | None, as_json: bool) -> None:
         as_json=as_json,
     )  # fmt: skip
     if out is not None:
-        for path in reporting.write_files(replicating.replication_files(folder), out):
+        for path in reporting.write_files(replication.files(replicating.with_published(content)), out):
             remark(str(path))
     if not all(c.agrees for c in compared):
         raise InputError("Some numbers differ from the paper's.")

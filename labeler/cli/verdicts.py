@@ -96,9 +96,8 @@ def _compute(db: Database, options: JudgeOptions, jobs: int, scheduler: str | No
         raise InputError(f"Stopped. {GOES_ON}") from None
     if not computed.n_items:
         raise InputError("The study has no measurements to judge. Import some first.")
-    remark(
-        f"Judged {computed.n_computed} of {computed.n_items} items anew; {computed.n_without_verdict} got no verdict."
-    )
+    missing = f"{computed.n_without_verdict} verdicts could not be given"
+    remark(f"Judged {computed.n_computed} of {computed.n_items} items anew; {missing}.")
 
 
 @contextmanager

@@ -41,7 +41,8 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
     Raises
     ------
     Refused
-        If it is no table, lacks a column, or holds a verdict or a score that is none.
+        If it is no table, lacks a column, holds a verdict or a number that is none, or two verdicts of a
+        classifier on an item.
     """
     table = _read(source, VERDICT_COLUMNS if classifier else (*VERDICT_COLUMNS, "classifier"))
     if "classifier" not in table:
@@ -53,6 +54,9 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
     for line, verdict in table["verdict"].items():
         if verdict not in ("similar", "dissimilar", ""):
             raise Refused(source.name, f"verdict {verdict!r} is not similar, dissimilar or empty", f"line {line}")
+    for line in table.index[table.duplicated(["item", "classifier"])]:
+        item, name = table.loc[line, ["item", "classifier"]]
+        raise Refused(source.name, f"classifier {name!r} has two verdicts on item {item!r}", f"line {line}")
     numbers = {
         name: [
             _number(source, text, line, name)
@@ -79,7 +83,7 @@ def write(table: pd.DataFrame) -> str:
 
 
 def _cell(value: object, n_columns: int) -> str:
-    text = "" if pd.isna(value) else str(value)  # type: ignore[call-overload]
+    text = "" if pd.isna(value) else str(value)  # type: ignore[call-overload]  # of any object
     if isinstance(value, str) and _FORMULA.match(text):
         text = f"'{text}"
     must_quote = _QUOTED.search(text) or (n_columns == 1 and not text)

@@ -37,16 +37,14 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
         If the file cannot be read or is no report.
     """
     given = _read(file)
-    return differences(given, _as_read(reporting.report_of_study(db, _options(given, file), actor=actor, now=now)))
+    return differences(given, reporting.report_of_study(db, _options(given, file), actor=actor, now=now))
 
 
 def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[Difference]:
     """The same from a label table and a verdict table."""
     given = _read(file)
     notes = tuple(map(str, given["notes"]))
-    return differences(
-        given, _as_read(reporting.report_of_files(label_file, verdict_file, notes, _options(given, file)))
-    )
+    return differences(given, reporting.report_of_files(label_file, verdict_file, notes, _options(given, file)))
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -66,9 +64,3 @@ def _options(given: Mapping[str, Any], file: Path) -> ReportOptions:
         return ReportOptions.of_report(given["parameters"])
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{file}: its parameters cannot be used ({error}).") from None
-
-
-def _as_read(content: Mapping[str, Any]) -> dict[str, Any]:
-    """As it would come back from its file: lists for tuples, texts for keys."""
-    read: dict[str, Any] = json.loads(json.dumps(content))
-    return read

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis import schemes
+from analysis import report, schemes
 from analysis.classifiers import CLASSIFIERS, Verdict, explain
 from analysis.dissimilarity import title_of
 from analysis.report import figures, measure_figures
@@ -82,16 +82,15 @@ def means(reasoned: Reasoned) -> figures.Chart:
     return measure_figures.means(stored.means, theta=_theta(stored.classifier, stored.threshold))
 
 
-def schematic_pairs(db: Database) -> figures.Chart:
+def schematic_pairs() -> figures.Chart:
     """Figure 1 of the paper: made pairs that differ in one way, with their five measures."""
-    del db  # the figure of no study; it takes the same argument as the others
     return measure_figures.schematic_pairs(schemes.figure_1_pairs(rng=np.random.default_rng(FIGURE_1_SEED)))
 
 
 def by_application(db: Database, classifier: str = "heuristic") -> figures.Chart:
     """Figure 2 of the paper: the mean of each measure by application; raises InputError without verdicts."""
     table, theta = _means_table(db, classifier)
-    return measure_figures.measures_by_application(measure_figures.mean_measures(table), theta=theta)
+    return measure_figures.measures_by_application(report.mean_measures(table), theta=theta)
 
 
 def by_benchmark(db: Database, application: str, classifier: str = "heuristic") -> figures.Chart:
@@ -119,7 +118,7 @@ def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequen
     InputError
         If an application or item is not in the study, nothing has been judged, or an item has no measurements.
     """
-    charts = {"schematic-pairs": schematic_pairs(db), "measures-by-application": by_application(db)}
+    charts = {"schematic-pairs": schematic_pairs(), "measures-by-application": by_application(db)}
     for application in of_applications:
         charts[f"measures-by-benchmark-{_file_name(application)}"] = by_benchmark(db, application)
     for name in of_items:
@@ -165,11 +164,11 @@ def _file_name(name: str) -> str:
 
 def _means_table(db: Database, classifier: str) -> tuple[pd.DataFrame, float | None]:
     table = verdicts.table(db)
-    rows = table[(table["classifier"] == classifier) & (table["means"].map(len) > 0)]
-    if not len(rows):
-        raise InputError(f"No item has the measures of {classifier} yet. Compute them: labeler verdicts")
-    measures = pd.DataFrame(list(rows["means"]), index=rows.index)
-    return rows[["application", "benchmark"]].join(measures), _theta(classifier, float(rows["threshold"].iloc[0]))
+    rows = table[table["classifier"] == classifier]
+    measured = report.measure_table(rows)
+    if not len(measured):
+        raise InputError(f"No item has the measures of {classifier} yet. Compute verdicts first.")
+    return measured, _theta(classifier, float(rows.loc[measured.index[0], "threshold"]))
 
 
 def _theta(classifier: str, threshold: float | None) -> float | None:

@@ -71,10 +71,6 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
     taken = {one.name for one in judges(JudgeOptions())} & set(table["classifier"])
     if taken:
         raise InputError(f"{path}: {min(taken)} is computed here; give the imported classifier another name.")
-    doubled = table[table.duplicated(["item", "classifier"])]
-    if len(doubled):
-        first = doubled.iloc[0]
-        raise InputError(f"{path}: classifier {first['classifier']!r} has two verdicts on item {first['item']!r}.")
     with db.atomic():
         for name in set(table["classifier"]):
             verdicts.remove(db, name, IMPORTED)

@@ -74,10 +74,12 @@ def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
         raise InputError(sentence(error)) from None
 
 
-def design(n_items: int, n_reviewers: int, per_item: int, overlap: float, retest: int) -> planning.Design:
+def design(
+    n_items: int, n_reviewers: int, per_item: int, overlap: float, retest: int, n_applications: int | None = None
+) -> planning.Design:
     """A design; raises InputError if it is none."""
     try:
-        return planning.Design(n_items, n_reviewers, per_item, overlap, retest)
+        return planning.Design(n_items, n_reviewers, per_item, overlap, retest, n_applications)
     except ValueError as error:
         raise InputError(sentence(error)) from None
 
@@ -130,9 +132,10 @@ def _not_identified(planned: planning.Design) -> str | None:
     return None if judged.identified else judged.words
 
 
-def size_of_study(db: Database) -> tuple[int, int]:
-    """The numbers of items with measurements and of reviewers."""
-    return sum(item.n_runs > 0 for item in items.all_items(db)), len(people.reviewers(db))
+def size_of_study(db: Database) -> tuple[int, int, int]:
+    """The numbers of items with measurements, of reviewers, and of applications."""
+    measured = [item for item in items.all_items(db) if item.n_runs]
+    return len(measured), len(people.reviewers(db)), len({item.application for item in measured} - {""})
 
 
 def simulated(

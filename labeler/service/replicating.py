@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from labeler.service.reporting import REPLICATION_NOTE, files_of_files, report_of_files
+from labeler.service.reporting import REPLICATION_NOTE, Gathered, gathered_files
 
 PAIRS_IN_PERCENT = {"R1 – R2": 47, "R1 – R3": 57, "R1 – R4": 35, "R2 – R3": 53, "R2 – R4": 77, "R3 – R4": 62}
 CONFUSION = {
@@ -30,25 +30,14 @@ class Compared:
     note: str = ""
 
 
-def replication_report(folder: Path) -> dict[str, Any]:
-    """The ordinary report on the replication data set.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds labels.csv and verdicts.csv.
-    """
-    return report_of_files(folder / "labels.csv", folder / "verdicts.csv", (REPLICATION_NOTE,))
+def replication(folder: Path) -> Gathered:
+    """The replication data set, which holds labels.csv and verdicts.csv, as the ordinary report takes it."""
+    return gathered_files(folder / "labels.csv", folder / "verdicts.csv", (REPLICATION_NOTE,))
 
 
-def replication_files(folder: Path) -> dict[str, str]:
-    """The same report as files, with the published numbers beside ours: name -> text."""
-    labels, verdicts = folder / "labels.csv", folder / "verdicts.csv"
-
-    def with_published(content: dict[str, Any]) -> dict[str, Any]:
-        return content | {"published": [asdict(one) for one in compare(content)]}
-
-    return files_of_files(labels, verdicts, (REPLICATION_NOTE,), with_more=with_published)
+def with_published(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The report with the published numbers beside ours."""
+    return {**content, "published": [asdict(one) for one in compare(content)]}
 
 
 def compare(content: Mapping[str, Any]) -> list[Compared]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -70,14 +70,26 @@ QUICK = ReportOptions(resampling=Resampling.none())
 
 @dataclass(frozen=True)
 class Gathered:
-    """What a report on a study is computed from, as it was at one moment."""
+    """What a report is computed from, as it was at one moment, of a study or of files.
+
+    Attributes
+    ----------
+    answers, judged : DataFrame
+        As for `analysis.report.summarise`.
+    label_file : DataFrame
+        The answers as the label file has them.
+    provenance : Provenance
+    n_items : int or None
+        Items in the study; None where only files are known.
+    """
 
     answers: pd.DataFrame
     judged: pd.DataFrame
+    label_file: pd.DataFrame
     provenance: report.Provenance
-    n_items: int
+    n_items: int | None = None
 
-    def content(self, options: ReportOptions) -> dict[str, Any]:
+    def content(self, options: ReportOptions = STANDARD) -> dict[str, Any]:
         """Every number; takes seconds, and needs no database."""
         return report.summarise(
             self.answers,
@@ -87,6 +99,19 @@ class Gathered:
             level=options.level,
             resampling=options.resampling,
         )
+
+    def files(self, content: Mapping[str, Any]) -> dict[str, str]:
+        """What `content` is as files, beside the labels it was made from: name -> text."""
+        drawn = report.draw(content)
+        return {
+            "report.html": report.to_html(content, drawn),
+            "report.md": report.to_markdown(content),
+            "report.tex": report.to_latex(content),
+            "report.json": report.to_json(content),
+            "labels.csv": tables.write(self.label_file),
+            "labels-wide.csv": tables.write(report.wide(self.answers, self.judged)),
+            **{f"figures/{name}.svg": svg for name, svg in drawn.items()},
+        }
 
 
 def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> dict[str, Any]:
@@ -110,7 +135,7 @@ def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: s
 def files_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> dict[str, str]:
     """The report of a study as its files: name -> text. The label files hold what the numbers were made from."""
     gathered = _gathered(db, actor, now)
-    return _files(gathered.content(options), gathered.answers, gathered.answers, gathered.judged)
+    return gathered.files(gathered.content(options))
 
 
 def _gathered(db: Database, actor: str, now: datetime) -> Gathered:
@@ -138,28 +163,22 @@ def _gathered(db: Database, actor: str, now: datetime) -> Gathered:
         },
         versions=_versions(),
     )
-    return Gathered(answers, judged, provenance, len(all_items))
+    return Gathered(answers, judged, answers, provenance, len(all_items))
 
 
-def report_of_files(
-    label_file: Path,
-    verdict_file: Path | None,
-    notes: tuple[str, ...] = (),
-    options: ReportOptions = STANDARD,
-    *,
-    now: datetime = EPOCH,
-) -> dict[str, Any]:
-    """The same report from a label table and a verdict table alone, without a study.
+def gathered_files(
+    label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), *, now: datetime = EPOCH
+) -> Gathered:
+    """What a label table and a verdict table say, without a study.
 
     Parameters
     ----------
     label_file : Path
         CSV: item, reviewer, label; optionally the other columns of the tidy label file.
     verdict_file : Path, optional
-        CSV: item, classifier, verdict and optionally score.
+        CSV: item, classifier, verdict and optionally score and threshold.
     notes : tuple of str
         What a reader must know about the data.
-    options : ReportOptions
     now : datetime
         The time of rows that name none; no number depends on it.
 
@@ -174,37 +193,39 @@ def report_of_files(
     except InputError as error:
         raise InputError(f"{label_file}: {error}") from None
     judged = tables.read_verdicts(_source(verdict_file)) if verdict_file else EMPTY_VERDICTS
-    doubled = judged[judged.duplicated(["item", "classifier"])]
-    if len(doubled):
-        item, classifier = doubled[["item", "classifier"]].iloc[0]
-        raise InputError(f"{verdict_file}: classifier {classifier!r} has two verdicts on item {item!r}.")
     provenance = report.Provenance(
         study={"name": label_file.name, "question": "", "state": "files only", "interim": False},
         hashes={"answers": _table_hash(table), "verdicts": _table_hash(judged)},
         versions=_versions(),
         notes=notes,
     )
+    return Gathered(answers, judged, table, provenance)
+
+
+def report_of_files(
+    label_file: Path,
+    verdict_file: Path | None,
+    notes: tuple[str, ...] = (),
+    options: ReportOptions = STANDARD,
+    *,
+    now: datetime = EPOCH,
+) -> dict[str, Any]:
+    """Every number of a label and a verdict table; raises InputError as `gathered_files`, or if they are at odds."""
     try:
-        return report.summarise(answers, judged, provenance, level=options.level, resampling=options.resampling)
+        return gathered_files(label_file, verdict_file, notes, now=now).content(options)
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
 
 
 def files_of_files(
-    label_file: Path,
-    verdict_file: Path | None,
-    notes: tuple[str, ...] = (),
-    options: ReportOptions = STANDARD,
-    with_more: Callable[[dict[str, Any]], dict[str, Any]] = lambda content: content,
+    label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), options: ReportOptions = STANDARD
 ) -> dict[str, str]:
-    """The report of a label and a verdict table as its files: name -> text; raises InputError as above.
-
-    `with_more` may add to what is to be written.
-    """
-    content = with_more(report_of_files(label_file, verdict_file, notes, options))
-    table = tables.read_labels(_source(label_file))
-    judged = tables.read_verdicts(_source(verdict_file)) if verdict_file else EMPTY_VERDICTS
-    return _files(content, table, _answers(table, EPOCH), judged)
+    """The same as files: name -> text."""
+    gathered = gathered_files(label_file, verdict_file, notes)
+    try:
+        return gathered.files(gathered.content(options))
+    except ValueError as error:
+        raise InputError(f"{label_file}: {error}.") from None
 
 
 def as_csv(table: pd.DataFrame) -> str:
@@ -233,21 +254,6 @@ def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
                 partial.unlink(missing_ok=True)
         raise InputError(f"The files could not be written to {out}: {error.strerror}.") from None
     return [out / name for name in files]
-
-
-def _files(
-    content: Mapping[str, Any], table: pd.DataFrame, answers: pd.DataFrame, judged: pd.DataFrame
-) -> dict[str, str]:
-    drawn = report.draw(content)
-    return {
-        "report.html": report.to_html(content, drawn),
-        "report.md": report.to_markdown(content),
-        "report.tex": report.to_latex(content),
-        "report.json": report.to_json(content),
-        "labels.csv": tables.write(table),
-        "labels-wide.csv": tables.write(report.wide(answers, judged)),
-        **{f"figures/{name}.svg": svg for name, svg in drawn.items()},
-    }
 
 
 def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:

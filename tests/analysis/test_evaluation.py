@@ -11,13 +11,11 @@ from analysis.evaluation import (
     balanced_accuracy,
     bounds,
     confusion_matrix,
-    evaluate,
     f1,
     mcc,
     npv,
     precision,
     prevalence,
-    rates,
     sensitivity,
     specificity,
     youden,
@@ -173,43 +171,6 @@ def test_bounds_are_reached(tp, fp, fn, tn, up, down):
         else:
             assert extremes.worst.value is None
             assert extremes.worst.reason
-
-
-def test_evaluate_puts_everything_together():
-    items = [f"item-{k}" for k in range(60)]
-    rng = np.random.default_rng(1)
-    score = pd.Series(rng.random(60), index=items)
-    truth = pd.Series(
-        np.where(score + rng.normal(0, 0.3, 60) > 0.4, "dissimilar", "similar"), index=items, dtype=object
-    )
-    truth.iloc[:20] = None
-    verdict = pd.Series(np.where(score > 0.25, "dissimilar", "similar"), index=items)
-    application = pd.Series([f"org/{k % 9}" for k in range(60)], index=items)
-    result = evaluate(truth, verdict[::-1], score[::-1], application[::-1], rng=np.random.default_rng(2))
-    assert result.confusion == confusion_matrix(truth[20:], verdict) == result.threshold.at_fixed
-    assert result.rates.sensitivity == sensitivity(result.confusion)
-    assert result.rates == rates(result.confusion, rng=np.random.default_rng(2))
-    assert result.always_dissimilar.accuracy.value == result.rates.prevalence.value
-    assert result.always_dissimilar.mcc.reason == "nothing was called similar"
-    assert result.bounds.dropped.value == 20 / 60
-    assert 0.5 < result.auc.low < result.auc.value < result.auc.high < 1
-    assert result.threshold.out_of_fold.n == 40
-    assert result == evaluate(truth, verdict, score, application, rng=np.random.default_rng(2))
-
-
-def test_evaluate_without_scores_says_so_and_keeps_the_rest():
-    result = evaluate(["similar", "dissimilar", None], ["similar", "similar", None], rng=np.random.default_rng(1))
-    assert result.confusion == Confusion(0, 0, 1, 1)
-    for part in (result.auc, result.average_precision, result.roc, result.precision_recall, result.threshold,
-                 result.cost_range, result.near_cost_range):  # fmt: skip
-        assert part.reason == "no item has both a consensus and a score"
-
-
-def test_evaluate_of_nothing_is_a_result_with_reasons():
-    result = evaluate([], [], rng=np.random.default_rng(1))
-    assert result.bounds.dropped.reason == "no items"
-    assert result.rates.accuracy.reason == "no item has both a consensus and a verdict"
-    assert result.bounds.accuracy.worst == result.rates.accuracy
 
 
 def test_an_item_twice_is_refused():

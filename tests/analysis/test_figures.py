@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis import schemes
+from analysis import report, schemes
 from analysis.dissimilarity import MEASURES
 from analysis.report import figures, measure_figures
 from analysis.report.measure_figures import HEURISTIC_MEASURES, _without_common_start
@@ -90,21 +90,21 @@ def test_mean_measures_by_hand():
     table = pd.DataFrame(
         {"application": ["b", "a", "b", ""], "benchmark": list("wxyz"), "m1": [0.1, 0.2, 0.4, 1], "m2": [0, 1, 0.5, 0]}
     )
-    assert measure_figures.mean_measures(table).to_dict("list") == {
+    assert report.mean_measures(table).to_dict("list") == {
         "application": ["", "a", "b"], "n": [1, 1, 2], "m1": [1, 0.2, 0.25], "m2": [0, 1, 0.25],
     }  # fmt: skip
 
 
 def test_a_measure_that_was_not_computed_does_not_enter_the_mean():
     table = of_benchmarks("x", "y", "z", m1=[0.2, np.nan, 0.4], m2=[np.nan] * 3)
-    means = measure_figures.mean_measures(table).iloc[0]
+    means = report.mean_measures(table).iloc[0]
     assert (means["n"], means["m1"]) == (3, pytest.approx(0.3))
     assert np.isnan(means["m2"])
 
 
 def test_a_table_without_measures_is_refused():
     with pytest.raises(ValueError, match="no measure beside application and benchmark"):
-        measure_figures.mean_measures(pd.DataFrame({"application": ["a"], "benchmark": ["b"]}))
+        report.mean_measures(pd.DataFrame({"application": ["a"], "benchmark": ["b"]}))
 
 
 def test_the_application_with_the_largest_median_is_on_top():

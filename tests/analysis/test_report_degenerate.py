@@ -218,11 +218,11 @@ def test_the_wide_table_has_a_row_for_every_item(case):
         ("one category only", {"pair-agreement"}),
         ("nobody agrees", {"pair-agreement"}),
         ("verdicts and scores all missing", {"pair-agreement"}),
-        ("verdicts all missing", {"pair-agreement", "roc"}),
-        ("constant scores", {"pair-agreement", "roc"}),
+        ("verdicts all missing", {"pair-agreement", "precision-recall", "roc"}),
+        ("constant scores", {"pair-agreement", "precision-recall", "roc"}),
         ("a classifier without scores", {"pair-agreement"}),
         ("a classifier that judges no labelled item", {"pair-agreement"}),
-        ("no application has a name", {"pair-agreement", "roc"}),
+        ("no application has a name", {"pair-agreement", "precision-recall", "roc"}),
     ],
 )
 def test_a_figure_is_drawn_and_named_where_there_is_something_to_show(case, figures):

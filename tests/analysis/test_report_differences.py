@@ -106,7 +106,7 @@ def test_an_entry_that_only_one_report_has_is_found_on_either_side(leaf):
     assert differences(report(), more) == [Difference(place, None, 5)]
 
 
-@pytest.mark.parametrize("place", ["pairs", "reviewers", "by_application"])
+@pytest.mark.parametrize("place", ["pairs", "by_labels_used", "by_application"])
 def test_a_list_that_is_shorter_differs_in_what_is_missing(place):
     shorter = report()
     last = len(shorter["agreement"][place]) - 1

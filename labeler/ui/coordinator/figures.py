@@ -31,7 +31,7 @@ def render(db: Database, _person: str) -> None:
 def chosen(db: Database, title: str) -> tuple[str, Any]:
     """The file name and the chart of a figure, asking for what it needs."""
     if title == SCHEMATIC:
-        return "schematic-pairs", evidence.schematic_pairs(db)
+        return "schematic-pairs", evidence.schematic_pairs()
     if title == BY_APPLICATION:
         return "measures-by-application", evidence.by_application(db)
     if title == BY_BENCHMARK:

@@ -12,7 +12,7 @@ STANDARD = Assumptions()
 def render(db: Database, _person: str) -> None:
     """Ask for the design and what is assumed; show what follows."""
     st.subheader("Planning")
-    n_items, n_reviewers = planning.size_of_study(db)
+    n_items, n_reviewers, n_applications = planning.size_of_study(db)
     left, middle, right = st.columns(3)
     items = int(left.number_input("Items", 1, 100_000, max(n_items, 1)))
     reviewers = int(middle.number_input("Reviewers", 2, 100, max(n_reviewers, 2)))
@@ -24,7 +24,7 @@ def render(db: Database, _person: str) -> None:
     prevalence = middle.slider("Expected share of dissimilar", 0.05, 0.95, STANDARD.prevalence, 0.05)
     seconds = right.number_input("Seconds for one label", 1.0, 3600.0, STANDARD.seconds)
     assumed = Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width)
-    planned = planning.design(items, reviewers, per_item, overlap, retest)
+    planned = planning.design(items, reviewers, per_item, overlap, retest, n_applications or None)
     told, unknown = planning.expected_of(planned, assumed)
     left, right = st.columns(2)
     left.write("What this design gives to expect")

@@ -105,7 +105,7 @@ def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in
         ([f"{SECOND},mine,similar,", f"{FIRST},same,similar,"],
          "same is computed here; give the imported classifier another name."),
         ([f"{FIRST},mine,similar,", f"{FIRST},mine,dissimilar,"],
-         f"classifier 'mine' has two verdicts on item '{FIRST}'."),
+         f"line 3: classifier 'mine' has two verdicts on item '{FIRST}'"),
         ([f"{FIRST},mine,similar,", f"{SECOND},mine,Similar,"],
          "line 3: verdict 'Similar' is not similar, dissimilar or empty"),
         ([f"{FIRST},mine,similar,", "", f"{SECOND},mine,not sure,"],

@@ -291,6 +291,6 @@ def test_a_package_installed_later_is_all_that_is_computed(study, site):
     compute(study)
     others = made(study)
     site.install("steady", STEADY)
-    assert "Judged 8 of 8 items anew; 0 got no verdict." in run("verdicts", "--study", study.path).stderr
+    assert "Judged 8 of 8 items anew; 0 verdicts could not be given." in run("verdicts", "--study", study.path).stderr
     assert len(of(study, "steady")) == 8
     assert made(study) == others

@@ -154,13 +154,13 @@ def test_few_items_are_called_a_check_only():
 
 def test_the_sizes_of_a_study_are_its_items_and_reviewers(masters, tmp_path):
     with copy_of(masters["unplanned"], tmp_path) as db:
-        assert planning.size_of_study(db) == (8, 4)
+        assert planning.size_of_study(db) == (8, 4, 2)
         identity.add_person(db, "eve", [Role.REVIEWER], actor="carol", now=NOW)
-        assert planning.size_of_study(db) == (8, 5)
+        assert planning.size_of_study(db) == (8, 5, 2)
 
 
 def test_an_empty_study_has_no_size(db):
-    assert planning.size_of_study(db) == (0, 0)
+    assert planning.size_of_study(db) == (0, 0, 0)
 
 
 def test_the_same_seed_makes_the_same_files():

@@ -14,7 +14,7 @@ FOLDER = DATA / "replication"
 
 @pytest.fixture(scope="module")
 def content():
-    return replicating.replication_report(FOLDER)
+    return replicating.replication(FOLDER).content()
 
 
 def test_every_number_of_the_paper_comes_out(content):
@@ -62,7 +62,7 @@ def test_kappa_and_its_interval_are_those_that_follow_from_the_counts(content):
 
 
 def test_the_report_says_what_of_the_data_is_arbitrary(content):
-    files = replicating.replication_files(FOLDER)
+    files = replicating.replication(FOLDER).files(replicating.with_published(content))
     written = json.loads(files["report.json"])
     assert {row["agrees"] for row in written.pop("published")} == {True}
     assert written == content
@@ -82,4 +82,4 @@ def test_another_seed_gives_other_data_with_the_same_numbers(tmp_path):
     command = [sys.executable, str(DATA / "make_replication.py"), "--out", str(tmp_path), "--seed", "7"]
     subprocess.run(command, check=True, capture_output=True)
     assert (tmp_path / "labels.csv").read_bytes() != (FOLDER / "labels.csv").read_bytes()
-    assert all(row.agrees for row in replicating.compare(replicating.replication_report(tmp_path)))
+    assert all(row.agrees for row in replicating.compare(replicating.replication(tmp_path).content()))

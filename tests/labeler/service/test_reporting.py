@@ -151,7 +151,7 @@ def test_what_does_not_count_is_left_out_and_counted(tmp_path):
 
 def test_an_answer_corrected_before_the_next_task_is_no_own_revision(tmp_path):
     content = files_report(tmp_path, lines("x,ada,similar", "x,ada,withdrawn", "x,ada,dissimilar", "y,ada,similar"))
-    assert content["agreement"]["reviewers"][0]["dissimilar"]["value"] == 1 / 2
+    assert content["agreement"]["leniency"]["raters"][0]["dissimilar"]["value"] == 1 / 2
     assert content["left_out"]["own_revisions"] == 0
 
 
@@ -245,7 +245,7 @@ def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(planned, 
     fill(planned)
     files = reporting.files_of_study(planned, actor="owner", now=NOW)
     documents = ["report.html", "report.md", "report.tex", "report.json", "labels.csv", "labels-wide.csv"]
-    figures = ["pair-agreement", "measures-by-application", "roc"]
+    figures = ["pair-agreement", "measures-by-application", "roc", "precision-recall"]
     assert list(files) == [*documents, *(f"figures/{name}.svg" for name in figures)]
     assert json.loads(files["report.json"]) == report(planned)
     assert files["labels.csv"] == reporting.as_csv(labels.table(planned))

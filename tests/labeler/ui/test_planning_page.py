@@ -69,7 +69,7 @@ def test_the_page_begins_with_the_sizes_of_the_study(study):
 
 def test_the_page_shows_what_the_service_says(study):
     page = opened(study)
-    told, unknown = planning.expected_of(planning.design(8, 4, 2, 0.2, 20), Assumptions())
+    told, unknown = planning.expected_of(planning.design(8, 4, 2, 0.2, 20, 2), Assumptions())
     assert expected(page) == pytest.approx({row["what"]: row["expected"] for row in told})
     assert needed(page) == {row["for"]: row["items"] for row in planning.items_needed(Assumptions())}
     assert [warning.value for warning in page.warning] == [f"Will not be told: {sentence}." for sentence in unknown]
@@ -138,5 +138,5 @@ def test_looking_at_the_page_changes_nothing(study):
     before = study.read_bytes()
     opened(study)
     with open_database(study) as db:
-        assert planning.size_of_study(db) == (8, 4)
+        assert planning.size_of_study(db) == (8, 4, 2)
     assert study.read_bytes() == before

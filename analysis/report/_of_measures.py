@@ -1,0 +1,67 @@
+"""The numbers of the measures behind verdicts: by benchmark, and their means by application."""
+
+from typing import Any
+
+import pandas as pd
+
+
+def measure_table(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """The measures of one classifier by benchmark.
+
+    Parameters
+    ----------
+    verdicts : DataFrame
+        Columns benchmark, application, and means (measure -> mean over all pairs of runs; empty: not computed).
+
+    Returns
+    -------
+    DataFrame
+        One row a benchmark that has measures: columns application and benchmark, and one column a measure in [0, 1],
+        NaN where it was not computed. The index is that of `verdicts`.
+    """
+    rows = verdicts[verdicts["means"].map(len) > 0]
+    return rows[["application", "benchmark"]].join(pd.DataFrame(list(rows["means"]), index=rows.index))
+
+
+def mean_measures(table: pd.DataFrame) -> pd.DataFrame:
+    """The mean of each measure over the benchmarks of each application.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As `measure_table` returns it.
+
+    Returns
+    -------
+    DataFrame
+        Columns application, n (benchmarks) and one a measure; in order of application.
+    """
+    grouped = table.groupby("application")
+    means = grouped[measures_of(table)].mean()
+    means.insert(0, "n", grouped.size())
+    return means.reset_index()
+
+
+def measures_of(table: pd.DataFrame) -> list[str]:
+    measures = [str(name) for name in table.columns if name not in ("application", "benchmark", "n")]
+    if not measures:
+        raise ValueError("the table has no measure beside application and benchmark")
+    return measures
+
+
+def measure_numbers(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
+    """The mean of each measure by application: application, n, means; empty where no means are known."""
+    if not {"application", "means"} <= set(verdicts):
+        return []
+    table = measure_table(verdicts.assign(benchmark=""))
+    if not len(table):
+        return []
+    names = measures_of(table)
+    return [
+        {
+            "application": row["application"],
+            "n": int(row["n"]),
+            "means": {name: None if pd.isna(row[name]) else float(row[name]) for name in names},
+        }
+        for row in mean_measures(table).to_dict("records")
+    ]
