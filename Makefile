@@ -45,7 +45,7 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
 
 $(VENV)/.test-tools: $(VENV)/.installed
 	@echo "Installing the test tools into $(VENV) ..."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,cluster]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,cluster,oidc]'
 	@touch $@
 
 clean:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from labeler.model import Series
 
-VERSION = 1
+VERSION = 2
+AXIS_RULES = ("core", "pooled", "full")
 MAX_BINS = 300
 MEDIAN_WINDOW = 50
 FEW_ITERATIONS = 50  # shorter runs are drawn as points
@@ -45,6 +46,8 @@ def payload(runs: Sequence[Series], unit: str, *, min_span: float = 0.10) -> dic
         Ready for JSON. `runs`: per run `n`, and as base64 of little-endian float32 `low` and `high` of at most 300
         bins, `medians` of windows of 50 iterations, and `quantiles` at `percentiles`. `axes`: rule -> limits, with
         `outside`: rule -> per run how many measurements lie above and below. `median` of all runs together.
+        Floats and not uint16 steps of the full range: a single outlier leaves these hardly a step for the rest (fewer
+        than 200 for the core axis in 28 of 203 real benchmarks).
     """
     blocks = _blocks(runs)
     ordered = [np.sort(block) for block in blocks]
@@ -52,6 +55,7 @@ def payload(runs: Sequence[Series], unit: str, *, min_span: float = 0.10) -> dic
     axes = _limits(ordered, pooled, min_span)
     return {
         "version": VERSION,
+        "min_span": min_span,
         "unit": unit,
         "n": max(len(run) for run in runs),
         "median": _at(pooled, 50),

@@ -103,6 +103,31 @@ class Item:
 
 
 @dataclass(frozen=True)
+class Protocol:
+    """How every reviewer sees an item and what they are asked: fixed once the first answer is there.
+
+    Attributes
+    ----------
+    axis_rule : str
+        "core", "pooled" or "full": the limits of the y axis that an item is first shown with.
+    min_span : float
+        The `core` axis spans at least this share of the pooled median.
+    asks_confidence : bool
+        Whether each label needs a confidence from 1 to 3.
+    shows_numbers : bool
+        Whether the distance of each run's median from the pooled one stands above its panel. It anchors the reviewer.
+    instructions : str
+        What the coordinator adds to the guide; may be empty.
+    """
+
+    axis_rule: str = "core"
+    min_span: float = 0.10
+    asks_confidence: bool = False
+    shows_numbers: bool = False
+    instructions: str = ""
+
+
+@dataclass(frozen=True)
 class Study:
     """The one row about the study itself; plan columns are None while there is no plan."""
 
@@ -110,8 +135,7 @@ class Study:
     question: str
     state: State
     created_utc: str
-    axis_rule: str
-    axis_min_span: float
+    protocol: Protocol
     plan_parameters: Mapping[str, Any] | None
     plan_hash: str | None
 
@@ -153,6 +177,8 @@ class PlanParameters:
     paper : bool
         The design of the paper: a random split into as many near-equal parts as there are pairs of reviewers, one
         pair each. `per_item` must be 2, `overlap` and `retest` 0.
+    calibration : int
+        How many items every reviewer labels before the study; these are not labelled in the study proper.
     """
 
     seed: int
@@ -160,6 +186,7 @@ class PlanParameters:
     overlap: float = 0.2
     retest: int = 20
     paper: bool = False
+    calibration: int = 0
 
 
 @dataclass(frozen=True)
@@ -199,7 +226,12 @@ class Submission:
     dwell_ms : int or None
         Time between the painting of the item and the answer.
     view : mapping
-        What was on the screen: axis rule, toggles, size.
+        What was on the screen: axis, toggles, size; and the pauses made (see `labeler.timing`).
+    confidence : int or None
+        From 1, a guess, to 3, certain; None if the study does not ask.
+    flag : bool
+        Whether the coordinator should look at the item.
+    comment : str or None
     """
 
     event_id: str

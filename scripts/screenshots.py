@@ -7,22 +7,31 @@ further apart than a share of their own; so they disagree, as people do.
 """
 
 import argparse
+import io
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Page, sync_playwright
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from labeler.config import bundled
+from labeler.service import coordinating, demo
 from labeler.store import Database, assignments, open_database, people, runs
-from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, served_demo, stop_server
+from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
 
 TOLERANCES = {"ada": 0.03, "ben": 0.08, "cleo": 0.15, "dan": 0.30}
 READY = "() => window.__review?.paintedAt && performance.now() - window.__review.paintedAt > 260"
 SAVED = "() => window.__review?.pending === 0"
+WIDE, NARROW = {"width": 1360, "height": 760}, {"width": 390, "height": 844}
+N_FILMED, FRAME_MS, FILM_WIDTH, FILM_COLOURS = 20, 700, 600, 24
 
 
 def spread(db: Database, name: str, code: str) -> float:
@@ -33,49 +42,139 @@ def spread(db: Database, name: str, code: str) -> float:
     return max(medians) / min(medians) - 1
 
 
-def label(page: Page, db: Database, name: str, picture: Path | None) -> None:
-    """Label everything; with a picture stop at a telling item from the sixth on."""
-    for n_done in range(15):
+def label(page: Page, db: Database, name: str, each: Callable[[int, float], None] = lambda *_: None) -> None:
+    """Label everything; `each` sees every item before it is answered: how many were, and how far its runs are apart."""
+    for n_done in range(N_FILMED):
+        page.wait_for_function("() => window.__review?.pending === 0 && window.__review.done !== null")
+        if page.evaluate("() => window.__review.code") is None:
+            return
         page.wait_for_function(READY)
         apart = spread(db, name, page.evaluate("() => window.__review.code"))
-        if picture and n_done >= 5 and 0.05 < apart < 0.5:
-            page.screenshot(path=picture)
-            return
+        each(n_done, apart)
         page.keyboard.press("d" if apart > TOLERANCES[name] else "s")
         page.wait_for_function(SAVED)
 
 
+def views(page: Page, out: Path) -> Callable[[int, float], None]:
+    """Pictures of one telling item in every view."""
+    taken: list[float] = []
+
+    def take(n_done: int, apart: float) -> None:
+        if taken or n_done < 5 or not 0.05 < apart < 0.5:
+            return
+        taken.append(apart)
+        page.screenshot(path=out / "label.png")
+        for key, name in (("o", "label-overlay"), ("l", "label-log")):
+            page.keyboard.press(key)
+            page.screenshot(path=out / f"{name}.png")
+            page.keyboard.press(key)
+        page.keyboard.press("?")
+        page.screenshot(path=out / "label-help.png")
+        page.keyboard.press("Escape")
+        page.keyboard.press("m")
+        page.keyboard.type("Run 3 starts on another level: was the machine warm?")
+        page.screenshot(path=out / "label-comment.png")
+        page.keyboard.press("Escape")
+        page.set_viewport_size(NARROW)
+        page.wait_for_function("() => document.documentElement.clientWidth <= 390")
+        page.wait_for_function(READY)
+        page.screenshot(path=out / "label-narrow.png")
+        page.set_viewport_size(WIDE)
+        page.wait_for_function("() => document.documentElement.clientWidth > 1300")
+
+    return take
+
+
+def session(browser: Browser, served: Served, out: Path) -> None:
+    """Twenty items labelled by keyboard, as one animated picture."""
+    frames: list[bytes] = []
+    page = browser.new_page(viewport=WIDE)
+    page.goto(served.link("ben"))
+    with open_database(served.study) as db:
+        label(page, db, "ben", lambda _n_done, _apart: frames.append(page.screenshot()))
+    page.close()
+    film(frames, out / "session.gif")
+
+
+def film(frames: list[bytes], path: Path) -> None:
+    """The frames as one small animated picture."""
+    images = [Image.open(io.BytesIO(frame)).convert("RGB") for frame in frames]
+    height = round(images[0].height * FILM_WIDTH / images[0].width)
+    small = [image.resize((FILM_WIDTH, height), Image.Resampling.LANCZOS) for image in images]
+    palette = _sheet(small).quantize(FILM_COLOURS, method=Image.Quantize.FASTOCTREE)
+    first, *rest = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in small]
+    first.save(path, save_all=True, append_images=rest, duration=FRAME_MS, loop=0, optimize=True)
+
+
+def _sheet(images: list[Image.Image]) -> Image.Image:
+    """All images below one another."""
+    width, height = images[0].size
+    sheet = Image.new("RGB", (width, height * len(images)))
+    for i, image in enumerate(images):
+        sheet.paste(image, (0, i * height))
+    return sheet
+
+
+def reviewers(browser: Browser, served: Served, out: Path) -> None:
+    """Everybody labels; pictures of the views, and of the pages beside."""
+    with open_database(served.study) as db:
+        for name in TOLERANCES:
+            page = browser.new_page(viewport=WIDE)
+            page.goto(served.link(name))
+            label(page, db, name, *([views(page, out)] if name == "ada" else []))
+            page.close()
+        page = browser.new_page(viewport=WIDE)
+        page.goto(served.link("ada"))
+        for path, text in (("my-labels", "Look and revise"), ("guide", "Worked examples")):
+            page.goto(f"{served.url}/{path}")
+            page.get_by_text(text).first.wait_for()
+            page.wait_for_load_state("networkidle")
+            page.set_viewport_size({"width": 1200, "height": 1650 if path == "guide" else 760})
+            page.screenshot(path=out / f"{path}.png")
+        page.close()
+
+
+def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> None:
+    """The progress page and the report."""
+    page = browser.new_page(viewport={"width": 1200, "height": 560})
+    page.goto(served.link("coordinator"))
+    page.get_by_text("Event log").wait_for()
+    page.goto(f"{served.url}/progress")
+    page.get_by_text("ada: 15 of 15 done").wait_for()
+    page.screenshot(path=out / "progress.png")
+    subprocess.run(
+        [sys.executable, "-m", "labeler", "report", "--study", str(served.study), "--out", f"{folder}/report"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    page.set_viewport_size({"width": 1000, "height": 1250})
+    page.goto(f"file://{folder}/report/report.html")
+    page.screenshot(path=out / "report.png")
+
+
 def main() -> None:
+    """All pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent.parent / "docs" / "img")
     out: Path = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        served = served_demo(Path(folder))
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
-        try:
-            with open_database(served.study) as db:
-                for name in TOLERANCES:
-                    page = browser.new_page(viewport={"width": 1360, "height": 760})
-                    page.goto(served.link(name))
-                    label(page, db, name, out / "label.png" if name == "dan" else None)
-                    page.close()
-            page = browser.new_page(viewport={"width": 1200, "height": 560})
-            page.goto(served.link("coordinator"))
-            page.get_by_text("Event log").wait_for()
-            page.goto(f"{served.url}/progress")
-            page.get_by_text("ada: 15 of 15 done").wait_for()
-            page.screenshot(path=out / "progress.png")
-            subprocess.run(
-                [sys.executable, "-m", "labeler", "report", "--study", str(served.study), "--out", f"{folder}/report"],
-                check=True, capture_output=True,
-            )  # fmt: skip
-            page.set_viewport_size({"width": 1000, "height": 1250})
-            page.goto(f"file://{folder}/report/report.html")
-            page.screenshot(path=out / "report.png")
-        finally:
-            browser.close()
-            stop_server(served.process)
+        with serving(demo_study(Path(folder) / "demo.study")) as served:
+            reviewers(browser, served, out)
+            coordinator(browser, served, folder, out)
+        with serving(demo_study(Path(folder) / "all.study", overlap=1.0)) as served:
+            session(browser, served, out)
+        browser.close()
+
+
+def demo_study(path: Path, **changes: float) -> Path:
+    """The demo study, planned in another way where there are changes."""
+    now = datetime.now(UTC)
+    demo.build(path, bundled("data", "demo", "demo.parquet"), advance=lambda _done, _total: None, now=now)
+    if changes:
+        with open_database(path) as db:
+            coordinating.confirm_plan(db, replace(demo.PARAMETERS, **changes), actor="owner", now=now)
+    return path
 
 
 if __name__ == "__main__":

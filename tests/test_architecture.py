@@ -28,13 +28,15 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/store": {"labeler.store", "labeler.model", "labeler.errors", "numpy", "pandas"},
     "labeler/service": {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.model", "labeler.errors",
-        "labeler.design", "labeler.binning", "labeler.charts", "labeler.plugins", "analysis",
-        "numpy", "pandas", "scipy", "altair",
+        "labeler.design", "labeler.binning", "labeler.charts", "labeler.config", "labeler.plugins", "labeler.timing",
+        "analysis", "numpy", "pandas", "scipy", "altair", "pyarrow",
     },
+    "labeler/stills.py": {"labeler.model", "labeler.errors", "labeler.binning", "numpy", "pandas"},
+    "labeler/timing.py": set(),
     "labeler/ui/__init__.py": set(),
     "labeler/ui/reviewer": {
-        "labeler.ui.reviewer", "labeler.service.reviewing", "labeler.model", "labeler.errors", "labeler.binning",
-        "labeler.store.Database", "streamlit",
+        "labeler.ui.reviewer", "labeler.service.reviewing", "labeler.service.guide", "labeler.model", "labeler.errors",
+        "labeler.stills", "labeler.store.Database", "streamlit",
     },
     "labeler/ui/coordinator": {
         "labeler.service", "labeler.model", "labeler.errors", "labeler.config", "labeler.store.Database",
@@ -44,9 +46,10 @@ ALLOWED: dict[str, set[str]] = {
         "labeler.ui", "labeler.service", "labeler.model", "labeler.errors", "labeler.config",
         "labeler.store.Database", "labeler.store.open_database", "streamlit",
     },
+    "labeler/ui/provider.py": {"streamlit"},
     "labeler/ui/server.py": {
         "labeler.ui", "labeler.service", "labeler.model", "labeler.errors", "labeler.config",
-        "labeler.store.open_database", "streamlit", "starlette",
+        "labeler.store.Database", "labeler.store.open_database", "streamlit", "starlette",
     },
     "labeler/cli": {
         "labeler", "labeler.cli", "labeler.ui.server", "labeler.service", "labeler.model", "labeler.errors",
@@ -74,8 +77,12 @@ def imported_names(path: Path) -> Iterator[str]:
             yield "relative import"
 
 
+def prefixes(path: Path, rules: dict[str, set[str]]) -> list[str]:
+    return [prefix for prefix in rules if str(path) == prefix or str(path).startswith(f"{prefix}/")]
+
+
 def rule(path: Path, rules: dict[str, set[str]]) -> set[str]:
-    matching = [prefix for prefix in rules if str(path) == prefix or str(path).startswith(f"{prefix}/")]
+    matching = prefixes(path, rules)
     return rules[max(matching, key=len)] if matching else set()
 
 
@@ -141,6 +148,4 @@ def test_a_planted_import_is_caught():
 
 
 def test_every_module_has_a_rule():
-    assert [str(path) for path in MODULES if not rule(path, ALLOWED) and path.name != "__init__.py"] == [
-        "labeler/config.py", "labeler/errors.py", "labeler/plugins.py",
-    ]  # fmt: skip
+    assert [str(path) for path in MODULES if not prefixes(path, ALLOWED)] == []

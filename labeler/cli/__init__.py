@@ -3,7 +3,7 @@
 import click
 
 from labeler import __version__
-from labeler.cli import data, figures, planning, serving, study, verdicts
+from labeler.cli import data, figures, people, planning, serving, study, verdicts
 from labeler.cli.common import Commands
 
 
@@ -17,7 +17,7 @@ def main() -> None:
 
 
 COMMANDS = (
-    *(serving.serve, serving.demo, study.init, data.import_, study.reviewers, study.coordinators, study.plan),
+    *(serving.serve, serving.demo, study.init, data.import_, people.reviewers, people.coordinators, study.plan),
     *(study.status, verdicts.verdicts, figures.figures, data.labels, data.report, data.replicate, study.backup),
     *(planning.planning, planning.simulate),
 )

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,8 +19,8 @@ from labeler.cli.common import (
     study_option,
     url_option,
 )
-from labeler.model import PlanParameters, Role
-from labeler.service import coordinating, identity
+from labeler.model import PlanParameters, Protocol
+from labeler.service import coordinating
 
 
 @click.command(epilog="Example: labeler init --study cache.study --name 'Cache benchmarks'")
@@ -27,87 +28,44 @@ from labeler.service import coordinating, identity
 @click.option("--name", default=None, help="Name of the study [default: the file's name].")
 @click.option("--question", default=coordinating.DEFAULT_QUESTION, show_default=True, help="What reviewers are asked.")
 @click.option("--coordinator", default=COORDINATOR, show_default=True, help="Name of the first coordinator.")
+@click.option(
+    "--axis",
+    default="core",
+    show_default=True,
+    type=click.Choice(coordinating.AXIS_RULES),
+    help="The y axis that every item is first shown with.",
+)
+@click.option(
+    "--min-span",
+    default=0.10,
+    show_default=True,
+    type=click.FloatRange(0, 10),
+    help="The axis spans at least this share of the median.",
+)
+@click.option("--confidence", is_flag=True, help="Ask with each label how sure the reviewer is, 1 to 3.")
+@click.option("--numbers", is_flag=True, help="Show each run's distance from the median; it anchors reviewers.")
+@click.option("--instructions", default="", help="What the guide tells reviewers beside the question.")
 @url_option
-def init(study: Path | None, name: str | None, question: str, coordinator: str, url: str) -> None:
-    """Make a new, empty study and print its coordinator's sign-in link."""
+def init(study: Path | None, name: str | None, question: str, coordinator: str, url: str, **protocol: Any) -> None:
+    """Make a new, empty study and print its coordinator's sign-in link.
+
+    Question and protocol (axis, confidence, numbers, instructions) can be changed until the first answer is there.
+    """
     path = named(study)
     secret = coordinating.create_study(
-        path, name=name or path.stem, question=question, coordinator=coordinator, now=now()
+        path,
+        name=name or path.stem,
+        question=question,
+        coordinator=coordinator,
+        protocol=_protocol(**protocol),
+        now=now(),
     )
     remark(f"Made {path}. Next: labeler import --study {path} FOLDER")
     click.echo(f"{coordinator}: {link(url, secret)}")
 
 
-@click.group()
-def reviewers() -> None:
-    """Those who label: add, list, link."""
-
-
-@click.group()
-def coordinators() -> None:
-    """Those who set the study up and report it: add, link."""
-
-
-def _add(study: Path | None, names: tuple[str, ...], role: Role, url: str) -> None:
-    with opened(study) as db:
-        for name in names:
-            person = identity.add_person(db, name, [role], actor=OWNER, now=now())
-            secret = identity.invite(db, person.name, role, actor=OWNER, now=now())
-            click.echo(f"{person.name}: {link(url, secret)}")
-    remark(f"Added {len(names)}. Each link is for one person and is not shown again.")
-
-
-def _link(study: Path | None, name: str, role: Role, url: str) -> None:
-    with opened(study) as db:
-        secret = identity.invite(db, name, role, actor=OWNER, now=now())
-    remark("The link before this one no longer works.")
-    click.echo(f"{name}: {link(url, secret)}")
-
-
-@reviewers.command("add", epilog="Example: labeler reviewers add --study cache.study ada ben cleo dan")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@study_option
-@url_option
-def add_reviewers(names: tuple[str, ...], study: Path | None, url: str) -> None:
-    """Add reviewers and print a sign-in link for each."""
-    _add(study, names, Role.REVIEWER, url)
-
-
-@coordinators.command("add", epilog="Example: labeler coordinators add --study cache.study grace")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@study_option
-@url_option
-def add_coordinators(names: tuple[str, ...], study: Path | None, url: str) -> None:
-    """Add coordinators and print a sign-in link for each."""
-    _add(study, names, Role.COORDINATOR, url)
-
-
-@reviewers.command("link", epilog="Example: labeler reviewers link ada --study cache.study")
-@click.argument("name")
-@study_option
-@url_option
-def link_reviewer(name: str, study: Path | None, url: str) -> None:
-    """Make a new sign-in link for a reviewer; the one before stops working."""
-    _link(study, name, Role.REVIEWER, url)
-
-
-@coordinators.command("link", epilog="Example: labeler coordinators link coordinator --study cache.study")
-@click.argument("name")
-@study_option
-@url_option
-def link_coordinator(name: str, study: Path | None, url: str) -> None:
-    """Make a new sign-in link for a coordinator; the one before stops working."""
-    _link(study, name, Role.COORDINATOR, url)
-
-
-@reviewers.command("list", epilog="Example: labeler reviewers list --study cache.study")
-@study_option
-@json_option
-def list_reviewers(study: Path | None, as_json: bool) -> None:
-    """List the reviewers."""
-    with opened(study) as db:
-        people = [person for person in identity.everyone(db) if Role.REVIEWER in person.roles]
-    show([{"reviewer": person.name, "active": person.active} for person in people], as_json=as_json)
+def _protocol(axis: str, min_span: float, confidence: bool, numbers: bool, instructions: str) -> Protocol:
+    return Protocol(axis, min_span, confidence, numbers, instructions)
 
 
 @click.command(epilog="Example: labeler plan --study cache.study --seed 7 --overlap 0.2")

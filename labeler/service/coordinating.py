@@ -8,15 +8,18 @@ from typing import Any
 
 import pandas as pd
 
+from labeler import binning
 from labeler.design import ALL, Plan, draw_plan
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Item, PlanParameters, Role, State, Study
-from labeler.service import codes, identity
+from labeler.model import Item, PlanParameters, Protocol, Role, State, Study
+from labeler.service import codes, drawing, identity
 from labeler.store import Database, assignments, create_database, events, items, labels, people, studies
 from labeler.store.assignments import NewAssignment
 
 DEFAULT_QUESTION = "Are these ten runs similar?"
-AXIS_RULE, AXIS_MIN_SPAN = "core", 0.10
+MAX_INSTRUCTIONS = 4000
+STANDARD_PROTOCOL = Protocol()
+AXIS_RULES = binning.AXIS_RULES
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,21 @@ class Status:
         }
 
 
-def create_study(path: Path, *, name: str, question: str, coordinator: str, now: datetime) -> str:
+def create_study(
+    path: Path,
+    *,
+    name: str,
+    question: str,
+    coordinator: str,
+    protocol: Protocol = STANDARD_PROTOCOL,
+    now: datetime,
+) -> str:
     """Make a new study file with one coordinator; returns the coordinator's sign-in secret.
 
     Raises
     ------
     InputError
-        If a text is empty.
+        If a text is empty, or the protocol cannot be.
     StudyError
         If there is a file already, or none can be made.
     """
@@ -66,9 +77,11 @@ def create_study(path: Path, *, name: str, question: str, coordinator: str, now:
     if not coordinator.strip():
         raise InputError("The coordinator needs a name.")
     coordinator = identity.checked_name(coordinator)  # before there is a file
+    _check(protocol)
     with create_database(path) as db, db.atomic():
-        studies.add(db, Study(name, question, State.DRAFT, now.isoformat(), AXIS_RULE, AXIS_MIN_SPAN, None, None))
-        events.add(db, now.isoformat(), "owner", "create study", {"name": name, "question": question})
+        studies.add(db, Study(name, question, State.DRAFT, now.isoformat(), protocol, None, None))
+        details = {"name": name, "question": question, **asdict(protocol)}
+        events.add(db, now.isoformat(), "owner", "create study", details)
         identity.add_person(db, coordinator, [Role.COORDINATOR], actor="owner", now=now)
         return identity.invite(db, coordinator, Role.COORDINATOR, actor="owner", now=now)
 
@@ -95,6 +108,35 @@ def describe_study(db: Database, name: str, question: str, *, actor: str, now: d
             raise NotAllowed("Reviewers have answered the question already; it cannot be changed any more.")
         studies.describe(db, name, question)
         events.add(db, now.isoformat(), actor, "describe study", {"name": name, "question": question})
+
+
+def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime) -> None:
+    """Change how items are shown and what is asked; draws all items anew if the span of the axis changes.
+
+    Raises
+    ------
+    InputError
+        If there is no such axis rule, the span is not from 0 to 10, or the instructions are too long.
+    NotAllowed
+        If there are answers already, and more than nothing would change.
+    """
+    _check(protocol)
+    with db.atomic():
+        before = studies.get(db).protocol
+        if protocol == before:
+            return
+        if labels.n_labels(db):
+            raise NotAllowed("Reviewers have answered under this protocol already; it cannot be changed any more.")
+        studies.set_protocol(db, protocol)
+        if protocol.min_span != before.min_span:
+            drawing.refresh(db, all_items=True)
+        events.add(db, now.isoformat(), actor, "set protocol", asdict(protocol))
+
+
+def refresh_pictures(db: Database) -> int:
+    """Bring what the screen draws to this version, as after an update; how many items it was."""
+    with db.atomic():
+        return drawing.refresh(db)
 
 
 def preview_plan(db: Database, parameters: PlanParameters) -> Plan:
@@ -185,6 +227,17 @@ def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> None:
     db.backup(target)
     with db.atomic():
         events.add(db, now.isoformat(), actor, "backup", {"file": target.name})
+
+
+def _check(protocol: Protocol) -> None:
+    if protocol.axis_rule not in binning.AXIS_RULES:
+        raise InputError(
+            f"There is no axis rule {protocol.axis_rule!r}. Choose one of: {', '.join(binning.AXIS_RULES)}."
+        )
+    if not 0 <= protocol.min_span <= 10:
+        raise InputError(f"The least span of the axis is a share from 0 to 10, got {protocol.min_span}.")
+    if len(protocol.instructions) > MAX_INSTRUCTIONS:
+        raise InputError(f"The instructions can have {MAX_INSTRUCTIONS} characters, got {len(protocol.instructions)}.")
 
 
 def _described(name: str, question: str) -> tuple[str, str]:

@@ -5,15 +5,18 @@ random bits, so a plain hash is enough.
 """
 
 import hashlib
+import re
 import secrets
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from labeler.errors import InputError, NotAllowed, SignInFailed
 from labeler.model import Person, Role
-from labeler.store import Database, events, people, sessions, studies
+from labeler.store import Database, events, invitations, people, sessions, studies
 
-MAX_NAME_LENGTH = 60
+MAX_NAME_LENGTH, MAX_EMAIL_LENGTH = 60, 254
+INVITATION_DAYS = 90
+SESSION_DAYS = 180
 
 
 def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: datetime) -> Person:
@@ -50,22 +53,60 @@ def everyone(db: Database) -> list[Person]:
     return people.all_people(db)
 
 
-def invite(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> str:
+def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_DAYS, actor: str, now: datetime) -> str:
     """A new sign-in secret for a person; the one before stops working, open sessions go on.
+
+    Raises
+    ------
+    InputError
+        If there is nobody of this name in this role, or `valid_days` is not from 1 to 3650.
+    """
+    if not 1 <= valid_days <= 3650:
+        raise InputError(f"A sign-in link can be valid for 1 to 3650 days, got {valid_days}.")
+    secret = secrets.token_urlsafe(24)
+    with db.atomic():
+        person = _named(db, name, role)
+        invitations.replace_all_of(db, person.person_id, now.isoformat())
+        expires = now + timedelta(days=valid_days)
+        invitations.add(db, _hashed(secret), person.person_id, now.isoformat(), expires.isoformat())
+        events.add(db, now.isoformat(), actor, "invite", {"name": person.name, "expires": expires.isoformat()})
+    return secret
+
+
+def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
+    """A person's sign-in link stops working, and every window in which they are signed in is signed out.
 
     Raises
     ------
     InputError
         If there is nobody of this name in this role.
     """
-    secret = secrets.token_urlsafe(24)
     with db.atomic():
-        person = people.by_name(db, name)
-        if person is None or role not in person.roles:
-            raise InputError(f"There is no {role} called {name} in this study.")
-        people.set_secret_hash(db, person.person_id, _hashed(secret))
-        events.add(db, now.isoformat(), actor, "invite", {"name": person.name})
-    return secret
+        person = _named(db, name, role)
+        n_links = invitations.revoke_all_of(db, person.person_id, now.isoformat())
+        n_sessions = sessions.end_all_of(db, person.person_id)
+        details = {"name": person.name, "links": n_links, "sessions": n_sessions}
+        events.add(db, now.isoformat(), actor, "revoke", details)
+
+
+def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, now: datetime) -> None:
+    """Let a person sign in through the identity provider under this address; an empty one ends that.
+
+    Raises
+    ------
+    InputError
+        If there is nobody of this name in this role, or it is no address, or somebody else's.
+    """
+    email = email.strip()
+    if email and (len(email) > MAX_EMAIL_LENGTH or not re.fullmatch(r"[^@\s]+@[^@\s]+", email)):
+        raise InputError(f"{email[:80]!r} is not an e-mail address.")
+    with db.atomic():
+        person = _named(db, name, role)
+        holder = people.by_email(db, email) if email else None
+        if holder is not None and holder != person:
+            raise InputError(f"{email} is the address of {holder.name} already.")
+        people.set_email(db, person.person_id, email or None)
+        events.add(db, now.isoformat(), actor, "set e-mail", {"name": person.name, "email": email})
 
 
 def sign_in(db: Database, secret: str, *, now: datetime) -> str:
@@ -74,28 +115,52 @@ def sign_in(db: Database, secret: str, *, now: datetime) -> str:
     Raises
     ------
     SignInFailed
-        If the invitation is unknown, was replaced, or its person no longer takes part.
+        If the invitation is unknown, has expired, was replaced or revoked, or its person no longer takes part.
     """
-    token = secrets.token_urlsafe(32)
     with db.atomic():
-        person = people.by_secret_hash(db, _hashed(secret))
+        invitation = invitations.find(db, _hashed(secret))
+        if invitation is None:
+            raise SignInFailed(
+                "This sign-in link is not valid. Open it exactly as you were given it, or ask your coordinator "
+                "for a new one."
+            )
+        person = people.by_id(db, invitation.person_id)
+        why_not = _why_not(invitation, now)
         if person is None or not person.active:
-            raise SignInFailed("This sign-in link is not valid, or no longer. Ask your coordinator for a new one.")
-        sessions.add(db, _hashed(token), person.person_id, now.isoformat())
-        events.add(db, now.isoformat(), person.name, "sign in", {})
-    return token
+            why_not = "You no longer take part in this study. If that is a mistake, tell your coordinator."
+        if person is None or why_not:
+            raise SignInFailed(why_not)
+        return _begin_session(db, person, now)
 
 
-def person_of_session(db: Database, token: str | None) -> Person | None:
-    """Who is signed in with this session id; None for nobody, also after being deactivated."""
-    person = sessions.person_of(db, _hashed(token)) if token else None
+def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
+    """Begin a session for whom an identity provider knows under this address; returns the session's id.
+
+    Raises
+    ------
+    SignInFailed
+        If nobody who takes part signs in under it.
+    """
+    with db.atomic():
+        person = people.by_email(db, email)
+        if person is None or not person.active:
+            raise SignInFailed(
+                f"You came as {email}, and nobody in this study signs in under this address. Ask your coordinator."
+            )
+        return _begin_session(db, person, now)
+
+
+def person_of_session(db: Database, token: str | None, *, now: datetime) -> Person | None:
+    """Who is signed in with this session id; None for nobody, also when deactivated or after 180 days."""
+    oldest = now - timedelta(days=SESSION_DAYS)
+    person = sessions.person_of(db, _hashed(token), oldest.isoformat()) if token else None
     return person if person is not None and person.active else None
 
 
 def sign_out(db: Database, token: str, *, now: datetime) -> None:
     """End a session; an unknown one is none."""
     with db.atomic():
-        person = sessions.person_of(db, _hashed(token))
+        person = sessions.person_of(db, _hashed(token), "")
         if person is not None:
             sessions.end(db, _hashed(token))
             events.add(db, now.isoformat(), person.name, "sign out", {})
@@ -112,6 +177,32 @@ def require(db: Database, person_id: int, role: Role) -> Person:
     if person is None or not person.active or role not in person.roles:
         raise NotAllowed(f"This is for {role}s of the study only.")
     return person
+
+
+def _begin_session(db: Database, person: Person, now: datetime) -> str:
+    token = secrets.token_urlsafe(32)
+    sessions.add(db, _hashed(token), person.person_id, now.isoformat())
+    events.add(db, now.isoformat(), person.name, "sign in", {})
+    return token
+
+
+def _named(db: Database, name: str, role: Role) -> Person:
+    person = people.by_name(db, name)
+    if person is None or role not in person.roles:
+        raise InputError(f"There is no {role} called {name} in this study.")
+    return person
+
+
+def _why_not(invitation: invitations.Invitation, now: datetime) -> str:
+    """Why an invitation no longer works; empty as long as it does."""
+    new_one = "Ask your coordinator for a new one."
+    if invitation.replaced_utc is not None:
+        return f"A newer sign-in link took the place of this one on {invitation.replaced_utc[:10]}. Open that one."
+    if invitation.revoked_utc is not None:
+        return f"This sign-in link was revoked on {invitation.revoked_utc[:10]}. {new_one}"
+    if invitation.expires_utc is not None and now >= datetime.fromisoformat(invitation.expires_utc):
+        return f"This sign-in link expired on {invitation.expires_utc[:10]}. {new_one}"
+    return ""
 
 
 def _hashed(secret: str) -> str:

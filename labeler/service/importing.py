@@ -129,7 +129,7 @@ def import_files(
         raise NotAllowed("The plan is drawn already: new items would be assigned to nobody. Import before the plan.")
     for source, opened in _read_ahead(files):
         try:
-            result = _import_file(db, source, opened.result(), options, as_new, study.axis_min_span, actor, now)
+            result = _import_file(db, source, opened.result(), options, as_new, study.protocol.min_span, actor, now)
         except Refused as error:
             result = FileResult(source.name, refused=_after_name(error))
         yield result

@@ -1,6 +1,7 @@
 """Store or CSV -> report: gathers what `analysis.report` computes and renders."""
 
 import hashlib
+import json
 import platform
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,10 +18,11 @@ import scipy
 import labeler
 from analysis import report
 from analysis.report import Resampling as Resampling
+from labeler import timing
 from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.formats.source import Source
-from labeler.model import State, combined_hash
+from labeler.model import State, Study, combined_hash
 from labeler.service import exchange
 from labeler.store import Database, events, items, labels, people, studies, verdicts
 
@@ -154,7 +156,7 @@ def _gathered(db: Database, actor: str, now: datetime) -> Gathered:
             "reviewers": n_reviewers,
             "reported_utc": now.isoformat(timespec="seconds"),
         },
-        parameters={"axis_rule": study.axis_rule, "axis_min_span": study.axis_min_span, **report.registry()},
+        parameters={**_protocol(study), **report.registry()},
         plan=None if study.plan_hash is None else {"hash": study.plan_hash, **(study.plan_parameters or {})},
         hashes={
             "measurements": combined_hash(item.data_hash for item in all_items),
@@ -163,7 +165,7 @@ def _gathered(db: Database, actor: str, now: datetime) -> Gathered:
         },
         versions=_versions(),
     )
-    return Gathered(answers, judged, answers, provenance, len(all_items))
+    return Gathered(_timed(answers), judged, answers, provenance, len(all_items))
 
 
 def gathered_files(
@@ -269,9 +271,34 @@ def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
         "application": [row.application for row in rows],
         "position": [row.position for row in rows],
         "created_utc": [row.label.created.isoformat() for row in rows],
-        "dwell_ms": [row.label.dwell_ms for row in rows],
+        "dwell_ms": [_time_on_task(row.label.dwell_ms, row.label.view) for row in rows],
     }
     return pd.DataFrame(columns | {name: more[name] for name in more if name in table}, dtype=object)
+
+
+def _timed(answers: pd.DataFrame) -> pd.DataFrame:
+    """The answers with the time on task in place of the raw dwell time, which the label file keeps."""
+    times = [
+        _time_on_task(dwell_ms, json.loads(view))
+        for dwell_ms, view in zip(answers["dwell_ms"], answers["view"], strict=True)
+    ]
+    return answers.assign(dwell_ms=pd.Series(times, index=answers.index, dtype=object))
+
+
+def _time_on_task(dwell_ms: int | None, view: Mapping[str, Any]) -> int | None:
+    return None if dwell_ms is None else timing.time_on_task(dwell_ms, view)
+
+
+def _protocol(study: Study) -> dict[str, Any]:
+    """What the reviewers saw and were asked, as the report's parameters name it."""
+    protocol = study.protocol
+    return {
+        "axis_rule": protocol.axis_rule,
+        "axis_min_span": protocol.min_span,
+        "asks_confidence": protocol.asks_confidence,
+        "shows_numbers": protocol.shows_numbers,
+        "idle_limit_ms": timing.IDLE_LIMIT_MS,
+    }
 
 
 def _source(path: Path) -> Source:

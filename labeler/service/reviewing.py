@@ -1,19 +1,21 @@
 """For reviewers. Nothing here returns another rater's label, a verdict, a name of an item, or why it was assigned."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from labeler import timing
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.model import Answer, Category, Label, Role, State, Submission, Task
+from labeler.model import Answer, Category, Label, Protocol, Role, State, Submission, Task
 from labeler.service import drawing, identity
 from labeler.store import Database, assignments, labels, studies
 
 MIN_DWELL_MS = 250
 N_OFFERED = 2  # the item on the screen and the one fetched ahead
-MAX_TEXT_LENGTH, MAX_VIEW_LENGTH = 64, 2000
+MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
+CONFIDENCES = (1, 2, 3)
 CATEGORIES = frozenset(Answer(category) for category in Category)
 
 
@@ -27,17 +29,63 @@ class OwnProgress:
 
 
 @dataclass(frozen=True)
+class Brief:
+    """What every reviewer is asked, and how items are shown; `closed`: why nothing can be labelled, "" if it can."""
+
+    question: str
+    protocol: Protocol
+    closed: str
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What lies before a reviewer: the next tasks, and the one whose answer an undo takes back."""
+
+    progress: OwnProgress
+    offers: tuple[Task, ...]
+    last: Task | None
+
+
+@dataclass(frozen=True)
 class OwnLabel:
-    """One of the reviewer's own items with the answer that stands."""
+    """One of the reviewer's own items with the answer that stands.
+
+    Attributes
+    ----------
+    task : Task
+    number : int
+        The how manyth item of theirs it was, by the first answer, from 1.
+    created_utc : str
+        Of the answer that stands.
+    n_revisions : int
+    time_on_task_ms : int or None
+        Of all answers to it together (`labeler.timing`).
+    confidence, flag, comment
+        As given with the answer that stands.
+    """
 
     task: Task
+    number: int
     created_utc: str
     n_revisions: int
+    time_on_task_ms: int | None
+    confidence: int | None
+    flag: bool
+    comment: str | None
 
 
-def question(db: Database) -> str:
-    """What the study asks."""
-    return studies.get(db).question
+def brief(db: Database) -> Brief:
+    """What the study asks, and how it shows items."""
+    study = studies.get(db)
+    return Brief(study.question, study.protocol, _CLOSED.get(study.state, ""))
+
+
+def desk(db: Database, reviewer_id: int) -> Desk:
+    """Everything that the labelling screen needs to know of the reviewer's tasks."""
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    tasks = assignments.tasks_of(db, reviewer_id)
+    last = labels.last_standing(db, reviewer_id)
+    return Desk(_progress(tasks), tuple(_offered(tasks)), next((task for task in tasks if task.code == last), None))
 
 
 def offers(db: Database, reviewer_id: int) -> list[Task]:
@@ -56,32 +104,57 @@ def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
 
 def last_answered(db: Database, reviewer_id: int) -> Task | None:
     """The task whose answer an undo takes back: the one answered last of those that have an answer standing."""
-    standing = {task.code: task for task in assignments.tasks_of(db, reviewer_id) if _stands(task)}
-    answered = [code for code, *_ in labels.own_answers(db, reviewer_id) if code in standing]
-    return standing[answered[-1]] if answered else None
+    code = labels.last_standing(db, reviewer_id)
+    return assignments.task_by_code(db, reviewer_id, code) if code else None
 
 
 def own_progress(db: Database, reviewer_id: int) -> OwnProgress:
     """Counts of the reviewer's own tasks."""
-    tasks = assignments.tasks_of(db, reviewer_id)
-    n_done = sum(task.answer in CATEGORIES for task in tasks)
-    return OwnProgress(n_done, len(tasks), sum(task.answer == Answer.NOT_SURE for task in tasks))
+    return _progress(assignments.tasks_of(db, reviewer_id))
 
 
 def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
     """The reviewer's own tasks that have an answer standing, the one answered last first."""
     identity.require(db, reviewer_id, Role.REVIEWER)
     tasks = {task.code: task for task in assignments.tasks_of(db, reviewer_id) if _stands(task)}
-    times = {code: created for code, _, _, created in labels.own_answers(db, reviewer_id)}  # the last one stays
-    order = list(dict.fromkeys(code for code, *_ in reversed(labels.own_answers(db, reviewer_id)) if code in tasks))
-    return [OwnLabel(tasks[code], times[code], tasks[code].revision - 1) for code in order]
+    answers = labels.own_answers(db, reviewer_id)
+    given: dict[str, list[labels.OwnAnswer]] = {}
+    for answer in answers:
+        given.setdefault(answer.code, []).append(answer)
+    numbers = {code: number for number, code in enumerate(given, start=1)}
+    order = dict.fromkeys(answer.code for answer in reversed(answers))
+    return [_own_label(tasks[code], numbers[code], given[code]) for code in order if code in tasks]
 
 
-def picture(db: Database, task: Task) -> Mapping[str, Any]:
-    """What the screen draws of a task: its code, and bins without anything that tells what was measured."""
-    study = studies.get(db)
-    payload = drawing.payload_of_item(db, task.item_id)
-    return {"code": task.code, "revision": task.revision, "axis_rule": study.axis_rule, "picture": payload}
+def typical_time_s(own: list[OwnLabel]) -> float | None:
+    """The median time on task of the reviewer's own labels, in seconds; None as long as nothing was timed."""
+    return timing.typical(label.time_on_task_ms for label in own if label.time_on_task_ms is not None)
+
+
+def picture(db: Database, item_id: int) -> Mapping[str, Any]:
+    """What the screen draws of an item: bins, without anything that tells what was measured."""
+    return drawing.payload_of_item(db, item_id)
+
+
+def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
+    """A task as the screen shows it: code and revision, its picture, and what the reviewer said with it last.
+
+    Parameters
+    ----------
+    db : Database
+    task : Task
+    known : container of str
+        The codes of the items whose pictures the screen has already; they are not sent again (None).
+    """
+    confidence, flag, comment = labels.last_said(db, task.assignment_id)
+    return {
+        "code": task.code,
+        "revision": task.revision,
+        "confidence": confidence,
+        "flag": flag,
+        "comment": comment,
+        "picture": None if task.code in known else picture(db, task.item_id),
+    }
 
 
 def submission_from(event: object) -> Submission:
@@ -90,8 +163,8 @@ def submission_from(event: object) -> Submission:
     Parameters
     ----------
     event : object
-        A mapping with event_id, code, revision, answer, and optionally dwell_ms and view; comes from a browser, so
-        anything may stand there.
+        A mapping with event_id, code, revision, answer, and optionally dwell_ms, view, confidence, flag and comment;
+        comes from a browser, so anything may stand there.
 
     Returns
     -------
@@ -102,19 +175,21 @@ def submission_from(event: object) -> Submission:
     AnswerRefused
         If it is not such a mapping, or a value is of the wrong type or too long.
     """
-    unreadable = AnswerRefused("The browser sent an answer that cannot be read. Reload to go on.")
-    if not isinstance(event, dict):
-        raise unreadable
     match event:
-        case {"event_id": str(event_id), "code": str(code), "revision": int(revision), "answer": str(answer)}:
-            dwell_ms, view = event.get("dwell_ms"), event.get("view", {})
+        case {"event_id": str(event_id), "code": str(code), "revision": int(revision), "answer": str(answer), **others}:
+            more: dict[str, Any] = {str(name): value for name, value in others.items() if name in _MORE}
         case _:
-            raise unreadable
-    texts_fit = all(text.isascii() and 0 < len(text) <= MAX_TEXT_LENGTH for text in (event_id, code))
-    counts_fit = _is_count(revision) and (dwell_ms is None or _is_count(dwell_ms))
-    if not (texts_fit and counts_fit and _is_view(view) and answer in set(Answer)):
-        raise unreadable
-    return Submission(event_id, code, revision, Answer(answer), dwell_ms, view)
+            raise AnswerRefused(_UNREADABLE)
+    fits = (
+        all(text.isascii() and 0 < len(text) <= MAX_TEXT_LENGTH for text in (event_id, code))
+        and _is_count(revision)
+        and answer in set(Answer)
+        and all(_MORE[name](value) for name, value in more.items())
+    )
+    if not fits:
+        raise AnswerRefused(_UNREADABLE)
+    comment = (more.pop("comment", None) or "").strip() or None
+    return Submission(event_id, code, revision, Answer(answer), comment=comment, **more)
 
 
 def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datetime) -> None:
@@ -137,21 +212,24 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
             if task is None or known != (task.assignment_id, submission.answer):
                 raise AnswerRefused("This answer carries the mark of another one. Reload to go on.")
             return
-        if studies.get(db).state is not State.OPEN:
-            raise NotAllowed("The study is not open for labelling at the moment.")
+        study = studies.get(db)
+        if study.state is not State.OPEN:
+            raise NotAllowed(f"{_CLOSED.get(study.state, '')} Nothing was kept.".strip())
         if task is None or not (_stands(task) or task.code in _codes_on_offer(db, reviewer_id)):
             raise NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload to go on.")
-        _check(task, submission, last_answered(db, reviewer_id))
+        _check(task, submission, last_answered(db, reviewer_id), study.protocol)
+        view = {**submission.view, "rule": study.protocol.axis_rule, "min_span": study.protocol.min_span}
         labels.add(
             db,
             Label(
                 task.assignment_id, submission.revision, submission.event_id, submission.answer, now,
-                submission.dwell_ms, submission.view, submission.confidence, submission.flag, submission.comment,
+                submission.dwell_ms, view, submission.confidence if study.protocol.asks_confidence else None,
+                submission.flag, submission.comment,
             ),
         )  # fmt: skip
 
 
-def _check(task: Task, submission: Submission, last: Task | None) -> None:
+def _check(task: Task, submission: Submission, last: Task | None, protocol: Protocol) -> None:
     if submission.revision != task.revision:
         raise AnswerRefused(f"Item {task.code} was answered in another window meanwhile. Reload to go on.")
     if submission.answer is Answer.WITHDRAWN:
@@ -161,6 +239,39 @@ def _check(task: Task, submission: Submission, last: Task | None) -> None:
             raise AnswerRefused(f"Item {task.code} is not the one you answered last. Change it under My labels.")
     elif submission.dwell_ms is None or submission.dwell_ms < MIN_DWELL_MS:
         raise AnswerRefused(f"Item {task.code} was on the screen for less than {MIN_DWELL_MS} ms. Look again.")
+    elif protocol.asks_confidence and submission.confidence is None and submission.answer in CATEGORIES:
+        raise AnswerRefused(f"Say how sure you are of item {task.code}: 1, 2 or 3.")
+
+
+def _progress(tasks: list[Task]) -> OwnProgress:
+    n_done = sum(task.answer in CATEGORIES for task in tasks)
+    return OwnProgress(n_done, len(tasks), sum(task.answer == Answer.NOT_SURE for task in tasks))
+
+
+def _own_label(task: Task, number: int, answers: list[labels.OwnAnswer]) -> OwnLabel:
+    """A task with its answers in the order given; the last of them stands."""
+    times = [
+        timing.time_on_task(answer.dwell_ms, json.loads(answer.view))
+        for answer in answers
+        if answer.dwell_ms is not None
+    ]
+    last = answers[-1]
+    return OwnLabel(
+        task, number, last.created_utc, task.revision - 1, sum(times) if times else None, last.confidence,
+        bool(last.flag), last.comment,
+    )  # fmt: skip
+
+
+def _is_comment(value: object) -> bool:
+    """A text that a database can hold: a browser may send half of a character pair."""
+    if value is None:
+        return True
+    if not isinstance(value, str) or len(value) > MAX_COMMENT_LENGTH:
+        return False
+    try:
+        return b"\0" not in value.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def _is_view(value: object) -> bool:
@@ -186,3 +297,19 @@ def _offered(tasks: list[Task]) -> list[Task]:
 
 def _codes_on_offer(db: Database, reviewer_id: int) -> set[str]:
     return {task.code for task in _offered(assignments.tasks_of(db, reviewer_id))}
+
+
+_CLOSED: Mapping[State, str] = {
+    State.DRAFT: "The study has not begun yet: there is nothing to label.",
+    State.PAUSED: "The study is paused at the moment. Your labels are kept; come back later.",
+    State.CLOSED: "The study is closed for labelling. Thank you!",
+    State.UNBLINDED: "The study is closed for labelling. Thank you!",
+}  # why nothing can be labelled
+_UNREADABLE = "The browser sent an answer that cannot be read. Reload to go on."
+_MORE: Mapping[str, Callable[[Any], bool]] = {
+    "dwell_ms": lambda value: value is None or _is_count(value),
+    "view": _is_view,
+    "confidence": lambda value: value is None or (_is_count(value) and value in CONFIDENCES),
+    "flag": lambda value: isinstance(value, bool),
+    "comment": _is_comment,
+}  # what an event may have beside what it must have, and whether a value fits

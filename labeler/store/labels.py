@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -13,6 +14,21 @@ COLUMNS = (
     "item", "benchmark", "application", "part", "reviewer", "assignment", "revision", "kind", "label", "created_utc",
     "position", "dwell_ms", "view", "confidence", "flag", "comment", "event_id",
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OwnAnswer:
+    """An answer as its reviewer may see it again; `view` is JSON."""
+
+    code: str
+    answer: Answer
+    revision: int
+    created_utc: str
+    dwell_ms: int | None
+    view: str
+    confidence: int | None
+    flag: int
+    comment: str | None
 
 
 def add(db: Database, label: Label) -> bool:
@@ -64,14 +80,37 @@ def table(db: Database) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)  # whole numbers stay whole beside empty cells
 
 
-def own_answers(db: Database, person_id: int) -> list[tuple[str, str, int, str]]:
-    """A reviewer's own answers in the order given: code, answer, revision, created_utc."""
-    return db.execute(
-        """SELECT a.code, l.answer, l.revision, l.created_utc
+def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
+    """A reviewer's own answers in the order given."""
+    rows = db.execute(
+        """SELECT a.code, l.answer, l.revision, l.created_utc, l.dwell_ms, l.view, l.confidence, l.flag, l.comment
            FROM labels l JOIN assignments a USING (assignment_id)
            WHERE a.person_id = ? ORDER BY l.label_id""",
         (person_id,),
-    ).fetchall()
+    )
+    return [OwnAnswer(code, Answer(answer), *rest) for code, answer, *rest in rows]
+
+
+def last_standing(db: Database, person_id: int) -> str | None:
+    """The code of the item that a reviewer answered last, of those whose answer stands."""
+    row = db.execute(
+        """SELECT a.code FROM labels l JOIN assignments a USING (assignment_id)
+           WHERE a.person_id = ? AND 'withdrawn' <> (
+               SELECT answer FROM labels n WHERE n.assignment_id = l.assignment_id ORDER BY revision DESC LIMIT 1)
+           ORDER BY l.label_id DESC LIMIT 1""",
+        (person_id,),
+    ).fetchone()
+    return row[0] if row else None
+
+
+def last_said(db: Database, assignment_id: int) -> tuple[int | None, bool, str | None]:
+    """Confidence, flag and comment of an assignment's newest answer, not counting those that take one back."""
+    row = db.execute(
+        """SELECT confidence, flag, comment FROM labels
+           WHERE assignment_id = ? AND answer <> 'withdrawn' ORDER BY revision DESC LIMIT 1""",
+        (assignment_id,),
+    ).fetchone()
+    return (row[0], bool(row[1]), row[2]) if row else (None, False, None)
 
 
 def progress(db: Database) -> list[tuple[str, int, int, int, str | None]]:

@@ -44,7 +44,39 @@ def m002_which_verdicts_are_shown(db: "Database") -> None:
     )
 
 
-MIGRATIONS: list[Callable[["Database"], None]] = [m001_first_schema, m002_which_verdicts_are_shown]
+def m003_protocol_and_invitations(db: "Database") -> None:
+    """What reviewers are asked and told beside the question; each invitation with when it ends; sign-in by e-mail."""
+    for column in (
+        "asks_confidence INTEGER NOT NULL DEFAULT 0 CHECK (asks_confidence IN (0, 1))",
+        "shows_numbers INTEGER NOT NULL DEFAULT 0 CHECK (shows_numbers IN (0, 1))",
+        "instructions TEXT NOT NULL DEFAULT ''",
+    ):
+        db.execute(f"ALTER TABLE studies ADD COLUMN {column}")
+    db.execute(
+        """CREATE TABLE invitations (
+            secret_hash TEXT PRIMARY KEY,
+            person_id INTEGER NOT NULL REFERENCES people,
+            created_utc TEXT NOT NULL,
+            expires_utc TEXT,
+            replaced_utc TEXT,
+            revoked_utc TEXT
+        ) STRICT"""
+    )
+    # invitations from before this step have no end
+    db.execute(
+        """INSERT INTO invitations (secret_hash, person_id, created_utc)
+           SELECT secret_hash, person_id, created_utc FROM people WHERE secret_hash IS NOT NULL"""
+    )
+    db.execute("UPDATE people SET secret_hash = NULL")
+    db.execute("ALTER TABLE people ADD COLUMN email TEXT COLLATE NOCASE")
+    db.execute("CREATE UNIQUE INDEX people_by_email ON people (email)")
+
+
+MIGRATIONS: list[Callable[["Database"], None]] = [
+    m001_first_schema,
+    m002_which_verdicts_are_shown,
+    m003_protocol_and_invitations,
+]
 
 _FIRST_SCHEMA = (
     """CREATE TABLE studies (

@@ -1,4 +1,4 @@
-"""Reviewers and coordinators, and the hashes of their sign-in secrets."""
+"""Reviewers and coordinators."""
 
 from collections.abc import Iterable
 
@@ -39,14 +39,14 @@ def by_id(db: Database, person_id: int) -> Person | None:
     return _one(db, "person_id = ?", person_id)
 
 
-def by_secret_hash(db: Database, secret_hash: str) -> Person | None:
-    """Whose invitation this is."""
-    return _one(db, "secret_hash = ?", secret_hash)
+def by_email(db: Database, email: str) -> Person | None:
+    """Who signs in with this e-mail address; capitals do not matter."""
+    return _one(db, "email = ?", email)
 
 
-def set_secret_hash(db: Database, person_id: int, secret_hash: str) -> None:
-    """Replace a person's secret: an earlier invitation no longer works."""
-    db.execute("UPDATE people SET secret_hash = ? WHERE person_id = ?", (secret_hash, person_id))
+def set_email(db: Database, person_id: int, email: str | None) -> None:
+    """Remember under which address a provider knows the person; raises sqlite3.IntegrityError if it is taken."""
+    db.execute("UPDATE people SET email = ? WHERE person_id = ?", (email, person_id))
 
 
 def _one(db: Database, condition: str, value: str | int) -> Person | None:

@@ -13,9 +13,11 @@ def add(db: Database, session_hash: str, person_id: int, created_utc: str) -> No
     )
 
 
-def person_of(db: Database, session_hash: str) -> Person | None:
-    """Whose session this is."""
-    row = db.execute("SELECT person_id FROM sessions WHERE session_hash = ?", (session_hash,)).fetchone()
+def person_of(db: Database, session_hash: str, oldest_utc: str) -> Person | None:
+    """Whose session this is; None if it began before `oldest_utc`."""
+    row = db.execute(
+        "SELECT person_id FROM sessions WHERE session_hash = ? AND created_utc >= ?", (session_hash, oldest_utc)
+    ).fetchone()
     return people.by_id(db, row[0]) if row else None
 
 
@@ -24,6 +26,6 @@ def end(db: Database, session_hash: str) -> None:
     db.execute("DELETE FROM sessions WHERE session_hash = ?", (session_hash,))
 
 
-def end_all_of(db: Database, person_id: int) -> None:
-    """End every session of a person."""
-    db.execute("DELETE FROM sessions WHERE person_id = ?", (person_id,))
+def end_all_of(db: Database, person_id: int) -> int:
+    """End every session of a person; how many there were."""
+    return db.execute("DELETE FROM sessions WHERE person_id = ?", (person_id,)).rowcount

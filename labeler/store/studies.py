@@ -2,33 +2,37 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import astuple
 from typing import Any
 
 from labeler.errors import NotAStudy
-from labeler.model import State, Study
+from labeler.model import Protocol, State, Study
 from labeler.store.database import Database
 
 
 def add(db: Database, study: Study) -> None:
     """Write the row of a new study."""
     db.execute(
-        """INSERT INTO studies (study_id, name, question, state, axis_rule, axis_min_span, created_utc)
-           VALUES (1, ?, ?, ?, ?, ?, ?)""",
-        (study.name, study.question, study.state, study.axis_rule, study.axis_min_span, study.created_utc),
+        """INSERT INTO studies (study_id, name, question, state, created_utc, axis_rule, axis_min_span,
+                                asks_confidence, shows_numbers, instructions)
+           VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        (study.name, study.question, study.state, study.created_utc, *astuple(study.protocol)),
     )
 
 
 def get(db: Database) -> Study:
     """The study; raises NotAStudy if its making was interrupted."""
     row = db.execute(
-        """SELECT name, question, state, created_utc, axis_rule, axis_min_span, plan_parameters, plan_hash
+        """SELECT name, question, state, created_utc, axis_rule, axis_min_span, asks_confidence, shows_numbers,
+                  instructions, plan_parameters, plan_hash
            FROM studies"""
     ).fetchone()
     if row is None:
         raise NotAStudy(f"{db.path} holds no study: its making was interrupted. Remove the file and make it again.")
-    name, question, state, created_utc, axis_rule, axis_min_span, parameters, plan_hash = row
+    name, question, state, created_utc, rule, min_span, confidence, numbers, instructions, parameters, plan_hash = row
     return Study(
-        name, question, State(state), created_utc, axis_rule, axis_min_span,
+        name, question, State(state), created_utc,
+        Protocol(rule, min_span, bool(confidence), bool(numbers), instructions),
         json.loads(parameters) if parameters else None, plan_hash,
     )  # fmt: skip
 
@@ -36,6 +40,15 @@ def get(db: Database) -> Study:
 def describe(db: Database, name: str, question: str) -> None:
     """Change name and question."""
     db.execute("UPDATE studies SET name = ?, question = ?", (name, question))
+
+
+def set_protocol(db: Database, protocol: Protocol) -> None:
+    """Change how items are shown and what is asked."""
+    db.execute(
+        """UPDATE studies SET axis_rule = ?, axis_min_span = ?, asks_confidence = ?, shows_numbers = ?,
+                              instructions = ?""",
+        astuple(protocol),
+    )
 
 
 def set_plan(db: Database, parameters: Mapping[str, Any], plan_hash: str) -> None:

@@ -1,6 +1,7 @@
 """Run on every click: finds out who is there, lists their pages, shows errors in words."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from types import ModuleType
 
@@ -12,9 +13,12 @@ from labeler.model import Person, Role
 from labeler.service import identity
 from labeler.store import Database, open_database
 from labeler.ui.coordinator import data, figures, item, people, plan, planning, progress, report, study, verdicts
-from labeler.ui.reviewer import label, my_labels
+from labeler.ui.reviewer import guide, label, my_labels, practice
 
 SESSION_COOKIE = "labeler_session"
+REVIEWER_PAGES: dict[str, ModuleType] = {
+    "Label": label, "My labels": my_labels, "Guide": guide, "Practice": practice,
+}  # fmt: skip
 COORDINATOR_PAGES: dict[str, ModuleType] = {
     "Study": study, "Data": data, "People": people, "Planning": planning,
     "Plan": plan, "Progress": progress, "Verdicts": verdicts,
@@ -31,7 +35,7 @@ def main(token: str | None) -> None:
         if study is None:
             raise NoStudy("No study was named. Start the application with: labeler serve --study FILE")
         with open_database(study) as db:
-            person = identity.person_of_session(db, token)
+            person = identity.person_of_session(db, token, now=datetime.now(UTC))
             if person is None:
                 st.error("You are not signed in, or no longer. Open your sign-in link again.")
                 return
@@ -48,8 +52,7 @@ def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
     """The pages of this person's roles by title, and the one for signing out."""
     listed: dict[str, Callable[[], None]] = {}
     if Role.REVIEWER in person.roles:
-        listed["Label"] = partial(label.render, db, person.person_id)
-        listed["My labels"] = partial(my_labels.render, db, person.person_id)
+        listed |= {title: partial(page.render, db, person.person_id) for title, page in REVIEWER_PAGES.items()}
     if Role.COORDINATOR in person.roles:
         listed |= {title: partial(module.render, db, person.name) for title, module in COORDINATOR_PAGES.items()}
     return listed | {"Sign out": partial(sign_out, person.name)}

@@ -3,14 +3,15 @@
 import gc
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import streamlit as st
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -20,14 +21,25 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from labeler.config import bundled
 from labeler.errors import LabelerError, SignInFailed
-from labeler.service import identity
-from labeler.store import open_database
+from labeler.service import coordinating, identity
+from labeler.store import Database, open_database
+from labeler.ui import provider
 from labeler.ui.app import SESSION_COOKIE  # also imports every page, before the garbage collector is frozen
 from labeler.ui.reviewer import component
 
-SESSION_DAYS = 180
 HEALTH = "/_stcore/health"
-OPEN_PATHS = (HEALTH, "/sign-in", "/sign-out")
+PROVIDER_PATH = "/sign-in/provider"
+OPEN_PATHS = (HEALTH, "/sign-in", PROVIDER_PATH, "/sign-out")
+MAX_FORM_BYTES = 4096
+
+SIGN_IN_WORDS = (
+    "You are not signed in. Open the sign-in link that your coordinator gave you; it works on any device. "
+    "If you have lost it, ask for a new one."
+)
+PROVIDER_LINK = f'<p><a href="{PROVIDER_PATH}">Sign in with the account of your organisation</a></p>'
+SIGN_IN_FORM = """<form method="post" action="/sign-in">
+<p><label for="link">If the link opened in the wrong browser, paste it here:</label></p>
+<p><input id="link" name="link" autocomplete="off" required> <button>Sign in</button></p></form>"""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -45,6 +57,8 @@ def serve(study: Path, *, address: str, port: int) -> None:
     """Run the browser application on a study until it is stopped."""
     os.environ["LABELER_STUDY"] = str(study.resolve())  # how the pages learn which study, as by hand
     config = streamlit_settings() | {"server.address": address, "server.port": port}
+    with open_database(study) as db:
+        coordinating.refresh_pictures(db)  # nothing to do but after an update
     app = make_app(study)
     gc.collect()
     gc.freeze()  # Streamlit collects garbage after every page run: without this it walks all modules each time
@@ -56,13 +70,21 @@ def make_app(study: Path) -> st.App:
     return st.App(
         Path(__file__).parent / "app.py",
         routes=[
-            Route("/sign-in", _sign_in_page),
-            Route("/sign-out", _sign_out(study), methods=["POST", "GET"]),
-            Route("/join/{secret}", _join(study)),
+            *sign_in_routes(study),
             Mount(component.ASSETS, StaticFiles(directory=component.JS_DIRECTORY)),
         ],
         middleware=[Middleware(Gate, study=study)],
     )
+
+
+def sign_in_routes(study: Path) -> list[Route]:
+    """The way in and the way out."""
+    return [
+        Route("/sign-in", _sign_in(study), methods=["GET", "POST"]),
+        Route(PROVIDER_PATH, _sign_in_by_provider(study)),
+        Route("/sign-out", _sign_out(study), methods=["GET", "POST"]),
+        Route("/join/{secret}", _join(study)),
+    ]
 
 
 def streamlit_settings() -> dict[str, Any]:
@@ -93,10 +115,11 @@ class Gate:
                 await send({"type": "websocket.close", "code": 1008})  # before accepting: becomes status 403
             return
         path = connection.url.path
-        if path in OPEN_PATHS or path.startswith("/join/") or self._is_signed_in(connection):
+        if _is_open(path) or self._is_signed_in(connection):
             await self._app(scope, receive, _with_headers(send))
         else:
-            response = RedirectResponse("/sign-in", status_code=303)
+            came_back = path == "/" and provider.email_of(connection.cookies) is not None
+            response = RedirectResponse(PROVIDER_PATH if came_back else "/sign-in", status_code=303)
             await response(scope, receive, _with_headers(send))
 
     def _is_signed_in(self, connection: HTTPConnection) -> bool:
@@ -105,9 +128,15 @@ class Gate:
             return False
         try:
             with open_database(self._study) as db:
-                return identity.person_of_session(db, token) is not None
+                return identity.person_of_session(db, token, now=datetime.now(UTC)) is not None
         except LabelerError:
             return False
+
+
+def _is_open(path: str) -> bool:
+    """Whether strangers may come here."""
+    is_sign_in = path in OPEN_PATHS or path.startswith("/join/")
+    return is_sign_in or (path in provider.PATHS and provider.is_configured())
 
 
 def _same_origin(connection: HTTPConnection) -> bool:
@@ -128,21 +157,67 @@ def _with_headers(send: Send) -> Send:
 def _join(study: Path) -> Any:
     def endpoint(request: Request) -> Response:
         """Follow an invitation: a cookie is set, and the secret leaves the address bar."""
-        try:
-            with open_database(study) as db:
-                token = identity.sign_in(db, request.path_params["secret"], now=datetime.now(UTC))
-        except SignInFailed as error:
-            return _page("Sign in", str(error), status=403)
-        except LabelerError as error:
-            return _page("Sign in", str(error), status=503)
-        response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
-        response.set_cookie(
-            SESSION_COOKIE, token, max_age=SESSION_DAYS * 86400, httponly=True, samesite="lax",
-            secure=request.url.scheme == "https", path="/",
-        )  # fmt: skip
+        return _signed_in(study, request, request.path_params["secret"])
+
+    return endpoint
+
+
+def _sign_in(study: Path) -> Any:
+    async def endpoint(request: Request) -> Response:
+        """Say how to sign in, or take a pasted link: some programs open links in a browser of their own."""
+        if request.method == "GET":
+            by_provider = PROVIDER_LINK if provider.is_configured() else ""
+            return _page("Sign in", SIGN_IN_WORDS, by_provider + SIGN_IN_FORM)
+        if not _same_origin(request):
+            return _page("Sign in", "Another site sent this form. Paste the link yourself.", SIGN_IN_FORM, status=403)
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > MAX_FORM_BYTES:
+                return _page("Sign in", "That is no sign-in link: it is too long.", SIGN_IN_FORM, status=413)
+        pasted = parse_qs(body.decode(errors="replace")).get("link", [""])[0]
+        secret = urlsplit(pasted.strip()).path.rpartition("/")[2]
+        return await run_in_threadpool(_signed_in, study, request, secret)
+
+    return endpoint
+
+
+def _sign_in_by_provider(study: Path) -> Any:
+    def endpoint(request: Request) -> Response:
+        """Send somebody to the identity provider, or let in who came back from there."""
+        if not provider.is_configured():
+            return RedirectResponse("/sign-in", status_code=303)
+        email = provider.email_of(request.cookies)
+        if email is None:
+            return RedirectResponse(provider.login_path(), status_code=303)
+        response = _let_in(study, request, lambda db: identity.sign_in_as(db, email, now=datetime.now(UTC)))
+        for name in provider.cookies_to_clear(request.cookies):
+            response.delete_cookie(name, path="/")
         return response
 
     return endpoint
+
+
+def _signed_in(study: Path, request: Request, secret: str) -> Response:
+    """The way into the study for who holds the secret, or in words why not."""
+    return _let_in(study, request, lambda db: identity.sign_in(db, secret, now=datetime.now(UTC)))
+
+
+def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -> Response:
+    """Set the cookie of a new session and go to the application, or say in words why not."""
+    try:
+        with open_database(study) as db:
+            token = sign_in(db)
+    except SignInFailed as error:
+        return _page("Sign in", str(error), SIGN_IN_FORM, status=403)
+    except LabelerError as error:
+        return _page("Sign in", str(error), status=503)
+    response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
+    response.set_cookie(
+        SESSION_COOKIE, token, max_age=identity.SESSION_DAYS * 86400, httponly=True, samesite="lax",
+        secure=request.url.scheme == "https", path="/",
+    )  # fmt: skip
+    return response
 
 
 def _sign_out(study: Path) -> Any:
@@ -163,21 +238,14 @@ def _sign_out(study: Path) -> Any:
     return endpoint
 
 
-def _sign_in_page(_request: Request) -> Response:
-    return _page(
-        "Sign in",
-        "You are not signed in. Open the sign-in link that your coordinator gave you; it works on any device. "
-        "If you have lost it, ask for a new one.",
-    )
-
-
 def _page(title: str, text: str, extra: str = "", *, status: int = 200, clear: bool = False) -> HTMLResponse:
     script = "<script>sessionStorage.clear()</script>" if clear else ""  # nothing of this person stays in the browser
     return HTMLResponse(
         f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>body {{ font: 17px/1.6 system-ui, sans-serif; color: #1b2a41; max-width: 34rem; margin: 18vh auto }}
-button {{ font: inherit; padding: .4rem 1rem }}</style></head>
+button, input {{ font: inherit; padding: .4rem 1rem; max-width: 100%; box-sizing: border-box }}
+input {{ width: 22rem }} body {{ padding: 0 1rem }}</style></head>
 <body><h1>{escape(title)}</h1><p>{escape(text)}</p>{extra}{script}</body></html>""",
         status_code=status,
         headers={"Cache-Control": "no-store"},

@@ -193,7 +193,7 @@ def test_the_payload_is_json_with_finite_numbers_only(runs):
 @given(several(max_iterations=60))
 def test_the_payload_says_nothing_but_what_is_drawn(runs):
     content = payload(runs, "ms")
-    assert set(content) == {"version", "unit", "n", "median", "percentiles", "axes", "runs"}
+    assert set(content) == {"version", "min_span", "unit", "n", "median", "percentiles", "axes", "runs"}
     assert set(content["axes"]) == set(RULES)
     texts = {key: value for key, value in content.items() if isinstance(value, str)}
     assert texts == {"unit": "ms"}

@@ -29,6 +29,11 @@ def render(db: Database, person: str) -> None:
         st.caption("The link before it stops working. Windows that are signed in stay so.")
         if st.form_submit_button("Make link") and chosen is not None:
             show_link(chosen.name, identity.invite(db, chosen.name, min(chosen.roles), actor=person, now=now))
+    with st.form("revoke"):
+        chosen = st.selectbox("End the link of, and sign out everywhere", everyone, format_func=lambda p: p.name)
+        if st.form_submit_button("Revoke") and chosen is not None:
+            identity.revoke(db, chosen.name, min(chosen.roles), actor=person, now=now)
+            st.success(f"{chosen.name} is signed out, and needs a new link to come back. Labels are kept.")
 
 
 def show_link(name: str, secret: str) -> None:

@@ -4,12 +4,15 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
+from labeler.model import Protocol
 from labeler.service import coordinating
 from labeler.store import Database
 
+AXES = {"core": "main range", "pooled": "0.5 to 99.5 %", "full": "full range"}
+
 
 def render(db: Database, person: str) -> None:
-    """Name and question, the steps from nothing to a report, and the event log."""
+    """Name and question, the protocol, the steps from nothing to a report, and the event log."""
     status = coordinating.status(db)
     st.subheader(status.study.name)
     st.caption(f"State: {status.study.state}. File: {db.path.name}.")
@@ -22,5 +25,28 @@ def render(db: Database, person: str) -> None:
         if st.form_submit_button("Save"):
             coordinating.describe_study(db, name, question, actor=person, now=datetime.now(UTC))
             st.rerun()
+    with st.expander("Protocol: how reviewers see items, and what they are asked"):
+        protocol = protocol_form(status.study.protocol, fixed=status.n_answers > 0)
+        if protocol is not None:
+            coordinating.set_protocol(db, protocol, actor=person, now=datetime.now(UTC))
+            st.rerun()
     with st.expander("Event log: who did what when"):
         st.dataframe(coordinating.event_log(db), hide_index=True)
+
+
+def protocol_form(now: Protocol, *, fixed: bool) -> Protocol | None:
+    """The protocol as a form; what was saved, if it was."""
+    with st.form("protocol", border=False):
+        rule = st.radio(
+            "Axis that items begin with", list(AXES), list(AXES).index(now.axis_rule), AXES.get, disabled=fixed
+        )
+        span = st.number_input(
+            "The axis spans at least this share of the median", 0.0, 10.0, now.min_span, 0.01, disabled=fixed
+        )
+        confidence = st.checkbox("Ask how sure the reviewer is (1 to 3)", now.asks_confidence, disabled=fixed)
+        numbers = st.checkbox("Show each run's distance from the median", now.shows_numbers, disabled=fixed)
+        st.caption("Numbers anchor reviewers: leave them off in a blinded study.")
+        instructions = st.text_area("Instructions in the guide", now.instructions, disabled=fixed)
+        st.caption("All of it is fixed once somebody has answered.")
+        saved = st.form_submit_button("Save protocol", disabled=fixed)
+    return Protocol(rule, span, confidence, numbers, instructions) if saved else None

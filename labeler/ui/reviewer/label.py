@@ -1,5 +1,6 @@
 """The page where reviewers label: one item at a time."""
 
+from collections.abc import Container
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,8 +15,9 @@ KEY = "review"
 
 def render(db: Database, reviewer_id: int) -> None:
     """Keep the answer that caused this run, then show what is next."""
-    ack = keep(db, reviewer_id, component.event_of(KEY))
-    component.show(KEY, screen(db, reviewer_id, ack))
+    event = component.event_of(KEY)
+    ack = keep(db, reviewer_id, event)
+    component.show(KEY, screen(db, reviewer_id, ack, component.known_to(event)))
 
 
 def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any] | None:
@@ -30,22 +32,21 @@ def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any]
     return {"event_id": event_id, "saved": True, "message": ""}
 
 
-def screen(db: Database, reviewer_id: int, ack: dict[str, Any] | None) -> dict[str, Any]:
-    """Everything the component shows: own progress, the next items, the answer an undo takes back."""
-    progress, last = reviewing.own_progress(db, reviewer_id), reviewing.last_answered(db, reviewer_id)
+def screen(
+    db: Database, reviewer_id: int, ack: dict[str, Any] | None, known: Container[str], only: Task | None = None
+) -> dict[str, Any]:
+    """Everything the component shows: own progress, the next items (or only one), the answer an undo takes back."""
+    desk, brief = reviewing.desk(db, reviewer_id), reviewing.brief(db)
+    offers, last = ((only,), None) if only else (desk.offers, desk.last)
     return {
-        "mode": "label",
+        "mode": "revise" if only else "label",
         "reviewer": reviewer_id,
-        "question": reviewing.question(db),
-        "done": progress.n_done,
-        "total": progress.n_assigned,
-        "not_sure": progress.n_not_sure,
-        "offers": [reviewing.picture(db, task) for task in reviewing.offers(db, reviewer_id)],
-        "last": named(last) if last else None,
+        "done": desk.progress.n_done,
+        "total": desk.progress.n_assigned,
+        "not_sure": desk.progress.n_not_sure,
+        "closed": brief.closed,
+        "offers": [reviewing.shown(db, task, known=known) for task in offers],
+        "last": reviewing.shown(db, last, known={last.code}) if last else None,
         "ack": ack,
+        **component.brief(brief.question, brief.protocol),
     }
-
-
-def named(task: Task) -> dict[str, Any]:
-    """A task as the component names it."""
-    return {"code": task.code, "revision": task.revision}

@@ -2,46 +2,50 @@
 
 import streamlit as st
 
+from labeler import stills
 from labeler.service import reviewing
+from labeler.service.reviewing import OwnLabel
 from labeler.store import Database
-from labeler.ui.reviewer import component, label
+from labeler.ui.reviewer import own_words, revise
 
-KEY = "revise"
+PAGE_SIZE = 20
 
 
 def render(db: Database, reviewer_id: int) -> None:
     """The reviewer's own labels, newest first; choosing one brings its picture and the two answers."""
     chosen = st.session_state.get("chosen")
     if chosen is not None:
-        revise(db, reviewer_id, chosen)
+        revise.render(db, reviewer_id, chosen)
         return
-    labels = reviewing.own_labels(db, reviewer_id)
-    progress = reviewing.own_progress(db, reviewer_id)
+    own, progress = reviewing.own_labels(db, reviewer_id), reviewing.own_progress(db, reviewer_id)
     st.subheader("My labels")
-    st.caption(f"{progress.n_done} of {progress.n_assigned} done, {progress.n_not_sure} not sure. Newest first.")
-    if not labels:
+    st.caption(own_words.pace(progress, reviewing.typical_time_s(own)))
+    if not own:
         st.info("You have not labelled anything yet.")
-    for own in labels:
-        code, answer, when, change = st.columns([2, 2, 3, 2], vertical_alignment="center")
-        code.write(f"Item {own.task.code}")
-        answer.write(f"**{own.task.answer}**")
-        when.write(f"{own.created_utc[:16].replace('T', ' ')} UTC" + (", revised" if own.n_revisions else ""))
-        if change.button("Look and revise", key=f"revise-{own.task.code}"):
-            st.session_state["chosen"] = own.task.code
-            st.rerun()
+        return
+    counts = {name: sum(map(keeps, own)) for name, keeps in own_words.FILTERS.items()}
+    name = st.radio("Show", list(counts), format_func=lambda name: f"{name} ({counts[name]})", horizontal=True)
+    kept = [one for one in own if own_words.FILTERS[name](one)]
+    n_pages = max(1, -(-len(kept) // PAGE_SIZE))
+    number = st.number_input(f"Page of {n_pages}, newest first", 1, n_pages) if n_pages > 1 else 1
+    rule = reviewing.brief(db).protocol.axis_rule
+    for one in kept[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]:
+        row(db, one, rule)
 
 
-def revise(db: Database, reviewer_id: int, code: str) -> None:
-    """Show one own item again; a new answer is kept beside the earlier ones."""
-    key = f"{KEY}-{code}"
-    ack = label.keep(db, reviewer_id, component.event_of(key))
-    if ack is not None and ack["saved"]:
-        del st.session_state["chosen"]
+def row(db: Database, own: OwnLabel, rule: str) -> None:
+    """One own label: number and code, thumbnail, answer, when, how long, what was said beside it."""
+    code, picture, answer, more, change = st.columns([2, 3, 2, 4, 2], vertical_alignment="center")
+    code.markdown(f"{own.number}. Item {own.task.code}")
+    drawing = reviewing.picture(db, own.task.item_id)
+    picture.image(stills.svg(drawing, rule=rule, label=f"The runs of item {own.task.code}"))
+    sure = f", {('a guess', 'fairly sure', 'certain')[own.confidence - 1]}" if own.confidence else ""
+    answer.markdown(f"**{own.task.answer}**{sure}" + (" · flagged" if own.flag else ""))
+    when = f"{own.created_utc[:16].replace('T', ' ')} UTC"
+    seconds = [] if own.time_on_task_ms is None else [own_words.seconds(own.time_on_task_ms / 1000)]
+    more.text(" · ".join([when, *seconds, *(["revised"] if own.n_revisions else [])]))
+    if own.comment:
+        more.text(f"“{own.comment}”")
+    if change.button("Look and revise", key=f"revise-{own.task.code}"):
+        st.session_state["chosen"] = own.task.code
         st.rerun()
-    task = reviewing.task_by_code(db, reviewer_id, code)
-    st.write(f"You said **{task.answer}**. Press S or D to say otherwise; the earlier answer stays on record.")
-    if st.button("Back to my labels", key="back"):
-        del st.session_state["chosen"]
-        st.rerun()
-    data = label.screen(db, reviewer_id, ack)
-    component.show(key, data | {"mode": "revise", "offers": [reviewing.picture(db, task)], "last": None})

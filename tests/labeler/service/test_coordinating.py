@@ -7,7 +7,7 @@ import pytest
 
 from labeler.design import ALL
 from labeler.errors import InputError, NotAllowed, StudyError
-from labeler.model import PlanParameters, Role, State
+from labeler.model import PlanParameters, Protocol, Role, State
 from labeler.service import codes, coordinating, identity, reviewing
 from labeler.service.coordinating import Progress
 from labeler.store import assignments, events, items, open_database, people, studies
@@ -40,7 +40,7 @@ def test_a_new_study_is_a_draft_with_one_coordinator(study_path):
     with open_database(study_path) as made:
         study = coordinating.get_study(made)
         assert (study.name, study.question, study.state) == ("Caches", "Alike?", State.DRAFT)
-        assert (study.axis_rule, study.axis_min_span, study.plan_hash) == ("core", 0.10, None)
+        assert (study.protocol, study.plan_hash) == (Protocol("core", 0.10), None)
         assert [(person.name, person.roles) for person in identity.everyone(made)] == [
             ("carol", frozenset({Role.COORDINATOR}))
         ]
@@ -72,11 +72,11 @@ def test_a_study_is_not_made_over_another(db):
 
 def test_name_and_question_change_until_somebody_has_answered(planned):
     describe(planned, "Stores", " Same? ")
-    assert (coordinating.get_study(planned).name, reviewing.question(planned)) == ("Stores", "Same?")
+    assert (coordinating.get_study(planned).name, reviewing.brief(planned).question) == ("Stores", "Same?")
     answer_next(planned, "ada", "not sure")
     with pytest.raises(NotAllowed, match=r"Reviewers have answered the question already; it cannot be changed"):
         describe(planned, "Stores", "Different?")
-    assert reviewing.question(planned) == "Same?"
+    assert reviewing.brief(planned).question == "Same?"
     describe(planned, "Stores and caches", "Same?")  # the name is free
     assert coordinating.get_study(planned).name == "Stores and caches"
     assert log(planned).count(("carol", "describe study")) == 2

@@ -53,7 +53,8 @@ def test_every_answer_is_one_row_with_what_was_said_where_and_when(planned):
         "item": item.name, "benchmark": item.benchmark, "application": item.application,
         "part": planned.execute("SELECT block FROM assignments WHERE code = ?", (task.code,)).fetchone()[0],
         "reviewer": "ada", "assignment": task.assignment_id, "revision": 0, "kind": "fresh", "label": "dissimilar",
-        "created_utc": "2026-11-20T12:00:05+00:00", "position": 0, "dwell_ms": 900, "view": '{"axis": "core"}',
+        "created_utc": "2026-11-20T12:00:05+00:00", "position": 0, "dwell_ms": 900,
+        "view": '{"axis": "core", "min_span": 0.1, "rule": "core"}',
         "confidence": None, "flag": 0, "comment": None,
     }  # fmt: skip
 

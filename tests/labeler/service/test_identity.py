@@ -19,6 +19,10 @@ def invite(db, name, role=Role.REVIEWER):
     return identity.invite(db, name, role, actor="carol", now=NOW)
 
 
+def person_of(db, token, now=NOW):
+    return identity.person_of_session(db, token, now=now)
+
+
 def deactivate(db, name):
     db.execute("UPDATE people SET active = 0 WHERE name = ?", (name,))
 
@@ -89,12 +93,12 @@ def test_reviewers_are_added_before_the_plan_and_coordinators_always(planned):
 def test_who_has_an_invitation_signs_in_and_out(study):
     token = identity.sign_in(study, invite(study, "ada"), now=NOW)
     ada = people.by_name(study, "ada")
-    assert identity.person_of_session(study, token) == ada
+    assert person_of(study, token) == ada
     second = identity.sign_in(study, invite(study, "ada"), now=NOW)
     assert second != token
     identity.sign_out(study, token, now=NOW)
-    assert identity.person_of_session(study, token) is None
-    assert identity.person_of_session(study, second) == ada  # the other window stays
+    assert person_of(study, token) is None
+    assert person_of(study, second) == ada  # the other window stays
     before = log(study)
     assert before[-1] == ("ada", "sign out")
     identity.sign_out(study, token, now=NOW)
@@ -104,17 +108,17 @@ def test_who_has_an_invitation_signs_in_and_out(study):
 @pytest.mark.parametrize("token", [None, "", "made up", "x" * 10_000])
 def test_nobody_is_signed_in_with_a_token_that_was_never_given(study, token):
     identity.sign_in(study, invite(study, "ada"), now=NOW)
-    assert identity.person_of_session(study, token) is None
+    assert person_of(study, token) is None
 
 
 def test_an_invitation_works_in_several_browsers_until_it_is_replaced(study):
     first = invite(study, "ada")
     tokens = {identity.sign_in(study, first, now=NOW) for _ in range(2)}
     second = invite(study, "ADA")
-    with pytest.raises(SignInFailed, match=r"not valid, or no longer. Ask your coordinator for a new one"):
+    with pytest.raises(SignInFailed, match=r"A newer sign-in link took the place of this one on 2026-11-20. Open that"):
         identity.sign_in(study, first, now=NOW)
-    assert identity.person_of_session(study, identity.sign_in(study, second, now=NOW)).name == "ada"
-    assert {identity.person_of_session(study, token).name for token in tokens} == {"ada"}  # open ones go on
+    assert person_of(study, identity.sign_in(study, second, now=NOW)).name == "ada"
+    assert {person_of(study, token).name for token in tokens} == {"ada"}  # open ones go on
     assert len(tokens) == 2
 
 
@@ -122,7 +126,7 @@ def test_the_coordinator_who_made_the_study_signs_in_with_its_secret(study_path)
     secret = coordinating.create_study(study_path, name="x", question="?", coordinator="carol", now=NOW)
     with open_database(study_path) as made:
         token = identity.sign_in(made, secret, now=NOW)
-        assert identity.person_of_session(made, token).roles == {Role.COORDINATOR}
+        assert person_of(made, token).roles == {Role.COORDINATOR}
 
 
 @pytest.mark.parametrize("secret", ["", "made up"])
@@ -165,8 +169,8 @@ def test_who_takes_no_part_any_more_is_nobody_from_the_next_click_on(study):
     ada = id_of(study, "ada")
     assert identity.require(study, ada, Role.REVIEWER).name == "ada"
     deactivate(study, "ada")
-    assert identity.person_of_session(study, token) is None
-    with pytest.raises(SignInFailed, match="no longer"):
+    assert person_of(study, token) is None
+    with pytest.raises(SignInFailed, match="You no longer take part in this study"):
         identity.sign_in(study, secret, now=NOW)
     with pytest.raises(NotAllowed, match="This is for reviewers of the study only"):
         identity.require(study, ada, Role.REVIEWER)

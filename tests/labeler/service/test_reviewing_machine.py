@@ -66,6 +66,11 @@ class Labelling(RuleBasedStateMachine):
         followed = zip(self.said[code], [*self.said[code][1:], None], strict=True)
         return sum(answer == "not sure" and after != "withdrawn" for answer, after in followed)
 
+    def answered_last(self, name):
+        """The only item whose answer can be taken back."""
+        standing = [sent.code for sent, by in self.kept if by == name and self.stands(sent.code)]
+        return standing[-1] if standing else None
+
     def on_offer(self, name):
         still_open = [code for code in self.codes[name] if not self.stands(code)]
         again = [c for c in self.codes[name] if self.said[c][-1:] == ["not sure"] and self.n_not_sure(c) == 1]
@@ -78,7 +83,7 @@ class Labelling(RuleBasedStateMachine):
         if sent.revision != len(self.said[sent.code]):
             return AnswerRefused
         if sent.answer == "withdrawn":
-            return None if self.stands(sent.code) else AnswerRefused
+            return None if self.answered_last(name) == sent.code else AnswerRefused
         return None if sent.dwell_ms is not None and sent.dwell_ms >= 250 else AnswerRefused
 
     def send(self, name, code, revision, answer, minute, dwell_ms=900):
@@ -106,8 +111,7 @@ class Labelling(RuleBasedStateMachine):
     @rule(name=names, minute=minutes)
     def undo(self, name, minute):
         task = reviewing.last_answered(self.db, id_of(self.db, name))
-        mine = [sent.code for sent, by in self.kept if by == name and self.stands(sent.code)]
-        assert (task.code if task else None) == (mine[-1] if mine else None)
+        assert (task.code if task else None) == self.answered_last(name)
         if task:
             self.send(name, task.code, task.revision, "withdrawn", minute, dwell_ms=None)
 

@@ -21,6 +21,7 @@ REFERENCES = {
     "bins": {("item_id", "items")},
     "people": set(),
     "sessions": {("person_id", "people")},
+    "invitations": {("person_id", "people")},
     "assignments": {("person_id", "people"), ("item_id", "items")},
     "labels": {("assignment_id", "assignments")},
     "verdicts": {("item_id", "items")},

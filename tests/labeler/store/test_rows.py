@@ -10,11 +10,25 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from labeler.errors import AnswerRefused, NotAStudy
-from labeler.model import Answer, Benchmark, Category, Item, Kind, Label, Person, Role, State, StoredVerdict, Study
+from labeler.model import (
+    Answer,
+    Benchmark,
+    Category,
+    Item,
+    Kind,
+    Label,
+    Person,
+    Protocol,
+    Role,
+    State,
+    StoredVerdict,
+    Study,
+)
 from labeler.store import (
     assignments,
     bins,
     events,
+    invitations,
     items,
     jobs,
     labels,
@@ -26,7 +40,9 @@ from labeler.store import (
     verdicts,
 )
 from labeler.store.assignments import NewAssignment
+from labeler.store.invitations import Invitation
 from labeler.store.jobs import Job
+from labeler.store.labels import OwnAnswer
 from tests.labeler.conftest import NOW, id_of, item_name
 
 AT = NOW.isoformat()
@@ -50,12 +66,16 @@ def label(task, revision=0, event_id="", answer="similar", created=NOW, **more):
 
 
 def test_the_study_comes_back_as_it_was_written(db):
-    assert studies.get(db) == Study("Caches", "Are these runs alike?", State.DRAFT, AT, "core", 0.1, None, None)
+    assert studies.get(db) == Study(
+        "Caches", "Are these runs alike?", State.DRAFT, AT, Protocol("core", 0.1), None, None
+    )
+    protocol = Protocol("full", 0.25, asks_confidence=True, shows_numbers=True, instructions="Mind the warm-up.")
     studies.describe(db, "Stores", "Alike?")
+    studies.set_protocol(db, protocol)
     studies.set_plan(db, {"seed": 1, "paper": False}, "abc")
     studies.set_state(db, State.OPEN)
     plan = {"seed": 1, "paper": False}
-    assert studies.get(db) == Study("Stores", "Alike?", State.OPEN, AT, "core", 0.1, plan, "abc")
+    assert studies.get(db) == Study("Stores", "Alike?", State.OPEN, AT, protocol, plan, "abc")
 
 
 def test_a_file_without_a_study_says_that_its_making_was_interrupted(db):
@@ -134,11 +154,36 @@ def test_people_come_back_with_their_roles_in_order_of_name(db):
     assert people.by_id(db, both) == Person(both, "Zoe", frozenset(Role), active=True)
     assert [person.name for person in people.all_people(db)] == ["ben", "carol", "Zoe"]
     assert [person.name for person in people.reviewers(db)] == ["ben", "Zoe"]
-    assert people.by_id(db, 999) is people.by_name(db, "nobody") is people.by_secret_hash(db, "none") is None
-    people.set_secret_hash(db, ben, "first")
-    people.set_secret_hash(db, ben, "second")
-    assert people.by_secret_hash(db, "first") is None
-    assert people.by_secret_hash(db, "second") == people.by_name(db, "BEN")
+    assert people.by_id(db, 999) is people.by_name(db, "nobody") is people.by_email(db, "nobody@x") is None
+    assert people.by_id(db, ben) == people.by_name(db, "BEN")
+
+
+def test_people_are_found_by_their_address_whatever_its_capitals_until_it_is_taken_away(study):
+    ada, ben = id_of(study, "ada"), id_of(study, "ben")
+    people.set_email(study, ada, "Ada@Example.org")
+    assert people.by_email(study, "ada@example.ORG") == people.by_id(study, ada)
+    with pytest.raises(sqlite3.IntegrityError, match=r"people\.email"):
+        people.set_email(study, ben, "ADA@example.org")
+    for person_id in (ada, ben):  # any number of people may have none
+        people.set_email(study, person_id, None)
+    assert people.by_email(study, "ada@example.org") is None
+
+
+def test_of_several_invitations_each_is_found_with_what_became_of_it(study):
+    ada, ben = id_of(study, "ada"), id_of(study, "ben")
+    invitations.add(study, "a1", ada, "1", "9")
+    invitations.replace_all_of(study, ada, "2")
+    invitations.add(study, "a2", ada, "2", None)
+    invitations.add(study, "b1", ben, "2", "9")
+    assert invitations.revoke_all_of(study, ada, "3") == 1
+    invitations.replace_all_of(study, ada, "4")  # what ended before stays as it ended
+    assert invitations.revoke_all_of(study, ada, "5") == 0
+    assert [invitations.find(study, name) for name in ("a1", "a2", "b1", "none")] == [
+        Invitation(ada, "1", "9", "2", None),
+        Invitation(ada, "2", None, None, "3"),
+        Invitation(ben, "2", "9", None, None),
+        None,
+    ]
 
 
 @pytest.mark.parametrize("taken", ["carol", "Carol", "CAROL"])
@@ -151,11 +196,12 @@ def test_sessions_end_one_by_one_or_all_of_a_person(study):
     ada, ben = id_of(study, "ada"), id_of(study, "ben")
     for session, person in (("a1", ada), ("a2", ada), ("a3", ada), ("b1", ben)):
         sessions.add(study, session, person, AT)
-    assert sessions.person_of(study, "a1") == people.by_id(study, ada)
+    assert sessions.person_of(study, "a1", AT) == people.by_id(study, ada)
+    assert sessions.person_of(study, "a1", (NOW + timedelta(microseconds=1)).isoformat()) is None
     sessions.end(study, "a1")
-    assert [sessions.person_of(study, name) for name in ("a1", "zz")] == [None, None]
-    sessions.end_all_of(study, ada)
-    assert [sessions.person_of(study, name) is None for name in ("a2", "a3", "b1")] == [True, True, False]
+    assert [sessions.person_of(study, name, "") for name in ("a1", "zz")] == [None, None]
+    assert [sessions.end_all_of(study, ada) for _ in range(2)] == [2, 0]
+    assert [sessions.person_of(study, name, "") is None for name in ("a2", "a3", "b1")] == [True, True, False]
 
 
 def test_tasks_come_in_planned_order_and_only_to_their_reviewer(study):
@@ -233,7 +279,17 @@ def test_the_last_revision_is_the_answer_that_stands(planned):
     assert (now.revision, now.answer) == (4, Answer.NOT_SURE)
     assert now.n_not_sure == 1  # the one taken back is none
     assert labels.own_answers(planned, id_of(planned, "ada")) == [
-        (task.code, answer, revision, (NOW - timedelta(hours=revision)).isoformat())
+        OwnAnswer(
+            task.code,
+            Answer(answer),
+            revision,
+            (NOW - timedelta(hours=revision)).isoformat(),
+            None,
+            "{}",
+            None,
+            0,
+            None,
+        )
         for revision, answer in enumerate(said)
     ]
     assert labels.own_answers(planned, id_of(planned, "ben")) == []

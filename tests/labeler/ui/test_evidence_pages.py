@@ -3,6 +3,7 @@
 import base64
 import os
 import re
+from datetime import UTC, datetime
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -14,6 +15,7 @@ from labeler.ui.coordinator import figures
 from tests.labeler.conftest import NOW, item_name, make_study
 from tests.labeler.ui.test_pages import LIMIT_S, app_page, coordinator_page, opened, texts
 
+TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 FIRST, SECOND = item_name(0), item_name(2)
 FIGURES = [figures.SCHEMATIC, figures.BY_APPLICATION, figures.BY_BENCHMARK, figures.RUNS]
 BROKEN_AFTER_ONE_CLICK = "the options of a radio are compared, and their arrays have no truth value"
@@ -42,8 +44,8 @@ def app(studies, monkeypatch):
     def open_page(name, url, figure=figures.SCHEMATIC):
         monkeypatch.setenv("LABELER_STUDY", str(studies[name]))
         with open_database(studies[name]) as db:
-            secret = identity.invite(db, "carol", Role.COORDINATOR, actor="test", now=NOW)
-            token = identity.sign_in(db, secret, now=NOW)
+            secret = identity.invite(db, "carol", Role.COORDINATOR, actor="test", now=TODAY)
+            token = identity.sign_in(db, secret, now=TODAY)
         page = AppTest.from_function(app_page, args=(token,), default_timeout=LIMIT_S).run()
         page.session_state["figure"] = figure
         (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == url]

@@ -11,7 +11,7 @@ from labeler.service import coordinating, demo, identity, reviewing
 from labeler.store import events, labels, open_database, people
 from labeler.ui import app
 
-NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+NOW = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 LIMIT_S = 30
 
 
@@ -82,7 +82,19 @@ def say(study, name, answer):
 
 
 def texts(page):
-    kinds = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success", "code")
+    kinds = (
+        "title",
+        "header",
+        "subheader",
+        "markdown",
+        "text",
+        "caption",
+        "info",
+        "warning",
+        "error",
+        "success",
+        "code",
+    )
     return "\n".join(str(element.value) for kind in kinds for element in getattr(page, kind))
 
 
@@ -93,7 +105,7 @@ def test_label_page_hands_the_next_two_items_to_the_component(study):
 
     with open_database(study) as db:
         ada = people.by_name(db, "ada").person_id
-        screen = label.screen(db, ada, None)
+        screen = label.screen(db, ada, None, ())
     assert len(screen["offers"]) == 2
     assert (screen["done"], screen["total"], screen["last"]) == (0, 15, None)
     assert len(screen["offers"][0]["picture"]["runs"]) == 10
@@ -238,9 +250,9 @@ def test_everybody_gets_the_pages_of_their_role_only(study, monkeypatch, name, r
     monkeypatch.setenv("LABELER_STUDY", str(study))
     with open_database(study) as db:
         token = identity.sign_in(db, identity.invite(db, name, role, actor="test", now=NOW), now=NOW)
-        titles = list(app.pages(db, identity.person_of_session(db, token)))
+        titles = list(app.pages(db, identity.person_of_session(db, token, now=NOW)))
     page = opened(app_page, token)
     assert page.error.len == 0
     assert first in texts(page)
-    reviewers, coordinators = ["Label", "My labels"], list(app.COORDINATOR_PAGES)
+    reviewers, coordinators = ["Label", "My labels", "Guide", "Practice"], list(app.COORDINATOR_PAGES)
     assert titles == [*(reviewers if role is Role.REVIEWER else coordinators), "Sign out"]

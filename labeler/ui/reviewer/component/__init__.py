@@ -10,6 +10,8 @@ from typing import Any
 
 import streamlit as st
 
+from labeler.model import Protocol
+
 HERE = Path(__file__).parent
 JS_DIRECTORY = HERE / "js"
 ASSETS = "/review"
@@ -35,6 +37,24 @@ def event_of(key: str) -> object | None:
     """The event that caused this page run, if the component under this key sent one; anything may stand in it."""
     state = st.session_state.get(key)
     return state.get("event") if isinstance(state, Mapping) else None
+
+
+def known_to(event: object | None) -> frozenset[str]:
+    """The codes of the items whose pictures the component that sent an event holds; nobody else's business."""
+    have = event.get("have") if isinstance(event, Mapping) else None
+    return frozenset(code for code in have if isinstance(code, str)) if isinstance(have, list) else frozenset()
+
+
+def brief(question: str, protocol: Protocol) -> dict[str, Any]:
+    """What the component needs of the question and the protocol."""
+    return {
+        "question": question,
+        "protocol": {
+            "axis_rule": protocol.axis_rule,
+            "asks_confidence": protocol.asks_confidence,
+            "shows_numbers": protocol.shows_numbers,
+        },
+    }
 
 
 def show(key: str, data: Mapping[str, Any]) -> None:

@@ -1,18 +1,22 @@
 // The review component: shows an item, takes an answer by key or click, shows the next one at once,
 // and keeps every answer until the server has it. State lives on the component's DOM node.
 
-import { isTyping, pressedKey, wasSeen } from "./guard.js";
-import { arrange, summary, unpack } from "./layout.js";
+import { Clock } from "./clock.js";
+import { CommentDialog } from "./comment.js";
+import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
+import { arrange, runAt, summary, unpack } from "./layout.js";
 import { paint } from "./paint.js";
 import { EventQueue } from "./queue.js";
+import { Drafts, memory } from "./storage.js";
+import { AXES, axisWords, emptyWords, progressWords, statusWords } from "./words.js";
 
 const ANSWERS = { s: "similar", d: "dissimilar", n: "not sure" };
-const AXES = ["core", "pooled", "full"];
-const AXIS_WORDS = { core: "main range", pooled: "0.5 to 99.5 %", full: "full range" };
+const CATEGORIES = ["similar", "dissimilar"];
 const REMEMBERED = 8; // items kept for an undo
-const MIN_HEIGHT = 380;
-const MAX_HEIGHT = 640;
+const MIN_HEIGHT = 360;
+const MAX_HEIGHT = 900;
 const TICK_MS = 500;
+const SIGNS = ["keydown", "pointermove", "pointerdown", "wheel", "scroll"];
 
 /** Streamlit calls this at the first mount and again whenever the server sends new data. */
 export default function review(component) {
@@ -29,25 +33,42 @@ class Review {
   constructor(root, data) {
     this.root = root;
     this.part = (name) => root.querySelector(`.${name}`);
+    this.key = (name) => root.querySelector(`[data-key="${name}"]`);
     this.canvas = root.querySelector("canvas");
-    this.help = root.querySelector("dialog");
+    this.help = root.querySelector(".help");
+    this.comment = new CommentDialog(root.querySelector(".comment"), (text) => this.keep({ comment: text }));
     this.current = null;
     this.paintedAt = null;
     this.refusal = "";
     this.remembered = new Map();
+    const storage = data.mode === "practice" ? memory() : sessionStorage;
+    this.drafts = new Drafts(storage, data.reviewer);
+    this.clock = new Clock(() => performance.now());
     this.queue = new EventQueue({
-      storage: sessionStorage,
+      storage,
       key: `labeler-answers-${data.reviewer}`,
-      send: (event) => this.component.setTriggerValue("event", event),
+      send: (event) => this.component.setTriggerValue("event", { ...event, have: [...this.remembered.keys()] }),
       now: () => performance.now(),
     });
+    this.listen();
+  }
+
+  listen() {
     this.listening = new AbortController();
     const { signal } = this.listening;
     document.addEventListener("keydown", (event) => this.onKey(event), { signal });
-    root.addEventListener("click", (event) => this.onClick(event), { signal });
-    this.timer = setInterval(() => this.onTick(), TICK_MS);
+    document.addEventListener("visibilitychange", () => this.onVisibility(), { signal });
+    const passive = { signal, passive: true, capture: true };
+    SIGNS.forEach((name) => document.addEventListener(name, () => this.clock.sign(), passive));
+    this.root.addEventListener("click", (event) => this.onClick(event), { signal });
+    this.root.addEventListener("keydown", (event) => pressesAgain(event) && event.preventDefault(), { signal });
+    this.canvas.addEventListener("pointermove", (event) => this.onPointer(event), { signal });
+    this.canvas.addEventListener("pointerdown", (event) => this.onPointer(event), { signal });
+    this.canvas.addEventListener("pointerleave", () => this.highlight(null), { signal });
+    window.addEventListener("resize", () => this.draw(), { signal }); // also zoom, and a screen of another density
     this.resized = new ResizeObserver(() => this.draw());
-    this.resized.observe(root);
+    this.resized.observe(this.root);
+    this.timer = setInterval(() => this.onTick(), TICK_MS);
   }
 
   end() {
@@ -61,11 +82,10 @@ class Review {
     this.component = component;
     this.data = component.data;
     const { ack } = this.data;
-    if (ack) {
-      const done = this.queue.acknowledge(ack.event_id);
-      if (done) this.refusal = ack.saved ? "" : ack.message;
-    }
-    this.root.classList.toggle("revising", this.data.mode === "revise");
+    if (ack && this.queue.acknowledge(ack.event_id)) this.refusal = ack.saved ? "" : ack.message;
+    this.remember(this.data.offers);
+    this.root.dataset.mode = this.data.mode;
+    this.root.classList.toggle("asking", this.data.protocol.asks_confidence);
     this.part("question").textContent = this.data.question;
     if (!this.isStillOurs()) this.show(this.upcoming()[0] ?? null);
     this.queue.tick();
@@ -74,21 +94,38 @@ class Review {
 
   /** Offers that no answer is on its way for. */
   upcoming() {
-    return this.data.offers.filter((offer) => !this.queue.lastOn(offer.code));
+    return this.data.closed ? [] : this.data.offers.filter((offer) => !this.queue.lastOn(offer.code));
   }
 
   /** Whether the item on the screen may stay: it is on offer, or an undo of it is on its way. */
   isStillOurs() {
-    if (!this.current) return false;
+    if (!this.current || this.data.closed) return false;
     if (this.queue.lastOn(this.current.code)?.answer === "withdrawn") return true;
     const offer = this.data.offers.find(({ code }) => code === this.current.code);
     if (offer) this.current.revision = offer.revision;
     return Boolean(offer);
   }
 
+  /** Keep the pictures of what is offered, and of a few items before: the server sends none that is here. */
+  remember(offers) {
+    const pictures = offers.map(({ code, picture }) => [code, this.remembered.get(code) ?? unpack(picture)]);
+    pictures.forEach(([code, picture]) => {
+      this.remembered.delete(code); // the one set last is the newest
+      this.remembered.set(code, picture);
+    });
+    while (this.remembered.size > REMEMBERED) this.remembered.delete(this.remembered.keys().next().value);
+  }
+
   show(offer) {
-    this.current = offer && { code: offer.code, revision: offer.revision, picture: this.unpacked(offer) };
-    this.view = { axis: offer?.axis_rule ?? "core", log: false, overlay: false };
+    this.comment.close();
+    this.current = offer && {
+      code: offer.code,
+      revision: offer.revision,
+      picture: this.remembered.get(offer.code),
+      said: this.drafts.get(offer.code) ?? { flag: offer.flag, comment: offer.comment, confidence: offer.confidence },
+      chosen: null,
+    };
+    this.view = { axis: this.data.protocol.axis_rule, log: false, overlay: false, run: null };
     this.paintedAt = null;
     this.draw();
     if (!this.current) return;
@@ -96,14 +133,9 @@ class Review {
     requestAnimationFrame(() => {
       if (this.current !== shown) return;
       this.paintedAt = performance.now();
+      this.clock.start();
       this.publish();
     });
-  }
-
-  unpacked(offer) {
-    if (!this.remembered.has(offer.code)) this.remembered.set(offer.code, unpack(offer.picture));
-    if (this.remembered.size > REMEMBERED) this.remembered.delete(this.remembered.keys().next().value);
-    return this.remembered.get(offer.code);
   }
 
   draw() {
@@ -111,52 +143,62 @@ class Review {
     this.part("message").hidden = Boolean(this.current);
     if (this.current) {
       const { picture } = this.current;
-      const height = Math.min(Math.max(window.innerHeight - 230, MIN_HEIGHT), MAX_HEIGHT);
-      const geometry = arrange(this.root.clientWidth, height, picture.runs.length, this.view.overlay);
-      const density = window.devicePixelRatio || 1;
-      this.canvas.width = Math.round(geometry.width * density);
-      this.canvas.height = Math.round(geometry.height * density);
-      this.canvas.style.height = `${geometry.height}px`;
-      const context = this.canvas.getContext("2d");
-      context.scale(density, density);
-      paint(context, picture, geometry, this.view);
+      const around = this.root.clientHeight - this.part("stage").clientHeight;
+      const room = window.innerHeight - this.root.getBoundingClientRect().top - window.scrollY - around - 24;
+      const height = Math.min(Math.max(room, MIN_HEIGHT), MAX_HEIGHT);
+      this.geometry = arrange(this.root.clientWidth, height, picture.runs.length, this.view.overlay);
+      this.repaint();
       this.canvas.setAttribute("aria-label", summary(picture));
     }
     this.say();
   }
 
-  /** Everything on the screen that is words. */
+  repaint() {
+    const density = window.devicePixelRatio || 1;
+    const { width, height } = this.geometry;
+    this.canvas.width = Math.round(width * density);
+    this.canvas.height = Math.round(height * density);
+    this.canvas.style.height = `${height}px`;
+    const context = this.canvas.getContext("2d");
+    context.scale(density, density);
+    paint(context, this.current.picture, this.geometry, this.view, this.data.protocol.shows_numbers);
+  }
+
+  /** Everything on the screen that is words or the state of a button. */
   say() {
-    const { done, total, not_sure: notSure, mode, closed } = this.data;
-    const pending = this.queue.events.filter(({ answer }) => answer === "similar" || answer === "dissimilar").length;
-    const unsure = notSure ? `, ${notSure} not sure` : "";
-    this.part("progress").textContent = mode === "revise" ? "" : `${Math.min(done + pending, total)} of ${total} done${unsure}`;
+    const pending = this.queue.events.filter(({ answer }) => CATEGORIES.includes(answer)).length;
+    this.part("progress").textContent = progressWords(this.data, pending);
     this.part("code").textContent = this.current ? `Item ${this.current.code}` : "";
-    this.part("message").textContent = closed || this.emptyWords();
-    this.part("status").textContent = this.statusWords();
-    this.part("status").classList.toggle("trouble", Boolean(this.refusal) || this.queue.isWaitingLong);
-    if (this.view) {
-      this.root.querySelector('[data-key="z"] span').textContent = `Axis: ${AXIS_WORDS[this.view.axis]}`;
-      for (const [key, on] of [["o", this.view.overlay], ["l", this.view.log]]) {
-        this.root.querySelector(`[data-key="${key}"]`).setAttribute("aria-pressed", String(on));
-      }
-    }
+    this.part("message").textContent = emptyWords(this.data, this.queue.length);
+    this.part("note").textContent = this.data.note ?? "";
+    this.part("note").hidden = !this.data.note;
+    const isTrouble = Boolean(this.refusal) || this.queue.isWaitingLong;
+    this.write("status", statusWords(this));
+    this.part("status").classList.toggle("trouble", isTrouble);
+    this.sayButtons();
     this.publish();
   }
 
-  emptyWords() {
-    if (this.queue.length) return "Saving your answers …";
-    const { done, total, not_sure: notSure } = this.data;
-    if (!total) return "Nothing is assigned to you yet.";
-    if (done < total && notSure) return `You have been through everything; ${notSure} stay “not sure”. You can change them under My labels.`;
-    return "You have labelled everything assigned to you. Thank you!";
+  /** Words that are read out when they change: only touched when they do. */
+  write(name, words) {
+    if (this.part(name).textContent !== words) this.part(name).textContent = words;
   }
 
-  statusWords() {
-    if (this.refusal) return this.refusal;
-    if (this.queue.isWaitingLong) return `Not saved yet: ${this.queue.length}. Trying again …`;
-    if (this.queue.length) return "Saving …";
-    return this.data.done || this.data.ack ? "Saved" : "";
+  sayButtons() {
+    const { said, chosen } = this.current ?? { said: {}, chosen: null };
+    this.key("z").querySelector("span").textContent = `Axis: ${axisWords(this.view.axis)}`;
+    const pressed = {
+      o: this.view.overlay,
+      l: this.view.log,
+      f: Boolean(said.flag),
+      m: Boolean(said.comment),
+      s: chosen === "similar",
+      d: chosen === "dissimilar",
+      1: said.confidence === 1,
+      2: said.confidence === 2,
+      3: said.confidence === 3,
+    };
+    Object.entries(pressed).forEach(([key, on]) => this.key(key).setAttribute("aria-pressed", String(on)));
   }
 
   /** For tests: what is on the screen, since when, and what is on its way. */
@@ -165,6 +207,8 @@ class Review {
       owner: this,
       code: this.current?.code ?? null,
       revision: this.current?.revision ?? null,
+      said: { ...this.current?.said },
+      chosen: this.current?.chosen ?? null,
       paintedAt: this.paintedAt,
       pending: this.queue.length,
       view: { ...this.view },
@@ -174,11 +218,16 @@ class Review {
 
   onTick() {
     this.queue.tick();
-    if (this.queue.length) this.say();
+    this.say();
+  }
+
+  onVisibility() {
+    if (document.visibilityState === "hidden") this.clock.hide();
+    else this.clock.reveal();
   }
 
   onKey(event) {
-    const dialogIsOpen = this.help.open || document.querySelector('[role="dialog"]') !== null;
+    const dialogIsOpen = this.help.open || this.comment.isOpen || document.querySelector('[role="dialog"]') !== null;
     const key = pressedKey(event, event.composedPath()[0], dialogIsOpen);
     if (key !== null && this.act(key)) event.preventDefault();
   }
@@ -187,7 +236,12 @@ class Review {
     const button = event.target.closest?.("[data-key]");
     if (!button || isTyping(event.target)) return;
     this.act(button.dataset.key);
-    button.blur(); // so that the space bar does not press it again on the next item
+    const byPointer = event.detail > 0;
+    if (byPointer || button.dataset.key in ANSWERS) button.blur(); // or the space bar presses it on the next item too
+  }
+
+  onPointer(event) {
+    if (this.current) this.highlight(runAt(this.geometry, event.offsetX, event.offsetY));
   }
 
   /** Do what a key stands for; whether it stands for anything. */
@@ -195,43 +249,73 @@ class Review {
     if (key in ANSWERS) this.answer(ANSWERS[key]);
     else if (key === "u") this.undo();
     else if (key === "?") this.help.showModal();
-    else if (this.current && "zlo".includes(key)) this.look(key);
+    else if (!this.current) return false;
+    else if (key === "f") this.keep({ flag: !this.current.said.flag });
+    else if (key === "m") this.comment.open(this.current.said.comment ?? "");
+    else if ("123".includes(key)) return this.beSure(Number(key));
+    else if ("zlo".includes(key)) this.look(key);
+    else if (key.startsWith("Arrow")) this.step(key === "ArrowRight" ? 1 : -1);
+    else if (key === "Escape") this.forget();
     else return false;
     return true;
+  }
+
+  /** Keep what is said about the item on the screen until its answer takes it along. */
+  keep(said) {
+    if (!this.current) return;
+    Object.assign(this.current.said, said);
+    this.drafts.set(this.current.code, this.current.said);
+    this.say();
+  }
+
+  beSure(confidence) {
+    if (!this.data.protocol.asks_confidence) return false;
+    this.keep({ confidence });
+    if (this.current.chosen) this.answer(this.current.chosen);
+    return true;
+  }
+
+  forget() {
+    this.current.chosen = null;
+    this.highlight(null);
+    this.say();
   }
 
   answer(answer) {
     if (!this.current || !wasSeen(this.paintedAt, performance.now())) return;
     if (this.data.mode === "revise" && answer === "not sure") return;
-    const { code, revision } = this.current;
-    const dwell = Math.round(performance.now() - this.paintedAt);
-    this.send({ code, revision, answer, dwell_ms: dwell });
+    const { code, revision, said } = this.current;
+    if (this.data.protocol.asks_confidence && !said.confidence && CATEGORIES.includes(answer)) {
+      this.current.chosen = answer; // until 1, 2 or 3 is pressed
+      this.say();
+      return;
+    }
+    const { dwell_ms: dwell, pauses } = this.clock.read();
+    this.drafts.drop(code);
+    this.send({ code, revision, answer, dwell_ms: dwell, ...said }, pauses);
     this.show(this.upcoming()[0] ?? null);
   }
 
   undo() {
-    if (this.data.mode === "revise") return;
+    if (this.data.mode !== "label") return;
     const last = this.lastAnswered();
     if (!last) return;
-    const picture = this.remembered.get(last.code);
-    this.send({ code: last.code, revision: last.revision, answer: "withdrawn", dwell_ms: null });
-    if (!picture) {
-      this.show(null); // the server brings it back
-      return;
-    }
-    this.show({ code: last.code, revision: last.revision + 1, axis_rule: this.data.axis_rule });
+    this.send({ code: last.code, revision: last.revision, answer: "withdrawn", dwell_ms: null }, []);
+    const isHere = this.remembered.has(last.code);
+    this.show(isHere ? { ...last, revision: last.revision + 1 } : null); // else the server brings it back
   }
 
   /** The answer that an undo takes back: the newest on its way, else the one the server names. */
   lastAnswered() {
     const newest = this.queue.events.at(-1);
     if (!newest) return this.data.last;
-    return newest.answer === "withdrawn" ? null : { code: newest.code, revision: newest.revision + 1 };
+    return newest.answer === "withdrawn" ? null : { ...newest, revision: newest.revision + 1 };
   }
 
-  send(answer) {
+  send(answer, pauses) {
     this.refusal = "";
-    const view = { ...this.view, width: this.root.clientWidth, height: this.canvas.clientHeight };
+    const { clientWidth: width } = this.root;
+    const view = { ...this.view, width, height: this.canvas.clientHeight, density: window.devicePixelRatio, pauses };
     this.queue.push({ event_id: newId(), view, ...answer });
   }
 
@@ -240,6 +324,19 @@ class Review {
     if (key === "l") this.view.log = !this.view.log;
     if (key === "o") this.view.overlay = !this.view.overlay;
     this.draw();
+  }
+
+  step(by) {
+    const n = this.current.picture.runs.length;
+    this.highlight(this.view.run === null ? (by > 0 ? 0 : n - 1) : (this.view.run + by + n) % n);
+  }
+
+  /** Make one run stand out wherever all runs share a panel. */
+  highlight(run) {
+    if (!this.current || this.view.run === run) return;
+    this.view.run = run;
+    this.repaint();
+    this.publish();
   }
 }
 

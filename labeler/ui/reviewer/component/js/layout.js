@@ -33,9 +33,9 @@ export function arrange(width, height, nRuns, overlay) {
   const wide = width >= WIDE;
   const runsWidth = wide ? Math.round(width * (1 - STRIP)) : width;
   const room = runsWidth - LEFT - RIGHT;
-  const wanted = wide ? Math.ceil(nRuns / 2) : 4;
-  const columns = overlay ? 1 : Math.max(1, Math.min(wanted, nRuns, Math.floor((room + GAP) / (MIN_PANEL + GAP))));
-  const rows = overlay ? 1 : Math.ceil(nRuns / columns);
+  const fitting = Math.max(1, Math.min(Math.ceil(nRuns / 2), Math.floor((room + GAP) / (MIN_PANEL + GAP))));
+  const rows = overlay ? 1 : Math.ceil(nRuns / fitting);
+  const columns = overlay ? 1 : Math.ceil(nRuns / rows); // no row much shorter than the others
   const stripHeight = wide ? 0 : 190;
   const runsHeight = Math.max(height - stripHeight, rows * (TITLE + 110));
   const panelWidth = (room - GAP * (columns - 1)) / columns;
@@ -52,7 +52,15 @@ export function arrange(width, height, nRuns, overlay) {
     ? { x: runsWidth + 8, y: TITLE, w: width - runsWidth - 16, h: runsHeight - TITLE - GAP }
     : { x: LEFT, y: runsHeight + TITLE, w: width - LEFT - RIGHT, h: stripHeight - TITLE - GAP - 16 };
   const [bars, ecdf] = wide ? stacked(strip) : sideBySide(strip);
-  return { panels, bars, ecdf, width, height: runsHeight + stripHeight };
+  return { panels, bars, ecdf, nRuns, width, height: runsHeight + stripHeight };
+}
+
+/** The run whose panel or bar lies at a point of the canvas; null if there is none. */
+export function runAt({ panels, bars, nRuns }, x, y) {
+  const holds = (box) => x >= box.x && x <= box.x + box.w && y >= box.y && y <= box.y + box.h;
+  if (holds(bars)) return Math.min(Math.floor(((x - bars.x) / bars.w) * nRuns), nRuns - 1);
+  const panel = panels.length === nRuns ? panels.findIndex(holds) : -1;
+  return panel < 0 ? null : panel;
 }
 
 function stacked({ x, y, w, h }) {
@@ -87,6 +95,21 @@ export function ticks(low, high, wanted) {
   const first = Math.ceil(low / step - 1e-9);
   const last = Math.floor(high / step + 1e-9);
   return Array.from({ length: Math.max(last - first + 1, 0) }, (_, i) => (first + i) * step);
+}
+
+/** Values to mark on an axis, and the step between them: round ones, or powers of ten where these are enough. */
+export function axisTicks([low, high], isLog, wanted) {
+  const bottom = isLog ? Math.max(low, high * 1e-6) : low;
+  const values = isLog && high / bottom > 10 ? decades(bottom, high) : ticks(bottom, high, wanted);
+  if (values.length < 2) return [[...values, high], high - bottom];
+  return [values, values[1] - values[0]];
+}
+
+function decades(low, high) {
+  const first = Math.floor(Math.log10(low));
+  const powers = Array.from({ length: Math.ceil(Math.log10(high)) - first + 1 }, (_, i) => 10 ** (first + i));
+  const inside = (values) => values.filter((value) => value >= low && value <= high);
+  return inside(powers.length > 4 ? powers : powers.flatMap((power) => [power, 2 * power, 5 * power]));
 }
 
 const TIMES = [

@@ -1,22 +1,26 @@
 // Draws one item on a canvas. Told apart by place, label and dash; readable in greyscale.
 
-import { SHORT_RUN, percentText, scale, tickText, ticks, unitFor } from "./layout.js";
+import { SHORT_RUN, axisTicks, percentText, scale, tickText, ticks, unitFor } from "./layout.js";
 
 const INK = "#12233d";
 const BAND = "#9dbcd9";
 const BOX = "#9dbcd9";
 const GRID = "#e4e8ee";
 const FRAME = "#aab3c0";
+const FADED = "#cfd6df";
 const SOFT = "#5b6677";
 const EDGE = "#b3261e";
+const INSET = 6;
+const LABEL_STEP = 11;
 const FONT = "system-ui, sans-serif";
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4]];
 const INKS = ["#12233d", "#b35806", "#1f78b4", "#7b3294", "#5b6677"];
 
-export function paint(context, picture, geometry, view) {
+/** One item. `view`: axis, log, overlay, and `run`, the one to stand out; `showsNumbers`: medians in the titles. */
+export function paint(context, picture, geometry, view, showsNumbers = false) {
   const limits = picture.axes[view.axis];
   const y = scale(limits, view.log);
-  const shared = { context, picture, limits, y, view };
+  const shared = { context, picture, limits, y, view, showsNumbers };
   context.clearRect(0, 0, geometry.width, geometry.height);
   if (view.overlay) overlay(shared, geometry.panels[0]);
   else geometry.panels.forEach((panel, i) => run(shared, panel, i));
@@ -25,7 +29,7 @@ export function paint(context, picture, geometry, view) {
 }
 
 function run(shared, panel, index) {
-  const { context, picture, limits, view } = shared;
+  const { context, picture, view } = shared;
   const series = picture.runs[index];
   axes(shared, panel);
   inside(context, panel, () => {
@@ -33,37 +37,35 @@ function run(shared, panel, index) {
     else band(shared, panel, series);
   });
   if (series.n >= SHORT_RUN) edges(shared, panel, series);
-  frame(context, panel);
-  const [above, below] = series.outside[view.axis];
-  const counts = [above ? `▲${above}` : "", below ? `▼${below}` : ""].filter(Boolean).join(" ");
+  frame(context, panel, view.run === index);
   text(context, `Run ${index + 1}`, panel.x, panel.y - 5, { weight: 600 });
-  text(context, counts, panel.x + panel.w, panel.y - 5, { align: "right", colour: SOFT, size: 11 });
-  return limits;
+  text(context, remarks(shared, series), panel.x + panel.w, panel.y - 5, { align: "right", colour: SOFT, size: 11 });
+}
+
+/** Above a panel: how many iterations lie outside the axis, and the median where the study shows numbers. */
+function remarks({ picture, view, showsNumbers }, series) {
+  const [above, below] = series.outside[view.axis];
+  const median = series.quantiles[picture.percentiles.indexOf(50)];
+  const number = showsNumbers && picture.median > 0 ? `median ${percentText(median / picture.median - 1)}` : "";
+  return [number, above ? `▲${above}` : "", below ? `▼${below}` : ""].filter(Boolean).join(" ");
 }
 
 function axes({ context, picture, limits, y, view }, panel) {
-  const values = view.log ? logTicks(limits) : ticks(limits[0], limits[1], panel.h / 45);
-  const step = view.log ? Math.min(...values) : (values[1] ?? limits[1]) - (values[0] ?? limits[0]);
+  const wanted = Math.max(panel.h / 45, 3);
+  const [values, step] = axisTicks(limits, view.log, wanted);
   const unit = unitFor(picture.median, picture.unit);
   for (const value of values) {
     const at = bottomUp(panel, y(value));
     line(context, [[panel.x, at], [panel.x + panel.w, at]], { colour: GRID });
     if (panel.isFirst) text(context, tickText(value, step, unit), panel.x - 6, at + 4, { align: "right", size: 11 });
   }
-  if (panel.isLast && !view.log && picture.median > 0) {
+  if (panel.isLast && picture.median > 0) {
     const share = (value) => value / picture.median - 1;
-    for (const tick of ticks(share(limits[0]), share(limits[1]), panel.h / 45)) {
+    for (const tick of ticks(share(limits[0]), share(limits[1]), wanted).filter((one) => !view.log || one > -1)) {
       const at = bottomUp(panel, y((1 + tick) * picture.median));
       text(context, percentText(tick), panel.x + panel.w + 5, at + 4, { colour: SOFT, size: 11 });
     }
   }
-}
-
-function logTicks([low, high]) {
-  const first = Math.floor(Math.log10(Math.max(low, high * 1e-6)));
-  const decades = Array.from({ length: Math.ceil(Math.log10(high)) - first + 1 }, (_, i) => 10 ** (first + i));
-  const values = decades.flatMap((d) => (decades.length > 4 ? [d] : [d, 2 * d, 5 * d])).filter((v) => v >= low && v <= high);
-  return values.length ? values : [high];
 }
 
 function band({ context, picture, y }, panel, series) {
@@ -122,34 +124,63 @@ function triangle(context, x, y, height) {
 
 /** The window medians of all runs in one panel: best for the timing of steps. */
 function overlay(shared, panel) {
-  const { context, picture, y } = shared;
+  const { context, picture, y, view } = shared;
   axes(shared, panel);
   inside(context, panel, () => {
     pooledMedian(context, picture, y, panel);
-    picture.runs.forEach((series, i) => {
-      line(context, medianLine(picture, y, panel, series), style(i));
+    inTurn(picture.runs, view.run, (series, i) => {
+      line(context, medianLine(picture, y, panel, series), style(i, view.run));
     });
   });
   frame(context, panel);
+  lineLabels(shared, panel);
   text(context, "Medians of all runs", panel.x, panel.y - 5, { weight: 600 });
-  legend(context, panel, picture.runs.length);
+  legend(context, panel, picture.runs.length, view.run);
 }
 
-function style(i) {
-  return { colour: INKS[i % INKS.length], dash: DASHES[Math.floor(i / INKS.length) % DASHES.length], width: 1.5 };
+/** The number of each run where its line ends, so that nobody has to tell lines apart by their colour. */
+function lineLabels({ context, picture, y, view }, panel) {
+  const ends = picture.runs
+    .map((series, i) => ({ i, at: medianLine(picture, y, panel, series).at(-1) }))
+    .sort((a, b) => a.at[1] - b.at[1]);
+  const top = panel.y + LABEL_STEP;
+  let last = top - LABEL_STEP;
+  ends.forEach((end, rank) => {
+    const lowest = panel.y + panel.h - (ends.length - 1 - rank) * LABEL_STEP - 2;
+    last = Math.min(Math.max(end.at[1] + 4, last + LABEL_STEP), lowest);
+    const x = Math.min(end.at[0] + 3, panel.x + panel.w - 16);
+    text(context, String(end.i + 1), x, last, { ...labelStyle(end.i, view.run), halo: true });
+  });
 }
 
-function legend(context, panel, n) {
+function labelStyle(i, standsOut) {
+  return { size: 11, weight: i === standsOut ? 700 : 600, colour: style(i, standsOut).colour };
+}
+
+/** Line of run i; once a run stands out the others step back. */
+function style(i, standsOut) {
+  const dash = DASHES[Math.floor(i / INKS.length) % DASHES.length];
+  if (standsOut === null) return { colour: INKS[i % INKS.length], dash, width: 1.5 };
+  return i === standsOut ? { colour: INK, width: 3 } : { colour: FADED, dash, width: 1 };
+}
+
+/** Draw every run, the one that stands out last, on top. */
+function inTurn(runs, standsOut, draw) {
+  runs.forEach((series, i) => i !== standsOut && draw(series, i));
+  if (standsOut !== null) draw(runs[standsOut], standsOut);
+}
+
+function legend(context, panel, n, standsOut) {
   const step = Math.min(52, (panel.w - 150) / n);
   for (let i = 0; i < n; i += 1) {
     const x = panel.x + panel.w - (n - i) * step;
-    line(context, [[x, panel.y - 9], [x + 20, panel.y - 9]], style(i));
+    line(context, [[x, panel.y - 9], [x + 20, panel.y - 9]], style(i, standsOut));
     text(context, String(i + 1), x + 24, panel.y - 5, { size: 11 });
   }
 }
 
 /** Quantile bars on the same scale: 5 to 95 %, 25 to 75 %, median. */
-function spread({ context, picture, y }, panel) {
+function spread({ context, picture, y, view }, panel) {
   heading(context, panel, ["Spread per run: 5–95 %, 25–75 %, median", "Spread per run", "Spread"]);
   const at = (series, percentile) => bottomUp(panel, y(series.quantiles[picture.percentiles.indexOf(percentile)]));
   const step = panel.w / picture.runs.length;
@@ -158,7 +189,7 @@ function spread({ context, picture, y }, panel) {
     picture.runs.forEach((series, i) => {
       const x = panel.x + (i + 0.5) * step;
       line(context, [[x, at(series, 5)], [x, at(series, 95)]], { colour: SOFT, width: 1.5 });
-      context.fillStyle = BOX;
+      context.fillStyle = view.run === null || view.run === i ? BOX : FADED;
       const top = at(series, 75);
       context.fillRect(x - step * 0.3, top, step * 0.6, Math.max(at(series, 25) - top, 1));
       line(context, [[x - step * 0.36, at(series, 50)], [x + step * 0.36, at(series, 50)]], { colour: INK, width: 2.2 });
@@ -166,7 +197,9 @@ function spread({ context, picture, y }, panel) {
   });
   frame(context, panel);
   picture.runs.forEach((_, i) => {
-    text(context, String(i + 1), panel.x + (i + 0.5) * step, panel.y + panel.h + 13, { align: "center", size: 11 });
+    const weight = view.run === i ? 700 : 400;
+    const at = panel.x + (i + 0.5) * step;
+    text(context, String(i + 1), at, panel.y + panel.h + 13, { align: "center", size: weight > 400 ? 13 : 11, weight });
   });
 }
 
@@ -175,14 +208,13 @@ function distributions({ context, picture, limits, y, view }, panel) {
   heading(context, panel, ["Share of iterations up to a value", "Distribution"]);
   const x = (value) => panel.x + y(value) * panel.w;
   inside(context, panel, () => {
-    picture.runs.forEach((series, i) => {
+    inTurn(picture.runs, view.run, (series, i) => {
       const curve = Array.from(series.quantiles, (value, p) => [x(value), bottomUp(panel, picture.percentiles[p] / 100)]);
-      line(context, [[panel.x, bottomUp(panel, 0)], ...curve, [panel.x + panel.w, bottomUp(panel, 1)]], style(i));
+      line(context, [[panel.x, bottomUp(panel, 0)], ...curve, [panel.x + panel.w, bottomUp(panel, 1)]], style(i, view.run));
     });
   });
   frame(context, panel);
-  const values = view.log ? logTicks(limits) : ticks(limits[0], limits[1], panel.w / 75);
-  const step = view.log ? Math.min(...values) : (values[1] ?? limits[1]) - (values[0] ?? limits[0]);
+  const [values, step] = axisTicks(limits, view.log, panel.w / 75);
   const unit = unitFor(picture.median, picture.unit);
   below(context, panel, values.map((value) => [x(value), tickText(value, step, unit)]));
 }
@@ -208,8 +240,9 @@ function heading(context, panel, wordings) {
   text(context, fitting, panel.x, panel.y - 5, style);
 }
 
+/** A share of the axis as a height. The axis ends a little inside the frame, or a line at its end would be hidden. */
 function bottomUp(panel, share) {
-  return panel.y + panel.h * (1 - share);
+  return panel.y + INSET + (panel.h - 2 * INSET) * (1 - share);
 }
 
 function inside(context, { x, y, w, h }, draw) {
@@ -221,9 +254,9 @@ function inside(context, { x, y, w, h }, draw) {
   context.restore();
 }
 
-function frame(context, { x, y, w, h }) {
-  context.strokeStyle = FRAME;
-  context.lineWidth = 1;
+function frame(context, { x, y, w, h }, standsOut = false) {
+  context.strokeStyle = standsOut ? INK : FRAME;
+  context.lineWidth = standsOut ? 2 : 1;
   context.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
 }
 
@@ -243,9 +276,14 @@ function font({ weight, size }) {
   return `${weight} ${size}px ${FONT}`;
 }
 
-function text(context, words, x, y, { align = "left", colour = INK, size = 12, weight = 400 } = {}) {
+function text(context, words, x, y, { align = "left", colour = INK, size = 12, weight = 400, halo = false } = {}) {
   context.fillStyle = colour;
   context.font = font({ weight, size });
   context.textAlign = align;
+  if (halo) {
+    context.strokeStyle = "#fff";
+    context.lineWidth = 3;
+    context.strokeText(words, x, y);
+  }
   context.fillText(words, x, y);
 }

@@ -1,5 +1,7 @@
 // Answers on their way to the server: one at a time, again until acknowledged, kept across a reload.
 
+import { stored } from "./storage.js";
+
 export const RESEND_AFTER_MS = 3000;
 
 export class EventQueue {
@@ -15,7 +17,8 @@ export class EventQueue {
     this.resendAfter = resendAfter;
     this.sentAt = null;
     this.attempts = 0;
-    this.events = this.#stored();
+    const events = stored(storage, key, []);
+    this.events = Array.isArray(events) ? events : [];
   }
 
   get length() {
@@ -56,15 +59,6 @@ export class EventQueue {
   /** The last event on this item that the server has not acknowledged. */
   lastOn(code) {
     return this.events.findLast((event) => event.code === code) ?? null;
-  }
-
-  #stored() {
-    try {
-      const events = JSON.parse(this.storage.getItem(this.key) ?? "[]");
-      return Array.isArray(events) ? events : [];
-    } catch {
-      return [];
-    }
   }
 
   #store() {

@@ -1,0 +1,51 @@
+"""Sign-in secrets given out: only their hashes are kept, and why one no longer works."""
+
+from dataclasses import dataclass
+
+from labeler.store.database import Database
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """A secret once given out; each time is None as long as it did not happen."""
+
+    person_id: int
+    created_utc: str
+    expires_utc: str | None
+    replaced_utc: str | None
+    revoked_utc: str | None
+
+
+def add(db: Database, secret_hash: str, person_id: int, created_utc: str, expires_utc: str | None) -> None:
+    """Write a new invitation."""
+    db.execute(
+        "INSERT INTO invitations (secret_hash, person_id, created_utc, expires_utc) VALUES (?, ?, ?, ?)",
+        (secret_hash, person_id, created_utc, expires_utc),
+    )
+
+
+def find(db: Database, secret_hash: str) -> Invitation | None:
+    """The invitation of this secret, also one that no longer works."""
+    row = db.execute(
+        """SELECT person_id, created_utc, expires_utc, replaced_utc, revoked_utc FROM invitations
+           WHERE secret_hash = ?""",
+        (secret_hash,),
+    ).fetchone()
+    return Invitation(*row) if row else None
+
+
+def replace_all_of(db: Database, person_id: int, at_utc: str) -> None:
+    """A newer invitation takes the place of a person's earlier ones."""
+    db.execute(
+        "UPDATE invitations SET replaced_utc = ? WHERE person_id = ? AND coalesce(replaced_utc, revoked_utc) IS NULL",
+        (at_utc, person_id),
+    )
+
+
+def revoke_all_of(db: Database, person_id: int, at_utc: str) -> int:
+    """A person's invitations no longer work; how many did until now."""
+    cursor = db.execute(
+        "UPDATE invitations SET revoked_utc = ? WHERE person_id = ? AND coalesce(replaced_utc, revoked_utc) IS NULL",
+        (at_utc, person_id),
+    )
+    return cursor.rowcount

@@ -1,0 +1,59 @@
+// Time on task, raw: how long an item was on the screen, and the stretches in which the page was hidden or there
+// was no sign of the reviewer. What counts of them is decided elsewhere.
+
+export const NOTED_MS = 15000; // shorter stretches without a sign are no pause
+export const IDLE_MS = 60000; // from here on the screen says that time is not counted
+const MAX_PAUSES = 30;
+
+export class Clock {
+  /** now(): milliseconds that never step back. */
+  constructor(now) {
+    this.now = now;
+    this.start();
+  }
+
+  /** An item was painted. */
+  start() {
+    this.startedAt = this.now();
+    this.lastSign = this.startedAt;
+    this.hiddenSince = null;
+    this.pauses = [];
+  }
+
+  /** A key, the pointer, the wheel: somebody is there. */
+  sign() {
+    const now = this.now();
+    if (this.hiddenSince === null) this.#note(this.lastSign, now, "idle");
+    this.lastSign = now;
+  }
+
+  hide() {
+    if (this.hiddenSince !== null) return;
+    this.sign();
+    this.hiddenSince = this.now();
+  }
+
+  reveal() {
+    if (this.hiddenSince === null) return;
+    const since = this.hiddenSince;
+    this.hiddenSince = null;
+    this.#note(since, this.now(), "hidden");
+    this.lastSign = this.now();
+  }
+
+  get isAway() {
+    return this.hiddenSince !== null || this.now() - this.lastSign >= IDLE_MS;
+  }
+
+  /** Since painting: {dwell_ms, pauses: [[start, length, why], ...]}, the longest pauses if there are very many. */
+  read() {
+    this.sign();
+    const longest = [...this.pauses].sort((a, b) => b[1] - a[1]).slice(0, MAX_PAUSES);
+    return { dwell_ms: Math.round(this.now() - this.startedAt), pauses: longest.sort((a, b) => a[0] - b[0]) };
+  }
+
+  #note(from, to, why) {
+    if (why === "idle" && to - from < NOTED_MS) return;
+    if (to - from >= 1) this.pauses.push([Math.round(from - this.startedAt), Math.round(to - from), why]);
+  }
+}

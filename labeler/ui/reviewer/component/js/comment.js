@@ -1,0 +1,28 @@
+// The dialog in which a comment on the item is written.
+
+export class CommentDialog {
+  /** onSave(text): the comment, null if it was emptied. */
+  constructor(dialog, onSave) {
+    this.dialog = dialog;
+    this.field = dialog.querySelector("textarea");
+    dialog.querySelector("form").addEventListener("submit", () => onSave(this.field.value.trim() || null));
+    dialog.querySelector(".cancel").addEventListener("click", () => this.close());
+    this.field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) dialog.querySelector("form").requestSubmit();
+    });
+  }
+
+  get isOpen() {
+    return this.dialog.open;
+  }
+
+  open(text) {
+    this.field.value = text;
+    this.dialog.showModal();
+    this.field.focus();
+  }
+
+  close() {
+    if (this.dialog.open) this.dialog.close();
+  }
+}

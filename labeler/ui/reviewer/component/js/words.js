@@ -1,0 +1,43 @@
+// What the screen says.
+
+export const AXES = ["core", "pooled", "full"];
+
+const AXIS_WORDS = { core: "main range", pooled: "0.5 to 99.5 %", full: "full range" };
+
+export function axisWords(axis) {
+  return AXIS_WORDS[axis];
+}
+
+/** Own progress, counting answers that are still on their way. */
+export function progressWords({ done, total, not_sure: notSure, mode }, pending) {
+  if (mode === "revise") return "";
+  const unsure = notSure ? `, ${notSure} not sure` : "";
+  return `${Math.min(done + pending, total)} of ${total} done${unsure}`;
+}
+
+/** Instead of an item, if there is none. */
+export function emptyWords({ done, total, not_sure: notSure, closed, end }, queued) {
+  if (queued) return "Saving your answers …";
+  if (closed) return closed;
+  if (!total) return "Nothing is assigned to you yet.";
+  if (end) return end;
+  if (done < total && notSure) {
+    return `You have been through everything; ${notSure} stay “not sure”. You can change them under My labels.`;
+  }
+  return "You have labelled everything assigned to you. Thank you!";
+}
+
+/** Whether answers are saved, or what is waited for. */
+export function statusWords({ refusal, queue, data, current, clock }) {
+  if (refusal) return refusal;
+  if (queue.isWaitingLong) return `Not saved yet: ${queue.length}. Kept in this window; trying again …`;
+  if (current?.chosen) return `${capital(current.chosen)}. How sure are you? 1 a guess, 2 fairly sure, 3 certain`;
+  if (current && clock.isAway) return "Paused: this time is not counted";
+  if (queue.length) return "Saving …";
+  if (data.mode === "practice") return "Practice: nothing is counted";
+  return data.done || data.ack ? "Saved" : "";
+}
+
+function capital(words) {
+  return words[0].toUpperCase() + words.slice(1);
+}

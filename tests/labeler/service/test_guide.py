@@ -1,0 +1,263 @@
+"""Worked examples and practice: what follows from how they were made holds in numbers, and nothing is given away."""
+
+import base64
+import csv
+import json
+import re
+from itertools import chain
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+from hypothesis import example as with_seed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labeler import binning
+from labeler.config import bundled
+from labeler.model import Category, Protocol
+from labeler.service import guide
+
+seeds = st.integers(0, 2**31 - 1)
+TITLES = {
+    "Alike": Category.SIMILAR,
+    "Spikes at random": Category.SIMILAR,
+    "One run on another level": Category.DISSIMILAR,
+    "Two levels": Category.DISSIMILAR,
+    "Steps at different times": Category.DISSIMILAR,
+    "One run much noisier": Category.DISSIMILAR,
+    "One long warm-up": None,
+}
+
+
+def unpacked(text):
+    return np.frombuffer(base64.b64decode(text), "<f4").astype(float)
+
+
+def percentile(example, percent):
+    """Of each run, over the median of all runs' medians."""
+    at = example.picture["percentiles"].index(percent)
+    middle = example.picture["percentiles"].index(50)
+    quantiles = np.array([unpacked(run["quantiles"]) for run in example.picture["runs"]])
+    return quantiles[:, at] / np.median(quantiles[:, middle])
+
+
+def windows(example):
+    """The medians of 50 iterations of each run, over the median of all."""
+    medians = np.array([unpacked(run["medians"]) for run in example.picture["runs"]])
+    return medians / np.median(medians)
+
+
+def steps(example):
+    """Of each run that ends on another level than it begins: the window in which that happens."""
+    found = []
+    for medians in windows(example):
+        n = len(medians) // 4
+        if abs(np.median(medians[-n:]) / np.median(medians[:n]) - 1) > 0.03:
+            found.append(int(np.argmax(np.abs(np.diff(medians)))))
+    return found
+
+
+def off_level(example):
+    return np.abs(percentile(example, 50) - 1) > 0.03
+
+
+def much_noisier(example):
+    spread = percentile(example, 75) - percentile(example, 25)
+    return spread > 3 * np.median(spread)
+
+
+def settling(example):
+    """The runs that begin much slower than they go on."""
+    return windows(example)[:, 0] > 1.1
+
+
+def check(example):
+    """The number of runs that deviate, by kind of deviation, is that of the recipe."""
+    expected = {
+        "One run on another level": (1, 0, 0, 0),
+        "Two levels": (4, 0, 0, 0),
+        "One run much noisier": (0, 1, 0, 0),
+        "Steps at different times": (None, None, 3, 0),
+        "One long warm-up": (0, None, None, 1),
+    }.get(example.title, (0, 0, 0, 0))
+    level = np.sum(np.abs(percentile(example, 50) - np.min(percentile(example, 50))) > 0.03)
+    found = (level, much_noisier(example).sum(), len(steps(example)), settling(example).sum())
+    assert [(a, b) for a, b in zip(found, expected, strict=True) if b is not None and a != b] == [], example.title
+    assert len(example.picture["runs"]) == 10
+    assert example.category == TITLES[example.title]
+
+
+def test_the_worked_examples_are_as_they_are_said_to_be():
+    examples = guide.worked_examples()
+    assert {example.title for example in examples} == set(TITLES)
+    assert len(examples) == len(TITLES)
+    for example in examples:
+        check(example)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+def test_practice_items_are_as_they_are_said_to_be_whatever_the_seed(seed):
+    practice = guide.practice_round(seed)
+    assert len(practice) == guide.N_PRACTICE == 6
+    for example in practice:
+        check(example)
+    categories = [example.category for example in practice]
+    assert None not in categories  # nobody is told that they were wrong where people differ
+    assert min(categories.count(category) for category in Category) >= 2
+
+
+def test_one_run_on_another_level_takes_five_percent_longer_and_spikes_leave_the_medians_alone():
+    by_title = {example.title: example for example in guide.worked_examples()}
+    (level,) = percentile(by_title["One run on another level"], 50)[off_level(by_title["One run on another level"])]
+    assert level == pytest.approx(1.05, abs=0.005)
+    assert np.abs(percentile(by_title["Spikes at random"], 50) - 1).max() < 0.005
+    assert percentile(by_title["Spikes at random"], 100).min() > 1.3
+    higher = np.sort(percentile(by_title["Two levels"], 50))[-4:]
+    assert (higher / np.sort(percentile(by_title["Two levels"], 50))[0]).tolist() == pytest.approx(
+        [1.04] * 4, abs=0.005
+    )
+
+
+def test_the_worked_steps_do_not_fall_together():
+    (example,) = [example for example in guide.worked_examples() if example.title == "Steps at different times"]
+    assert np.diff(sorted(steps(example))).min() >= 2
+
+
+@pytest.mark.xfail(strict=True, reason="the moments are drawn one by one: two of the three can be the same")
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+@with_seed(0)
+def test_steps_in_practice_do_not_fall_together(seed):
+    for example in guide.practice_round(seed):
+        if example.title == "Steps at different times":
+            assert np.diff(sorted(steps(example))).min() >= 2
+
+
+@pytest.mark.xfail(strict=True, reason="half of a run of hashlib.sha256 has its 95th percentile 6 % above the others")
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+@with_seed(1)
+def test_runs_that_are_called_alike_have_bars_of_one_height(seed):
+    for example in chain(guide.practice_round(seed), guide.worked_examples()):
+        if example.category is Category.SIMILAR:
+            for percent in (5, 25, 75, 95):
+                ends = percentile(example, percent)
+                assert np.ptp(ends) < 0.03, (example.title, percent)
+
+
+def test_the_schematic_pairs_differ_in_one_way_each():
+    offset, frequency, noise = guide.schematic_examples()
+    assert [example.title for example in (offset, frequency, noise)] == ["Offset", "Double frequency", "Noise"]
+    assert {example.category for example in (offset, frequency, noise)} == {Category.DISSIMILAR}
+    low, high = (unpacked(run["low"]) for run in offset.picture["runs"])
+    assert np.ptp(high - low) == pytest.approx(0, abs=1e-6)
+    assert (high - low).min() > 0.001
+    for percent in (5, 50, 95):
+        assert np.ptp(percentile(frequency, percent)) < 0.01
+        assert np.ptp(percentile(offset, percent)) > 0.3
+    assert np.ptp(percentile(noise, 50)) < 0.03
+    spread = np.sort(percentile(noise, 95) - percentile(noise, 5))
+    assert spread[1] > 1.5 * spread[0]
+
+
+def test_everybody_sees_the_same_examples():
+    first = [guide.worked_examples(), guide.schematic_examples(), guide.practice_round(7)]
+    for made in (guide.worked_examples, guide.schematic_examples, guide.practice_round, guide._bases):
+        made.cache_clear()
+    assert [guide.worked_examples(), guide.schematic_examples(), guide.practice_round(7)] == first
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds, seeds)
+def test_the_same_seed_gives_the_same_round_and_another_seed_another(one, other):
+    again = guide.practice_round.__wrapped__(one)
+    assert guide.practice_round(one) == again
+    assert (guide.practice_round(other) == again) == (one == other)
+
+
+def every_example():
+    return [*guide.worked_examples(), *guide.schematic_examples(), *chain(*map(guide.practice_round, range(20)))]
+
+
+def test_the_examples_are_ready_for_the_screen():
+    for example in every_example():
+        assert json.loads(json.dumps(example.picture, allow_nan=False)) == example.picture
+        assert example.picture["version"] == binning.VERSION
+
+
+def bundled_table():
+    return pyarrow.parquet.read_table(bundled("data", "demo", "demo.parquet")).to_pandas()
+
+
+def test_no_text_names_a_bundled_benchmark_or_what_was_done_to_one():
+    with bundled("data", "demo", "interventions.csv").open(encoding="utf-8", newline="") as file:
+        done = {row["intervention"] for row in csv.DictReader(file)}
+    names = set(bundled_table()["benchmark"])
+    words = {"intervention", *done, *chain(*(re.split(r"[#=.]", name) for name in names))}
+    words = {word.lower() for word in words if len(word) > 3}
+    assert {"intervention", "slowdown", "cold start", "hashlib", "sha256", "numpy", "rfft"} <= words
+    protocols = [Protocol(rule, 0.1, asks, asks) for rule in binning.AXIS_RULES for asks in (False, True)]
+    texts = [*map(guide.protocol_words, protocols), *chain(*((e.title, e.explanation) for e in every_example()))]
+    for example in every_example():
+        texts += [example.feedback("similar"), *(text for text in example.picture.values() if isinstance(text, str))]
+    found = {word for word in words for text in texts if re.search(rf"\b{re.escape(word)}\b", text.lower())}
+    assert found == set()
+
+
+def test_no_example_shows_runs_of_a_bundled_benchmark_as_they_are():
+    kept = set()
+    for _, runs in bundled_table().groupby("benchmark"):
+        series = [run["value"].to_numpy(float) for _, run in runs.groupby("run")]
+        for run in binning.payload(series, "s")["runs"]:
+            kept |= {run["medians"], run["quantiles"], run["low"]}
+    shown = {
+        run[part] for e in every_example() for run in e.picture["runs"] for part in ("medians", "quantiles", "low")
+    }
+    assert len(kept) > 500
+    assert not shown & kept
+
+
+def test_no_run_is_shown_twice_in_an_example():
+    for example in every_example():
+        drawn = [run["quantiles"] for run in example.picture["runs"]]
+        assert len(set(drawn)) == len(drawn)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "said"),
+    [
+        (Protocol("core", 0.10), "at least 10% of the median"),
+        (Protocol("core", 0.25), "at least 25% of the median"),
+        (Protocol("core", 1.5), "at least 150% of the median"),
+        pytest.param(
+            Protocol("core", 0.025), "at least 2.5% of the median",
+            marks=pytest.mark.xfail(strict=True, reason="the span is said as a whole number: 2%"),
+        ),
+        (Protocol("pooled"), "from 0.5 to 99.5 % of all iterations together"),
+        (Protocol("full"), "from the fastest to the slowest iteration of all"),
+    ],
+)  # fmt: skip
+def test_the_words_of_the_protocol_tell_its_axis_and_span(protocol, said):
+    words = guide.protocol_words(protocol)
+    assert said in " ".join(words.split())
+    others = [guide.AXES[rule][:20] for rule in binning.AXIS_RULES if rule != protocol.axis_rule]
+    assert not [other for other in others if other in words]
+
+
+def test_the_words_of_the_protocol_ask_for_confidence_only_where_the_study_does():
+    assert "Say how sure you are with 1, 2 or 3" in guide.protocol_words(Protocol(asks_confidence=True))
+    assert "sure you are" not in guide.protocol_words(Protocol())
+
+
+def test_the_words_of_the_protocol_name_every_key_that_answers():
+    words = guide.protocol_words(Protocol())
+    assert [key for key in "SDUNFMZL" if not re.search(rf"\b{key}\b", words)] == []
+
+
+def test_feedback_says_what_was_said_and_what_is_known():
+    by_title = {example.title: example for example in guide.worked_examples()}
+    told = by_title["Two levels"].feedback("similar")
+    assert told.startswith("You said similar. It was made to be dissimilar. Two levels: Four of the ten runs")
+    assert by_title["One long warm-up"].feedback("not sure").startswith("You said not sure. People differ on it. One")
