@@ -9,6 +9,7 @@ export class Clock {
   /** now(): milliseconds that never step back. */
   constructor(now) {
     this.now = now;
+    this.hiddenSince = null;
     this.start();
   }
 
@@ -16,7 +17,7 @@ export class Clock {
   start() {
     this.startedAt = this.now();
     this.lastSign = this.startedAt;
-    this.hiddenSince = null;
+    this.hiddenSince = this.hiddenSince === null ? null : this.startedAt;
     this.pauses = [];
   }
 
@@ -45,15 +46,20 @@ export class Clock {
     return this.hiddenSince !== null || this.now() - this.lastSign >= IDLE_MS;
   }
 
-  /** Since painting: {dwell_ms, pauses: [[start, length, why], ...]}, the longest pauses if there are very many. */
+  /** At an answer, itself a sign: {dwell_ms, pauses: [[start, length, why], ...]}, the longest if very many. */
   read() {
-    this.sign();
+    if (this.hiddenSince === null) this.sign();
+    else {
+      this.reveal();
+      this.hide();
+    }
     const longest = [...this.pauses].sort((a, b) => b[1] - a[1]).slice(0, MAX_PAUSES);
     return { dwell_ms: Math.round(this.now() - this.startedAt), pauses: longest.sort((a, b) => a[0] - b[0]) };
   }
 
   #note(from, to, why) {
     if (why === "idle" && to - from < NOTED_MS) return;
-    if (to - from >= 1) this.pauses.push([Math.round(from - this.startedAt), Math.round(to - from), why]);
+    const [start, end] = [from, to].map((time) => Math.round(time - this.startedAt));
+    if (to - from >= 1) this.pauses.push([start, end - start, why]);
   }
 }

@@ -79,9 +79,9 @@ function sideBySide({ x, y, w, h }) {
   ];
 }
 
-/** A scale: value -> share of the height from the bottom; `clip` keeps it inside. */
+/** A scale: value -> share of the height from the bottom. Without a value above 0 there is no logarithmic one. */
 export function scale([low, high], isLog) {
-  if (!isLog) return (value) => (value - low) / (high - low);
+  if (!isLog || high <= 0) return (value) => (value - low) / (high - low || 1);
   const floor = Math.log(Math.max(low, high * 1e-6));
   const span = Math.log(high) - floor || 1;
   return (value) => (value <= 0 ? -1 : (Math.log(value) - floor) / span);
@@ -99,8 +99,8 @@ export function ticks(low, high, wanted) {
 
 /** Values to mark on an axis, and the step between them: round ones, or powers of ten where these are enough. */
 export function axisTicks([low, high], isLog, wanted) {
-  const bottom = isLog ? Math.max(low, high * 1e-6) : low;
-  const values = isLog && high / bottom > 10 ? decades(bottom, high) : ticks(bottom, high, wanted);
+  const bottom = isLog && high > 0 ? Math.max(low, high * 1e-6) : low;
+  const values = isLog && bottom > 0 && high / bottom > 10 ? decades(bottom, high) : ticks(bottom, high, wanted);
   if (values.length < 2) return [[...values, high], high - bottom];
   return [values, values[1] - values[0]];
 }
@@ -131,16 +131,19 @@ export function tickText(value, step, [factor, name]) {
   return `${(value / factor).toFixed(decimals)} ${name}`.trim();
 }
 
-export function percentText(share) {
-  const text = (100 * share).toFixed(Math.abs(share) < 0.0095 && share !== 0 ? 1 : 0);
-  return `${share > 0 ? "+" : ""}${text.replace("-", "−")}%`;
+/** A share with its sign, with just the decimals that its step needs. */
+export function percentText(share, step) {
+  const decimals = Math.min(Math.max(-Math.floor(Math.log10(100 * step) + 1e-9), 0), 6);
+  const text = Math.abs(100 * share).toFixed(decimals);
+  if (Number(text) === 0) return "0%";
+  return `${share > 0 ? "+" : "−"}${text}%`;
 }
 
 /** The picture in words, as neutral as the picture itself. */
 export function summary(picture) {
   const unit = unitFor(picture.median, picture.unit);
   const at = (run, percentile) => run.quantiles[picture.percentiles.indexOf(percentile)];
-  const write = (value) => `${(value / unit[0]).toPrecision(4)} ${unit[1]}`.trim();
+  const write = (value) => `${Number((value / unit[0]).toPrecision(4))} ${unit[1]}`.trim(); // no exponent
   const lines = picture.runs.map(
     (run, i) =>
       `Run ${i + 1}: ${run.n} iterations, median ${write(at(run, 50))}, middle half ${write(at(run, 25))} to ` +

@@ -36,18 +36,29 @@ function run(shared, panel, index) {
     if (series.n < SHORT_RUN) points(shared, panel, series);
     else band(shared, panel, series);
   });
-  if (series.n >= SHORT_RUN) edges(shared, panel, series);
+  edges(shared, panel, series);
   frame(context, panel, view.run === index);
-  text(context, `Run ${index + 1}`, panel.x, panel.y - 5, { weight: 600 });
-  text(context, remarks(shared, series), panel.x + panel.w, panel.y - 5, { align: "right", colour: SOFT, size: 11 });
+  title(shared, panel, series, index);
 }
 
-/** Above a panel: how many iterations lie outside the axis, and the median where the study shows numbers. */
-function remarks({ picture, view, showsNumbers }, series) {
+/** Above a panel: which run, how many iterations lie outside the axis, and the median where the study shows numbers. */
+function title({ context, picture, view, showsNumbers }, panel, series, index) {
   const [above, below] = series.outside[view.axis];
-  const median = series.quantiles[picture.percentiles.indexOf(50)];
-  const number = showsNumbers && picture.median > 0 ? `median ${percentText(median / picture.median - 1)}` : "";
-  return [number, above ? `▲${above}` : "", below ? `▼${below}` : ""].filter(Boolean).join(" ");
+  const median = series.quantiles[picture.percentiles.indexOf(50)] / picture.median - 1;
+  const number = showsNumbers && picture.median > 0 ? percentText(median, 0.001) : "";
+  const counts = [above ? `▲${above}` : "", below ? `▼${below}` : ""].filter(Boolean).join(" ");
+  const both = `${number} ${counts}`.trim();
+  const wordings = [
+    [`Run ${index + 1}`, number ? `median ${both}` : both],
+    [`Run ${index + 1}`, both],
+    [String(index + 1), both],
+    [String(index + 1), number || counts],
+  ];
+  const [bold, plain] = [{ weight: 600 }, { align: "right", colour: SOFT, size: 11 }];
+  const fits = ([name, remarks]) => widthOf(context, name, bold) + widthOf(context, remarks, plain) + 6 <= panel.w;
+  const [name, remarks] = wordings.find(fits) ?? wordings.at(-1);
+  text(context, name, panel.x, panel.y - 5, bold);
+  text(context, remarks, panel.x + panel.w, panel.y - 5, plain);
 }
 
 function axes({ context, picture, limits, y, view }, panel) {
@@ -57,13 +68,17 @@ function axes({ context, picture, limits, y, view }, panel) {
   for (const value of values) {
     const at = bottomUp(panel, y(value));
     line(context, [[panel.x, at], [panel.x + panel.w, at]], { colour: GRID });
-    if (panel.isFirst) text(context, tickText(value, step, unit), panel.x - 6, at + 4, { align: "right", size: 11 });
+    if (panel.isFirst) {
+      text(context, tickText(value, step, unit), panel.x - 6, at + 4, { align: "right", size: 11, room: panel.x - 8 });
+    }
   }
   if (panel.isLast && picture.median > 0) {
     const share = (value) => value / picture.median - 1;
-    for (const tick of ticks(share(limits[0]), share(limits[1]), wanted).filter((one) => !view.log || one > -1)) {
+    const shares = ticks(share(limits[0]), share(limits[1]), wanted).filter((one) => !view.log || one > -1);
+    for (const tick of shares) {
       const at = bottomUp(panel, y((1 + tick) * picture.median));
-      text(context, percentText(tick), panel.x + panel.w + 5, at + 4, { colour: SOFT, size: 11 });
+      const words = percentText(tick, shares[1] - shares[0] || 0.01);
+      text(context, words, panel.x + panel.w + 5, at + 4, { colour: SOFT, size: 11 });
     }
   }
 }
@@ -103,14 +118,17 @@ function pooledMedian(context, picture, y, panel) {
 }
 
 /** Red marks at the edge where measurements lie outside the axis. */
-function edges({ context, picture, limits }, panel, series) {
+function edges({ context, picture, limits, view }, panel, series) {
   const n = series.low.length;
-  const width = (series.n / picture.n) * panel.w;
+  const length = (series.n / picture.n) * panel.w;
+  const [above, below] = series.outside[view.axis];
+  const [lowest, highest] = limits.map(Math.fround); // as exact as the bins are
+  const isBelow = (value) => (below > 0 && value <= lowest) || (view.log && highest > 0 && value <= 0);
   context.fillStyle = EDGE;
   for (let i = 0; i < n; i += 1) {
-    const x = panel.x + ((i + 0.5) / n) * width;
-    if (series.high[i] > limits[1]) triangle(context, x, panel.y, 4);
-    if (series.low[i] < limits[0]) triangle(context, x, panel.y + panel.h, -4);
+    const x = panel.x + ((i + 0.5) / n) * length;
+    if (above > 0 && series.high[i] >= highest) triangle(context, x, panel.y, 4);
+    if (isBelow(series.low[i])) triangle(context, x, panel.y + panel.h, -4);
   }
 }
 
@@ -172,6 +190,7 @@ function inTurn(runs, standsOut, draw) {
 
 function legend(context, panel, n, standsOut) {
   const step = Math.min(52, (panel.w - 150) / n);
+  if (step < 42) return; // the numbers at the ends of the lines say the same
   for (let i = 0; i < n; i += 1) {
     const x = panel.x + panel.w - (n - i) * step;
     line(context, [[x, panel.y - 9], [x + 20, panel.y - 9]], style(i, standsOut));
@@ -182,24 +201,26 @@ function legend(context, panel, n, standsOut) {
 /** Quantile bars on the same scale: 5 to 95 %, 25 to 75 %, median. */
 function spread({ context, picture, y, view }, panel) {
   heading(context, panel, ["Spread per run: 5–95 %, 25–75 %, median", "Spread per run", "Spread"]);
-  const at = (series, percentile) => bottomUp(panel, y(series.quantiles[picture.percentiles.indexOf(percentile)]));
+  const to = (series, percentile) => bottomUp(panel, y(series.quantiles[picture.percentiles.indexOf(percentile)]));
   const step = panel.w / picture.runs.length;
   inside(context, panel, () => {
     pooledMedian(context, picture, y, panel);
     picture.runs.forEach((series, i) => {
       const x = panel.x + (i + 0.5) * step;
-      line(context, [[x, at(series, 5)], [x, at(series, 95)]], { colour: SOFT, width: 1.5 });
+      line(context, [[x, to(series, 5)], [x, to(series, 95)]], { colour: SOFT, width: 1.5 });
       context.fillStyle = view.run === null || view.run === i ? BOX : FADED;
-      const top = at(series, 75);
-      context.fillRect(x - step * 0.3, top, step * 0.6, Math.max(at(series, 25) - top, 1));
-      line(context, [[x - step * 0.36, at(series, 50)], [x + step * 0.36, at(series, 50)]], { colour: INK, width: 2.2 });
+      const [top, middle] = [to(series, 75), to(series, 50)];
+      context.fillRect(x - step * 0.3, top, step * 0.6, Math.max(to(series, 25) - top, 1));
+      line(context, [[x - step * 0.36, middle], [x + step * 0.36, middle]], { colour: INK, width: 2.2 });
     });
   });
   frame(context, panel);
+  const every = Math.ceil((widthOf(context, String(picture.runs.length), { size: 11 }) + 1) / step);
   picture.runs.forEach((_, i) => {
+    if (i % every) return;
     const weight = view.run === i ? 700 : 400;
     const at = panel.x + (i + 0.5) * step;
-    text(context, String(i + 1), at, panel.y + panel.h + 13, { align: "center", size: weight > 400 ? 13 : 11, weight });
+    text(context, String(i + 1), at, panel.y + panel.h + 13, { align: "center", size: 11, weight });
   });
 }
 
@@ -209,18 +230,20 @@ function distributions({ context, picture, limits, y, view }, panel) {
   const x = (value) => panel.x + y(value) * panel.w;
   inside(context, panel, () => {
     inTurn(picture.runs, view.run, (series, i) => {
-      const curve = Array.from(series.quantiles, (value, p) => [x(value), bottomUp(panel, picture.percentiles[p] / 100)]);
-      line(context, [[panel.x, bottomUp(panel, 0)], ...curve, [panel.x + panel.w, bottomUp(panel, 1)]], style(i, view.run));
+      const share = (p) => bottomUp(panel, picture.percentiles[p] / 100);
+      const curve = Array.from(series.quantiles, (value, p) => [x(value), share(p)]);
+      const ends = [[panel.x, bottomUp(panel, 0)], [panel.x + panel.w, bottomUp(panel, 1)]];
+      line(context, [ends[0], ...curve, ends[1]], style(i, view.run));
     });
   });
   frame(context, panel);
   const [values, step] = axisTicks(limits, view.log, panel.w / 75);
   const unit = unitFor(picture.median, picture.unit);
-  below(context, panel, values.map((value) => [x(value), tickText(value, step, unit)]));
+  axisLabels(context, panel, values.map((value) => [x(value), tickText(value, step, unit)]));
 }
 
 /** Labels under a panel, kept inside it; one that would touch the label before it is left out. */
-function below(context, panel, labels) {
+function axisLabels(context, panel, labels) {
   let free = -Infinity;
   context.font = font({ weight: 400, size: 11 });
   for (const [x, words] of labels) {
@@ -234,10 +257,9 @@ function below(context, panel, labels) {
 
 /** The longest of the wordings that fits above the panel. */
 function heading(context, panel, wordings) {
-  const style = { weight: 600, size: 11 };
-  context.font = font(style);
-  const fitting = wordings.find((words) => context.measureText(words).width <= panel.w) ?? wordings.at(-1);
-  text(context, fitting, panel.x, panel.y - 5, style);
+  const bold = { weight: 600, size: 11 };
+  const fitting = wordings.find((words) => widthOf(context, words, bold) <= panel.w) ?? wordings.at(-1);
+  text(context, fitting, panel.x, panel.y - 5, bold);
 }
 
 /** A share of the axis as a height. The axis ends a little inside the frame, or a line at its end would be hidden. */
@@ -272,11 +294,17 @@ function line(context, path, { colour, width = 1, dash = [] }) {
   context.restore();
 }
 
-function font({ weight, size }) {
+function font({ weight = 400, size = 12 }) {
   return `${weight} ${size}px ${FONT}`;
 }
 
-function text(context, words, x, y, { align = "left", colour = INK, size = 12, weight = 400, halo = false } = {}) {
+function widthOf(context, words, size) {
+  context.font = font(size);
+  return context.measureText(words).width;
+}
+
+/** `room`: words that need more are squeezed into it. */
+function text(context, words, x, y, { align = "left", colour = INK, size = 12, weight = 400, halo, room } = {}) {
   context.fillStyle = colour;
   context.font = font({ weight, size });
   context.textAlign = align;
@@ -285,5 +313,5 @@ function text(context, words, x, y, { align = "left", colour = INK, size = 12, w
     context.lineWidth = 3;
     context.strokeText(words, x, y);
   }
-  context.fillText(words, x, y);
+  context.fillText(words, x, y, room);
 }

@@ -1,6 +1,6 @@
 // Answers on their way to the server: one at a time, again until acknowledged, kept across a reload.
 
-import { stored } from "./storage.js";
+import { store, stored } from "./storage.js";
 
 export const RESEND_AFTER_MS = 3000;
 
@@ -18,7 +18,7 @@ export class EventQueue {
     this.sentAt = null;
     this.attempts = 0;
     const events = stored(storage, key, []);
-    this.events = Array.isArray(events) ? events : [];
+    this.events = Array.isArray(events) ? events.filter((event) => typeof event?.event_id === "string") : [];
   }
 
   get length() {
@@ -62,7 +62,6 @@ export class EventQueue {
   }
 
   #store() {
-    if (this.events.length) this.storage.setItem(this.key, JSON.stringify(this.events));
-    else this.storage.removeItem(this.key);
+    store(this.storage, this.key, this.events.length ? this.events : null);
   }
 }

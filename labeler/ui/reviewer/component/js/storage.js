@@ -19,6 +19,16 @@ export function stored(storage, key, otherwise) {
   }
 }
 
+/** Write JSON to a storage, or remove it where there is nothing. A full or forbidden storage is no reason to stop. */
+export function store(storage, key, value) {
+  try {
+    if (value === null) storage.removeItem(key);
+    else storage.setItem(key, JSON.stringify(value));
+  } catch {
+    // what was to be kept across a reload lives in this window only
+  }
+}
+
 /** Flag, comment and confidence of items that are not answered yet. */
 export class Drafts {
   constructor(storage, reviewer) {
@@ -31,10 +41,10 @@ export class Drafts {
   }
 
   set(code, said) {
-    this.storage.setItem(this.key(code), JSON.stringify(said));
+    store(this.storage, this.key(code), said);
   }
 
   drop(code) {
-    this.storage.removeItem(this.key(code));
+    store(this.storage, this.key(code), null);
   }
 }

@@ -1,0 +1,299 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { arrange } from "../../labeler/ui/reviewer/component/js/layout.js";
+import { paint } from "../../labeler/ui/reviewer/component/js/paint.js";
+import { AXES } from "../../labeler/ui/reviewer/component/js/words.js";
+import { coordinates, isIn, isSame, named, recorder, texts } from "./canvas.mjs";
+import { alike, noisy, picture } from "./pictures.mjs";
+
+const SHORT_RUN = 50;
+const SHAPES = new Set(["fillRect", "arc"]);
+const VIEW = { axis: "core", log: false, overlay: false, run: null };
+const RED = "#b3261e";
+const MARGIN = 8; // pixels that may stay free between the end of the axis and the edge of its panel
+
+/** What is drawn of a picture: {calls, geometry, open}. */
+function painted(drawn, view = {}, { width = 1280, height = 600, showsNumbers = false } = {}) {
+  const whole = { ...VIEW, ...view };
+  const geometry = arrange(width, height, drawn.runs.length, whole.overlay);
+  const { context, calls, open } = recorder();
+  paint(context, drawn, geometry, whole, showsNumbers);
+  return { calls, geometry, open: open() };
+}
+
+/** Lines through many points inside a box: data, not grid. */
+function curvesIn(calls, box) {
+  return named(calls, "stroke").filter(({ path, clip }) => path.length > 2 && clip && isSame(clip, box));
+}
+
+function frames(calls) {
+  return named(calls, "strokeRect").map(({ args: [x, y, w, h], style }) => ({
+    box: { x: x - 0.5, y: y - 0.5, w: w + 1, h: h + 1 },
+    width: style.lineWidth,
+  }));
+}
+
+function redMarks(calls) {
+  return named(calls, "fill").filter(({ style, path }) => style.fillStyle === RED && path.length === 3);
+}
+
+function tipOf({ path: [[x, y]] }) {
+  return { x, y, w: 0, h: 0 };
+}
+
+function boxesOf({ panels, bars, ecdf }) {
+  return [...panels, bars, ecdf];
+}
+
+function titles(calls) {
+  return texts(calls).filter(({ words }) => /^Run \d+$/.test(words));
+}
+
+/** Above the panels, at the right: numbers and counts. */
+function remarks({ calls, geometry }) {
+  return geometry.panels.map(({ x, y, w }) => {
+    const remark = texts(calls).find((text) => text.y === y - 5 && Math.abs(text.right - x - w) < 1e-6);
+    return remark.words;
+  });
+}
+
+function everyView(nRuns) {
+  const flags = [false, true];
+  const toggles = flags.flatMap((log) => flags.map((overlay) => ({ log, overlay })));
+  const runs = [null, 0, nRuns - 1];
+  return AXES.flatMap((axis) =>
+    toggles.flatMap(({ log, overlay }) => runs.map((run) => ({ axis, log, overlay, run }))),
+  );
+}
+
+const ZEROS = [0, 0, 0, ...noisy(97, 0.01)];
+const HOSTILE = {
+  "all runs equal and level": picture([Array(100).fill(0.01), Array(100).fill(0.01)]),
+  "nothing but noughts": picture([Array(100).fill(0), Array(100).fill(0)]),
+  "nothing but noughts, few of them": picture([[0], [0, 0]]),
+  "one iteration a run": picture([[0.01], [0.02], [0.03]]),
+  "one iteration a run, all equal": picture([[7], [7]], { unit: "MB" }),
+  "one iteration beside a thousand": picture([[0.01], noisy(1000, 0.01)]),
+  "a short run beside a long one": picture([noisy(49, 0.01), noisy(50, 0.01), noisy(3001, 0.01)]),
+  "20 runs": alike(20),
+  "20 runs of one iteration": picture(Array.from({ length: 20 }, (_, i) => [i])),
+  "measurements of nought": picture([ZEROS, ZEROS]),
+  "negative measurements": picture([noisy(100, -3), noisy(100, -4)], { unit: "" }),
+  "negative measurements but for one": picture([[...noisy(99, -3), 5], noisy(100, -4)], { unit: "" }),
+  "measurements on both sides of nought": picture([noisy(100, -3), noisy(100, 4), noisy(100, 0)], { unit: "" }),
+  "one huge outlier": picture([[...noisy(99, 1e-9), 1e9], noisy(100, 1e-9)]),
+  "tiny measurements": picture([noisy(100, 1e-30), noisy(100, 2e-30)]),
+  "huge measurements": picture([noisy(100, 1e30), noisy(100, 2e30)], { unit: "B" }),
+  "no span asked for": picture([noisy(100, 1, { share: 1e-9 }), noisy(100, 1, { share: 1e-9 })], { minSpan: 0 }),
+};
+
+function unplaced(drawn, views) {
+  return views.filter((view) =>
+    [320, 1280].some((width) => !coordinates(painted(drawn, view, { width }).calls).every(Number.isFinite)),
+  );
+}
+
+for (const [what, drawn] of Object.entries(HOSTILE)) {
+  test(`everything drawn has a place: ${what}`, () => {
+    assert.deepEqual(unplaced(drawn, everyView(drawn.runs.length).filter(({ log }) => !log)), []);
+  });
+
+  test(`everything drawn on a logarithmic axis has a place: ${what}`, () => {
+    assert.deepEqual(unplaced(drawn, everyView(drawn.runs.length).filter(({ log }) => log)), []);
+  });
+
+  test(`every saved state is restored and no text is undefined: ${what}`, () => {
+    for (const view of everyView(drawn.runs.length)) {
+      const { calls, open } = painted(drawn, view, { showsNumbers: true });
+      assert.equal(open, 0);
+      assert.deepEqual(texts(calls).filter(({ words }) => /undefined|NaN|Infinity|null/.test(words)), []);
+    }
+  });
+}
+
+test("the canvas is cleared before anything is drawn", () => {
+  const { calls, geometry } = painted(alike(3));
+  assert.equal(calls[0].name, "clearRect");
+  assert.deepEqual(calls[0].args, [0, 0, geometry.width, geometry.height]);
+  assert.equal(named(calls, "clearRect").length, 1);
+});
+
+test("every run has a framed panel with its title and its data", () => {
+  for (const nRuns of [2, 3, 7, 10, 13, 20]) {
+    for (const width of [320, 860, 2560]) {
+      const { calls, geometry } = painted(alike(nRuns), {}, { width });
+      assert.deepEqual(titles(calls).map(({ words }) => words), geometry.panels.map((_, i) => `Run ${i + 1}`));
+      for (const box of boxesOf(geometry)) {
+        assert.equal(frames(calls).filter((frame) => isSame(frame.box, box)).length, 1);
+      }
+      for (const panel of geometry.panels) assert.equal(curvesIn(calls, panel).length, 1);
+    }
+  }
+});
+
+test("data is drawn only inside a clipped panel", () => {
+  for (const drawn of [HOSTILE["one huge outlier"], HOSTILE["a short run beside a long one"], alike(10)]) {
+    for (const view of everyView(drawn.runs.length)) {
+      const { calls, geometry } = painted(drawn, view);
+      const boxes = boxesOf(geometry);
+      const data = calls.filter(({ name, path }) => SHAPES.has(name) || (name === "stroke" && path.length > 2));
+      assert.ok(data.length > 0);
+      assert.ok(data.every(({ clip }) => clip && boxes.some((box) => isSame(box, clip))), JSON.stringify(view));
+    }
+  }
+});
+
+test("a run of fewer than 50 iterations is drawn as points, one an iteration, a longer one as a band", () => {
+  const { calls, geometry } = painted(picture([noisy(SHORT_RUN - 1, 1), noisy(SHORT_RUN, 1)]));
+  const [short, long] = geometry.panels;
+  const arcsIn = (box) => named(calls, "arc").filter(({ clip }) => isSame(clip, box)).length;
+  const bandsIn = (box) => named(calls, "fillRect").filter(({ clip }) => isSame(clip, box)).length;
+  assert.deepEqual([arcsIn(short), bandsIn(short)], [SHORT_RUN - 1, 0]);
+  assert.deepEqual([arcsIn(long), bandsIn(long)], [0, SHORT_RUN]);
+});
+
+test("a spike of one iteration among many is drawn to its full height", () => {
+  const spiked = noisy(3000, 1);
+  spiked[1234] = 2;
+  const { calls, geometry } = painted(picture([spiked, noisy(3000, 1)]), { axis: "full" });
+  const [panel] = geometry.panels;
+  const tops = named(calls, "fillRect").filter(({ clip }) => isSame(clip, panel)).map(({ args }) => args[1]);
+  assert.ok(Math.min(...tops) <= panel.y + MARGIN);
+  assert.ok(Math.min(...tops.filter((top) => top > Math.min(...tops))) > panel.y + panel.h / 2);
+});
+
+test("a shorter run takes its share of the width", () => {
+  const { calls, geometry } = painted(picture([noisy(500, 1), noisy(1000, 1)]));
+  const endOf = (panel) => Math.max(...named(calls, "fillRect").filter(({ clip }) => isSame(clip, panel))
+    .map(({ args: [x, , w] }) => (x + w - panel.x) / panel.w));
+  assert.ok(Math.abs(endOf(geometry.panels[0]) - 0.5) < 0.01);
+  assert.ok(Math.abs(endOf(geometry.panels[1]) - 1) < 0.01);
+});
+
+test("the same value lies at the same height in all panels of a row", () => {
+  const same = noisy(200, 1);
+  const { calls, geometry } = painted(picture([same, same, same, noisy(200, 1.3)]));
+  const [first, second] = geometry.panels.map((panel) => curvesIn(calls, panel)[0].path.map(([, y]) => y - panel.y));
+  assert.deepEqual(first, second);
+});
+
+test("the run that stands out has a stronger frame, and no other has", () => {
+  const { calls, geometry } = painted(alike(5), { run: 3 });
+  const strong = frames(calls).filter(({ width }) => width > 1);
+  assert.equal(strong.length, 1);
+  assert.ok(isSame(strong[0].box, geometry.panels[3]));
+  assert.equal(frames(painted(alike(5)).calls).filter(({ width }) => width > 1).length, 0);
+});
+
+test("where runs share a panel, the one that stands out is drawn last and widest, the others step back", () => {
+  for (const standsOut of [0, 2, 4]) {
+    const { calls, geometry } = painted(alike(5), { overlay: true, run: standsOut });
+    for (const box of [geometry.panels[0], geometry.ecdf]) {
+      const curves = curvesIn(calls, box);
+      assert.equal(curves.length, 5);
+      const widths = curves.map(({ style }) => style.lineWidth);
+      assert.deepEqual(widths.map((width) => width === Math.max(...widths)), [false, false, false, false, true]);
+      const colours = new Set(curves.slice(0, -1).map(({ style }) => style.strokeStyle));
+      assert.equal(colours.size, 1);
+      assert.ok(!colours.has(curves.at(-1).style.strokeStyle));
+    }
+  }
+});
+
+test("the curve drawn last is that of the run that stands out", () => {
+  const levels = picture([1, 2, 3, 4].map((level) => noisy(200, level)));
+  const heightOf = (run) => {
+    const { calls, geometry } = painted(levels, { overlay: true, axis: "full", run });
+    return curvesIn(calls, geometry.panels[0]).at(-1).path[0][1];
+  };
+  const heights = [0, 1, 2, 3].map(heightOf);
+  assert.deepEqual(heights, [...heights].sort((a, b) => b - a));
+  assert.equal(new Set(heights).size, 4);
+});
+
+test("without a run that stands out, all are drawn equally wide and no two of ten alike", () => {
+  const { calls, geometry } = painted(alike(10), { overlay: true });
+  const styles = curvesIn(calls, geometry.panels[0]).map(({ style }) => style);
+  assert.equal(new Set(styles.map(({ lineWidth }) => lineWidth)).size, 1);
+  const dashes = named(calls, "setLineDash").filter(({ clip }) => clip && isSame(clip, geometry.panels[0]));
+  const looks = styles.map(({ strokeStyle }, i) => `${strokeStyle} ${dashes.slice(-10)[i].args[0]}`);
+  assert.equal(new Set(looks).size, 10);
+});
+
+test("every run has a box and a number in the spread", () => {
+  for (const nRuns of [2, 10, 20]) {
+    const { calls, geometry } = painted(alike(nRuns));
+    const bars = named(calls, "fillRect").filter(({ clip }) => isSame(clip, geometry.bars));
+    assert.equal(bars.length, nRuns);
+    const { y, h } = geometry.bars;
+    const below = texts(calls).filter((text) => /^\d+$/.test(text.words) && text.y > y + h && text.y < y + h + 20);
+    assert.deepEqual(below.map(({ words }) => words), Array.from({ length: nRuns }, (_, i) => String(i + 1)));
+  }
+});
+
+test("distribution functions rise from the bottom to the top and never fall", () => {
+  const { calls, geometry } = painted(alike(4), { axis: "full" });
+  const { y, h } = geometry.ecdf;
+  for (const { path } of curvesIn(calls, geometry.ecdf)) {
+    assert.ok(path[0][1] >= y + h - MARGIN && path.at(-1)[1] <= y + MARGIN);
+    assert.ok(path.every(([x, at], i) => i === 0 || (x >= path[i - 1][0] - 1e-6 && at <= path[i - 1][1] + 1e-6)));
+  }
+});
+
+test("medians stand in the titles only where the study shows numbers", () => {
+  const level = (value) => Array(60).fill(value);
+  const drawn = picture([level(0.01), level(0.01), level(0.011)]);
+  assert.deepEqual(remarks(painted(drawn)), ["", "", ""]);
+  const numbers = remarks(painted(drawn, {}, { showsNumbers: true }));
+  assert.equal(numbers[0], "median 0%");
+  assert.equal(numbers[2], "median +10.0%");
+  const words = texts(painted(drawn, { overlay: true }).calls).map((text) => text.words);
+  assert.ok(words.every((one) => !one.startsWith("median")));
+});
+
+test("no title has a number where the pooled median is not positive", () => {
+  const drawn = picture([noisy(60, -1), noisy(60, -1)], { unit: "" });
+  assert.ok(remarks(painted(drawn, {}, { showsNumbers: true })).every((words) => !words.includes("median")));
+});
+
+test("iterations outside the axis are counted above each panel, for the axis in use", () => {
+  const high = [...noisy(197, 1), 5, 6, 7];
+  const low = [0.1, ...noisy(199, 1)];
+  const drawn = picture([high, low, noisy(200, 1)]);
+  const inside = picture([high, low, noisy(200, 1)].map((values) => values.map((value) => Math.min(value, 1))));
+  assert.deepEqual(remarks(painted(drawn)), ["▲3", "▼1", ""]);
+  assert.deepEqual(remarks(painted(drawn, { axis: "full" })), ["", "", ""]);
+  assert.equal(remarks(painted(inside))[0], "");
+});
+
+test("red marks stand at the edge that iterations lie beyond", () => {
+  const { calls, geometry } = painted(picture([[...noisy(199, 1), 9], [0.1, ...noisy(199, 1)], noisy(200, 1)]));
+  const marks = redMarks(calls);
+  const edges = marks.map((mark) => geometry.panels.findIndex((panel) => isIn(panel, tipOf(mark))));
+  assert.deepEqual(edges, [0, 1]);
+  assert.equal(marks[0].path[0][1], geometry.panels[0].y);
+  assert.equal(marks[1].path[0][1], geometry.panels[1].y + geometry.panels[1].h);
+});
+
+test("there is no red mark without an iteration outside the axis", () => {
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const drawn = picture([noisy(200, 0.01, { seed }), noisy(200, 0.01, { seed: seed + 100 })]);
+    const { calls } = painted(drawn, { axis: "full" });
+    assert.equal(redMarks(calls).length, 0, `seed ${seed}`);
+  }
+});
+
+test("iterations of a short run outside the axis have red marks too", () => {
+  const drawn = picture([[...noisy(29, 1), 9], noisy(200, 1), noisy(200, 1)]);
+  const { calls, geometry } = painted(drawn, { axis: "pooled" });
+  const [panel] = geometry.panels;
+  assert.equal(redMarks(calls).filter((mark) => isIn(panel, tipOf(mark))).length, 1);
+});
+
+test("values of nought leave a trace on a logarithmic axis", () => {
+  const { calls, geometry } = painted(picture([ZEROS, noisy(100, 0.01)]), { axis: "full", log: true });
+  const [panel] = geometry.panels;
+  const bottom = { ...panel, y: panel.y + panel.h / 2, h: panel.h / 2 };
+  assert.ok(redMarks(calls).some((mark) => isIn(bottom, tipOf(mark))));
+});

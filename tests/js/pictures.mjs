@@ -1,0 +1,103 @@
+// Made-up items, as labeler/binning.py would send them: series in, picture out.
+
+import { unpack } from "../../labeler/ui/reviewer/component/js/layout.js";
+
+const PERCENTILES = [0, 1, 2, 3, 4, ...Array.from({ length: 37 }, (_, i) => 5 + 2.5 * i), 96, 97, 98, 99, 100];
+const MAX_BINS = 300;
+const WINDOW = 50;
+
+/** Numbers in [0, 1) that are the same for the same seed: a linear congruential generator. */
+export function seeded(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** n measurements around a level, uneven by a share of it. */
+export function noisy(n, level, { seed = 1, share = 0.02 } = {}) {
+  const random = seeded(seed);
+  return Array.from({ length: n }, () => level * (1 + share * (random() - 0.5)));
+}
+
+/** The picture of these series before unpacking, floats packed as base64. */
+export function sent(series, { unit = "s", minSpan = 0.1 } = {}) {
+  const ordered = series.map(inOrder);
+  const pooled = inOrder(series.flat());
+  const axes = axesOf(ordered, pooled, minSpan);
+  return {
+    unit,
+    n: Math.max(...series.map((values) => values.length)),
+    median: quantile(pooled, 50),
+    percentiles: PERCENTILES,
+    axes,
+    runs: series.map((values, i) => drawn(values, ordered[i], axes)),
+  };
+}
+
+/** What the screen draws of these series. */
+export function picture(series, options) {
+  return unpack(sent(series, options));
+}
+
+/** Runs of n iterations around one level, each with its own noise. */
+export function alike(nRuns, n = 200, level = 0.01) {
+  return picture(Array.from({ length: nRuns }, (_, i) => noisy(n, level, { seed: i + 1 })));
+}
+
+export function packed(values) {
+  return Buffer.from(Float32Array.from(values).buffer).toString("base64");
+}
+
+function inOrder(values) {
+  return [...values].sort((a, b) => a - b);
+}
+
+function quantile(ordered, percent) {
+  const at = (percent / 100) * (ordered.length - 1);
+  const below = Math.floor(at);
+  const above = Math.min(below + 1, ordered.length - 1);
+  return ordered[below] * (1 - at + below) + ordered[above] * (at - below);
+}
+
+function axesOf(ordered, pooled, minSpan) {
+  const low = Math.min(...ordered.map((values) => quantile(values, 1)));
+  const high = Math.max(...ordered.map((values) => quantile(values, 95)));
+  return {
+    core: atLeast(low, high, Math.abs(quantile(pooled, 50)) * minSpan),
+    pooled: atLeast(quantile(pooled, 0.5), quantile(pooled, 99.5), 0),
+    full: atLeast(pooled[0], pooled.at(-1), 0),
+  };
+}
+
+function atLeast(low, high, span) {
+  const middle = (low + high) / 2;
+  const limits = high - low < span ? [middle - span / 2, middle + span / 2] : [low, high];
+  const pad = Math.abs(low) * 0.05 || 0.5;
+  return limits[1] > limits[0] ? limits : [low - pad, low + pad];
+}
+
+function drawn(values, ordered, axes) {
+  const n = values.length;
+  const bins = Math.min(MAX_BINS, n);
+  const parts = cut(values, (i) => Math.floor((i * n) / bins), bins);
+  const windows = n < WINDOW ? values.map((value) => [value]) : cut(values, (i) => i * WINDOW, Math.ceil(n / WINDOW));
+  const outside = Object.entries(axes).map(([rule, [low, high]]) => [
+    rule,
+    [values.filter((value) => value > high).length, values.filter((value) => value < low).length],
+  ]);
+  return {
+    n,
+    low: packed(parts.map((part) => Math.min(...part))),
+    high: packed(parts.map((part) => Math.max(...part))),
+    medians: packed(windows.map((part) => quantile(inOrder(part), 50))),
+    quantiles: packed(PERCENTILES.map((percent) => quantile(ordered, percent))),
+    outside: Object.fromEntries(outside),
+  };
+}
+
+/** n pieces, piece i from start(i) up to start(i + 1). */
+function cut(values, start, n) {
+  return Array.from({ length: n }, (_, i) => values.slice(start(i), i + 1 < n ? start(i + 1) : undefined));
+}

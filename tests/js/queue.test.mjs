@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { EventQueue, RESEND_AFTER_MS } from "../../labeler/ui/reviewer/component/js/queue.js";
+import { memory } from "../../labeler/ui/reviewer/component/js/storage.js";
+import { seeded } from "./pictures.mjs";
+
+const KEY = "labeler-answers-7";
+const [A, B, C] = ["a", "b", "c"].map((id) => ({ event_id: id, code: id.toUpperCase(), answer: "similar" }));
+
+/** A queue with a clock to turn and a list of what it sent. */
+function started(storage = memory()) {
+  const world = { storage, time: 0, sent: [] };
+  const send = (event) => world.sent.push(event?.event_id);
+  world.queue = new EventQueue({ storage, key: KEY, send, now: () => world.time });
+  return world;
+}
+
+function fullStorage() {
+  const refuse = () => {
+    throw new DOMException("the quota has been exceeded", "QuotaExceededError");
+  };
+  return { ...memory(), setItem: refuse };
+}
+
+test("an event is sent at once", () => {
+  const { queue, sent } = started();
+  queue.push(A);
+  assert.deepEqual(sent, ["a"]);
+});
+
+test("the second event waits until the first is acknowledged", () => {
+  const { queue, sent } = started();
+  queue.push(A);
+  queue.push(B);
+  queue.tick();
+  assert.deepEqual(sent, ["a"]);
+  assert.equal(queue.acknowledge("a"), A);
+  assert.deepEqual(sent, ["a", "b"]);
+  assert.equal(queue.length, 1);
+});
+
+test("an event is sent again once the interval is over, not before", () => {
+  const world = started();
+  world.queue.push(A);
+  world.time = RESEND_AFTER_MS - 1;
+  world.queue.tick();
+  assert.deepEqual(world.sent, ["a"]);
+  world.time = RESEND_AFTER_MS;
+  world.queue.tick();
+  world.queue.tick();
+  assert.deepEqual(world.sent, ["a", "a"]);
+  world.time = 2 * RESEND_AFTER_MS;
+  world.queue.tick();
+  assert.deepEqual(world.sent, ["a", "a", "a"]);
+});
+
+test("the interval is between 2 and 4 seconds", () => {
+  assert.ok(RESEND_AFTER_MS >= 2000 && RESEND_AFTER_MS <= 4000);
+});
+
+test("a push does not send the event in flight again", () => {
+  const world = started();
+  world.queue.push(A);
+  world.time = RESEND_AFTER_MS - 1;
+  world.queue.push(B);
+  assert.deepEqual(world.sent, ["a"]);
+});
+
+test("an acknowledgement of another event changes nothing", () => {
+  const { queue, sent, storage } = started();
+  queue.push(A);
+  queue.push(B);
+  const kept = storage.getItem(KEY);
+  for (const id of ["b", "c", "", null, undefined]) assert.equal(queue.acknowledge(id), null);
+  assert.equal(queue.length, 2);
+  assert.equal(storage.getItem(KEY), kept);
+  assert.deepEqual(sent, ["a"]);
+});
+
+test("a second acknowledgement of the same event does not take the next one", () => {
+  const { queue } = started();
+  queue.push(A);
+  queue.push(B);
+  queue.acknowledge("a");
+  assert.equal(queue.acknowledge("a"), null);
+  assert.equal(queue.length, 1);
+});
+
+test("an empty queue acknowledges nothing and sends nothing", () => {
+  const { queue, sent } = started();
+  queue.tick();
+  assert.equal(queue.acknowledge("a"), null);
+  assert.deepEqual(sent, []);
+});
+
+test("waiting is long from the second sending of the first event on, and over with its acknowledgement", () => {
+  const world = started();
+  assert.equal(world.queue.isWaitingLong, false);
+  world.queue.push(A);
+  world.queue.push(B);
+  assert.equal(world.queue.isWaitingLong, false);
+  world.time = RESEND_AFTER_MS;
+  world.queue.tick();
+  assert.equal(world.queue.isWaitingLong, true);
+  world.queue.acknowledge("a");
+  assert.equal(world.queue.isWaitingLong, false);
+});
+
+test("the last event on an item is the newest that is not acknowledged", () => {
+  const { queue } = started();
+  const withdrawn = { event_id: "w", code: "A", answer: "withdrawn" };
+  [A, B, withdrawn].forEach((event) => queue.push(event));
+  assert.equal(queue.lastOn("A"), withdrawn);
+  assert.equal(queue.lastOn("B"), B);
+  assert.equal(queue.lastOn("C"), null);
+  ["a", "b", "w"].forEach((id) => queue.acknowledge(id));
+  assert.equal(queue.lastOn("A"), null);
+});
+
+test("events survive a new queue on the same storage, in order, and are sent by its first tick", () => {
+  const before = started();
+  [A, B, C].forEach((event) => before.queue.push(event));
+  const after = started(before.storage);
+  assert.deepEqual(after.queue.events, [A, B, C]);
+  assert.deepEqual(after.sent, []);
+  after.queue.tick();
+  assert.deepEqual(after.sent, ["a"]);
+  ["a", "b", "c"].forEach((id) => assert.ok(after.queue.acknowledge(id)));
+  assert.deepEqual(after.sent, ["a", "b", "c"]);
+});
+
+test("nothing stays in the storage once everything is acknowledged", () => {
+  const { queue, storage } = started();
+  queue.push(A);
+  assert.notEqual(storage.getItem(KEY), null);
+  queue.acknowledge("a");
+  assert.equal(storage.getItem(KEY), null);
+});
+
+test("queues of two reviewers do not see each other's events", () => {
+  const { queue, storage } = started();
+  queue.push(A);
+  const other = new EventQueue({ storage, key: "labeler-answers-8", send: () => {}, now: () => 0 });
+  assert.equal(other.length, 0);
+  other.push(B);
+  assert.deepEqual(started(storage).queue.events, [A]);
+});
+
+for (const broken of ["", "{", "null", "7", '"text"', '{"length": 2}', "undefined"]) {
+  test(`a storage that holds ${JSON.stringify(broken)} is an empty queue that works`, () => {
+    const storage = memory();
+    storage.setItem(KEY, broken);
+    const { queue, sent } = started(storage);
+    assert.equal(queue.length, 0);
+    queue.push(A);
+    assert.deepEqual(sent, ["a"]);
+    assert.equal(queue.acknowledge("a"), A);
+  });
+}
+
+test("a stored list of what is no event is an empty queue that works", () => {
+  for (const broken of ["[null]", "[7]", "[{}]"]) {
+    const storage = memory();
+    storage.setItem(KEY, broken);
+    const { queue } = started(storage);
+    queue.push(A);
+    assert.equal(queue.lastOn("A"), A);
+    assert.equal(queue.acknowledge("a"), A);
+  }
+});
+
+test("a storage that cannot be read is an empty queue", () => {
+  const getItem = () => {
+    throw new DOMException("access is denied", "SecurityError");
+  };
+  assert.equal(started({ ...memory(), getItem }).queue.length, 0);
+});
+
+test("an event is sent even if the storage is full", () => {
+  const { queue, sent } = started(fullStorage());
+  assert.doesNotThrow(() => queue.push(A));
+  assert.deepEqual(sent, ["a"]);
+  assert.doesNotThrow(() => queue.push(B));
+  assert.equal(queue.acknowledge("a"), A);
+});
+
+/** One random step; `model` is what must be true: pushed and not acknowledged, and what the server got, in order. */
+function step(random, world, model) {
+  const choice = random();
+  if (choice < 0.35) {
+    const id = `e${model.pushed}`;
+    model.pushed += 1;
+    model.waiting.push(id);
+    world.queue.push({ event_id: id, code: `C${model.pushed % 5}` });
+  } else if (choice < 0.6) {
+    world.time += Math.floor(random() * 2 * RESEND_AFTER_MS);
+    world.queue.tick();
+  } else if (choice < 0.75) {
+    acknowledgeAny(random, world, model);
+  } else if (choice < 0.9) {
+    if (model.received.at(-1) === model.waiting[0] && model.waiting.length) acknowledgeFirst(world, model);
+  } else {
+    reload(world);
+  }
+}
+
+function acknowledgeFirst(world, model) {
+  const id = model.waiting.shift();
+  assert.equal(world.queue.acknowledge(id)?.event_id, id);
+  assert.equal(world.queue.acknowledge(id), null);
+}
+
+/** Late, doubled and made-up acknowledgements: only that of the first event counts. */
+function acknowledgeAny(random, world, model) {
+  const id = `e${Math.floor(random() * (model.pushed + 2))}`;
+  const isFirst = id === model.waiting[0];
+  if (isFirst) model.waiting.shift();
+  assert.equal(world.queue.acknowledge(id)?.event_id ?? null, isFirst ? id : null);
+}
+
+function reload(world) {
+  const after = started(world.storage);
+  world.queue = after.queue;
+  world.queue.send = world.send;
+  world.time = 0; // a new page's clock begins anew
+  world.queue.now = () => world.time;
+  world.queue.tick();
+}
+
+test("whatever happens, every event is delivered in order and leaves the queue once acknowledged, exactly once", () => {
+  for (let seed = 1; seed <= 150; seed += 1) {
+    const random = seeded(seed);
+    const model = { pushed: 0, waiting: [], received: [] };
+    const world = started();
+    world.send = (event) => {
+      assert.equal(event.event_id, model.waiting[0], `seed ${seed}: not the first that waits`);
+      if (model.received.at(-1) !== event.event_id) model.received.push(event.event_id);
+    };
+    world.queue.send = world.send;
+    for (let i = 0; i < 200; i += 1) {
+      step(random, world, model);
+      assert.deepEqual(world.queue.events.map((event) => event.event_id), model.waiting, `seed ${seed}, step ${i}`);
+    }
+    while (model.waiting.length) acknowledgeFirst(world, model);
+    assert.deepEqual(model.received, Array.from({ length: model.pushed }, (_, i) => `e${i}`), `seed ${seed}`);
+    assert.equal(world.storage.getItem(KEY), null);
+  }
+});

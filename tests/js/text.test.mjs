@@ -1,0 +1,87 @@
+// Where the words of the picture stand: the width of a letter is taken as in an ordinary sans-serif font.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { arrange } from "../../labeler/ui/reviewer/component/js/layout.js";
+import { paint } from "../../labeler/ui/reviewer/component/js/paint.js";
+import { AXES } from "../../labeler/ui/reviewer/component/js/words.js";
+import { recorder, texts } from "./canvas.mjs";
+import { noisy, picture } from "./pictures.mjs";
+
+const WIDTHS = [320, 480, 640, 859, 860, 1024, 1280, 1440, 1920];
+const FLAGS = [false, true];
+
+/** Runs of which some iterations lie outside the core axis, above and below. */
+function spiky(nRuns, level, unit) {
+  const spikes = [3, 3.1, 0.5].map((share) => share * level);
+  return picture(Array.from({ length: nRuns }, (_, i) => [...noisy(197, level, { seed: i + 1 }), ...spikes]), { unit });
+}
+
+const VIEWS = AXES.flatMap((axis) =>
+  FLAGS.flatMap((log) => FLAGS.map((overlay) => ({ axis, log, overlay, run: 1 }))),
+);
+
+/** The words of every view of these pictures, with the canvas and what it was asked for. */
+function* wordings(pictures, widths, { showsNumbers = false } = {}) {
+  for (const drawn of pictures)
+    for (const width of widths)
+      for (const view of VIEWS) {
+        const nRuns = drawn.runs.length;
+        const geometry = arrange(width, 600, nRuns, view.overlay);
+        const { context, calls } = recorder();
+        paint(context, drawn, geometry, view, showsNumbers);
+        const asked = `${nRuns} runs at ${width}, ${JSON.stringify(view)}`;
+        yield { asked, width, height: geometry.height, written: texts(calls).filter(({ words }) => words) };
+      }
+}
+
+function counted(from, to) {
+  return Array.from({ length: to - from + 1 }, (_, i) => spiky(from + i, 0.1, "s"));
+}
+
+function touching(written) {
+  const close = (a, b) => Math.abs(a.y - b.y) < 9 && a.left < b.right - 1 && b.left < a.right - 1;
+  return written.flatMap((a, i) => written.slice(i + 1).filter((b) => close(a, b)).map((b) => [a.words, b.words]));
+}
+
+function assertApart(all) {
+  for (const { asked, written } of all) assert.deepEqual(touching(written), [], asked);
+}
+
+function assertInside(all) {
+  for (const { asked, width, height, written } of all) {
+    const out = written.filter(({ left, right, y }) => left < 0 || right > width || y < 8 || y > height - 2);
+    assert.deepEqual(out, [], asked);
+  }
+}
+
+test("all words stand inside the canvas", () => {
+  assertInside(wordings(counted(2, 20), WIDTHS));
+  assertInside(wordings(counted(2, 20), WIDTHS, { showsNumbers: true }));
+});
+
+test("values in seconds of any size stand inside the canvas", () => {
+  const levels = [2e-9, 9.9e-7, 0.000123, 0.999, 12.5, 6000];
+  assertInside(wordings(levels.map((level) => spiky(4, level, "s")), WIDTHS));
+});
+
+test("long values in other units stand inside the canvas", () => {
+  assertInside(wordings([spiky(4, 123456.5, "ops/ms"), spiky(4, 123456789, "B")], WIDTHS));
+});
+
+test("no words overlap for up to ten runs", () => {
+  assertApart(wordings(counted(2, 10), WIDTHS));
+});
+
+test("no words overlap for up to twenty runs on a wide screen", () => {
+  assertApart(wordings(counted(11, 20), [1024, 1280, 1440, 1920]));
+});
+
+test("no words overlap for up to twenty runs on a narrow screen", () => {
+  assertApart(wordings(counted(11, 20), [320, 480, 640, 859, 860]));
+});
+
+test("no words overlap where the study shows numbers", () => {
+  assertApart(wordings(counted(2, 20), WIDTHS, { showsNumbers: true }));
+});

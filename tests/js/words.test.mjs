@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  AXES, axisWords, emptyWords, progressWords, statusWords,
+} from "../../labeler/ui/reviewer/component/js/words.js";
+
+const HALF_WAY = { done: 5, total: 10, not_sure: 0, mode: "label", closed: null, end: null };
+
+/** A quiet screen with an item on it. */
+function screen(more = {}) {
+  return {
+    refusal: "",
+    queue: { length: 0, isWaitingLong: false },
+    data: { mode: "label", done: 5, ack: null },
+    current: { chosen: null },
+    clock: { isAway: false },
+    ...more,
+  };
+}
+
+test("the axes are named in the order in which they are stepped through", () => {
+  assert.deepEqual(AXES.map(axisWords), ["main range", "0.5 to 99.5 %", "full range"]);
+});
+
+test("progress is done of total", () => {
+  assert.equal(progressWords(HALF_WAY, 0), "5 of 10 done");
+  assert.equal(progressWords({ ...HALF_WAY, done: 0, total: 0 }, 0), "0 of 0 done");
+});
+
+test("answers on their way count as done, never beyond the total", () => {
+  assert.equal(progressWords(HALF_WAY, 2), "7 of 10 done");
+  assert.equal(progressWords({ ...HALF_WAY, done: 9 }, 3), "10 of 10 done");
+});
+
+test("progress names items that stay not sure", () => {
+  assert.equal(progressWords({ ...HALF_WAY, not_sure: 3 }, 1), "6 of 10 done, 3 not sure");
+});
+
+test("there is no progress in revising one label", () => {
+  assert.equal(progressWords({ ...HALF_WAY, mode: "revise" }, 1), "");
+});
+
+test("without an item, answers on their way come first", () => {
+  assert.equal(emptyWords({ ...HALF_WAY, closed: "The study is closed." }, 1), "Saving your answers …");
+});
+
+test("without an item, a closed study says so in its own words", () => {
+  assert.equal(emptyWords({ ...HALF_WAY, total: 0, closed: "The study is paused." }, 0), "The study is paused.");
+});
+
+test("without any assignment the screen says so", () => {
+  assert.equal(emptyWords({ ...HALF_WAY, done: 0, total: 0, end: "End." }, 0), "Nothing is assigned to you yet.");
+});
+
+test("the end has its own words where the page brings some", () => {
+  assert.equal(emptyWords({ ...HALF_WAY, not_sure: 2, end: "Practice is over." }, 0), "Practice is over.");
+});
+
+test("items that stay not sure are named at the end, with the page to change them on", () => {
+  assert.equal(
+    emptyWords({ ...HALF_WAY, done: 8, not_sure: 2 }, 0),
+    "You have been through everything; 2 stay “not sure”. You can change them under My labels.",
+  );
+});
+
+test("a reviewer who has labelled everything is thanked", () => {
+  const thanks = "You have labelled everything assigned to you. Thank you!";
+  assert.equal(emptyWords({ ...HALF_WAY, done: 10 }, 0), thanks);
+});
+
+test("a refusal comes before everything else", () => {
+  const queue = { length: 2, isWaitingLong: true };
+  assert.equal(statusWords(screen({ refusal: "No longer yours.", queue })), "No longer yours.");
+});
+
+test("answers that wait long are counted", () => {
+  const busy = screen({ queue: { length: 3, isWaitingLong: true }, current: { chosen: "similar" } });
+  assert.equal(statusWords(busy), "Not saved yet: 3. Kept in this window; trying again …");
+});
+
+test("a chosen category is named with the question how sure the reviewer is", () => {
+  const question = "How sure are you? 1 a guess, 2 fairly sure, 3 certain";
+  const of = (chosen) => statusWords(screen({ current: { chosen }, clock: { isAway: true } }));
+  assert.equal(of("similar"), `Similar. ${question}`);
+  assert.equal(of("dissimilar"), `Dissimilar. ${question}`);
+});
+
+test("a reviewer who is away is told that time is not counted, but only with an item on the screen", () => {
+  const away = { clock: { isAway: true } };
+  assert.equal(statusWords(screen(away)), "Paused: this time is not counted");
+  assert.equal(statusWords(screen({ ...away, current: null })), "Saved");
+});
+
+test("answers on their way are being saved", () => {
+  assert.equal(statusWords(screen({ queue: { length: 1, isWaitingLong: false } })), "Saving …");
+});
+
+test("practice says that nothing is counted", () => {
+  assert.equal(statusWords(screen({ data: { mode: "practice", done: 3, ack: {} } })), "Practice: nothing is counted");
+});
+
+test("saved is said once there is something saved", () => {
+  assert.equal(statusWords(screen()), "Saved");
+  assert.equal(statusWords(screen({ data: { mode: "label", done: 0, ack: { saved: true } } })), "Saved");
+  assert.equal(statusWords(screen({ data: { mode: "label", done: 0, ack: null } })), "");
+});

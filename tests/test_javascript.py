@@ -1,0 +1,111 @@
+"""The JavaScript of the review component: its own tests, run by node, and its lint."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "labeler" / "ui" / "reviewer" / "component" / "js"
+TESTS = ROOT / "tests" / "js"
+MODULES = sorted([*SOURCE.glob("*.js"), *TESTS.glob("*.mjs")])
+NODE_VERSION = (18, 15)  # Debian 12 has 18.19
+NODE_LIMIT_S, LINT_LIMIT_S = 120, 60
+MAX_LINES, MAX_WIDTH = 400, 120
+
+ALLOWED = {
+    "no-array-sort": "what is sorted is a copy",
+    "no-underscore-dangle": "window.__review is what the browser tests wait on",
+    "unicorn/prefer-set-has": "a list of two",
+    "unicorn/consistent-function-scoping": "a helper of one test reads best inside it",
+}
+DENIED = (
+    "array-callback-return", "complexity", "eqeqeq", "import/named", "import/no-cycle", "import/no-duplicates",
+    "max-depth", "no-alert", "no-console", "no-else-return", "no-eval", "no-implicit-coercion", "no-loop-func",
+    "no-param-reassign", "no-prototype-builtins", "no-self-compare", "no-sequences", "no-shadow", "no-undef",
+    "no-unused-vars", "no-var", "object-shorthand", "prefer-const", "prefer-template", "radix",
+)  # fmt: skip
+
+
+def node() -> str:
+    """Where node is; without it the test is skipped, but fails where everything is to be run."""
+    path = shutil.which("node")
+    if path is not None:
+        version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True, timeout=NODE_LIMIT_S)
+        if tuple(map(int, re.findall(r"\d+", version.stdout)[:2])) >= NODE_VERSION:
+            return path
+    message = (
+        f"no node of version {NODE_VERSION[0]}.{NODE_VERSION[1]} or newer found: install it to test the JavaScript"
+    )
+    if os.environ.get("CI") == "true":
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+@pytest.fixture(scope="module")
+def outcome() -> subprocess.CompletedProcess[str]:
+    """What node says of all its tests, in the Test Anything Protocol."""
+    files = sorted(map(str, TESTS.glob("*.test.mjs")))
+    command = [node(), "--test", "--test-reporter=tap", *files]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=NODE_LIMIT_S)
+
+
+def lint(folder: Path, environment: str, config: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    """What oxlint says of a folder; which globals there are can only be told in a file."""
+    rules = {
+        "plugins": ["eslint", "import", "oxc", "unicorn"],
+        "categories": {"correctness": "error", "suspicious": "error", "perf": "error"},
+        "env": {"builtin": True, environment: True},
+        "rules": dict.fromkeys(DENIED, "error") | dict.fromkeys(ALLOWED, "off"),
+    }
+    config.write_text(json.dumps(rules), encoding="utf-8")
+    oxlint = Path(sys.executable).parent / "oxlint"
+    command = [oxlint, "--config", config, "--deny-warnings", "--format=unix", *more, folder]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=LINT_LIMIT_S)
+
+
+def test_the_tests_of_the_javascript_pass(outcome):
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert int(re.search(r"^# pass (\d+)$", outcome.stdout, flags=re.MULTILINE)[1]) > 0
+
+
+def test_node_has_no_warning(outcome):
+    assert outcome.stderr == ""
+
+
+def test_no_javascript_test_marked_as_failing_passes(outcome):
+    assert re.findall(r"^ok \d+ - .* # TODO .*$", outcome.stdout, flags=re.MULTILINE) == []
+
+
+def test_the_component_has_no_lint(tmp_path):
+    said = lint(SOURCE, "browser", tmp_path / "lint.json")
+    assert said.returncode == 0, said.stdout + said.stderr
+
+
+def test_the_tests_of_the_javascript_have_no_lint(tmp_path):
+    said = lint(TESTS, "node", tmp_path / "lint.json")
+    assert said.returncode == 0, said.stdout + said.stderr
+
+
+def test_lint_is_found_where_it_is(tmp_path):
+    (tmp_path / "bad.js").write_text("export function twice(one) {\n  return 2 * two;\n}\n", encoding="utf-8")
+    said = lint(tmp_path, "browser", tmp_path / "lint.json")
+    assert said.returncode == 1
+    assert "no-undef" in said.stdout
+    assert "no-unused-vars" in said.stdout
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
+def test_javascript_modules_fit_a_room(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
+def test_lines_of_javascript_fit_the_screen(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [number for number, line in enumerate(lines, start=1) if len(line) > MAX_WIDTH] == []
