@@ -10,7 +10,7 @@ help:
 	@echo "make demo      make a virtual environment, install, build the demo study, start the browser application"
 	@echo "make test      install the test tools and run every check: format, lint, types, tests with coverage"
 	@echo "make test-all  the same with the slow tests"
-	@echo "make bench     measure how fast the analysis is, beside a plain loop; writes bench.json"
+	@echo "make bench     measure how fast it is: the analysis, the report, labelling in a real browser; writes bench.json"
 	@echo "make format    format the code"
 
 demo: $(VENV)/.installed
@@ -26,6 +26,9 @@ test-all: $(VENV)/.test-tools
 bench: $(VENV)/.test-tools
 	$(BIN)/python -m tests.performance.engine --json bench.json
 	$(BIN)/python -m tests.performance.report
+	$(BIN)/python -m tests.performance.labelling
+	$(BIN)/python -m tests.performance.hot_path
+	$(BIN)/python -m tests.performance.load
 
 format: $(VENV)/.test-tools
 	$(BIN)/ruff check --fix .

@@ -283,6 +283,11 @@ class StoredVerdict:
     error: str | None = None
 
 
+def is_storable(text: str) -> bool:
+    """Whether a database can hold a text: no NUL, and no half of a character pair, which a browser may send."""
+    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def measurement_hash(runs: Sequence[Series]) -> str:
     """SHA-256 over the runs of one benchmark: their lengths first, then their values in run order.
 

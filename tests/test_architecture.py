@@ -22,13 +22,16 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/config.py": set(),
     "labeler/plugins.py": set(),
     "labeler/design.py": {"labeler.model", "labeler.errors", "numpy", "pandas"},
+    "labeler/changes.py": {"labeler.design", "labeler.model", "labeler.errors"},
+    "labeler/lifecycle.py": {"labeler.model", "labeler.errors"},
     "labeler/binning.py": {"labeler.model", "labeler.errors", "numpy", "pandas"},
     "labeler/charts.py": {"labeler.model", "labeler.errors", "labeler.binning", "numpy", "pandas", "altair"},
     "labeler/formats": {"labeler.formats", "labeler.model", "labeler.errors", "numpy", "pandas", "orjson", "pyarrow"},
     "labeler/store": {"labeler.store", "labeler.model", "labeler.errors", "numpy", "pandas"},
     "labeler/service": {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.model", "labeler.errors",
-        "labeler.design", "labeler.binning", "labeler.charts", "labeler.config", "labeler.plugins", "labeler.timing",
+        "labeler.design", "labeler.changes", "labeler.lifecycle", "labeler.binning", "labeler.charts",
+        "labeler.config", "labeler.plugins", "labeler.timing",
         "analysis", "numpy", "pandas", "scipy", "altair", "pyarrow",
     },
     "labeler/stills.py": {"labeler.model", "labeler.errors", "labeler.binning", "numpy", "pandas"},
@@ -60,6 +63,7 @@ ALLOWED: dict[str, set[str]] = {
 FORBIDDEN_STDLIB: dict[str, set[str]] = {
     "analysis": {"sqlite3", "time", "datetime", "random", "pathlib", "os", "io", "subprocess"},
     "labeler/design.py": {"time", "datetime", "random", "secrets"},
+    "labeler/changes.py": {"time", "datetime", "random", "secrets"},
     "labeler/store": {"random"},
     "labeler": {"pickle", "marshal", "shelve"},
 }

@@ -11,7 +11,11 @@ from labeler.model import Role
 from labeler.service import identity
 
 valid_option = click.option(
-    "--valid-days", default=identity.INVITATION_DAYS, show_default=True, type=int, help="How long the link works."
+    "--valid-days",
+    default=identity.INVITATION_DAYS,
+    show_default=True,
+    type=click.IntRange(1, identity.MAX_INVITATION_DAYS),
+    help="How long the link works.",
 )
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from labeler import binning
 from labeler.design import ALL, Plan, draw_plan
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Item, PlanParameters, Protocol, Role, State, Study
+from labeler.model import Item, PlanParameters, Protocol, Role, State, Study, is_storable
 from labeler.service import codes, drawing, identity
 from labeler.store import Database, assignments, create_database, events, items, labels, people, studies
 from labeler.store.assignments import NewAssignment
@@ -236,6 +236,8 @@ def _check(protocol: Protocol) -> None:
         )
     if not 0 <= protocol.min_span <= 10:
         raise InputError(f"The least span of the axis is a share from 0 to 10, got {protocol.min_span}.")
+    if not is_storable(protocol.instructions):
+        raise InputError("The instructions hold a character that cannot be kept. Paste them as plain text.")
     if len(protocol.instructions) > MAX_INSTRUCTIONS:
         raise InputError(f"The instructions can have {MAX_INSTRUCTIONS} characters, got {len(protocol.instructions)}.")
 
@@ -244,4 +246,6 @@ def _described(name: str, question: str) -> tuple[str, str]:
     name, question = name.strip(), question.strip()
     if not name or not question:
         raise InputError("A study needs a name and a question.")
+    if not is_storable(name + question):
+        raise InputError("Name or question hold a character that cannot be kept. Paste them as plain text.")
     return name, question

@@ -15,7 +15,7 @@ from labeler.model import Person, Role
 from labeler.store import Database, events, invitations, people, sessions, studies
 
 MAX_NAME_LENGTH, MAX_EMAIL_LENGTH = 60, 254
-INVITATION_DAYS = 90
+INVITATION_DAYS, MAX_INVITATION_DAYS = 90, 3650
 SESSION_DAYS = 180
 
 
@@ -61,8 +61,8 @@ def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_
     InputError
         If there is nobody of this name in this role, or `valid_days` is not from 1 to 3650.
     """
-    if not 1 <= valid_days <= 3650:
-        raise InputError(f"A sign-in link can be valid for 1 to 3650 days, got {valid_days}.")
+    if not 1 <= valid_days <= MAX_INVITATION_DAYS:
+        raise InputError(f"A sign-in link can be valid for 1 to {MAX_INVITATION_DAYS} days, got {valid_days}.")
     secret = secrets.token_urlsafe(24)
     with db.atomic():
         person = _named(db, name, role)
@@ -74,7 +74,7 @@ def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_
 
 
 def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
-    """A person's sign-in link stops working, and every window in which they are signed in is signed out.
+    """A person's sign-in link and e-mail address stop working, and all their windows are signed out.
 
     Raises
     ------
@@ -85,6 +85,7 @@ def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) ->
         person = _named(db, name, role)
         n_links = invitations.revoke_all_of(db, person.person_id, now.isoformat())
         n_sessions = sessions.end_all_of(db, person.person_id)
+        people.set_email(db, person.person_id, None)
         details = {"name": person.name, "links": n_links, "sessions": n_sessions}
         events.add(db, now.isoformat(), actor, "revoke", details)
 
@@ -98,7 +99,9 @@ def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, no
         If there is nobody of this name in this role, or it is no address, or somebody else's.
     """
     email = email.strip()
-    if email and (len(email) > MAX_EMAIL_LENGTH or not re.fullmatch(r"[^@\s]+@[^@\s]+", email)):
+    if email and (
+        len(email) > MAX_EMAIL_LENGTH or not email.isprintable() or not re.fullmatch(r"[^@\s]+@[^@\s]+", email)
+    ):
         raise InputError(f"{email[:80]!r} is not an e-mail address.")
     with db.atomic():
         person = _named(db, name, role)
@@ -142,10 +145,11 @@ def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
         If nobody who takes part signs in under it.
     """
     with db.atomic():
-        person = people.by_email(db, email)
+        person = people.by_email(db, email) if email.isprintable() else None
         if person is None or not person.active:
+            came_as = repr(email[:MAX_EMAIL_LENGTH]).strip("'")
             raise SignInFailed(
-                f"You came as {email}, and nobody in this study signs in under this address. Ask your coordinator."
+                f"You came as {came_as}, and nobody in this study signs in under this address. Ask your coordinator."
             )
         return _begin_session(db, person, now)
 

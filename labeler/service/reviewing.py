@@ -8,7 +8,7 @@ from typing import Any
 
 from labeler import timing
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.model import Answer, Category, Label, Protocol, Role, State, Submission, Task
+from labeler.model import Answer, Category, Label, Protocol, Role, State, Submission, Task, is_storable
 from labeler.service import drawing, identity
 from labeler.store import Database, assignments, labels, studies
 
@@ -58,6 +58,7 @@ class OwnLabel:
     created_utc : str
         Of the answer that stands.
     n_revisions : int
+        How often it was answered anew; an answer taken back at once is none.
     time_on_task_ms : int or None
         Of all answers to it together (`labeler.timing`).
     confidence, flag, comment
@@ -204,6 +205,9 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
     AnswerRefused
         If it came faster than a person can look, or the item was answered elsewhere meanwhile.
     """
+    # What is on offer changes by this reviewer's own answers only, and one on this item changes its revision, which is
+    # looked at below: so the long look at all tasks needs no lock.
+    on_offer = {task.code for task in _offered(assignments.tasks_of(db, reviewer_id))}
     with db.atomic():
         identity.require(db, reviewer_id, Role.REVIEWER)
         task = assignments.task_by_code(db, reviewer_id, submission.code)
@@ -215,9 +219,9 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
         study = studies.get(db)
         if study.state is not State.OPEN:
             raise NotAllowed(f"{_CLOSED.get(study.state, '')} Nothing was kept.".strip())
-        if task is None or not (_stands(task) or task.code in _codes_on_offer(db, reviewer_id)):
+        if task is None or not (_stands(task) or task.code in on_offer):
             raise NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload to go on.")
-        _check(task, submission, last_answered(db, reviewer_id), study.protocol)
+        _check(task, submission, labels.last_standing(db, reviewer_id), study.protocol)
         view = {**submission.view, "rule": study.protocol.axis_rule, "min_span": study.protocol.min_span}
         labels.add(
             db,
@@ -229,13 +233,13 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
         )  # fmt: skip
 
 
-def _check(task: Task, submission: Submission, last: Task | None, protocol: Protocol) -> None:
+def _check(task: Task, submission: Submission, last: str | None, protocol: Protocol) -> None:
     if submission.revision != task.revision:
         raise AnswerRefused(f"Item {task.code} was answered in another window meanwhile. Reload to go on.")
     if submission.answer is Answer.WITHDRAWN:
         if not _stands(task):
             raise AnswerRefused(f"Item {task.code} has no answer to take back.")
-        if last is None or last.code != task.code:
+        if last != task.code:
             raise AnswerRefused(f"Item {task.code} is not the one you answered last. Change it under My labels.")
     elif submission.dwell_ms is None or submission.dwell_ms < MIN_DWELL_MS:
         raise AnswerRefused(f"Item {task.code} was on the screen for less than {MIN_DWELL_MS} ms. Look again.")
@@ -256,22 +260,16 @@ def _own_label(task: Task, number: int, answers: list[labels.OwnAnswer]) -> OwnL
         if answer.dwell_ms is not None
     ]
     last = answers[-1]
+    n_taken_back = sum(answer.answer is Answer.WITHDRAWN for answer in answers)
+    n_kept = len(answers) - 2 * n_taken_back
     return OwnLabel(
-        task, number, last.created_utc, task.revision - 1, sum(times) if times else None, last.confidence,
+        task, number, last.created_utc, n_kept - 1, sum(times) if times else None, last.confidence,
         bool(last.flag), last.comment,
     )  # fmt: skip
 
 
 def _is_comment(value: object) -> bool:
-    """A text that a database can hold: a browser may send half of a character pair."""
-    if value is None:
-        return True
-    if not isinstance(value, str) or len(value) > MAX_COMMENT_LENGTH:
-        return False
-    try:
-        return b"\0" not in value.encode()
-    except UnicodeEncodeError:
-        return False
+    return value is None or (isinstance(value, str) and len(value) <= MAX_COMMENT_LENGTH and is_storable(value))
 
 
 def _is_view(value: object) -> bool:
@@ -295,12 +293,10 @@ def _offered(tasks: list[Task]) -> list[Task]:
     return (still_open + once_more)[:N_OFFERED]
 
 
-def _codes_on_offer(db: Database, reviewer_id: int) -> set[str]:
-    return {task.code for task in _offered(assignments.tasks_of(db, reviewer_id))}
-
-
 _CLOSED: Mapping[State, str] = {
     State.DRAFT: "The study has not begun yet: there is nothing to label.",
+    State.CALIBRATION: "The study is not open for labelling at the moment.",
+    State.THIRD: "The study is not open for labelling at the moment.",
     State.PAUSED: "The study is paused at the moment. Your labels are kept; come back later.",
     State.CLOSED: "The study is closed for labelling. Thank you!",
     State.UNBLINDED: "The study is closed for labelling. Thank you!",

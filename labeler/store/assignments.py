@@ -19,15 +19,15 @@ class NewAssignment:
     code: str
 
 
-# An answer "not sure" that was taken back does not count as one. All lookups go by the index on (assignment, revision).
+# The bare `answer` is that of the row with the largest revision, as SQLite documents it. An answer "not sure" that was
+# taken back does not count as one. All lookups go by the index on (assignment, revision).
 _TASKS = """
-    SELECT a.assignment_id, a.item_id, a.code,
-           (SELECT count(*) FROM labels l WHERE l.assignment_id = a.assignment_id),
-           (SELECT answer FROM labels l WHERE l.assignment_id = a.assignment_id ORDER BY revision DESC LIMIT 1),
-           (SELECT count(*) FROM labels l WHERE l.assignment_id = a.assignment_id AND l.answer = 'not sure'
-                AND NOT EXISTS (SELECT 1 FROM labels w WHERE w.assignment_id = l.assignment_id
-                                AND w.revision = l.revision + 1 AND w.answer = 'withdrawn'))
-    FROM assignments a"""
+    SELECT assignment_id, item_id, code, count(revision), answer,
+           coalesce(sum(answer = 'not sure' AND NOT EXISTS (
+               SELECT 1 FROM labels w WHERE w.assignment_id = a.assignment_id
+               AND w.revision = l.revision + 1 AND w.answer = 'withdrawn')), 0), max(revision)
+    FROM assignments a LEFT JOIN labels l USING (assignment_id)"""
+_EACH = "GROUP BY assignment_id ORDER BY position, assignment_id"
 
 
 def add(db: Database, rows: Iterable[NewAssignment]) -> None:
@@ -45,20 +45,20 @@ def clear(db: Database) -> None:
 
 def tasks_of(db: Database, person_id: int) -> list[Task]:
     """Everything assigned to a reviewer, in order of presentation, with the answer that stands."""
-    rows = db.execute(f"{_TASKS} WHERE a.person_id = ? ORDER BY a.position, a.assignment_id", (person_id,))
+    rows = db.execute(f"{_TASKS} WHERE a.person_id = ? {_EACH}", (person_id,)).fetchall()
     return [_task(row) for row in rows]
 
 
 def task_by_code(db: Database, person_id: int, code: str) -> Task | None:
     """The reviewer's task of this code; None if it is somebody else's."""
-    row = db.execute(f"{_TASKS} WHERE a.person_id = ? AND a.code = ?", (person_id, code)).fetchone()
+    row = db.execute(f"{_TASKS} WHERE a.person_id = ? AND a.code = ? {_EACH}", (person_id, code)).fetchone()
     return _task(row) if row else None
 
 
 def find(db: Database, person_id: int, item_id: int, kind: Kind) -> Task | None:
     """A reviewer's assignment of one kind on an item."""
     row = db.execute(
-        f"{_TASKS} WHERE a.person_id = ? AND a.item_id = ? AND a.kind = ?",
+        f"{_TASKS} WHERE a.person_id = ? AND a.item_id = ? AND a.kind = ? {_EACH}",
         (person_id, item_id, kind),
     ).fetchone()
     return _task(row) if row else None
@@ -72,6 +72,6 @@ def get(db: Database, person_id: int, item_id: int, kind: Kind) -> Task:
     return task
 
 
-def _task(row: tuple[int, int, str, int, str | None, int]) -> Task:
-    assignment_id, item_id, code, revision, answer, n_not_sure = row
+def _task(row: tuple[int, int, str, int, str | None, int, int | None]) -> Task:
+    assignment_id, item_id, code, revision, answer, n_not_sure, _ = row
     return Task(assignment_id, item_id, code, revision, Answer(answer) if answer else None, n_not_sure)

@@ -119,7 +119,7 @@ def create_database(path: Path) -> Database:
             raise StudyError(f"The folder {path.parent} does not exist. Make it first.")
     except OSError as error:
         raise StudyError(f"{path} cannot be made: {error.strerror}.") from error
-    return _prepared(_connect(path, mode="rwc"), path, is_new=True)
+    return _prepared(connect(path, mode="rwc"), path, is_new=True)
 
 
 def open_database(path: Path) -> Database:
@@ -137,10 +137,11 @@ def open_database(path: Path) -> Database:
                 raise NotAStudy(f"{path} is not a study file.")
     except OSError as error:
         raise StudyError(f"{path} cannot be opened: {error.strerror}.") from error
-    return _prepared(_connect(path, mode="rw"), path, is_new=False)
+    return _prepared(connect(path, mode="rw"), path, is_new=False)
 
 
-def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
+def connect(path: Path, *, mode: str) -> sqlite3.Connection:
+    """Open a file with SQLite in a mode of its URIs; raises StudyError if that is not possible."""
     try:
         return sqlite3.connect(
             f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
@@ -155,7 +156,7 @@ def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool) -> Da
         if is_new:
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         else:
-            _check_is_study(db)
+            check_is_study(db)
         if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             _switch_to_wal(db)
         db.execute("PRAGMA synchronous = FULL")
@@ -182,7 +183,8 @@ def _switch_to_wal(db: Database) -> None:
             return
 
 
-def _check_is_study(db: Database) -> None:
+def check_is_study(db: Database) -> None:
+    """Raise NotAStudy or NewerStudy if the file is something else, or of a later version."""
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise NotAStudy(f"{db.path} is an SQLite file, but not a study.")
     version, latest = migrations.version(db), len(migrations.MIGRATIONS)

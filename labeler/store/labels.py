@@ -3,11 +3,12 @@
 import json
 import sqlite3
 from dataclasses import dataclass
+from datetime import datetime
 
 import pandas as pd
 
 from labeler.errors import AnswerRefused
-from labeler.model import Answer, Label
+from labeler.model import Answer, Kind, Label
 from labeler.store.database import Database
 
 COLUMNS = (
@@ -124,3 +125,37 @@ def progress(db: Database) -> list[tuple[str, int, int, int, str | None]]:
                 LEFT JOIN labels l USING (label_id)
            WHERE p.is_reviewer GROUP BY p.person_id ORDER BY p.name"""
     ).fetchall()
+
+
+@dataclass(frozen=True)
+class KeptAnswer:
+    """An answer with what its assignment is called in every copy of the study."""
+
+    code: str
+    item: str
+    reviewer: str
+    kind: Kind
+    label: Label
+
+
+def kept(db: Database) -> list[KeptAnswer]:
+    """Every answer in the order given."""
+    rows = db.execute(
+        """SELECT a.code, i.name, p.name, a.kind, a.assignment_id, l.revision, l.event_id, l.answer, l.created_utc,
+                  l.dwell_ms, l.view, l.confidence, l.flag, l.comment
+           FROM labels l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
+                JOIN people p USING (person_id)
+           ORDER BY l.label_id"""
+    )
+    return [_kept(*row) for row in rows]
+
+
+def _kept(
+    code: str, item: str, reviewer: str, kind: str, assignment_id: int, revision: int, event_id: str, answer: str,
+    created_utc: str, dwell_ms: int | None, view: str, confidence: int | None, flag: int, comment: str | None,
+) -> KeptAnswer:  # fmt: skip
+    label = Label(
+        assignment_id, revision, event_id, Answer(answer), datetime.fromisoformat(created_utc), dwell_ms,
+        json.loads(view), confidence, bool(flag), comment,
+    )  # fmt: skip
+    return KeptAnswer(code, item, reviewer, Kind(kind), label)

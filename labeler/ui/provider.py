@@ -7,19 +7,49 @@ functions that Streamlit does not document: they are used here only.
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
 from streamlit import auth_util
+from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.server_util import get_cookie_secret
 from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
 
 PATHS = ("/auth/login", "/oauth2callback")  # Streamlit's, open to strangers where a provider is configured
 USER_COOKIE = "_streamlit_user"
+KEYS = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")
+MIN_SECRET_LENGTH = 32  # who knows the cookie secret can be anybody
+MAX_AGE_DAYS = 5 / 1440  # coming back and being let in is one step
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Somebody who comes back from the provider; without an address that can be relied on `email` is None."""
+
+    email: str | None
+
+
+def problem() -> str:
+    """Why the section [auth] of secrets.toml cannot be used, in words; empty if it can, or if there is none."""
+    if not secrets_singleton.load_if_toml_exists() or "auth" not in secrets_singleton:
+        return ""
+    section: Any = secrets_singleton["auth"]
+    if not isinstance(section, Mapping):
+        return "secrets.toml: auth is no section. Write it as [auth] with its keys below."
+    missing = [key for key in KEYS if not isinstance(section.get(key), str) or not section[key]]
+    if missing:
+        return f"secrets.toml: [auth] lacks {', '.join(missing)}."
+    if len(section["cookie_secret"]) < MIN_SECRET_LENGTH:
+        return f"secrets.toml: cookie_secret in [auth] needs at least {MIN_SECRET_LENGTH} random characters."
+    if not auth_util.is_authlib_installed():
+        return "secrets.toml has [auth], but authlib is missing: pip install 'benchmark-run-labeler[oidc]'."
+    return ""
 
 
 def is_configured() -> bool:
-    """Whether secrets.toml has a section [auth]."""
-    return bool(auth_util.get_secrets_auth_section())
+    """Whether secrets.toml has a section [auth] that can be used."""
+    return secrets_singleton.load_if_toml_exists() and "auth" in secrets_singleton and not problem()
 
 
 def login_path() -> str:
@@ -27,20 +57,22 @@ def login_path() -> str:
     return f"{PATHS[0]}?{urlencode({'provider': auth_util.encode_provider_token('default')})}"
 
 
-def email_of(cookies: Mapping[str, str]) -> str | None:
-    """The address under which the provider knows who came back; None for a forged, old or missing cookie.
+def arrival(cookies: Mapping[str, str]) -> Arrival | None:
+    """Who came back from the provider just now; None for a forged, old or missing cookie.
 
     An address that the provider says it has not verified is none.
     """
-    if not is_configured():
+    if USER_COOKIE not in cookies or not is_configured():
         return None
     signed = auth_util.get_cookie_with_chunks(lambda name: _decoded(cookies, name), USER_COOKIE)
     try:
-        user = json.loads(signed) if signed else {}
+        user = json.loads(signed) if signed else None
     except ValueError:
         return None
-    email = user.get("email") if isinstance(user, dict) and user.get("is_logged_in") else None
-    return email if isinstance(email, str) and user.get("email_verified", True) is True else None
+    if not isinstance(user, dict) or not user.get("is_logged_in"):
+        return None
+    email, verified = user.get("email"), user.get("email_verified", True) in (True, "true")
+    return Arrival(email if verified and isinstance(email, str) and email else None)
 
 
 def cookies_to_clear(cookies: Mapping[str, str]) -> list[str]:
@@ -50,4 +82,6 @@ def cookies_to_clear(cookies: Mapping[str, str]) -> list[str]:
 
 def _decoded(cookies: Mapping[str, str], name: str) -> bytes | None:
     value = cookies.get(name)
-    return None if value is None else decode_signed_value(get_cookie_secret(), name, value.encode("latin-1"))
+    if value is None:
+        return None
+    return decode_signed_value(get_cookie_secret(), name, value.encode("latin-1"), max_age_days=MAX_AGE_DAYS)

@@ -2,13 +2,15 @@
 
 import gc
 import os
+import re
+import time
 import tomllib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
@@ -20,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from labeler.config import bundled
-from labeler.errors import LabelerError, SignInFailed
+from labeler.errors import InputError, LabelerError, SignInFailed
 from labeler.service import coordinating, identity
 from labeler.store import Database, open_database
 from labeler.ui import provider
@@ -31,10 +33,15 @@ HEALTH = "/_stcore/health"
 PROVIDER_PATH = "/sign-in/provider"
 OPEN_PATHS = (HEALTH, "/sign-in", PROVIDER_PATH, "/sign-out")
 MAX_FORM_BYTES = 4096
+LET_IN_S = 5.0
 
 SIGN_IN_WORDS = (
     "You are not signed in. Open the sign-in link that your coordinator gave you; it works on any device. "
     "If you have lost it, ask for a new one."
+)
+NO_ADDRESS = (
+    "Your organisation let you in, but gave no e-mail address that it has verified, and people are known by it here. "
+    "Ask your coordinator for a sign-in link."
 )
 PROVIDER_LINK = f'<p><a href="{PROVIDER_PATH}">Sign in with the account of your organisation</a></p>'
 SIGN_IN_FORM = """<form method="post" action="/sign-in">
@@ -56,6 +63,8 @@ HEADERS = {
 def serve(study: Path, *, address: str, port: int) -> None:
     """Run the browser application on a study until it is stopped."""
     os.environ["LABELER_STUDY"] = str(study.resolve())  # how the pages learn which study, as by hand
+    if trouble := provider.problem():
+        raise InputError(trouble)
     config = streamlit_settings() | {"server.address": address, "server.port": port}
     with open_database(study) as db:
         coordinating.refresh_pictures(db)  # nothing to do but after an update
@@ -100,6 +109,7 @@ class Gate:
 
     def __init__(self, app: ASGIApp, study: Path) -> None:
         self._app, self._study = app, study
+        self._let_in_until: dict[str, float] = {}  # session id -> monotonic time
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, or hand it on."""
@@ -115,12 +125,12 @@ class Gate:
                 await send({"type": "websocket.close", "code": 1008})  # before accepting: becomes status 403
             return
         path = connection.url.path
-        if _is_open(path) or self._is_signed_in(connection):
+        if path == "/" and provider.arrival(connection.cookies) is not None:  # also who is signed in as somebody else
+            await RedirectResponse(PROVIDER_PATH, status_code=303)(scope, receive, _with_headers(send))
+        elif _is_open(path) or (_is_program(path) and self._was_let_in(connection)) or self._is_signed_in(connection):
             await self._app(scope, receive, _with_headers(send))
         else:
-            came_back = path == "/" and provider.email_of(connection.cookies) is not None
-            response = RedirectResponse(PROVIDER_PATH if came_back else "/sign-in", status_code=303)
-            await response(scope, receive, _with_headers(send))
+            await RedirectResponse("/sign-in", status_code=303)(scope, receive, _with_headers(send))
 
     def _is_signed_in(self, connection: HTTPConnection) -> bool:
         token = connection.cookies.get(SESSION_COOKIE)
@@ -128,9 +138,18 @@ class Gate:
             return False
         try:
             with open_database(self._study) as db:
-                return identity.person_of_session(db, token, now=datetime.now(UTC)) is not None
+                is_known = identity.person_of_session(db, token, now=datetime.now(UTC)) is not None
         except LabelerError:
             return False
+        now = time.monotonic()
+        self._let_in_until = {one: until for one, until in self._let_in_until.items() if until > now}
+        if is_known:
+            self._let_in_until[token] = now + LET_IN_S
+        return is_known
+
+    def _was_let_in(self, connection: HTTPConnection) -> bool:
+        """Whether this session was looked up just now: a page consists of some seventy files of program text."""
+        return self._let_in_until.get(connection.cookies.get(SESSION_COOKIE, ""), 0) > time.monotonic()
 
 
 def _is_open(path: str) -> bool:
@@ -139,9 +158,14 @@ def _is_open(path: str) -> bool:
     return is_sign_in or (path in provider.PATHS and provider.is_configured())
 
 
+def _is_program(path: str) -> bool:
+    """Whether it is program text, the same for everyone, and no data."""
+    return path.startswith(("/static/", f"{component.ASSETS}/"))
+
+
 def _same_origin(connection: HTTPConnection) -> bool:
     origin = connection.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == connection.headers.get("host")
+    return origin is None or origin.partition("://")[2] == connection.headers.get("host")
 
 
 def _with_headers(send: Send) -> Send:
@@ -165,18 +189,19 @@ def _join(study: Path) -> Any:
 def _sign_in(study: Path) -> Any:
     async def endpoint(request: Request) -> Response:
         """Say how to sign in, or take a pasted link: some programs open links in a browser of their own."""
-        if request.method == "GET":
-            by_provider = PROVIDER_LINK if provider.is_configured() else ""
-            return _page("Sign in", SIGN_IN_WORDS, by_provider + SIGN_IN_FORM)
+        if request.method != "POST":
+            return _page("Sign in", SIGN_IN_WORDS, sign_in_forms())
         if not _same_origin(request):
-            return _page("Sign in", "Another site sent this form. Paste the link yourself.", SIGN_IN_FORM, status=403)
+            return _page(
+                "Sign in", "Another site sent this form. Paste the link yourself.", sign_in_forms(), status=403
+            )
         body = b""
         async for part in request.stream():
             body += part
             if len(body) > MAX_FORM_BYTES:
-                return _page("Sign in", "That is no sign-in link: it is too long.", SIGN_IN_FORM, status=413)
+                return _page("Sign in", "That is no sign-in link: it is too long.", sign_in_forms(), status=413)
         pasted = parse_qs(body.decode(errors="replace")).get("link", [""])[0]
-        secret = urlsplit(pasted.strip()).path.rpartition("/")[2]
+        secret = re.split(r"[?#]", pasted.strip())[0].rpartition("/")[2]
         return await run_in_threadpool(_signed_in, study, request, secret)
 
     return endpoint
@@ -187,15 +212,29 @@ def _sign_in_by_provider(study: Path) -> Any:
         """Send somebody to the identity provider, or let in who came back from there."""
         if not provider.is_configured():
             return RedirectResponse("/sign-in", status_code=303)
-        email = provider.email_of(request.cookies)
-        if email is None:
+        who = provider.arrival(request.cookies)
+        if who is None:
             return RedirectResponse(provider.login_path(), status_code=303)
-        response = _let_in(study, request, lambda db: identity.sign_in_as(db, email, now=datetime.now(UTC)))
-        for name in provider.cookies_to_clear(request.cookies):
-            response.delete_cookie(name, path="/")
-        return response
+        if who.email is None:
+            response: Response = _page("Sign in", NO_ADDRESS, sign_in_forms(), status=403)
+        else:
+            email = who.email
+            response = _let_in(study, request, lambda db: identity.sign_in_as(db, email, now=datetime.now(UTC)))
+        return _cleared(response, request)
 
     return endpoint
+
+
+def sign_in_forms() -> str:
+    """The other ways in, below what a sign-in page says."""
+    return (PROVIDER_LINK if provider.is_configured() else "") + SIGN_IN_FORM
+
+
+def _cleared(response: Response, request: Request) -> Response:
+    """Without what Streamlit's login remembers of the person: it would let them in again unasked."""
+    for name in provider.cookies_to_clear(request.cookies):
+        response.delete_cookie(name, path="/")
+    return response
 
 
 def _signed_in(study: Path, request: Request, secret: str) -> Response:
@@ -208,8 +247,9 @@ def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -
     try:
         with open_database(study) as db:
             token = sign_in(db)
+            identity.sign_out(db, request.cookies.get(SESSION_COOKIE, ""), now=datetime.now(UTC))  # who was here before
     except SignInFailed as error:
-        return _page("Sign in", str(error), SIGN_IN_FORM, status=403)
+        return _page("Sign in", str(error), sign_in_forms(), status=403)
     except LabelerError as error:
         return _page("Sign in", str(error), status=503)
     response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
@@ -231,7 +271,7 @@ def _sign_out(study: Path) -> Any:
                 return _page("Sign out", str(error), status=503)
             response: Response = _page("Signed out", "You are signed out. Your labels are kept.", clear=True)
             response.delete_cookie(SESSION_COOKIE, path="/")
-            return response
+            return _cleared(response, request)
         form = '<form method="post" action="/sign-out"><button>Sign out</button></form>'
         return _page("Sign out", "Sign out on this device?", form)
 

@@ -8,13 +8,14 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from labeler.config import bundled
 from labeler.service import demo
@@ -31,6 +32,8 @@ CHROMIUM_OPTIONS = [
     "--disable-sync",
 ]
 
+expect.set_options(timeout=15_000)  # also on a machine that does other things meanwhile
+
 
 @dataclass
 class Served:
@@ -43,6 +46,14 @@ class Served:
 
     def link(self, name: str) -> str:
         return f"{self.url}/join/{self.secrets[name]}"
+
+    def kill(self) -> None:
+        """As when the machine loses power: SIGKILL, nothing is closed or written any more."""
+        self.process.kill()
+        self.process.communicate(timeout=20)
+
+    def start_again(self) -> None:
+        self.process = start_server(self.study, int(self.url.rpartition(":")[2]))
 
 
 def chromium_path() -> str | None:
@@ -109,17 +120,43 @@ def stop_server(process: subprocess.Popen[bytes]) -> None:
     process.communicate(timeout=20)
 
 
-def served_demo(folder: Path) -> Served:
-    study, port = folder / "browser.study", free_port()
-    now = datetime.now(UTC)
-    demo.build(study, bundled("data", "demo", "demo.parquet"), advance=lambda _done, _total: None, now=now)
+@contextmanager
+def serving(study: Path) -> Iterator[Served]:
+    """A server on a study that is there, with a sign-in link for everyone in it."""
+    port = free_port()
     with open_database(study) as db:
-        secrets = demo.invitations(db, now=now)
-    return Served(study, f"http://127.0.0.1:{port}", secrets, start_server(study, port))
+        secrets = demo.invitations(db, now=datetime.now(UTC))
+    one = Served(study, f"http://127.0.0.1:{port}", secrets, start_server(study, port))
+    try:
+        yield one
+    finally:
+        stop_server(one.process)
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    one = served_demo(tmp_path_factory.mktemp("served"))
-    yield one
-    stop_server(one.process)
+    """The demo study; a module that needs another one has a fixture of this name."""
+    study = tmp_path_factory.mktemp("served") / "browser.study"
+    demo.build(
+        study, bundled("data", "demo", "demo.parquet"), advance=lambda _done, _total: None, now=datetime.now(UTC)
+    )
+    with serving(study) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def desk(browser: Browser, served: Served) -> Iterator[Callable[[str], Page]]:
+    """A page signed in as a reviewer, one a module and reviewer, loaded anew each time it is asked for."""
+    pages: dict[str, Page] = {}
+
+    def of(name: str) -> Page:
+        if name in pages:
+            pages[name].goto(served.url)
+        else:
+            pages[name] = browser.new_context(viewport={"width": 1440, "height": 800}).new_page()
+            pages[name].goto(served.link(name))
+        return pages[name]
+
+    yield of
+    for page in pages.values():
+        page.context.close()

@@ -35,11 +35,11 @@ function frames(calls) {
 }
 
 function redMarks(calls) {
-  return named(calls, "fill").filter(({ style, path }) => style.fillStyle === RED && path.length === 3);
+  return named(calls, "fillRect").filter(({ style }) => style.fillStyle === RED);
 }
 
-function tipOf({ path: [[x, y]] }) {
-  return { x, y, w: 0, h: 0 };
+function placeOf({ args: [x, y, w, h] }) {
+  return { x: x + w / 2, y, w: 0, h };
 }
 
 function boxesOf({ panels, bars, ecdf }) {
@@ -270,10 +270,10 @@ test("iterations outside the axis are counted above each panel, for the axis in 
 test("red marks stand at the edge that iterations lie beyond", () => {
   const { calls, geometry } = painted(picture([[...noisy(199, 1), 9], [0.1, ...noisy(199, 1)], noisy(200, 1)]));
   const marks = redMarks(calls);
-  const edges = marks.map((mark) => geometry.panels.findIndex((panel) => isIn(panel, tipOf(mark))));
+  const edges = marks.map((mark) => geometry.panels.findIndex((panel) => isIn(panel, placeOf(mark))));
   assert.deepEqual(edges, [0, 1]);
-  assert.equal(marks[0].path[0][1], geometry.panels[0].y);
-  assert.equal(marks[1].path[0][1], geometry.panels[1].y + geometry.panels[1].h);
+  assert.equal(placeOf(marks[0]).y, geometry.panels[0].y);
+  assert.equal(placeOf(marks[1]).y + placeOf(marks[1]).h, geometry.panels[1].y + geometry.panels[1].h);
 });
 
 test("there is no red mark without an iteration outside the axis", () => {
@@ -288,12 +288,12 @@ test("iterations of a short run outside the axis have red marks too", () => {
   const drawn = picture([[...noisy(29, 1), 9], noisy(200, 1), noisy(200, 1)]);
   const { calls, geometry } = painted(drawn, { axis: "pooled" });
   const [panel] = geometry.panels;
-  assert.equal(redMarks(calls).filter((mark) => isIn(panel, tipOf(mark))).length, 1);
+  assert.equal(redMarks(calls).filter((mark) => isIn(panel, placeOf(mark))).length, 1);
 });
 
 test("values of nought leave a trace on a logarithmic axis", () => {
   const { calls, geometry } = painted(picture([ZEROS, noisy(100, 0.01)]), { axis: "full", log: true });
   const [panel] = geometry.panels;
   const bottom = { ...panel, y: panel.y + panel.h / 2, h: panel.h / 2 };
-  assert.ok(redMarks(calls).some((mark) => isIn(bottom, tipOf(mark))));
+  assert.ok(redMarks(calls).some((mark) => isIn(bottom, placeOf(mark))));
 });

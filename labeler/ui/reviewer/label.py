@@ -4,7 +4,7 @@ from collections.abc import Container
 from datetime import UTC, datetime
 from typing import Any
 
-from labeler.errors import LabelerError
+from labeler.errors import LabelerError, StudyError
 from labeler.model import Task
 from labeler.service import reviewing
 from labeler.store import Database
@@ -21,14 +21,18 @@ def render(db: Database, reviewer_id: int) -> None:
 
 
 def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any] | None:
-    """Hand an event of the component to the service; what to tell the component about it."""
+    """Hand an event of the component to the service; what to tell the component about it.
+
+    Where the study file could not be written, the component keeps the answer and sends it again.
+    """
     if event is None:
         return None
     event_id = event.get("event_id") if isinstance(event, dict) else None
     try:
         reviewing.submit(db, reviewer_id, reviewing.submission_from(event), now=datetime.now(UTC))
     except LabelerError as error:
-        return {"event_id": event_id, "saved": False, "message": str(error)}
+        again = isinstance(error, StudyError)
+        return {"event_id": event_id, "saved": False, "again": again, "message": str(error)}
     return {"event_id": event_id, "saved": True, "message": ""}
 
 

@@ -5,6 +5,7 @@ import tempfile
 import threading
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,11 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from analysis.tables import first_labels
-from labeler.errors import AnswerRefused, NotAssigned
-from labeler.model import Answer, PlanParameters, Submission
+from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
+from labeler.model import Answer, PlanParameters, Protocol, State, Submission
 from labeler.service import coordinating, reviewing
 from labeler.service.reviewing import OwnProgress
-from labeler.store import labels, open_database
+from labeler.store import labels, open_database, studies
 from tests.labeler.conftest import NOW, id_of, make_study
 
 NAMES = ("ada", "ben", "cleo")
@@ -28,12 +29,21 @@ names = st.sampled_from(NAMES)
 answers = st.sampled_from((*CATEGORIES, "not sure"))
 minutes = st.integers(-600, 600)  # the clock steps back and forth
 places = st.integers(0, 99)
+words = st.fixed_dictionaries(
+    {
+        "confidence": st.sampled_from([None, 1, 2, 3, 3]),
+        "flag": st.booleans(),
+        "comment": st.sampled_from([None, "a step", "two\nlines", "\U0001f600 'x'"]),
+    }
+)
+NOTHING_SAID = {"confidence": None, "flag": False, "comment": None}
 
 
 class Labelling(RuleBasedStateMachine):
     """Each rule sends something; the model says what must become of it."""
 
     master: Path
+    asks_confidence: bool
 
     def __init__(self):
         super().__init__()
@@ -84,11 +94,13 @@ class Labelling(RuleBasedStateMachine):
             return AnswerRefused
         if sent.answer == "withdrawn":
             return None if self.answered_last(name) == sent.code else AnswerRefused
+        if self.asks_confidence and answer_is_a_label(sent) and sent.confidence is None:
+            return AnswerRefused
         return None if sent.dwell_ms is not None and sent.dwell_ms >= 250 else AnswerRefused
 
-    def send(self, name, code, revision, answer, minute, dwell_ms=900):
+    def send(self, name, code, revision, answer, minute, dwell_ms=900, said=NOTHING_SAID):
         self.n_sent += 1
-        sent = Submission(f"event {self.n_sent}", code, revision, Answer(answer), dwell_ms)
+        sent = Submission(f"event {self.n_sent}", code, revision, Answer(answer), dwell_ms, **said)
         refusal = self.fate(name, sent)
         if refusal is None:
             self.submit(name, sent, minute)
@@ -101,12 +113,41 @@ class Labelling(RuleBasedStateMachine):
     def submit(self, name, sent, minute):
         reviewing.submit(self.db, id_of(self.db, name), sent, now=NOW + timedelta(minutes=minute))
 
+    def refused(self, error, name, sent, minute):
+        with pytest.raises(error):
+            self.submit(name, sent, minute)
+
+    def words_of(self, sent):
+        """(confidence, flag, comment) as they must be kept."""
+        return sent.confidence if self.asks_confidence else None, int(sent.flag), sent.comment
+
+    def said_last(self, code):
+        """The words that come back with an item: those of its newest answer that takes none back."""
+        given = [sent for sent, _ in self.kept if sent.code == code and sent.answer != "withdrawn"]
+        return self.words_of(given[-1]) if given else (None, 0, None)
+
+    def own_labels_of(self, name):
+        """(code, answer, number, revisions, time, words), the one answered last first."""
+        mine = [sent for sent, by in self.kept if by == name]
+        numbers = {code: number for number, code in enumerate(dict.fromkeys(sent.code for sent in mine), start=1)}
+        newest = [code for code in dict.fromkeys(sent.code for sent in reversed(mine)) if self.stands(code)]
+        times = {code: sum(sent.dwell_ms or 0 for sent in mine if sent.code == code) for code in newest}
+        return [
+            (code, self.said[code][-1], numbers[code], self.n_revisions(code), times[code], *self.said_last(code))
+            for code in newest
+        ]
+
+    def n_revisions(self, code):
+        """Answers after the first, without those that were taken back."""
+        followed = zip(self.said[code], [*self.said[code][1:], None], strict=True)
+        return sum("withdrawn" not in (answer, after) for answer, after in followed) - 1
+
     # what people do
 
-    @rule(name=names, answer=answers, minute=minutes, ahead=st.sampled_from([0, 0, 0, 1]))
-    def answer_what_is_offered(self, name, answer, minute, ahead):
+    @rule(name=names, answer=answers, minute=minutes, ahead=st.sampled_from([0, 0, 0, 1]), said=words)
+    def answer_what_is_offered(self, name, answer, minute, ahead, said):
         for task in reviewing.offers(self.db, id_of(self.db, name))[ahead : ahead + 1]:
-            self.send(name, task.code, task.revision, answer, minute)
+            self.send(name, task.code, task.revision, answer, minute, said=said)
 
     @rule(name=names, minute=minutes)
     def undo(self, name, minute):
@@ -115,12 +156,12 @@ class Labelling(RuleBasedStateMachine):
         if task:
             self.send(name, task.code, task.revision, "withdrawn", minute, dwell_ms=None)
 
-    @rule(name=names, answer=answers, place=places, minute=minutes)
-    def revise_an_own_label(self, name, answer, place, minute):
+    @rule(name=names, answer=answers, place=places, minute=minutes, said=words)
+    def revise_an_own_label(self, name, answer, place, minute, said):
         mine = reviewing.own_labels(self.db, id_of(self.db, name))
         if mine:
             task = mine[place % len(mine)].task
-            self.send(name, task.code, task.revision, answer, minute)
+            self.send(name, task.code, task.revision, answer, minute, said=said)
 
     @rule(place=places, minute=minutes)
     def send_an_old_event_again(self, place, minute):
@@ -128,39 +169,78 @@ class Labelling(RuleBasedStateMachine):
             sent, name = self.kept[place % len(self.kept)]
             self.submit(name, sent, minute)
 
+    @rule(
+        place=places, minute=minutes, said=words, dwell_ms=st.sampled_from([None, 0, 5000]), offset=st.integers(-1, 2)
+    )
+    def send_an_old_event_again_with_other_words(self, place, minute, said, dwell_ms, offset):
+        if self.kept:
+            sent, name = self.kept[place % len(self.kept)]
+            revision = max(0, sent.revision + offset)
+            self.submit(name, replace(sent, dwell_ms=dwell_ms, revision=revision, **said), minute)
+
+    @rule(name=names, place=places, other=places, answer=st.sampled_from(Answer), minute=minutes)
+    def send_an_old_event_as_another_answer(self, name, place, other, answer, minute):
+        if self.kept:
+            sent, by = self.kept[place % len(self.kept)]
+            changed = replace(sent, code=list(self.owner)[other % len(self.owner)], answer=answer)
+            if (changed, name) != (sent, by):
+                self.refused(AnswerRefused, name, changed, minute)
+
+    @rule(name=names, place=places, answer=st.sampled_from(Answer), minute=minutes)
+    def send_to_a_paused_study(self, name, place, answer, minute):
+        studies.set_state(self.db, State.PAUSED)
+        code = self.codes[name][place % len(self.codes[name])]
+        self.refused(NotAllowed, name, Submission("paused", code, len(self.said[code]), answer, 900), minute)
+        self.send_an_old_event_again(place, minute)  # it was kept while the study was open
+        studies.set_state(self.db, State.OPEN)
+
+    @rule(place=places, answer=answers, minute=minutes)
+    def send_as_one_who_labels_nothing(self, place, answer, minute):
+        code = list(self.owner)[place % len(self.owner)]
+        self.refused(
+            NotAllowed, "carol", Submission("carol's", code, len(self.said[code]), Answer(answer), 900), minute
+        )
+
     @rule(name=names, window=st.sampled_from("xy"))
     def load_a_window(self, name, window):
         reviewer_id = id_of(self.db, name)
         last = reviewing.last_answered(self.db, reviewer_id)
         self.windows[name, window] = [*reviewing.offers(self.db, reviewer_id), *([last] if last else [])]
 
-    @rule(name=names, window=st.sampled_from("xy"), place=places, answer=st.sampled_from(Answer), minute=minutes)
-    def answer_in_a_window_loaded_before(self, name, window, place, answer, minute):
+    @rule(
+        name=names, window=st.sampled_from("xy"), place=places, answer=st.sampled_from(Answer), minute=minutes,
+        said=words,
+    )  # fmt: skip
+    def answer_in_a_window_loaded_before(self, name, window, place, answer, minute, said):
         tasks = self.windows.get((name, window))
         if tasks:
             task = tasks[place % len(tasks)]
-            self.send(name, task.code, task.revision, str(answer), minute)
+            self.send(name, task.code, task.revision, str(answer), minute, said=said)
 
     @rule(
         name=names, place=places, known=st.booleans(), offset=st.integers(-1, 2), answer=answers, minute=minutes,
-        dwell_ms=st.sampled_from([None, 0, 249, 250, 900]),
+        dwell_ms=st.sampled_from([None, 0, 249, 250, 900]), said=words,
     )  # fmt: skip
-    def tamper(self, name, place, known, offset, answer, minute, dwell_ms):
+    def tamper(self, name, place, known, offset, answer, minute, dwell_ms, said):
         code = list(self.owner)[place % len(self.owner)] if known else "ZZZZZZ"
         revision = max(0, len(self.said.get(code, [])) + offset)
-        self.send(name, code, revision, answer, minute, dwell_ms)
+        self.send(name, code, revision, answer, minute, dwell_ms, said)
 
     # what always holds
 
     @invariant()
     def exactly_what_was_accepted_is_there_once_and_in_order(self):
         rows = self.db.execute(
-            """SELECT l.event_id, p.name, a.code, l.revision, l.answer FROM labels l JOIN assignments a
-               USING (assignment_id) JOIN people p USING (person_id) ORDER BY l.label_id"""
+            """SELECT l.event_id, p.name, a.code, l.revision, l.answer, l.dwell_ms, l.confidence, l.flag, l.comment
+               FROM labels l JOIN assignments a USING (assignment_id) JOIN people p USING (person_id)
+               ORDER BY l.label_id"""
         ).fetchall()
-        assert rows == [(sent.event_id, by, sent.code, sent.revision, sent.answer) for sent, by in self.kept]
+        assert rows == [
+            (sent.event_id, by, sent.code, sent.revision, sent.answer, sent.dwell_ms, *self.words_of(sent))
+            for sent, by in self.kept
+        ]
         revisions = defaultdict(list)
-        for _, name, code, revision, _ in rows:
+        for _, name, code, revision, *_ in rows:
             assert self.owner[code] == name
             revisions[code].append(revision)
         assert all(numbers == list(range(len(numbers))) for numbers in revisions.values())
@@ -178,6 +258,19 @@ class Labelling(RuleBasedStateMachine):
             assert (shown[name].n_done, shown[name].n_not_sure) == (n_done, n_not_sure)
 
     @invariant()
+    def what_was_said_comes_back_to_who_said_it(self):
+        for name in NAMES:
+            reviewer_id = id_of(self.db, name)
+            for task in reviewing.offers(self.db, reviewer_id):
+                shown = reviewing.shown(self.db, task, known={task.code})
+                assert (shown["confidence"], shown["flag"], shown["comment"]) == self.said_last(task.code)
+            assert [
+                (own.task.code, own.task.answer, own.number, own.n_revisions, own.time_on_task_ms, own.confidence,
+                 own.flag, own.comment)
+                for own in reviewing.own_labels(self.db, reviewer_id)
+            ] == self.own_labels_of(name)  # fmt: skip
+
+    @invariant()
     def first_labels_do_not_change_once_another_task_was_answered(self):
         if not self.kept:
             return
@@ -188,17 +281,23 @@ class Labelling(RuleBasedStateMachine):
         self.frozen |= {task: label for task, label in first.items() if last_task[label[0]] != task}
 
 
-def test_whatever_reviewers_do_every_accepted_answer_is_kept_once_and_nothing_else(tmp_path):
+def answer_is_a_label(sent):
+    return sent.answer in CATEGORIES
+
+
+@pytest.mark.parametrize("asks_confidence", [False, True], ids=["plain", "confidence asked"])
+def test_whatever_reviewers_do_every_accepted_answer_is_kept_once_and_nothing_else(tmp_path, asks_confidence):
     path = tmp_path / "cache.study"
     make_study(path, n_items=6, reviewers=NAMES)
     with open_database(path) as db:
+        coordinating.set_protocol(db, Protocol(asks_confidence=asks_confidence), actor="carol", now=NOW)
         plan = PlanParameters(seed=3, overlap=0.34, retest=0)
         coordinating.confirm_plan(db, plan, actor="carol", now=NOW)
-    machine = type("Machine", (Labelling,), {"master": path})
+    machine = type("Machine", (Labelling,), {"master": path, "asks_confidence": asks_confidence})
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=30, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+            max_examples=20, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
         ),
     )
 

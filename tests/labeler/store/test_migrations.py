@@ -1,12 +1,16 @@
+import hashlib
 import shutil
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 
-from labeler.errors import StudyError
-from labeler.store import create_database, migrations, open_database, verdicts
+from labeler.errors import SignInFailed, StudyError
+from labeler.model import Protocol, Role
+from labeler.service import identity
+from labeler.store import assignments, create_database, events, migrations, open_database, people, studies, verdicts
 from labeler.store.assignments import NewAssignment
 from labeler.store.assignments import add as add_assignments
 from labeler.store.database import APPLICATION_ID
@@ -82,6 +86,106 @@ def test_a_study_of_version_1_keeps_its_verdicts_and_shows_them(study_path, monk
             ["x", "same", "similar"]
         ]
         assert [v.n_left_out for v in verdicts.of_item(opened, 1)] == [0]
+
+
+PEOPLE = [("ada", 1, 0, 1, "ada's secret"), ("ben", 1, 0, 1, None), ("carol", 0, 1, 1, "carol's secret"),
+          ("dan", 1, 0, 0, "dan's secret")]  # fmt: skip
+LABELS = [(0, "similar", '{"axis": "core"}', 2, 1, "a step"), (1, "withdrawn", "{}", None, 0, None)]
+
+
+def fill_old_file(db, version):
+    """What a study of an older version holds: people with secrets, a session, an item, a plan, labels and events."""
+    db.execute(
+        """INSERT INTO studies (study_id, name, question, state, axis_rule, axis_min_span, created_utc)
+           VALUES (1, 'Old', 'Alike?', 'open', 'pooled', 0.2, ?)""",
+        (AT,),
+    )
+    for name, reviewer, coordinator, active, secret in PEOPLE:
+        db.execute(
+            """INSERT INTO people (name, is_reviewer, is_coordinator, active, secret_hash, created_utc)
+               VALUES (?, ?, ?, ?, ?, ?)""",
+            (name, reviewer, coordinator, active, hashed(secret) if secret else None, AT),
+        )
+    insert(db, "sessions", {"session_hash": hashed("token"), "person_id": 1, "created_utc": AT})
+    insert(db, "items", GOOD["items"])
+    insert(db, "bins", {"item_id": 1, "version": 1, "payload": b"old"})
+    for run in range(2):
+        insert(db, "runs", {"item_id": 1, "run": run, "measurements": bytes(8 * 60)})
+    insert(
+        db, "assignments", {"person_id": 1, "item_id": 1, "kind": "fresh", "block": 0, "position": 0, "code": "ABCDEF"}
+    )
+    for revision, answer, view, confidence, flag, comment in LABELS:
+        values = {
+            "assignment_id": 1, "revision": revision, "event_id": f"e{revision}", "answer": answer, "created_utc": AT,
+            "view": view, "confidence": confidence, "flag": flag, "comment": comment,
+        }  # fmt: skip
+        insert(db, "labels", values)
+    verdict = {column: value for column, value in GOOD["verdicts"].items() if version > 1 or column != "used_utc"}
+    insert(db, "verdicts", verdict)
+    insert(db, "events", {"at_utc": AT, "actor": "carol", "action": "draw plan", "details": "{}"})
+
+
+def hashed(secret):
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+@pytest.fixture(params=[1, 2])
+def old_file(study_path, monkeypatch, request):
+    """A study of an older version with data."""
+    monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[: request.param])
+    with create_database(study_path) as old:
+        assert migrations.version(old) == request.param
+        fill_old_file(old, request.param)
+    monkeypatch.undo()
+    return study_path
+
+
+def test_there_is_a_file_with_data_of_every_older_version():
+    assert len(migrations.MIGRATIONS) - 1 == 2  # a further step: one more version in `old_file`
+
+
+def test_a_study_of_any_older_version_keeps_what_was_said_and_done(old_file):
+    for _ in range(2):
+        with open_database(old_file) as opened:
+            assert migrations.version(opened) == len(migrations.MIGRATIONS)
+            assert tables(opened) == set(REFERENCES)
+            columns = "revision, answer, view, confidence, flag, comment"
+            assert opened.execute(f"SELECT {columns} FROM labels ORDER BY label_id").fetchall() == LABELS
+            assert opened.execute("SELECT count(*) FROM runs").fetchone() == (2,)
+            assert verdicts.table(opened)[["item", "verdict"]].to_numpy().tolist() == [["x", "similar"]]
+            assert events.table(opened)["action"].tolist() == ["draw plan"]
+            (task,) = assignments.tasks_of(opened, 1)
+            assert (task.code, task.revision, task.answer) == ("ABCDEF", 2, "withdrawn")
+            assert [(p.name, p.active) for p in people.all_people(opened)] == [(n, bool(a)) for n, _, _, a, _ in PEOPLE]
+            assert opened.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+def test_a_study_of_any_older_version_has_the_protocol_it_was_labelled_under(old_file):
+    with open_database(old_file) as opened:
+        assert studies.get(opened).protocol == Protocol("pooled", 0.2)
+
+
+def test_links_of_any_older_version_sign_in_without_end_until_they_are_replaced(old_file):
+    years_later = NOW + timedelta(days=4000)
+    with open_database(old_file) as opened:
+        assert opened.execute("SELECT count(*) FROM people WHERE secret_hash IS NOT NULL").fetchone() == (0,)
+        assert opened.execute("SELECT count(*) FROM invitations").fetchone() == (3,)
+        for name in ("ada", "carol"):
+            token = identity.sign_in(opened, f"{name}'s secret", now=years_later)
+            assert identity.person_of_session(opened, token, now=years_later).name == name
+        with pytest.raises(SignInFailed, match="You no longer take part"):
+            identity.sign_in(opened, "dan's secret", now=NOW)
+        identity.invite(opened, "ada", Role.REVIEWER, actor="carol", now=NOW)
+        with pytest.raises(SignInFailed, match="A newer sign-in link took the place of this one"):
+            identity.sign_in(opened, "ada's secret", now=NOW)
+        identity.revoke(opened, "carol", Role.COORDINATOR, actor="carol", now=NOW)
+        with pytest.raises(SignInFailed, match="was revoked"):
+            identity.sign_in(opened, "carol's secret", now=NOW)
+
+
+def test_who_was_signed_in_before_an_update_stays_signed_in(old_file):
+    with open_database(old_file) as opened:
+        assert identity.person_of_session(opened, "token", now=NOW).name == "ada"
 
 
 def test_a_step_that_fails_leaves_no_trace_and_the_version_before(study_path, monkeypatch):
@@ -186,6 +290,7 @@ GOOD = {
     },
     "runs": {"item_id": 1, "run": 9, "measurements": b"12345678"},
     "people": {"name": "zoe", "is_reviewer": 1, "is_coordinator": 0, "created_utc": AT},
+    "invitations": {"secret_hash": "00", "person_id": 1, "created_utc": AT},
     "assignments": {"person_id": 1, "item_id": 1, "kind": "third", "code": "XXXXXX"},
     "labels": {"assignment_id": 1, "revision": 9, "event_id": "x", "answer": "similar", "created_utc": AT},
     "verdicts": {
@@ -201,6 +306,12 @@ BAD = [
     ("studies", {"question": ""}),
     ("studies", {"axis_rule": "own"}),
     ("studies", {"axis_min_span": -0.1}),
+    ("studies", {"asks_confidence": 2}),
+    ("studies", {"shows_numbers": -1}),
+    ("studies", {"instructions": None}),
+    ("people", {"email": "ADA@example.org"}),
+    ("invitations", {"person_id": 999}),
+    ("invitations", {"created_utc": None}),
     ("files", {"sha256": None}),
     ("items", {"name": ""}),
     ("items", {"better": "faster"}),
@@ -242,6 +353,8 @@ def insert(db, table, row):
 def test_a_value_that_makes_no_sense_is_refused_by_the_table_itself(planned, table, change):
     if table == "studies":
         planned.execute("DELETE FROM studies")
+    if "email" in change:
+        planned.execute("UPDATE people SET email = 'ada@example.org' WHERE name = 'ada'")
     with pytest.raises(sqlite3.IntegrityError):
         insert(planned, table, GOOD[table] | change)
     insert(planned, table, GOOD[table])

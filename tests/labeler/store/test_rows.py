@@ -17,9 +17,7 @@ from labeler.model import (
     Item,
     Kind,
     Label,
-    Person,
     Protocol,
-    Role,
     State,
     StoredVerdict,
     Study,
@@ -28,19 +26,15 @@ from labeler.store import (
     assignments,
     bins,
     events,
-    invitations,
     items,
     jobs,
     labels,
     open_database,
-    people,
     runs,
-    sessions,
     studies,
     verdicts,
 )
 from labeler.store.assignments import NewAssignment
-from labeler.store.invitations import Invitation
 from labeler.store.jobs import Job
 from labeler.store.labels import OwnAnswer
 from tests.labeler.conftest import NOW, id_of, item_name
@@ -146,62 +140,6 @@ def test_bins_are_found_by_their_version_and_replaced_by_a_newer_one(db):
     assert (bins.get(db, item_id, 1), bins.get(db, item_id, 2)) == (b"old again", None)
     bins.put(db, item_id, 2, b"new")
     assert (bins.get(db, item_id, 1), bins.get(db, item_id, 2)) == (None, b"new")
-
-
-def test_people_come_back_with_their_roles_in_order_of_name(db):
-    both = people.add(db, "Zoe", [Role.REVIEWER, Role.COORDINATOR], AT)
-    ben = people.add(db, "ben", [Role.REVIEWER], AT)
-    assert people.by_id(db, both) == Person(both, "Zoe", frozenset(Role), active=True)
-    assert [person.name for person in people.all_people(db)] == ["ben", "carol", "Zoe"]
-    assert [person.name for person in people.reviewers(db)] == ["ben", "Zoe"]
-    assert people.by_id(db, 999) is people.by_name(db, "nobody") is people.by_email(db, "nobody@x") is None
-    assert people.by_id(db, ben) == people.by_name(db, "BEN")
-
-
-def test_people_are_found_by_their_address_whatever_its_capitals_until_it_is_taken_away(study):
-    ada, ben = id_of(study, "ada"), id_of(study, "ben")
-    people.set_email(study, ada, "Ada@Example.org")
-    assert people.by_email(study, "ada@example.ORG") == people.by_id(study, ada)
-    with pytest.raises(sqlite3.IntegrityError, match=r"people\.email"):
-        people.set_email(study, ben, "ADA@example.org")
-    for person_id in (ada, ben):  # any number of people may have none
-        people.set_email(study, person_id, None)
-    assert people.by_email(study, "ada@example.org") is None
-
-
-def test_of_several_invitations_each_is_found_with_what_became_of_it(study):
-    ada, ben = id_of(study, "ada"), id_of(study, "ben")
-    invitations.add(study, "a1", ada, "1", "9")
-    invitations.replace_all_of(study, ada, "2")
-    invitations.add(study, "a2", ada, "2", None)
-    invitations.add(study, "b1", ben, "2", "9")
-    assert invitations.revoke_all_of(study, ada, "3") == 1
-    invitations.replace_all_of(study, ada, "4")  # what ended before stays as it ended
-    assert invitations.revoke_all_of(study, ada, "5") == 0
-    assert [invitations.find(study, name) for name in ("a1", "a2", "b1", "none")] == [
-        Invitation(ada, "1", "9", "2", None),
-        Invitation(ada, "2", None, None, "3"),
-        Invitation(ben, "2", "9", None, None),
-        None,
-    ]
-
-
-@pytest.mark.parametrize("taken", ["carol", "Carol", "CAROL"])
-def test_a_name_is_taken_whatever_its_capitals(db, taken):
-    with pytest.raises(sqlite3.IntegrityError, match=r"people\.name"):
-        people.add(db, taken, [Role.REVIEWER], AT)
-
-
-def test_sessions_end_one_by_one_or_all_of_a_person(study):
-    ada, ben = id_of(study, "ada"), id_of(study, "ben")
-    for session, person in (("a1", ada), ("a2", ada), ("a3", ada), ("b1", ben)):
-        sessions.add(study, session, person, AT)
-    assert sessions.person_of(study, "a1", AT) == people.by_id(study, ada)
-    assert sessions.person_of(study, "a1", (NOW + timedelta(microseconds=1)).isoformat()) is None
-    sessions.end(study, "a1")
-    assert [sessions.person_of(study, name, "") for name in ("a1", "zz")] == [None, None]
-    assert [sessions.end_all_of(study, ada) for _ in range(2)] == [2, 0]
-    assert [sessions.person_of(study, name, "") is None for name in ("a2", "a3", "b1")] == [True, True, False]
 
 
 def test_tasks_come_in_planned_order_and_only_to_their_reviewer(study):

@@ -4,6 +4,7 @@ Its JavaScript is served from `js/` by `labeler.ui.server` at `ASSETS`, as plain
 registered with Streamlit is the markup, the style and a line that loads them, so that a page run sends data only.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,11 @@ HERE = Path(__file__).parent
 JS_DIRECTORY = HERE / "js"
 ASSETS = "/review"
 
+# All modules are asked for at once: one after the other, as they import each other, the first item waits longer.
+_MODULES = sorted(path.name for path in JS_DIRECTORY.glob("*.js"))
 _LOADER = f"""
-const loaded = import(new URL("{ASSETS}/index.js", window.location.origin).href);
+const at = (name) => new URL(`{ASSETS}/${{name}}`, window.location.origin).href;
+const loaded = Promise.all({json.dumps(_MODULES)}.map((name) => import(at(name)))).then(() => import(at("index.js")));
 export default function (component) {{
   let end = null, ended = false;
   loaded.then((module) => {{ if (!ended) end = module.default(component); }});

@@ -6,8 +6,10 @@ export const MIN_DWELL_MS = 250;
 const TEXT_FIELDS = new Set(["INPUT", "TEXTAREA", "SELECT"]);
 const NAMED_KEYS = new Set(["ArrowLeft", "ArrowRight", "Escape"]);
 
+/** Whether a press is meant for a text field; one in a dialog that was just closed takes no more. */
 export function isTyping(target) {
-  return Boolean(target) && (TEXT_FIELDS.has(target.tagName) || target.isContentEditable === true);
+  if (!target || target.closest?.("dialog")?.open === false) return false;
+  return TEXT_FIELDS.has(target.tagName) || target.isContentEditable === true;
 }
 
 /** The key to act on, or null. `target` is where the press really happened, also inside a shadow root. */

@@ -47,7 +47,7 @@ class Review {
     this.queue = new EventQueue({
       storage,
       key: `labeler-answers-${data.reviewer}`,
-      send: (event) => this.component.setTriggerValue("event", { ...event, have: [...this.remembered.keys()] }),
+      send: (event) => this.emit(event),
       now: () => performance.now(),
     });
     this.listen();
@@ -65,7 +65,7 @@ class Review {
     this.canvas.addEventListener("pointermove", (event) => this.onPointer(event), { signal });
     this.canvas.addEventListener("pointerdown", (event) => this.onPointer(event), { signal });
     this.canvas.addEventListener("pointerleave", () => this.highlight(null), { signal });
-    window.addEventListener("resize", () => this.draw(), { signal }); // also zoom, and a screen of another density
+    window.addEventListener("resize", () => this.draw(), { signal }); // also zoom
     this.resized = new ResizeObserver(() => this.draw());
     this.resized.observe(this.root);
     this.timer = setInterval(() => this.onTick(), TICK_MS);
@@ -82,7 +82,7 @@ class Review {
     this.component = component;
     this.data = component.data;
     const { ack } = this.data;
-    if (ack && this.queue.acknowledge(ack.event_id)) this.refusal = ack.saved ? "" : ack.message;
+    if (ack && (ack.again || this.queue.acknowledge(ack.event_id))) this.refusal = ack.saved ? "" : ack.message;
     this.remember(this.data.offers);
     this.root.dataset.mode = this.data.mode;
     this.root.classList.toggle("asking", this.data.protocol.asks_confidence);
@@ -92,9 +92,15 @@ class Review {
     this.say();
   }
 
+  /** Tell the server something, and which pictures it need not send again. */
+  emit(event) {
+    this.component.setTriggerValue("event", { ...event, have: [...this.remembered.keys()] });
+  }
+
   /** Offers that no answer is on its way for. */
   upcoming() {
-    return this.data.closed ? [] : this.data.offers.filter((offer) => !this.queue.lastOn(offer.code));
+    if (this.data.closed) return [];
+    return this.data.offers.filter(({ code }) => this.remembered.has(code) && !this.queue.lastOn(code));
   }
 
   /** Whether the item on the screen may stay: it is on offer, or an undo of it is on its way. */
@@ -108,12 +114,14 @@ class Review {
 
   /** Keep the pictures of what is offered, and of a few items before: the server sends none that is here. */
   remember(offers) {
-    const pictures = offers.map(({ code, picture }) => [code, this.remembered.get(code) ?? unpack(picture)]);
+    const here = offers.filter(({ code, picture }) => picture || this.remembered.has(code));
+    const pictures = here.map(({ code, picture }) => [code, this.remembered.get(code) ?? unpack(picture)]);
     pictures.forEach(([code, picture]) => {
       this.remembered.delete(code); // the one set last is the newest
       this.remembered.set(code, picture);
     });
     while (this.remembered.size > REMEMBERED) this.remembered.delete(this.remembered.keys().next().value);
+    if (here.length < offers.length) this.emit({}); // meant for a window that is gone: ask for the pictures
   }
 
   show(offer) {
@@ -134,6 +142,7 @@ class Review {
       if (this.current !== shown) return;
       this.paintedAt = performance.now();
       this.clock.start();
+      this.canvas.setAttribute("aria-label", summary(shown.picture));
       this.publish();
     });
   }
@@ -148,13 +157,13 @@ class Review {
       const height = Math.min(Math.max(room, MIN_HEIGHT), MAX_HEIGHT);
       this.geometry = arrange(this.root.clientWidth, height, picture.runs.length, this.view.overlay);
       this.repaint();
-      this.canvas.setAttribute("aria-label", summary(picture));
     }
     this.say();
   }
 
   repaint() {
     const density = window.devicePixelRatio || 1;
+    this.density = density;
     const { width, height } = this.geometry;
     this.canvas.width = Math.round(width * density);
     this.canvas.height = Math.round(height * density);
@@ -218,6 +227,7 @@ class Review {
 
   onTick() {
     this.queue.tick();
+    if (this.current && this.density !== (window.devicePixelRatio || 1)) this.draw(); // moved to another screen
     this.say();
   }
 

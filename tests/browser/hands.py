@@ -1,0 +1,86 @@
+"""What a reviewer does in a browser and what came of it, the same in every test.
+
+Keys are trusted ones: Playwright's keyboard sends `Input.dispatchKeyEvent` of Chromium's DevTools protocol. A second
+`down` of a key that is down carries the mark of a repeat, as a held key does.
+"""
+
+import sqlite3
+import time
+from contextlib import closing
+
+from playwright.sync_api import Page
+
+from labeler.store import labels, open_database, people
+from labeler.store.labels import OwnAnswer
+from tests.browser.conftest import Served
+
+SHOWN = "() => window.__review?.paintedAt && performance.now() - window.__review.paintedAt > 260"
+SAVED = "() => window.__review?.pending === 0"
+REPEAT_EVERY_MS = 33
+
+
+def item_on_screen(page: Page) -> str:
+    """The code of the item, once it has been painted for long enough to be answered."""
+    page.wait_for_function(SHOWN)
+    return page.evaluate("() => window.__review.code")
+
+
+def enter(page: Page, served: Served, name: str) -> str:
+    """Sign in; the code of the first item."""
+    page.goto(served.link(name))
+    return item_on_screen(page)
+
+
+def press(page: Page, key: str) -> str:
+    """Press a key on the item that is shown, and wait until the server has it."""
+    code = item_on_screen(page)
+    page.keyboard.press(key)
+    page.wait_for_function(SAVED)
+    return code
+
+
+def strike(page: Page, keys: str, every_ms: float) -> None:
+    """Press one key after the other, each when it is due: the gaps are what is tested."""
+    begun = time.monotonic()
+    for number, key in enumerate(keys):
+        wait_until_due(page, begun, number * every_ms)
+        page.keyboard.press(key)
+
+
+def hold(page: Page, key: str, for_ms: float) -> None:
+    """Hold a key down, which repeats it."""
+    begun = time.monotonic()
+    for number in range(int(for_ms / REPEAT_EVERY_MS) + 1):
+        wait_until_due(page, begun, number * REPEAT_EVERY_MS)
+        page.keyboard.down(key)
+    page.keyboard.up(key)
+
+
+def wait_until_due(page: Page, begun: float, after_ms: float) -> None:
+    left_ms = 1000 * (begun - time.monotonic()) + after_ms
+    if left_ms > 0:
+        page.wait_for_timeout(left_ms)
+
+
+def answers(served: Served, name: str) -> list[OwnAnswer]:
+    """What the study holds of a reviewer, in the order given."""
+    with open_database(served.study) as db:
+        person = people.by_name(db, name)
+        assert person is not None
+        return labels.own_answers(db, person.person_id)
+
+
+def said(served: Served, name: str) -> list[str]:
+    return [answer.answer.value for answer in answers(served, name)]
+
+
+def rows(served: Served, name: str):
+    """The same as the tidy table."""
+    with open_database(served.study) as db:
+        table = labels.table(db)
+    return table[table["reviewer"] == name].reset_index(drop=True)
+
+
+def is_sound(served: Served) -> bool:
+    with closing(sqlite3.connect(served.study)) as file:
+        return file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

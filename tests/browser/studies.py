@@ -1,0 +1,42 @@
+"""The studies that browser tests are about; all made of noise."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from labeler.model import PlanParameters, Protocol, Role
+from labeler.service import coordinating, identity
+from labeler.store import open_database
+from tests.labeler.conftest import import_all, item_name, result_file, series
+
+REVIEWERS = ("ada", "ben", "cleo", "dan")
+QUESTION = "Are these runs alike?"
+EVERYTHING_BY_PAIRS = PlanParameters(seed=1, overlap=0, retest=0)
+EVERYTHING_BY_ALL = PlanParameters(seed=1, overlap=1, retest=0)
+
+Runs = Sequence[Sequence[float]]
+
+
+def make(
+    path: Path,
+    items: Mapping[str, Runs],
+    *,
+    reviewers: Sequence[str] = REVIEWERS,
+    parameters: PlanParameters = EVERYTHING_BY_PAIRS,
+    protocol: Protocol | None = None,
+) -> None:
+    """A planned study in a new file, open for labelling."""
+    now = datetime.now(UTC)
+    coordinating.create_study(
+        path, name="Caches", question=QUESTION, coordinator="carol", protocol=protocol or Protocol(), now=now
+    )
+    with open_database(path) as db:
+        import_all(db, *(result_file(name, runs) for name, runs in items.items()))
+        for name in reviewers:
+            identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=now)
+        coordinating.confirm_plan(db, parameters, actor="carol", now=now)
+
+
+def many(n: int) -> dict[str, Runs]:
+    """Items of 3 short runs each."""
+    return {item_name(number): series(number) for number in range(n)}

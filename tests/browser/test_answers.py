@@ -1,0 +1,228 @@
+"""What a reviewer can say of an item beside similar and dissimilar, by key, mouse and finger."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from playwright.sync_api import expect
+
+from labeler.model import Protocol
+from tests.browser import studies
+from tests.browser.conftest import serving
+from tests.browser.hands import SAVED, answers, enter, item_on_screen, press, rows, said
+from tests.labeler.conftest import item_name, series
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = (
+    '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script> **bold** [x](javascript:alert(1)) :red[r]'
+)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """40 items, 20 for each of four reviewers."""
+    study = tmp_path_factory.mktemp("answers") / "answers.study"
+    studies.make(study, studies.many(40))
+    with serving(study) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def asking(tmp_path_factory):
+    """3 items for everybody, and each label needs a confidence."""
+    study = tmp_path_factory.mktemp("asking") / "asking.study"
+    items = {item_name(number): series(number) for number in range(3)}
+    protocol = Protocol(asks_confidence=True)
+    studies.make(study, items, parameters=studies.EVERYTHING_BY_ALL, protocol=protocol)
+    with serving(study) as one:
+        yield one
+
+
+def key(page, name):
+    return page.locator(f"button[data-key='{name}']")
+
+
+def comment(page, text):
+    item_on_screen(page)
+    page.keyboard.press("m")
+    page.get_by_role("textbox", name="Comment").fill(text)
+    page.keyboard.press("Control+Enter")
+    wait_until_closed(page)
+
+
+def wait_until_closed(page):
+    expect(page.get_by_role("dialog", name="Comment")).to_be_hidden()
+    page.wait_for_function("() => !window.__review.owner.root.getRootNode().activeElement")
+
+
+def test_a_tap_labels_and_a_second_tap_at_once_does_not(browser, served):
+    context = browser.new_context(has_touch=True, is_mobile=True, viewport={"width": 800, "height": 1100})
+    page = context.new_page()
+    codes = [enter(page, served, "ada")]
+    key(page, "s").tap()
+    page.wait_for_function(SAVED)
+    codes.append(item_on_screen(page))
+    at = key(page, "d").bounding_box()
+    for _ in range(2):
+        page.touchscreen.tap(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
+    page.wait_for_function(SAVED)
+    kept = [(answer.code, answer.answer) for answer in answers(served, "ada")]
+    assert kept == [(codes[0], "similar"), (codes[1], "dissimilar")]
+    assert all(at["height"] >= 44 for at in (key(page, "s").bounding_box(), key(page, "m").bounding_box()))
+    context.close()
+
+
+def test_a_flag_and_a_comment_are_stored_with_the_label_and_undo_brings_them_back(desk, served):
+    page = desk("ben")
+    first = item_on_screen(page)
+    page.keyboard.press("f")
+    comment(page, "steps in run 2")
+    expect(key(page, "f")).to_have_attribute("aria-pressed", "true")
+    assert press(page, "s") == first
+    assert item_on_screen(page) != first
+    assert page.evaluate("() => [window.__review.said.flag, window.__review.said.comment]") == [False, None]
+    page.keyboard.press("u")
+    page.wait_for_function("code => window.__review.code === code && window.__review.pending === 0", arg=first)
+    page.reload()
+    assert item_on_screen(page) == first
+    assert page.evaluate("() => [window.__review.said.flag, window.__review.said.comment]") == [True, "steps in run 2"]
+    press(page, "d")
+    kept = [(answer.answer, answer.flag, answer.comment) for answer in answers(served, "ben")]
+    assert (kept[0], kept[2]) == (("similar", 1, "steps in run 2"), ("dissimilar", 1, "steps in run 2"))
+    assert [answer for answer, *_ in kept] == ["similar", "withdrawn", "dissimilar"]
+
+
+def test_a_comment_that_is_not_sent_yet_survives_a_reload(desk, served):
+    page = desk("ben")
+    code = item_on_screen(page)
+    before = len(answers(served, "ben"))
+    comment(page, "a draft")
+    page.reload()
+    assert item_on_screen(page) == code
+    assert page.evaluate("() => window.__review.said.comment") == "a draft"
+    press(page, "s")
+    assert [answer.comment for answer in answers(served, "ben")[before:]] == ["a draft"]
+
+
+def test_a_hostile_comment_is_shown_as_it_was_written(desk, served):
+    page = desk("cleo")
+    comment(page, HOSTILE)
+    press(page, "s")
+    page.goto(f"{served.url}/my-labels")
+    expect(page.get_by_text(f"“{HOSTILE}”", exact=True)).to_be_visible()
+    assert page.evaluate("() => window.hacked") is None
+    assert page.locator("img[src=x], a[href^=javascript], strong:text-is('bold')").count() == 0
+    assert [answer.comment for answer in answers(served, "cleo")] == [HOSTILE]
+
+
+def test_cancelling_a_comment_keeps_the_one_before(desk):
+    page = desk("cleo")
+    comment(page, "first")
+    page.keyboard.press("m")
+    page.get_by_role("textbox", name="Comment").fill("second")
+    page.keyboard.press("Escape")
+    wait_until_closed(page)
+    assert page.evaluate("() => window.__review.said.comment") == "first"
+
+
+def test_a_key_right_after_the_comment_was_kept_counts(desk):
+    page = desk("cleo")
+    item_on_screen(page)
+    page.keyboard.press("m")
+    expect(page.get_by_role("textbox", name="Comment")).to_be_focused()
+    # Within one task of the page, as on a busy machine: no frame in between.
+    in_field = page.evaluate("""() => {
+      const { comment, root } = window.__review.owner;
+      comment.dialog.querySelector("form").requestSubmit();
+      return root.getRootNode().activeElement === comment.field;
+    }""")
+    assert not in_field
+
+
+def test_signing_out_clears_what_the_browser_kept_of_the_reviewer(page, served):
+    enter(page, served, "dan")
+    comment(page, "never sent")
+    kept = "() => Object.keys(sessionStorage).filter((name) => name.startsWith('labeler'))"
+    assert len(page.evaluate(kept)) == 1
+    page.goto(f"{served.url}/sign-out")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_text("You are signed out")).to_be_visible()
+    assert page.evaluate(kept) == []
+    assert [cookie["name"] for cookie in page.context.cookies() if "labeler" in cookie["name"]] == []
+
+
+def test_an_item_answered_not_sure_comes_once_more_at_the_end(page, asking):
+    first = enter(page, asking, "ada")
+    press(page, "n")
+    others = []
+    for _ in range(2):
+        page.keyboard.press("3")
+        others.append(press(page, "s"))
+    assert first not in others
+    assert item_on_screen(page) == first
+    assert "2 of 3 done, 1 not sure" in page.locator(".progress").inner_text()
+    press(page, "n")
+    expect(page.get_by_text("1 stay “not sure”")).to_be_visible()
+    assert said(asking, "ada") == ["not sure", "similar", "similar", "not sure"]
+
+
+def test_where_confidence_is_asked_a_label_waits_for_it(page, asking):
+    first = enter(page, asking, "ben")
+    page.keyboard.press("s")
+    expect(page.locator(".status")).to_have_text("Similar. How sure are you? 1 a guess, 2 fairly sure, 3 certain")
+    assert page.evaluate("() => [window.__review.code, window.__review.chosen]") == [first, "similar"]
+    page.keyboard.press("d")  # another mind
+    assert page.evaluate("() => [window.__review.code, window.__review.chosen]") == [first, "dissimilar"]
+    page.keyboard.press("Escape")
+    assert page.evaluate("() => window.__review.chosen") is None
+    page.keyboard.press("s")
+    assert answers(asking, "ben") == []
+    assert press(page, "3") == first
+
+    second = item_on_screen(page)
+    page.keyboard.press("2")
+    assert page.evaluate("() => window.__review.code") == second
+    assert press(page, "d") == second
+
+    item_on_screen(page)
+    key(page, "s").click()
+    key(page, "1").click()
+    page.wait_for_function(SAVED)
+    kept = [(answer.answer, answer.confidence) for answer in answers(asking, "ben")]
+    assert kept == [("similar", 3), ("dissimilar", 2), ("similar", 1)]
+
+
+def test_confidence_is_kept_for_an_undo_and_not_for_the_next_item(page, asking):
+    first = enter(page, asking, "cleo")
+    page.keyboard.press("2")
+    press(page, "s")
+    item_on_screen(page)
+    assert page.evaluate("() => window.__review.said.confidence") is None
+    page.keyboard.press("u")
+    page.wait_for_function("code => window.__review.code === code && window.__review.pending === 0", arg=first)
+    assert page.evaluate("() => window.__review.said.confidence") == 2
+
+
+def test_a_study_that_does_not_ask_for_confidence_does_not_offer_it(desk, served):
+    page = desk("dan")
+    item_on_screen(page)
+    expect(key(page, "1")).to_be_hidden()
+    page.keyboard.press("2")
+    assert page.evaluate("() => window.__review.said.confidence") is None
+    press(page, "s")
+    assert rows(served, "dan")["confidence"].tolist() == [None]
+
+
+def test_an_answer_that_cannot_be_written_now_is_said_kept_and_saved_later(desk, served):
+    page = desk("ben")
+    code, before = item_on_screen(page), len(answers(served, "ben"))
+    with closing(sqlite3.connect(served.study, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")  # somebody else is writing, for longer than anyone waits
+        page.keyboard.press("s")
+        expect(page.get_by_text("is busy: another process has been writing")).to_be_visible()
+        assert page.evaluate("() => window.__review.pending") == 1
+        writer.execute("ROLLBACK")
+    page.wait_for_function(SAVED)
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    assert [answer.code for answer in answers(served, "ben")[before:]] == [code]

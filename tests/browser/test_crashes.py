@@ -1,0 +1,224 @@
+"""The server killed with SIGKILL while five reviewers are each at another stage of a press, then started again.
+
+Every press is in the study exactly once, in order. Three to four seconds after the server is gone Streamlit shows a
+dialog of its own, "Connection error"; until then presses are taken. A page connects again by itself.
+"""
+
+import re
+import sqlite3
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import studies
+from tests.browser.conftest import serving
+from tests.browser.hands import SAVED, answers, enter, is_sound, item_on_screen
+
+pytestmark = pytest.mark.browser
+
+STREAM = re.compile(r"/_stcore/stream")
+BACK_LIMIT_MS = 30_000
+IDLE, BEFORE, AFTER, DOWN, RELOADING, CUT = "ada", "ben", "cleo", "dan", "eve", "fay"
+
+
+class Line:
+    """The connection between a page and the server; cut in a direction, it stays so until the page connects anew."""
+
+    def __init__(self, page: Page) -> None:
+        self.n_from_server = 0
+        page.route_web_socket(STREAM, self.connect)
+
+    def connect(self, from_page):
+        self.is_open_to_server = self.is_open_to_page = True
+        to_server = from_page.connect_to_server()
+
+        def to_page(message):
+            self.n_from_server += 1
+            if self.is_open_to_page:
+                from_page.send(message)
+
+        from_page.on_message(lambda message: self.is_open_to_server and to_server.send(message))
+        to_server.on_message(to_page)
+
+
+@dataclass
+class Desk:
+    """A reviewer at work: the page, its line, and what was pressed on which item so far."""
+
+    name: str
+    page: Page
+    line: Line
+    pressed: list[tuple[str, str]]
+
+    def press(self, key: str) -> None:
+        self.pressed.append((item_on_screen(self.page), {"s": "similar", "d": "dissimilar"}[key]))
+        self.page.keyboard.press(key)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """24 items, 8 for each of six reviewers, one reviewer a test."""
+    study = tmp_path_factory.mktemp("crashes") / "crashes.study"
+    studies.make(study, studies.many(24), reviewers=(IDLE, BEFORE, AFTER, DOWN, RELOADING, CUT))
+    with serving(study) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def desks(browser, served):
+    made = {}
+    for name in (IDLE, BEFORE, AFTER, DOWN, RELOADING, CUT):
+        page = browser.new_context(viewport={"width": 1440, "height": 800}).new_page()
+        made[name] = Desk(name, page, Line(page), [])
+        enter(page, served, name)
+    yield made
+    for desk in made.values():
+        desk.page.context.close()
+
+
+@contextmanager
+def writing(study):
+    """Hold the study's only write lock, as another process that is writing."""
+    with closing(sqlite3.connect(study, isolation_level=None)) as file:
+        file.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        finally:
+            file.execute("ROLLBACK")
+
+
+def kept(served, name):
+    return [(answer.code, answer.answer.value) for answer in answers(served, name)]
+
+
+def wait_until(page: Page, holds) -> None:
+    """Let the page go on until something holds outside of it."""
+    for _ in range(500):
+        if holds():
+            return
+        page.wait_for_timeout(20)  # polls a bounded loop
+    raise AssertionError("it did not become true within 10 s")
+
+
+def press_before_the_commit(desk, served):
+    """The server has begun to run the page for this press, and waits for the lock that this test holds."""
+    n_before = desk.line.n_from_server
+    desk.press("s")
+    wait_until(desk.page, lambda: desk.line.n_from_server > n_before)
+    assert kept(served, desk.name) == []
+
+
+def press_after_the_commit(desk, served):
+    """The answer is in the file; its acknowledgement never reaches the page."""
+    desk.line.is_open_to_page = False
+    desk.press("s")
+    wait_until(desk.page, lambda: kept(served, desk.name) == desk.pressed)
+    assert desk.page.evaluate("() => window.__review.pending") == 1
+
+
+def press_while_down(desks, keys):
+    """In turn, so that all is pressed before Streamlit's dialog opens."""
+    for pair in zip(*keys.values(), strict=True):
+        for name, key in zip(keys, pair, strict=True):
+            desks[name].press(key)
+    for name in keys:
+        assert desks[name].page.evaluate("() => window.__review.pending") == len(keys[name])
+
+
+@dataclass
+class Outage:
+    """What was on the screen while there was no server."""
+
+    words: dict[str, str]
+    is_covered: bool
+
+
+@pytest.fixture(scope="module")
+def outage(desks, served):
+    """Five presses at five stages, the kill, and the same study served again on the same port."""
+    for name in desks:
+        item_on_screen(desks[name].page)
+    press_after_the_commit(desks[AFTER], served)
+    with writing(served.study):
+        press_before_the_commit(desks[BEFORE], served)
+        served.kill()
+    press_while_down(desks, {DOWN: "sd", RELOADING: "ds"})
+    words = {}
+    for name in (BEFORE, AFTER, DOWN, RELOADING):
+        status = desks[name].page.locator(".status")
+        expect(status).to_contain_text("Not saved yet", timeout=15_000)
+        words[name] = status.inner_text()
+    is_covered = status_is_covered(desks[DOWN].page)
+    served.start_again()
+    return Outage(words, is_covered)
+
+
+def status_is_covered(page):
+    """Whether Streamlit's own dialog lies over the words on the screen."""
+    dialog = page.get_by_role("dialog", name="Connection error")
+    expect(dialog).to_be_visible(timeout=15_000)
+    over, under = dialog.bounding_box(), page.locator(".status").bounding_box()
+    return all(
+        over[at] < under[at] + under[size] and under[at] < over[at] + over[size]
+        for at, size in (("x", "width"), ("y", "height"))
+    )
+
+
+def assert_goes_on(desk, served):
+    """Connected again: everything saved once and in order, said so in words, and the next press counts."""
+    page = desk.page
+    page.wait_for_function(SAVED, timeout=BACK_LIMIT_MS)
+    assert kept(served, desk.name) == desk.pressed
+    expect(page.get_by_role("dialog", name="Connection error")).to_be_hidden(timeout=BACK_LIMIT_MS)
+    desk.press("d")
+    page.wait_for_function(SAVED, timeout=BACK_LIMIT_MS)
+    expect(page.locator(".status")).to_have_text("Saved")
+    assert kept(served, desk.name) == desk.pressed
+    assert len({code for code, _ in desk.pressed}) == len(desk.pressed)
+    assert is_sound(served)
+
+
+def test_while_the_server_is_gone_the_screen_says_how_many_presses_are_not_saved(outage):
+    sentence = "Not saved yet: {}. Kept in this window; trying again …".format
+    assert outage.words == {BEFORE: sentence(1), AFTER: sentence(1), DOWN: sentence(2), RELOADING: sentence(2)}
+
+
+def test_a_press_whose_commit_the_kill_prevented_is_stored_once(outage, desks, served):
+    assert len(desks[BEFORE].pressed) == 1
+    assert_goes_on(desks[BEFORE], served)
+
+
+def test_a_press_whose_acknowledgement_the_kill_prevented_is_stored_once(outage, desks, served):
+    assert len(desks[AFTER].pressed) == 1
+    assert_goes_on(desks[AFTER], served)
+
+
+def test_presses_made_while_there_is_no_server_are_stored_once_and_in_order(outage, desks, served):
+    assert [answer for _, answer in desks[DOWN].pressed] == ["similar", "dissimilar"]
+    assert_goes_on(desks[DOWN], served)
+
+
+def test_a_reload_brings_presses_to_the_new_server_once_and_in_order(outage, desks, served):
+    desks[RELOADING].page.reload()
+    assert_goes_on(desks[RELOADING], served)
+
+
+def test_a_kill_while_nothing_is_pressed_loses_nothing(outage, desks, served):
+    assert_goes_on(desks[IDLE], served)
+
+
+def test_a_reload_while_an_answer_is_unsaved_stores_it_once(desks, served):
+    desk = desks[CUT]
+    item_on_screen(desk.page)
+    desk.line.is_open_to_server = False
+    desk.press("s")
+    desk.press("d")
+    assert kept(served, CUT) == []
+    desk.page.reload()
+    assert_goes_on(desk, served)
+
+
+def test_the_words_about_what_is_not_saved_can_be_read_beside_the_dialog_of_streamlit(outage):
+    assert not outage.is_covered

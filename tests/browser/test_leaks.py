@@ -1,0 +1,255 @@
+"""Every screen of a reviewer, and everything the browser is sent for it, holds nothing that a reviewer may not know."""
+
+import base64
+import csv
+import json
+import re
+from dataclasses import dataclass, field
+from functools import cache
+
+import pytest
+from playwright.sync_api import Page, Response, expect
+
+from labeler.config import bundled
+from labeler.formats import Source, read
+from labeler.model import Kind, PlanParameters
+from labeler.service import computing
+from labeler.store import labels, open_database
+from tests.browser import studies
+from tests.browser.conftest import serving
+from tests.browser.hands import item_on_screen, press
+from tests.labeler.conftest import answer_next, series
+
+pytestmark = pytest.mark.browser
+
+OWN, OTHERS = "wilhelmina", ("ottokar", "kunigunde")
+COORDINATOR = "carol"
+N_ITEMS = 90
+APPLICATIONS = ("hidden-org/secret-store", "other-org/quiet-queue")
+WITH_RETESTS = PlanParameters(seed=3, overlap=0.3, retest=4)
+STILLS = re.compile(r"data:image/svg\+xml;base64,([A-Za-z0-9+/]+={0,2})")
+PICTURES = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")  # the bins in base64; shorter words and names stay
+KINDS = tuple(kind.value for kind in Kind)
+JUDGEMENTS = ("verdict", "verdicts", "classifier", "heuristic", "consensus", "split item", "intervention", "partner")
+STATIC = ("/static/", "/review/")  # the same files for everybody, signed in or not
+SCREENS = {
+    "label, a retest", "label, a fresh item", "label, help", "beside: label, refused", "beside: frames", "my labels",
+    "revise", "my labels, revised", "guide", "practice", "practice, answered", "refusal at plan", "refusal at study",
+    "refusal at join/none", "sign out", "signed out",
+}  # fmt: skip
+
+
+def name_of(number):
+    return f"{APPLICATIONS[number % 2].replace('/', '__')}#bench.Covert{number}#volume={number}"
+
+
+def answer_until_a_retest_is_next(db, name):
+    """Label all that comes before the first hidden copy."""
+    row = db.execute(
+        """SELECT min(a.position) FROM assignments a JOIN people USING (person_id)
+           WHERE name = ? AND kind = 'retest'""",
+        (name,),
+    ).fetchone()
+    for number in range(row[0]):
+        answer_next(db, name, ("similar", "dissimilar")[number % 2])
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """Overlap and retest items, verdicts, labels of the others; the reviewer's next item is a retest."""
+    study = tmp_path_factory.mktemp("leaks") / "leaks.study"
+    items = {name_of(number): series(number) for number in range(N_ITEMS)}
+    studies.make(study, items, reviewers=(OWN, *OTHERS), parameters=WITH_RETESTS)
+    with open_database(study) as db:
+        computing.compute_verdicts(db, actor=COORDINATOR)
+        for name in OTHERS:
+            for _ in range(10):
+                answer_next(db, name, "dissimilar")
+        answer_until_a_retest_is_next(db, OWN)
+    with serving(study) as one:
+        yield one
+
+
+@dataclass
+class Listener:
+    """Everything that a page was sent or asked for, and what its screens held: texts by where they were found."""
+
+    page: Page
+    found: dict[str, list[str]] = field(default_factory=lambda: {"frames": [], "addresses": []})
+    unread: list[Response] = field(default_factory=list)
+
+    def __post_init__(self):
+        self.page.on("websocket", lambda socket: socket.on("framereceived", self.hear))
+        self.page.on("request", lambda request: self.found["addresses"].append(request.url))
+        self.page.on("response", lambda response: self.unread.append(response))
+
+    def hear(self, frame):
+        self.found["frames"].append(frame if isinstance(frame, str) else frame.decode("latin-1"))
+
+    def look(self, screen):
+        """The page as it is now: markup with all shadow roots, what a screen reader finds, what the browser keeps."""
+        tree = self.page.context.new_cdp_session(self.page).send("Accessibility.getFullAXTree")
+        self.found[screen] = [
+            self.page.evaluate(MARKUP),
+            json.dumps(tree, ensure_ascii=False),
+            self.page.title(),
+            self.page.evaluate("() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie])"),
+            json.dumps(self.page.context.cookies()),
+            *self.answers(),
+        ]
+
+    def answers(self):
+        """Headers and bodies of what came over HTTP, less Streamlit's own files and our scripts: for everybody."""
+        answered, self.unread[:] = [one for one in self.unread if one.url.startswith("http")], []
+        for one in answered:
+            if not any(part in one.url for part in STATIC) and one.request.resource_type in ("document", "fetch"):
+                yield json.dumps(one.headers)
+                if one.ok:
+                    yield one.text()
+
+
+MARKUP = """() => {
+  const all = (root) => [...root.querySelectorAll("*")].flatMap((one) => one.shadowRoot ? [one.shadowRoot] : [])
+    .map((shadow) => shadow.innerHTML + all(shadow)).join("");
+  return document.documentElement.outerHTML + all(document);
+}"""
+
+
+def readable(text):
+    """With stills decoded and the bins taken out: both are base64."""
+    decoded = STILLS.sub(lambda match: base64.b64decode(match[1]).decode(), text)
+    return PICTURES.sub(" ", decoded)
+
+
+def interventions():
+    with bundled("data", "demo", "interventions.csv").open(encoding="utf-8") as file:
+        return sorted({row["intervention"] for row in csv.DictReader(file)})
+
+
+@cache
+def names():
+    """What names an item: in full, and each part of it; of the study and of the demo, whose runs the guide changes."""
+    own = [name_of(number) for number in range(N_ITEMS)] + [f"Covert{number}" for number in range(N_ITEMS)]
+    demo = read(Source("demo.parquet", bundled("data", "demo", "demo.parquet")))
+    return {*own, *APPLICATIONS, "hidden-org", "secret-store", "other-org", "quiet-queue", "volume="} | {
+        name for one in demo for name in (one.benchmark, one.benchmark.split("#")[0]) if name
+    }
+
+
+def leaks(text):
+    """Every name or word in a text that a reviewer may not see."""
+    text = readable(text)
+    lower = text.lower()
+    words = (*KINDS, *JUDGEMENTS, *interventions(), *OTHERS, COORDINATOR)
+    return [name for name in names() if name.lower() in lower] + [
+        word for word in words if re.search(rf"\b{re.escape(word)}\b", lower)
+    ]
+
+
+@pytest.fixture(scope="module")
+def listener(browser, served):
+    """A reviewer's visit to every screen there is."""
+    page = browser.new_context(viewport={"width": 1440, "height": 800}).new_page()
+    heard = Listener(page)
+    page.goto(served.link(OWN))
+    label_and_be_refused(heard, served)
+    revise(heard, served)
+    for path, words in (("guide", "The question on every item"), ("practice", "Practice: nothing is counted")):
+        page.goto(f"{served.url}/{path}")
+        expect(page.get_by_text(words)).to_be_visible()
+        heard.look(path)
+    item_on_screen(page)
+    page.keyboard.press("s")
+    expect(page.locator(".note")).to_contain_text("You said")
+    heard.look("practice, answered")
+    for path, words in (("plan", "Page not found"), ("study", "Page not found"), ("join/none", "not valid")):
+        page.goto(f"{served.url}/{path}")
+        expect(page.get_by_text(words).first).to_be_visible()
+        heard.look(f"refusal at {path}")
+    sign_out(heard, served)
+    yield heard
+    page.context.close()
+
+
+def label_and_be_refused(heard, served):
+    page = heard.page
+    item_on_screen(page)
+    heard.look("label, a retest")
+    other = page.context.new_page()
+    other.goto(served.url)
+    item_on_screen(other)
+    press(page, "s")
+    item_on_screen(page)
+    heard.look("label, a fresh item")
+    beside = Listener(other)
+    press(other, "d")
+    expect(other.locator(".status")).to_contain_text("in another window meanwhile")
+    beside.look("label, refused")
+    heard.found |= {f"beside: {where}": texts for where, texts in beside.found.items()}
+    other.close()
+    page.keyboard.press("?")
+    heard.look("label, help")
+    page.keyboard.press("Escape")
+
+
+def revise(heard, served):
+    page = heard.page
+    page.goto(f"{served.url}/my-labels")
+    change = page.get_by_role("button", name="Look and revise")
+    expect(change.first).to_be_visible()
+    heard.look("my labels")
+    change.first.click()
+    expect(page.get_by_text("Press S or D to say otherwise")).to_be_visible()
+    item_on_screen(page)
+    heard.look("revise")
+    page.keyboard.press("d")
+    expect(change.first).to_be_visible()
+    heard.look("my labels, revised")
+
+
+def sign_out(heard, served):
+    page = heard.page
+    page.goto(f"{served.url}/sign-out")
+    heard.look("sign out")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_text("You are signed out")).to_be_visible()
+    heard.look("signed out")
+
+
+def test_the_study_holds_what_must_not_be_seen(served):
+    with open_database(served.study) as db:
+        table = labels.table(db)
+        assert {*OTHERS, OWN} == set(table["reviewer"])
+        assert {"fresh", "overlap"} <= set(table["kind"])
+        assert db.execute("SELECT count(*) FROM verdicts WHERE verdict IS NOT NULL").fetchone()[0] >= N_ITEMS
+    assert leaks(f"... {name_of(7)} ...") and leaks("\x05fresh\x01") and leaks("by Ottokar")
+    still = base64.b64encode(b'<svg aria-label="Covert3">').decode()
+    assert leaks(f"data:image/svg+xml;base64,{still}") == ["Covert3"]
+    assert not leaks("similar, dissimilar, not sure")
+
+
+def test_no_screen_frame_address_or_store_of_a_reviewer_holds_what_they_may_not_know(listener):
+    found = {where: leaks("\n".join(texts)) for where, texts in listener.found.items()}
+    assert {where: names for where, names in found.items() if names} == {}
+    assert len(listener.found["frames"]) > 30
+    assert all("Item " in "".join(listener.found[where]) for where in ("frames", "label, a retest", "revise"))
+    assert set(listener.found) >= SCREENS
+
+
+def test_a_retest_item_comes_under_another_code_and_in_the_same_words(listener, served):
+    with open_database(served.study) as db:
+        code, first_code = db.execute(
+            """SELECT a.code, b.code FROM assignments a JOIN assignments b USING (person_id, item_id)
+               JOIN people USING (person_id)
+               WHERE name = ? AND a.kind = 'retest' AND b.kind <> 'retest' ORDER BY a.position LIMIT 1""",
+            (OWN,),
+        ).fetchone()
+    retest, fresh = ("".join(listener.found[f"label, a {kind}"]) for kind in ("retest", "fresh item"))
+    assert f"Item {code}" in retest and code != first_code
+    assert len(summaries(retest)) == len(summaries(fresh)) == 1
+    assert summaries(retest) == summaries(fresh)
+
+
+def summaries(text):
+    """The accessible names of the canvas, less their numbers."""
+    return {re.sub(r"[\d.]+", "0", label) for label in re.findall(r'<canvas[^>]* aria-label="([^"]*)"', text)}

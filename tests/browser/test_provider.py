@@ -1,0 +1,331 @@
+"""Signing in through an identity provider, in a real browser and at a real provider."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from itsdangerous import TimestampSigner, URLSafeTimedSerializer
+from playwright.sync_api import Browser, Page, expect
+
+from labeler.model import Role
+from labeler.service import coordinating, identity
+from labeler.store import open_database
+from labeler.ui.app import SESSION_COOKIE
+from tests.browser.conftest import Served, free_port, stop_server, wait_until_served
+from tests.browser.hands import item_on_screen
+from tests.browser.provider import COOKIE_SECRET, Provider, new_key, providing, write_secrets
+from tests.browser.studies import make, many
+
+pytestmark = pytest.mark.browser
+
+LINK = "Sign in with the account of your organisation"
+USER_COOKIE = "_streamlit_user"
+SIGNED = ("ada", "ben", "cleo", "dan")  # the reviewers, each with an address and an account
+
+
+@contextmanager
+def running(folder: Path, port: int) -> Iterator[Served]:
+    """A server started in a folder, which finds the .streamlit/secrets.toml there and no other."""
+    study = folder / "provider.study"
+    make(study, many(3), reviewers=SIGNED)
+    with open_database(study) as db:
+        for name in SIGNED:
+            identity.set_email(db, name, Role.REVIEWER, f"{name}@Example.ORG", actor="carol", now=datetime.now(UTC))
+    with (folder / "server.log").open("wb") as log:
+        command = [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)]
+        environment = {**os.environ, "HOME": str(folder)}
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+        wait_until_served(process, port)
+        try:
+            yield Served(study, f"http://127.0.0.1:{port}", {}, process)
+        finally:
+            stop_server(process)
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Provider]]:
+    folder, port = tmp_path_factory.mktemp("provider"), free_port()
+    with providing(f"http://127.0.0.1:{port}/oauth2callback") as provider:
+        write_secrets(folder, provider)
+        for name in SIGNED:
+            provider.knows(address(name))
+        with running(folder, port) as served:
+            yield served, provider
+
+
+@pytest.fixture(scope="module")
+def served(started: tuple[Served, Provider]) -> Served:
+    return started[0]
+
+
+@pytest.fixture
+def provider(started: tuple[Served, Provider]) -> Provider:
+    started[1].forget()
+    return started[1]
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server that was told of no provider."""
+    with running(tmp_path_factory.mktemp("without"), free_port()) as served:
+        yield served
+
+
+def address(name: str) -> str:
+    return f"{name.title()}@example.org"  # in other capitals than the study has it
+
+
+def click(page: Page, role: str, name: str) -> None:
+    """Click what leads elsewhere, and wait until the browser is there."""
+    with page.expect_navigation(wait_until="commit"):
+        page.get_by_role(role, name=name).click()
+
+
+def follow_link(page: Page, served: Served) -> None:
+    page.goto(f"{served.url}/sign-in")
+    click(page, "link", LINK)
+
+
+def enter(page: Page, served: Served, provider: Provider, name: str) -> None:
+    """Come in through the provider, which asks nothing."""
+    provider.signed_in = address(name)
+    follow_link(page, served)
+    assert page.url == f"{served.url}/"
+
+
+def leave(page: Page, served: Served) -> None:
+    page.goto(f"{served.url}/sign-out")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_text("You are signed out.")).to_be_visible()
+
+
+def person_on_screen(page: Page) -> str:
+    page.get_by_role("link", name="Sign out").click()
+    text = page.get_by_text("You are signed in as")
+    text.wait_for()
+    return text.inner_text().removeprefix("You are signed in as ").rstrip(".")
+
+
+def names_of_cookies(page: Page) -> set[str]:
+    return {cookie["name"] for cookie in page.context.cookies()}
+
+
+def kept(page: Page) -> set[str]:
+    """The cookies that say who somebody is."""
+    return {name for name in names_of_cookies(page) if name == SESSION_COOKIE or name.startswith(USER_COOKIE)}
+
+
+def is_out(page: Page, served: Served) -> bool:
+    """Whether opening the application leads to the sign-in page."""
+    page.goto(served.url, wait_until="commit")
+    return page.url == f"{served.url}/sign-in"
+
+
+def test_who_follows_the_link_is_back_as_the_person_of_their_address(page, served, provider):
+    page.goto(served.url)
+    click(page, "link", LINK)
+    assert page.url.startswith(f"{provider.url}/authorize?")
+    click(page, "button", address("ada"))
+    item_on_screen(page)
+    assert page.url == f"{served.url}/"  # neither the code nor the state
+    assert kept(page) == {SESSION_COOKIE}
+    session = next(cookie for cookie in page.context.cookies() if cookie["name"] == SESSION_COOKIE)
+    assert (session["httpOnly"], session["sameSite"], session["path"]) == (True, "Lax", "/")
+    assert person_on_screen(page) == "ada"
+
+
+def test_a_long_account_comes_in_as_well_and_leaves_nothing_in_the_browser(page, served, provider):
+    letters = random.Random(7)  # do not compress, so that Streamlit needs several cookies for them
+    provider.instead = {"groups": [letters.randbytes(20).hex() for _ in range(120)]}
+    enter(page, served, provider, "dan")
+    assert kept(page) == {SESSION_COOKIE}
+
+
+def test_an_address_that_nobody_has_is_refused_in_words(page, served, provider):
+    provider.signed_in = provider.knows("stranger@example.org")
+    follow_link(page, served)
+    expect(page.get_by_text("You came as stranger@example.org, and nobody in this study signs in")).to_be_visible()
+    assert kept(page) == set()
+    assert is_out(page, served)
+
+
+@pytest.mark.parametrize("instead", [{"email_verified": False}, {"email": None}])
+def test_who_comes_back_without_a_verified_address_reads_why_and_is_forgotten(page, served, provider, instead):
+    provider.signed_in = address("ada")
+    provider.instead = instead
+    follow_link(page, served)
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert "no e-mail address that it has verified" in page.inner_text("body")
+    assert kept(page) == set()
+    assert provider.visits == 1  # no endless going back and forth
+    assert is_out(page, served)
+
+
+def test_signing_out_ends_it_although_the_provider_asks_nothing(page, served, provider):
+    enter(page, served, provider, "ada")
+    leave(page, served)
+    assert kept(page) == set()
+    assert is_out(page, served)
+    assert provider.visits == 1
+
+
+def test_signing_out_ends_it_also_for_who_was_signed_in_when_they_came_back(page, served, provider):
+    enter(page, served, provider, "ada")
+    enter(page, served, provider, "ada")  # once more, as from a bookmark
+    leave(page, served)
+    assert kept(page) == set()
+    assert is_out(page, served)
+
+
+def test_who_comes_back_as_somebody_else_is_somebody_else(page, served, provider):
+    enter(page, served, provider, "ada")
+    enter(page, served, provider, "dan")
+    assert person_on_screen(page) == "dan"
+
+
+def test_without_a_provider_there_is_no_link_and_its_addresses_lead_to_the_sign_in_page(page, without):
+    page.goto(without.url)
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    expect(page.get_by_role("link")).to_have_count(0)
+    for path in ("auth/login", "auth/logout", "oauth2callback?code=1&state=2", "sign-in/provider"):
+        page.goto(f"{without.url}/{path}")
+        assert page.url == f"{without.url}/sign-in"
+    page.context.add_cookies([cookie_of(without, signed(account()))])
+    assert is_out(page, without)
+
+
+def account(name: str = "ada") -> str:
+    """What Streamlit keeps about who came back from the provider."""
+    return json.dumps({"email": address(name), "email_verified": True, "is_logged_in": True, "provider": "default"})
+
+
+def signed(text: str, *, secret: str = COOKIE_SECRET, name: str = USER_COOKIE, age_s: int = 0) -> str:
+    class Past(TimestampSigner):
+        def get_timestamp(self) -> int:
+            return int(time.time()) - age_s
+
+    return URLSafeTimedSerializer(secret, salt=name, signer=Past).dumps(text)
+
+
+def cookie_of(served: Served, value: str) -> Mapping[str, str]:
+    return {"name": USER_COOKIE, "value": value, "url": served.url}
+
+
+FORGED = {
+    "not signed": account(),
+    "signed with another secret": signed(account(), secret="a guess"),
+    "signed with no secret": signed(account(), secret=""),
+    "signed for another cookie": signed(account(), name=f"{USER_COOKIE}_tokens"),
+    "with another person put in": ".".join(
+        [signed(account("ben")).rsplit(".", 2)[0], *signed(account()).rsplit(".", 2)[1:]]
+    ),
+    "without its signature": signed(account()).rpartition(".")[0],
+    "40 days old": signed(account(), age_s=40 * 86400),
+    "of who is not signed in": signed(account().replace('true, "provider', 'false, "provider')),
+    "no table": signed("[1]"),
+    "no JSON": signed("ada@example.org"),
+    "in parts that are missing": signed("chunks-2"),
+    "empty": "",
+}
+
+
+def test_no_forged_cookie_is_a_way_in(page, served, provider):
+    ways_in = []
+    for name, value in FORGED.items():
+        page.context.clear_cookies()
+        page.context.add_cookies([cookie_of(served, value)])
+        stays_out = is_out(page, served)
+        page.goto(f"{served.url}/sign-in/provider")
+        if not stays_out or not page.url.startswith(provider.url) or SESSION_COOKIE in names_of_cookies(page):
+            ways_in.append(name)
+    assert ways_in == []
+
+
+def test_a_cookie_that_the_server_itself_could_have_signed_is_a_way_in(page, served):
+    page.context.add_cookies([cookie_of(served, signed(account()))])  # or else the forged ones would prove nothing
+    page.goto(served.url, wait_until="commit")
+    assert (page.url, kept(page)) == (f"{served.url}/", {SESSION_COOKIE})
+
+
+def test_a_cookie_that_was_not_exchanged_within_the_hour_is_no_way_in(page, served):
+    page.context.add_cookies([cookie_of(served, signed(account(), age_s=3600))])
+    assert is_out(page, served)
+
+
+AUTH = '[auth]\nredirect_uri = "http://127.0.0.1/oauth2callback"\ncookie_secret = "{}"\nclient_id = "x"\n'
+BROKEN = {
+    AUTH.format("") + 'client_secret = "x"\nserver_metadata_url = "http://127.0.0.1/"\n': "[auth] lacks cookie_secret.",
+    AUTH.format("short") + 'client_secret = "x"\nserver_metadata_url = "http://127.0.0.1/"\n': "at least 32 random",
+    AUTH.format("s" * 40): "[auth] lacks client_secret, server_metadata_url.",
+    'auth = "x"\n': "auth is no section",
+}
+
+
+@pytest.mark.parametrize("secrets", BROKEN)
+def test_a_server_whose_provider_cannot_be_used_does_not_start_and_says_why(tmp_path, secrets):
+    study = tmp_path / "any.study"
+    coordinating.create_study(study, name="x", question="?", coordinator="carol", now=datetime.now(UTC))
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit" / "secrets.toml").write_text(secrets)
+    command = [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(free_port())]
+    ended = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == 1
+    assert BROKEN[secrets] in ended.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("instead", [{"iss": "https://else.where"}, {"aud": "else"}, {"nonce": "else"}, {"exp": 1}])
+def test_a_token_that_is_not_for_this_sign_in_is_refused(page, served, provider, instead):
+    provider.signed_in = address("ada")
+    provider.instead = instead
+    follow_link(page, served)
+    assert (page.url, provider.visits) == (f"{served.url}/sign-in", 1)
+    assert kept(page) == set()
+
+
+def test_a_token_signed_with_an_unpublished_key_is_refused(page, served, provider):
+    provider.signed_in = address("ada")
+    provider.key = new_key()
+    follow_link(page, served)
+    assert (page.url, provider.visits) == (f"{served.url}/sign-in", 1)
+    assert kept(page) == set()
+
+
+def test_a_sign_in_begun_in_one_browser_is_not_finished_in_another(page, browser: Browser, served, provider):
+    follow_link(page, served)
+    other = browser.new_context().new_page()
+    other.goto(page.url)
+    click(other, "button", address("ada"))
+    assert (other.url, kept(other)) == (f"{served.url}/sign-in", set())
+    other.context.close()
+
+
+def test_who_is_revoked_is_out_at_the_next_click(page, served, provider):
+    enter(page, served, provider, "ben")
+    item_on_screen(page)
+    with open_database(served.study) as db:
+        identity.revoke(db, "ben", Role.REVIEWER, actor="carol", now=datetime.now(UTC))
+    page.get_by_role("link", name="My labels").click()
+    expect(page.get_by_text("You are not signed in, or no longer.")).to_be_visible()
+    assert is_out(page, served)
+
+
+def test_who_no_longer_takes_part_cannot_come_back_through_the_provider(page, served, provider):
+    enter(page, served, provider, "cleo")
+    item_on_screen(page)
+    with open_database(served.study) as db, db.atomic():
+        db.execute("UPDATE people SET active = 0 WHERE name = 'cleo'")
+    page.get_by_role("link", name="My labels").click()
+    expect(page.get_by_text("You are not signed in, or no longer.")).to_be_visible()
+    follow_link(page, served)
+    expect(page.get_by_text("You came as Cleo@example.org, and nobody in this study signs in")).to_be_visible()
+    assert is_out(page, served)

@@ -1,0 +1,253 @@
+"""Keys in quick succession, held keys, keys meant for something else: what is labelled was seen, and only once."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import studies
+from tests.browser.conftest import serving
+from tests.browser.hands import (
+    SAVED,
+    SHOWN,
+    answers,
+    hold,
+    item_on_screen,
+    press,
+    said,
+    strike,
+)
+
+pytestmark = pytest.mark.browser
+
+MIN_DWELL_MS = 250
+ATTEMPTS = 5
+
+# Notes every press: what was on the screen, for how long by the frames that showed it, and whether it was gone after.
+WATCH = """
+() => {
+  let { code, paintedAt: since } = window.__review;
+  let before = null;
+  window.__presses = [];
+  const look = () => {
+    const now = window.__review?.code;
+    if (now !== code) [code, since] = [now, performance.now()];
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+  const shownFor = () => (window.__review?.code === code ? performance.now() - since : 0);
+  window.addEventListener("keydown", (event) => {
+    before = { key: event.key, at: event.timeStamp, code: window.__review?.code, shownFor: shownFor() };
+  }, { capture: true });
+  window.addEventListener("keydown", () => {
+    window.__presses.push({ ...before, changes: window.__review?.code !== before.code });
+  });
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """80 items, 40 for each of four reviewers."""
+    study = tmp_path_factory.mktemp("races") / "races.study"
+    studies.make(study, studies.many(80))
+    with serving(study) as one:
+        yield one
+
+
+def watch(page):
+    item_on_screen(page)
+    page.evaluate(WATCH)
+
+
+def presses(page):
+    return page.evaluate("() => window.__presses.splice(0)")
+
+
+def strike_with_gap(page, keys, gap_ms, begin=item_on_screen):
+    """What was noted of two presses that were this far apart by the browser's own time stamps."""
+    for _ in range(ATTEMPTS):
+        begin(page)
+        presses(page)
+        strike(page, keys, gap_ms)
+        first, second = presses(page)
+        page.wait_for_function(SAVED)
+        if second["at"] - first["at"] < max(2 * gap_ms, 60):
+            return first, second
+    raise AssertionError(f"this machine could not press two keys {gap_ms} ms apart in {ATTEMPTS} attempts")
+
+
+@pytest.mark.parametrize(("keys", "gap_ms"), [("ss", 0), ("ss", 30), ("ss", 120), ("sd", 30)])
+def test_a_second_press_before_the_next_item_could_be_seen_labels_nothing(desk, served, keys, gap_ms):
+    page = desk("ada")
+    watch(page)
+    before = len(answers(served, "ada"))
+    first, second = strike_with_gap(page, keys, gap_ms)
+    assert (first["changes"], second["changes"]) == (True, False)
+    kept = answers(served, "ada")[before:]
+    assert [answer.code for answer in kept if answer.code == first["code"]] == [first["code"]]
+    assert second["code"] not in [answer.code for answer in kept]
+    assert {answer.answer for answer in kept} == {"similar"}
+
+
+def test_two_presses_within_one_task_of_the_browser_are_one_label(desk, served):
+    # No keyboard is that fast; made by the page itself, because keys from outside are never 0 ms apart.
+    page = desk("ada")
+    item_on_screen(page)
+    before = len(answers(served, "ada"))
+    page.evaluate("""() => ["s", "s", "d"].forEach((key) =>
+        document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true })))""")
+    page.wait_for_function(SAVED)
+    assert said(served, "ada")[before:] == ["similar"]
+
+
+def test_what_is_labelled_by_twenty_presses_every_90_ms_was_painted_for_at_least_250_ms(desk, served):
+    page = desk("ben")
+    watch(page)
+    item_on_screen(page)
+    strike(page, "sd" * 10, 90)
+    page.wait_for_function(SAVED)
+    labelling = [one for one in presses(page) if one["changes"]]
+    kept = answers(served, "ben")
+    assert [one["code"] for one in labelling] == [answer.code for answer in kept]
+    assert 2 <= len(kept) < 20
+    assert len({answer.code for answer in kept}) == len(kept)
+    assert min(one["shownFor"] for one in labelling) >= MIN_DWELL_MS
+    assert min(answer.dwell_ms for answer in kept) >= MIN_DWELL_MS
+
+
+def test_a_key_held_for_1200_ms_is_one_label(desk, served):
+    page = desk("cleo")
+    item_on_screen(page)
+    hold(page, "s", 1200)
+    page.wait_for_function(SAVED)
+    assert said(served, "cleo") == ["similar"]
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_a_focused_button_held_down_by_key_for_1200_ms_is_one_label(desk, served, key):
+    page = desk("cleo")
+    item_on_screen(page)
+    before = len(answers(served, "cleo"))
+    page.get_by_role("button", name="Dissimilar").focus()
+    hold(page, key, 1200)
+    page.wait_for_function(SAVED)
+    assert said(served, "cleo")[before:] == ["dissimilar"]
+
+
+def test_a_double_click_is_one_label(desk, served):
+    page = desk("cleo")
+    item_on_screen(page)
+    before = len(answers(served, "cleo"))
+    page.get_by_role("button", name="Dissimilar").dblclick()
+    page.wait_for_function(SAVED)
+    assert said(served, "cleo")[before:] == ["dissimilar"]
+
+
+def test_a_press_of_s_while_d_is_held_is_not_lost(desk, served):
+    page = desk("dan")
+    first = item_on_screen(page)
+    before = len(answers(served, "dan"))
+    page.keyboard.down("d")
+    page.wait_for_function(SHOWN)
+    second = item_on_screen(page)
+    page.keyboard.down("d")  # d repeats
+    page.keyboard.down("s")
+    page.keyboard.up("s")
+    page.keyboard.up("d")
+    page.wait_for_function(SAVED)
+    kept = [(answer.code, answer.answer) for answer in answers(served, "dan")[before:]]
+    assert kept == [(first, "dissimilar"), (second, "similar")]
+
+
+def test_undo_then_d_at_once_waits_until_the_item_is_seen_again(desk, served):
+    page = desk("dan")
+    watch(page)
+
+    def answer_one_and_see_the_next(page):
+        press(page, "s")
+        item_on_screen(page)
+
+    undo, at_once = strike_with_gap(page, "ud", 30, begin=answer_one_and_see_the_next)
+    code = at_once["code"]
+    assert undo["changes"] and undo["code"] != code and not at_once["changes"]
+
+    def kept():
+        return [answer.answer for answer in answers(served, "dan") if answer.code == code]
+
+    assert kept()[-2:] == ["similar", "withdrawn"]
+    assert press(page, "d") == code
+    assert kept()[-3:] == ["similar", "withdrawn", "dissimilar"]
+    assert item_on_screen(page) != code
+
+
+def test_undo_of_an_answer_that_is_still_on_its_way_arrives_after_it(desk, served):
+    page = desk("dan")
+    first = item_on_screen(page)
+    before = len(answers(served, "dan"))
+    strike(page, "su", 0)
+    page.wait_for_function("code => window.__review.code === code && window.__review.pending === 0", arg=first)
+    kept = answers(served, "dan")[before:]
+    assert [(answer.code, answer.answer) for answer in kept] == [(first, "similar"), (first, "withdrawn")]
+    assert press(page, "d") == first
+
+
+def test_letters_in_a_comment_label_nothing(desk, served):
+    page = desk("dan")
+    first = item_on_screen(page)
+    before = len(answers(served, "dan"))
+    page.keyboard.press("m")
+    field = page.get_by_role("textbox", name="Comment")
+    expect(field).to_be_focused()
+    page.keyboard.type("suds, dun sand? 123")
+    assert field.input_value() == "suds, dun sand? 123"
+    assert page.evaluate("() => [window.__review.code, window.__review.pending]") == [first, 0]
+    page.get_by_role("button", name="Keep").click()
+    assert page.evaluate("() => window.__review.said.comment") == "suds, dun sand? 123"
+    assert len(answers(served, "dan")) == before
+    expect(field).to_be_hidden()
+    page.wait_for_function("() => !window.__review.owner.root.getRootNode().activeElement")
+    press(page, "s")
+    assert [answer.comment for answer in answers(served, "dan")[before:]] == ["suds, dun sand? 123"]
+
+
+def test_keys_label_nothing_while_the_help_is_open(desk, served):
+    page = desk("dan")
+    first = item_on_screen(page)
+    before = len(answers(served, "dan"))
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Help")).to_be_visible()
+    page.keyboard.type("sdnuf")
+    assert page.evaluate("() => [window.__review.code, window.__review.pending]") == [first, 0]
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog", name="Help")).to_be_hidden()
+    assert press(page, "d") == first
+    assert said(served, "dan")[before:] == ["dissimilar"]
+
+
+def test_keys_with_a_modifier_do_nothing_and_capital_letters_count(desk, served):
+    page = desk("dan")
+    first = item_on_screen(page)
+    before = len(answers(served, "dan"))
+    for keys in ("Control+s", "Control+d", "Alt+s", "Meta+d", "Control+u"):
+        page.keyboard.press(keys)
+    assert page.evaluate("() => [window.__review.code, window.__review.pending]") == [first, 0]
+    assert press(page, "Shift+S") == first  # as with the caps lock on
+    assert said(served, "dan")[before:] == ["similar"]
+
+
+def test_of_two_tabs_on_one_item_the_second_is_refused_in_words_and_there_is_one_row(desk, served):
+    page = desk("ben")
+    first = item_on_screen(page)
+    before = len(answers(served, "ben"))
+    other = page.context.new_page()
+    other.goto(served.url)
+    assert item_on_screen(other) == first
+    press(page, "s")
+    press(other, "d")
+    expect(other.locator(".status")).to_have_text(
+        f"Item {first} was answered in another window meanwhile. Reload to go on."
+    )
+    assert [(answer.code, answer.answer) for answer in answers(served, "ben")[before:]] == [(first, "similar")]
+    other.reload()
+    assert item_on_screen(other) != first
+    press(other, "d")
+    assert said(served, "ben")[before:] == ["similar", "dissimilar"]

@@ -1,0 +1,172 @@
+"""How items are shown and what is asked: set until the first answer, and the pictures that follow from it."""
+
+import json
+from dataclasses import asdict, replace
+from functools import partial
+
+import pytest
+
+from labeler import binning
+from labeler.errors import InputError, NotAllowed
+from labeler.model import Protocol
+from labeler.service import coordinating, drawing, reviewing
+from labeler.store import bins, events, items, open_database, runs
+from tests.labeler.conftest import NOW, answer_next, id_of, log, submission
+
+OTHER = Protocol("full", 0.25, asks_confidence=True, shows_numbers=True, instructions="Mind the warm-up.")
+
+
+def set_protocol(db, protocol):
+    coordinating.set_protocol(db, protocol, actor="carol", now=NOW)
+
+
+def protocol_of(db):
+    return coordinating.get_study(db).protocol
+
+
+def pictures(db):
+    """Item -> its bins as they are stored."""
+    rows = db.execute("SELECT item_id, version, payload FROM bins ORDER BY item_id").fetchall()
+    return {item_id: (version, json.loads(payload)) for item_id, version, payload in rows}
+
+
+def expected(db, min_span):
+    """What must be stored for every item."""
+    drawn = {item.item_id: binning.payload(runs.of_item(db, item.item_id), "s", min_span=min_span)
+             for item in items.all_items(db)}  # fmt: skip
+    return {item_id: (binning.VERSION, json.loads(json.dumps(payload))) for item_id, payload in drawn.items()}
+
+
+def test_a_new_study_has_the_protocol_it_was_made_with(study_path):
+    make = partial(coordinating.create_study, name="x", question="?", coordinator="carol", now=NOW)
+    make(study_path, protocol=OTHER)
+    with open_database(study_path) as made:
+        assert protocol_of(made) == OTHER
+        assert json.loads(events.table(made)["details"].iloc[0]) == {"name": "x", "question": "?", **asdict(OTHER)}
+
+
+def test_a_protocol_is_changed_as_often_as_one_likes_until_somebody_has_answered(planned):
+    for protocol in (OTHER, Protocol(), replace(OTHER, axis_rule="pooled")):
+        set_protocol(planned, protocol)
+        assert protocol_of(planned) == reviewing.brief(planned).protocol == protocol
+        assert log(planned)[-1] == ("carol", "set protocol")
+        assert json.loads(events.table(planned)["details"].iloc[-1]) == asdict(protocol)
+
+
+CHANGES = [
+    {"axis_rule": "full"}, {"min_span": 0.2}, {"asks_confidence": True}, {"shows_numbers": True}, {"instructions": "x"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+@pytest.mark.parametrize("taken_back", [False, True])
+def test_after_the_first_answer_nothing_of_it_changes_even_if_that_was_taken_back(planned, change, taken_back):
+    answer_next(planned, "ada", "not sure")
+    if taken_back:
+        ada = id_of(planned, "ada")
+        reviewing.submit(planned, ada, submission(reviewing.last_answered(planned, ada), "withdrawn"), now=NOW)
+    before, drawn = log(planned), pictures(planned)
+    with pytest.raises(NotAllowed, match=r"^Reviewers have answered under this protocol already; it cannot be changed"):
+        set_protocol(planned, replace(Protocol(), **change))
+    assert protocol_of(planned) == Protocol()
+    assert (log(planned), pictures(planned)) == (before, drawn)
+
+
+def test_saving_the_protocol_as_it_is_does_nothing(planned):
+    answer_next(planned, "ada", "similar")
+    before = log(planned)
+    set_protocol(planned, Protocol())
+    assert log(planned) == before
+
+
+IMPOSSIBLE = [
+    ({"axis_rule": "own"}, r"^There is no axis rule 'own'. Choose one of: core, pooled, full\.$"),
+    ({"axis_rule": ""}, r"^There is no axis rule ''"),
+    *(({"min_span": value}, rf"from 0 to 10, got {value}\.$") for value in (-0.01, 10.01, float("nan"), float("inf"))),
+    ({"instructions": "x" * 4001}, r"^The instructions can have 4000 characters, got 4001\.$"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), IMPOSSIBLE, ids=[str(change)[:40] for change, _ in IMPOSSIBLE])
+def test_a_protocol_that_cannot_be_is_refused_in_words(study, tmp_path, change, message):
+    before = log(study)
+    with pytest.raises(InputError, match=message):
+        set_protocol(study, Protocol(**change))
+    assert (log(study), protocol_of(study)) == (before, Protocol())
+    path = tmp_path / "never.study"
+    make = partial(coordinating.create_study, name="x", question="?", coordinator="carol", now=NOW)
+    with pytest.raises(InputError, match=message):
+        make(path, protocol=Protocol(**change))
+    assert not path.exists()
+
+
+def test_instructions_that_cannot_be_written_are_refused_in_words(study):
+    with pytest.raises(InputError):
+        set_protocol(study, Protocol(instructions="a\ud800"))
+
+
+@pytest.mark.parametrize("min_span", [0.0, 10.0, 0.3])
+def test_another_span_draws_every_item_anew(planned, min_span):
+    assert pictures(planned) == expected(planned, 0.1)
+    set_protocol(planned, Protocol(min_span=min_span))
+    assert pictures(planned) == expected(planned, min_span)
+    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    assert reviewing.shown(planned, task)["picture"]["min_span"] == min_span
+
+
+def test_what_leaves_the_span_as_it_is_draws_nothing_anew(planned):
+    for item in items.all_items(planned):
+        bins.put(planned, item.item_id, binning.VERSION, b"{}")
+    set_protocol(planned, replace(OTHER, min_span=0.1))
+    assert pictures(planned) == {item.item_id: (binning.VERSION, {}) for item in items.all_items(planned)}
+
+
+def test_items_imported_later_are_drawn_with_the_span_of_the_study(study):
+    set_protocol(study, Protocol(min_span=0.5))
+    study.execute("DELETE FROM bins WHERE item_id = 1")
+    assert drawing.payload_of_item(study, 1)["min_span"] == 0.5
+    assert 1 not in pictures(study)  # looking writes nothing
+
+
+def make_stale(db):
+    """Item 1 has no picture, item 2 one of an older version."""
+    db.execute("DELETE FROM bins WHERE item_id = 1")
+    db.execute("DELETE FROM bins WHERE item_id = 2")
+    bins.put(db, 2, binning.VERSION - 1, b"{}")
+    bins.put(db, 3, binning.VERSION, b"{}")  # of this version, whatever stands in it
+
+
+def test_refreshing_draws_only_what_is_missing_or_of_an_older_version(planned):
+    make_stale(planned)
+    assert coordinating.refresh_pictures(planned) == 2
+    wanted = expected(planned, 0.1) | {3: (binning.VERSION, {})}
+    assert pictures(planned) == wanted
+    assert coordinating.refresh_pictures(planned) == 0
+    assert pictures(planned) == wanted
+
+
+def test_refreshing_tells_how_far_it_is(planned):
+    seen = []
+    make_stale(planned)
+    with planned.atomic():
+        assert drawing.refresh(planned, advance=lambda *counts: seen.append(counts)) == 2
+    assert seen == [(1, 2), (2, 2)]
+    seen.clear()
+    with planned.atomic():
+        assert drawing.refresh(planned, all_items=True, advance=lambda *counts: seen.append(counts)) == 8
+    assert seen == [(number, 8) for number in range(1, 9)]
+
+
+def test_items_without_measurements_have_no_picture_and_need_none(study):
+    study.execute("DELETE FROM bins WHERE item_id = 1")
+    study.execute("UPDATE items SET n_runs = 0 WHERE item_id = 1")
+    assert coordinating.refresh_pictures(study) == 0
+    assert 1 not in pictures(study)
+
+
+def test_reviewers_see_the_same_picture_whether_or_not_it_was_refreshed(planned):
+    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    planned.execute("DELETE FROM bins")
+    before = json.loads(json.dumps(reviewing.picture(planned, task.item_id)))
+    coordinating.refresh_pictures(planned)
+    assert reviewing.picture(planned, task.item_id) == before

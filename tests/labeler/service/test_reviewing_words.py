@@ -1,0 +1,270 @@
+"""What reviewers say beside their answer (flag, comment, confidence), and what they see of it again."""
+
+import json
+from dataclasses import asdict, fields
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labeler.errors import AnswerRefused
+from labeler.model import Answer, Protocol, State, Submission
+from labeler.service import coordinating, reviewing
+from labeler.service.reviewing import Brief
+from labeler.store import assignments, labels, studies
+from tests.labeler.conftest import NOW, REVIEWERS, answer_next, copy_of, id_of
+
+EVENT = {"event_id": "e", "code": "ABCDEF", "revision": 0, "answer": "similar", "dwell_ms": 300, "view": {}}
+
+
+def set_protocol(db, **changes):
+    coordinating.set_protocol(db, Protocol(**changes), actor="carol", now=NOW)
+
+
+def next_task(db, name="ada"):
+    return reviewing.offers(db, id_of(db, name))[0]
+
+
+def answer(db, task, answer="similar", *, name="ada", now=NOW, dwell_ms=900, view=None, **said):
+    """Answer a task as it is at this moment."""
+    task = assignments.task_by_code(db, id_of(db, name), task.code)
+    submission = Submission(
+        f"{task.code}-{task.revision}", task.code, task.revision, Answer(answer), dwell_ms, view or {}, **said
+    )
+    reviewing.submit(db, id_of(db, name), submission, now=now)
+    return task
+
+
+def own(db, name="ada"):
+    return reviewing.own_labels(db, id_of(db, name))
+
+
+def said_of(db, task, name="ada"):
+    """(confidence, flag, comment) as the screen shows them."""
+    task = assignments.task_by_code(db, id_of(db, name), task.code)
+    shown = reviewing.shown(db, task)
+    return shown["confidence"], shown["flag"], shown["comment"]
+
+
+def kept(db):
+    return labels.table(db)[["label", "confidence", "flag", "comment"]].to_numpy().tolist()
+
+
+def test_an_item_that_nobody_answered_comes_with_nothing_said(planned):
+    task = next_task(planned)
+    assert said_of(planned, task) == (None, False, None)
+
+
+def test_flag_comment_and_confidence_are_kept_and_come_back(planned):
+    set_protocol(planned, asks_confidence=True)
+    task = answer(planned, next_task(planned), confidence=3, flag=True, comment="a step in run 2")
+    assert kept(planned) == [["similar", 3, 1, "a step in run 2"]]
+    assert said_of(planned, task) == (3, True, "a step in run 2")
+
+
+def test_they_come_back_after_an_undo_too(planned):
+    set_protocol(planned, asks_confidence=True)
+    task = answer(planned, next_task(planned), confidence=1, flag=True, comment="a guess")
+    answer(planned, task, "withdrawn", dwell_ms=None)
+    assert kept(planned)[1] == ["withdrawn", None, 0, None]
+    assert next_task(planned).code == task.code
+    assert said_of(planned, task) == (1, True, "a guess")
+
+
+def test_of_several_answers_the_newest_says_what_comes_back(planned):
+    task = answer(planned, next_task(planned), flag=True, comment="first")
+    answer(planned, task, "withdrawn", dwell_ms=None)
+    answer(planned, task, "dissimilar")  # the reviewer took flag and comment away
+    assert said_of(planned, task) == (None, False, None)
+    assert kept(planned)[0] == ["similar", None, 1, "first"]  # nothing is overwritten
+
+
+def test_nobody_sees_what_another_said_about_the_same_item(planned):
+    ada, ben = id_of(planned, "ada"), id_of(planned, "ben")
+    mine = {task.item_id: task for task in assignments.tasks_of(planned, ada)}
+    both = [task for task in assignments.tasks_of(planned, ben) if task.item_id in mine]
+    while {task.code for task in both} - {one.task.code for one in own(planned, "ben")}:
+        answer(planned, next_task(planned, "ben"), name="ben", flag=True, comment="look here")
+    for task in both:
+        assert said_of(planned, task, "ben") == (None, True, "look here")
+        assert said_of(planned, mine[task.item_id]) == (None, False, None)
+
+
+@pytest.mark.parametrize("category", ["similar", "dissimilar"])
+def test_where_confidence_is_asked_a_label_without_it_is_refused(planned, category):
+    set_protocol(planned, asks_confidence=True)
+    task = next_task(planned)
+    with pytest.raises(AnswerRefused, match=rf"^Say how sure you are of item {task.code}: 1, 2 or 3\.$"):
+        answer(planned, task, category)
+    assert kept(planned) == []
+    answer(planned, task, category, confidence=2)
+    with pytest.raises(AnswerRefused, match="Say how sure you are"):
+        answer(planned, task, category)  # a revision is a label too
+    assert kept(planned) == [[category, 2, 0, None]]
+
+
+def test_where_confidence_is_asked_only_labels_need_it(planned):
+    set_protocol(planned, asks_confidence=True)
+    task = answer(planned, next_task(planned), "not sure")
+    answer(planned, task, "withdrawn", dwell_ms=None)
+    assert kept(planned) == [["not sure", None, 0, None], ["withdrawn", None, 0, None]]
+
+
+@pytest.mark.parametrize("confidence", [None, 1, 2, 3])
+def test_where_confidence_is_not_asked_none_is_kept(planned, confidence):
+    task = answer(planned, next_task(planned), confidence=confidence)
+    assert kept(planned) == [["similar", None, 0, None]]
+    assert said_of(planned, task)[0] is None
+
+
+def test_the_protocol_under_which_a_label_was_given_is_kept_with_its_view(planned):
+    set_protocol(planned, axis_rule="full", min_span=0.25)
+    said = {"axis": "core", "log": True, "rule": "made up", "min_span": 9}
+    answer(planned, next_task(planned), view=said)
+    view = json.loads(labels.table(planned)["view"].iloc[0])
+    assert view == {"axis": "core", "log": True, "rule": "full", "min_span": 0.25}
+
+
+def test_what_the_screen_knows_already_is_not_sent_again(planned):
+    one, two = reviewing.offers(planned, id_of(planned, "ada"))
+    assert reviewing.shown(planned, one)["picture"] == reviewing.picture(planned, one.item_id)
+    for known in ({one.code}, [one.code, "other"], (one.code,)):
+        shown = reviewing.shown(planned, one, known=known)
+        assert shown == reviewing.shown(planned, one) | {"picture": None}
+        assert reviewing.shown(planned, two, known=known)["picture"] is not None
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sets(st.sampled_from(["one", "two", "other"])))
+def test_a_picture_is_sent_exactly_if_its_code_is_not_known(planned_copy, known):
+    tasks = dict(zip(("one", "two"), reviewing.offers(planned_copy, id_of(planned_copy, "ada")), strict=True))
+    codes = {tasks[name].code if name in tasks else name for name in known}
+    for name, task in tasks.items():
+        assert (reviewing.shown(planned_copy, task, known=codes)["picture"] is None) == (name in known)
+
+
+@pytest.fixture(scope="module")
+def planned_copy(masters, tmp_path_factory):
+    """The planned study for tests that change nothing."""
+    with copy_of(masters["planned"], tmp_path_factory.mktemp("reviewing")) as opened:
+        yield opened
+
+
+def test_own_labels_tell_number_time_flag_and_comment(planned):
+    idle = {"pauses": [[100, 90_000, "idle"]]}
+    first = answer(planned, next_task(planned), dwell_ms=100_000, view=idle, flag=True)  # 100 s less 30 s
+    second = answer(planned, next_task(planned), "dissimilar", dwell_ms=2_000, comment="steps")
+    answer(planned, first, "dissimilar", dwell_ms=5_000, comment="on second thoughts", now=NOW + timedelta(hours=1))
+    newest, oldest = own(planned)
+    assert (newest.task.code, newest.number, newest.n_revisions) == (first.code, 1, 1)
+    assert (newest.time_on_task_ms, newest.flag, newest.comment) == (75_000, False, "on second thoughts")
+    assert (newest.task.answer, newest.created_utc) == ("dissimilar", (NOW + timedelta(hours=1)).isoformat())
+    assert (oldest.task.code, oldest.number, oldest.n_revisions) == (second.code, 2, 0)
+    assert (oldest.time_on_task_ms, oldest.flag, oldest.comment) == (2_000, False, "steps")
+    assert {one.confidence for one in own(planned)} == {None}
+    assert reviewing.typical_time_s(own(planned)) == 38.5  # between 75 s and 2 s
+
+
+def test_an_answer_taken_back_keeps_its_number_and_its_time(planned):
+    first = answer(planned, next_task(planned), dwell_ms=1_000)
+    answer(planned, first, "withdrawn", dwell_ms=None)
+    second = answer(planned, reviewing.offers(planned, id_of(planned, "ada"))[1], dwell_ms=4_000)
+    assert [(one.task.code, one.number) for one in own(planned)] == [(second.code, 2)]
+    answer(planned, first, dwell_ms=500)
+    assert [(one.number, one.n_revisions, one.time_on_task_ms) for one in own(planned)] == [
+        (1, 0, 1_500),
+        (2, 0, 4_000),
+    ]
+
+
+def test_an_answer_that_was_not_timed_has_no_time(planned):
+    task = next_task(planned)
+    planned.execute(
+        "INSERT INTO labels (assignment_id, revision, event_id, answer, created_utc) VALUES (?, 0, 'e', 'similar', ?)",
+        (task.assignment_id, NOW.isoformat()),
+    )
+    (label,) = own(planned)
+    assert (label.time_on_task_ms, label.task.code) == (None, task.code)
+    assert reviewing.typical_time_s(own(planned)) is None
+    answer(planned, task, dwell_ms=700)
+    assert own(planned)[0].time_on_task_ms == 700
+    assert reviewing.typical_time_s(own(planned)) == 0.7
+
+
+def test_own_labels_show_the_confidence_that_stands(planned):
+    set_protocol(planned, asks_confidence=True)
+    task = answer(planned, next_task(planned), confidence=1)
+    answer(planned, task, confidence=3)
+    assert [one.confidence for one in own(planned)] == [3]
+
+
+def test_the_brief_holds_nothing_of_the_plan(planned):
+    set_protocol(planned, axis_rule="pooled", instructions="Mind the warm-up.")
+    brief = reviewing.brief(planned)
+    expected = Protocol("pooled", 0.1, asks_confidence=False, shows_numbers=False, instructions="Mind the warm-up.")
+    assert brief == Brief("Are these runs alike?", expected, "")
+    assert {field.name for field in fields(Brief)} == {"question", "protocol", "closed"}
+    words = json.dumps(asdict(brief)).lower()
+    study = studies.get(planned)
+    assert not [word for word in ("plan", "seed", "overlap", "retest", study.plan_hash, *REVIEWERS) if word in words]
+
+
+def test_own_labels_are_there_in_a_closed_study_too(planned):
+    task = answer(planned, next_task(planned), comment="steps")
+    studies.set_state(planned, State.CLOSED)
+    assert [(one.task.code, one.comment) for one in own(planned)] == [(task.code, "steps")]
+    assert said_of(planned, task) == (None, False, "steps")
+
+
+def read(**values):
+    return reviewing.submission_from(EVENT | values)
+
+
+@pytest.mark.parametrize("comment", ["x" * 2000, "two\nlines", "ünï \U0001f600", "<b>&amp;", "'; DROP TABLE labels"])
+def test_a_comment_is_kept_as_it_was_written(planned, comment):
+    task = next_task(planned)
+    event = EVENT | {"code": task.code, "comment": comment, "flag": True}
+    reviewing.submit(planned, id_of(planned, "ada"), reviewing.submission_from(event), now=NOW)
+    assert said_of(planned, task) == (None, True, comment)
+
+
+@pytest.mark.parametrize("comment", ["", "  ", "\n\t ", None])
+def test_a_comment_without_a_word_is_none(comment):
+    assert read(comment=comment).comment is None
+
+
+def test_a_comment_is_kept_without_the_spaces_around_it():
+    assert read(comment="  a step \n").comment == "a step"
+
+
+BAD_VALUES = [
+    *(("comment", value) for value in ("x" * 2001, "\0", "a\0b", "\ud800", "a\udfff", 7, ["x"], {}, True)),
+    *(("flag", value) for value in (None, 0, 1, "true", [])),
+    *(("confidence", value) for value in (0, 4, -1, 1.0, True, "2", [1], float("nan"))),
+]
+
+
+@pytest.mark.parametrize(("key", "value"), BAD_VALUES, ids=[f"{k}={ascii(v)[:20]}" for k, v in BAD_VALUES])
+def test_a_word_that_no_screen_sends_is_refused(key, value):
+    with pytest.raises(AnswerRefused, match=r"^The browser sent an answer that cannot be read. Reload to go on\.$"):
+        read(**{key: value})
+
+
+@given(comment=st.none() | st.text(max_size=40), flag=st.booleans(), confidence=st.sampled_from([None, 1, 2, 3]))
+def test_any_text_is_a_comment_unless_a_file_cannot_hold_it(comment, flag, confidence):
+    if comment is not None and "\0" in comment:
+        with pytest.raises(AnswerRefused):
+            read(comment=comment, flag=flag, confidence=confidence)
+        return
+    submission = read(comment=comment, flag=flag, confidence=confidence)
+    assert (submission.flag, submission.confidence) == (flag, confidence)
+    assert submission.comment == ((comment or "").strip() or None)
+
+
+def test_a_replay_with_other_words_is_acknowledged_and_changes_nothing(planned):
+    task = answer_next(planned, "ada", "similar")
+    event_id = labels.table(planned)["event_id"].iloc[0]
+    again = Submission(event_id, task.code, 0, Answer.SIMILAR, 900, {}, 3, flag=True, comment="later")
+    reviewing.submit(planned, id_of(planned, "ada"), again, now=NOW)
+    assert kept(planned) == [["similar", None, 0, None]]

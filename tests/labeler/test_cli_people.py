@@ -1,0 +1,183 @@
+"""The protocol at `labeler init`, and the commands about people and their sign-in links, as a person runs them."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from labeler.errors import SignInFailed
+from labeler.model import Protocol, Role
+from labeler.service import coordinating, identity
+from labeler.store import events, open_database
+from tests.labeler.test_cli import SECRET_LINK, run
+
+NOW = datetime.now(UTC)  # commands go by the clock
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A study with the reviewers ada and ben and the coordinator grace."""
+    path = tmp_path / "people.study"
+    run("init", "--study", path, "--coordinator", "grace")
+    run("reviewers", "add", "--study", path, "ada", "ben")
+    return path
+
+
+def protocol_of(path):
+    with open_database(path) as db:
+        return coordinating.get_study(db).protocol
+
+
+def secret_in(result):
+    return re.search(r"/join/([\w-]{32})$", result.stdout.strip())[1]
+
+
+def sign_in(path, secret, now=NOW):
+    with open_database(path) as db:
+        return identity.sign_in(db, secret, now=now)
+
+
+def who(path, token):
+    with open_database(path) as db:
+        person = identity.person_of_session(db, token, now=NOW)
+    return person.name if person else None
+
+
+def actions(path):
+    with open_database(path) as db:
+        return events.table(db)["action"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "protocol"),
+    [
+        ([], Protocol()),
+        (["--axis", "full"], Protocol("full")),
+        (["--min-span", "0.25"], Protocol(min_span=0.25)),
+        (["--min-span", "0"], Protocol(min_span=0.0)),
+        (["--confidence"], Protocol(asks_confidence=True)),
+        (["--numbers"], Protocol(shows_numbers=True)),
+        (["--instructions", "Mind the warm-up."], Protocol(instructions="Mind the warm-up.")),
+        (["--axis", "pooled", "--confidence", "--numbers"], Protocol("pooled", 0.1, True, True)),
+    ],
+    ids=str,
+)
+def test_init_takes_the_protocol(tmp_path, options, protocol):
+    run("init", "--study", tmp_path / "new.study", *options)
+    assert protocol_of(tmp_path / "new.study") == protocol
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--axis", "own"], 2, "'own' is not one of 'core', 'pooled', 'full'"),
+        (["--min-span", "-0.1"], 2, "is not in the range 0<=x<=10"),
+        (["--min-span", "11"], 2, "is not in the range 0<=x<=10"),
+        (["--min-span", "wide"], 2, "'wide' is not a valid float"),
+        (["--min-span", "nan"], 1, "a share from 0 to 10, got nan."),
+        (["--instructions", "x" * 4001], 1, "The instructions can have 4000 characters, got 4001."),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_init_refuses_a_protocol_that_cannot_be_and_makes_no_file(tmp_path, options, code, words):
+    assert words in run("init", "--study", tmp_path / "new.study", *options, code=code).stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("group", ["reviewers", "coordinators"])
+def test_a_link_is_valid_for_the_days_asked_for(study, group):
+    role, name = Role(group.removesuffix("s")), {"reviewers": "ada", "coordinators": "grace"}[group]
+    with open_database(study) as db:
+        assert role in next(p.roles for p in identity.everyone(db) if p.name == name)
+    for days, options in ((90, []), (7, ["--valid-days", "7"])):
+        result = run(group, "link", name, "--study", study, *options)
+        assert re.fullmatch(rf"{name}: {SECRET_LINK}\n", result.stdout)
+        assert result.stderr == "The link before this one no longer works.\n"
+        now = datetime.now(UTC)
+        assert sign_in(study, secret_in(result), now + timedelta(days=days, minutes=-1))
+        with pytest.raises(SignInFailed, match="This sign-in link expired on"):
+            sign_in(study, secret_in(result), now + timedelta(days=days, minutes=5))
+
+
+def test_a_new_reviewer_gets_a_link_valid_for_the_days_asked_for(study):
+    result = run("reviewers", "add", "--study", study, "cleo", "--valid-days", "3")
+    assert result.stderr == "Added 1. Each link is for one person and is not shown again.\n"
+    with pytest.raises(SignInFailed, match="This sign-in link expired on"):
+        sign_in(study, secret_in(result), NOW + timedelta(days=4))
+
+
+@pytest.mark.parametrize("days", ["0", "-1", "3651"])
+def test_days_that_make_no_sense_are_refused_and_the_link_before_goes_on(study, days):
+    secret = secret_in(run("reviewers", "link", "ada", "--study", study))
+    refused = run("reviewers", "link", "ada", "--study", study, f"--valid-days={days}", code=2)
+    assert f"{days} is not in the range 1<=x<=3650" in refused.stderr
+    assert refused.stdout == ""
+    assert sign_in(study, secret)
+    assert (
+        "is not a valid integer"
+        in run("reviewers", "link", "ada", "--study", study, "--valid-days", "x", code=2).stderr
+    )
+
+
+def test_a_reviewer_for_whom_no_link_can_be_made_is_not_added(study):
+    run("reviewers", "add", "--study", study, "cleo", "--valid-days", "0", code=2)
+    assert "cleo" not in run("reviewers", "list", "--study", study).stdout
+
+
+@pytest.mark.parametrize(("group", "name"), [("reviewers", "ada"), ("coordinators", "grace")])
+def test_revoke_ends_the_link_and_signs_out_everywhere(study, group, name):
+    secret = secret_in(run(group, "link", name, "--study", study))
+    ben = sign_in(study, secret_in(run("reviewers", "link", "ben", "--study", study)))
+    tokens = [sign_in(study, secret) for _ in range(2)]
+    result = run(group, "revoke", name, "--study", study)
+    assert result.stdout == ""
+    assert (
+        result.stderr == f"The link of {name} no longer works, and {name} is signed out everywhere. Labels are kept.\n"
+    )
+    assert [who(study, token) for token in (*tokens, ben)] == [None, None, "ben"]
+    with pytest.raises(SignInFailed, match="This sign-in link was revoked on"):
+        sign_in(study, secret)
+    assert sign_in(study, secret_in(run(group, "link", name, "--study", study)))
+    assert actions(study).count("revoke") == 1
+
+
+def test_an_address_is_set_and_taken_away(study):
+    result = run("reviewers", "email", "ada", "Ada@example.org", "--study", study)
+    assert (result.stdout, result.stderr) == ("", "ada can sign in through the provider as Ada@example.org.\n")
+    with open_database(study) as db:
+        assert who(study, identity.sign_in_as(db, "ada@example.org", now=NOW)) == "ada"
+    taken = run("coordinators", "email", "grace", "ADA@example.org", "--study", study, code=1)
+    assert taken.stderr == "Error: ADA@example.org is the address of ada already.\n"
+    assert "'ada' is not an e-mail address." in run("reviewers", "email", "ben", "ada", "--study", study, code=1).stderr
+    run("reviewers", "email", "ada", "", "--study", study)
+    with open_database(study) as db, pytest.raises(SignInFailed, match="nobody in this study signs in under"):
+        identity.sign_in_as(db, "ada@example.org", now=NOW)
+
+
+@pytest.mark.parametrize("command", [["revoke"], ["link"], ["email", "x@example.org"]], ids=lambda words: words[0])
+@pytest.mark.parametrize(("group", "name"), [("reviewers", "zoe"), ("reviewers", "grace"), ("coordinators", "ada")])
+def test_who_is_not_there_in_this_role_is_named_in_one_line(study, group, name, command):
+    before = actions(study)
+    result = run(group, command[0], name, *command[1:], "--study", study, code=1)
+    assert result.stderr == f"Error: There is no {group.removesuffix('s')} called {name} in this study.\n"
+    assert actions(study) == before
+
+
+def test_each_group_has_the_same_commands_each_with_words_of_its_own():
+    for group, other in (("reviewers", "coordinator"), ("coordinators", "reviewer")):
+        listed = re.findall(r"^  (\w+) ", run(group, "--help").output.partition("Commands:")[2], re.MULTILINE)
+        assert sorted(listed) == ["add", "email", "link", "list", "revoke"]
+        for command in listed:
+            text = run(group, command, "--help").output
+            assert "{" not in text
+            assert other not in text.lower()
+
+
+def test_lists_hold_those_of_the_role_only(study):
+    assert json.loads(run("coordinators", "list", "--study", study, "--json").stdout) == [
+        {"coordinator": "grace", "active": True}
+    ]
+    assert [row["reviewer"] for row in json.loads(run("reviewers", "list", "--study", study, "--json").stdout)] == [
+        "ada", "ben",
+    ]  # fmt: skip

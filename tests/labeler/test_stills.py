@@ -1,0 +1,159 @@
+"""Still pictures of an item: well-formed, with all runs and every spike, small, and without anything that runs."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labeler import binning, stills
+
+SVG = "{http://www.w3.org/2000/svg}"
+WIDTH, HEIGHT = 34, 26
+
+
+def noise(n_runs=10, n_iterations=3000, seed=1):
+    return list(np.random.default_rng(seed).uniform(1.0, 1.05, (n_runs, n_iterations)))
+
+
+def drawn(runs, rule="core", label="The runs of item ABC", panel=(WIDTH, HEIGHT)):
+    return stills.svg(binning.payload(runs, "s"), rule=rule, label=label, panel=panel)
+
+
+def panels(text):
+    return ElementTree.fromstring(text).findall(f"{SVG}g")
+
+
+def points(path):
+    """The points of a path as (x, y)."""
+    numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", path.attrib["d"])]
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def band_and_line(panel):
+    band, line = panel.findall(f"{SVG}path")
+    return points(band), points(line)
+
+
+def place(panel):
+    x, y = re.fullmatch(r"translate\((\d+) (\d+)\)", panel.attrib["transform"]).groups()
+    return int(x), int(y)
+
+
+@pytest.mark.parametrize("n_runs", range(2, 21))
+@pytest.mark.parametrize("rule", binning.AXIS_RULES)
+def test_every_run_has_a_panel_of_its_own_inside_the_picture(n_runs, rule):
+    text = drawn(noise(n_runs, 200), rule)
+    root = ElementTree.fromstring(text)
+    places = [place(panel) for panel in panels(text)]
+    assert len(set(places)) == len(places) == n_runs
+    columns, rows = (len(set(axis)) for axis in zip(*places, strict=True))
+    assert columns <= 5
+    assert (rows - 1) * columns < n_runs <= rows * columns
+    left, top, width, height = (float(number) for number in root.attrib["viewBox"].split())
+    assert (left, top) == (-0.5, -0.5)  # frames of one pixel are drawn in full
+    assert (float(root.attrib["width"]), float(root.attrib["height"])) == (width, height)
+    assert max(x for x, _ in places) + WIDTH <= width - 0.5
+    assert max(y for _, y in places) + HEIGHT <= height - 0.5
+
+
+lengths = st.lists(st.integers(1, 700), min_size=2, max_size=20)
+
+
+@settings(max_examples=60, deadline=None)
+@given(lengths, st.integers(0, 99), st.sampled_from(binning.AXIS_RULES), st.sampled_from([(34, 26), (118, 84), (2, 2)]))
+def test_nothing_is_drawn_outside_a_panel_whatever_the_lengths_of_runs(lengths, seed, rule, panel):
+    rng = np.random.default_rng(seed)
+    runs = [10.0 ** rng.uniform(-300, 300) * rng.lognormal(0, 2, n) for n in lengths]
+    text = drawn(runs, rule, panel=panel)
+    assert "nan" not in text
+    assert len(panels(text)) == len(lengths)
+    for shown, n in zip(panels(text), lengths, strict=True):
+        end = panel[0] * n / max(lengths)
+        for path in band_and_line(shown):
+            assert all(0 <= x <= end + 0.05 and 0 <= y <= panel[1] for x, y in path)
+
+
+@given(
+    n=st.integers(60, 20_000), at=st.floats(0, 1, exclude_max=True), run=st.integers(0, 2), up=st.booleans(),
+    panel=st.sampled_from([(34, 26), (118, 84), (240, 110)]),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_a_single_iteration_far_off_reaches_the_edge_and_only_in_its_run(n, at, run, up, panel):
+    runs = noise(3, n)
+    runs[run][int(at * n)] = 9.0 if up else 0.1
+    reached = []
+    for shown in panels(drawn(runs, "full", panel=panel)):
+        heights = [y for _, y in band_and_line(shown)[0]]
+        reached.append((min(heights) == 0) if up else (max(heights) == panel[1]))
+    assert reached == [number == run for number in range(3)]
+
+
+def test_the_band_of_a_run_worked_by_hand():
+    # full axis 1 .. 3: of 26 pixels height 1.0 is at 26, 2.0 at 13, 3.0 at 0; two iterations share 34 pixels
+    band, line = band_and_line(panels(drawn([np.array([1.0, 2.0]), np.array([3.0, 3.0])], "full"))[0])
+    assert band == [(0, 26), (17, 13), (34, 13), (34, 13), (17, 13), (0, 26)]
+    assert line == [(8.5, 26), (25.5, 13)]
+
+
+def test_a_run_on_a_level_of_its_own_lies_apart_in_the_core_axis():
+    runs = noise(10)
+    runs[4] *= 1.2
+    middles = [np.mean([y for _, y in band_and_line(shown)[1]]) for shown in panels(drawn(runs))]
+    others = middles[:4] + middles[5:]
+    assert np.ptp(others) < 1
+    assert middles[4] < min(others) - HEIGHT / 2
+
+
+@pytest.mark.parametrize("n_iterations", [1, 2, 49, 50, 51, 299, 300, 301])
+def test_runs_of_any_length_have_a_line_from_one_end_to_the_other(n_iterations):
+    for shown in panels(drawn(noise(3, n_iterations))):
+        _, line = band_and_line(shown)
+        xs = [x for x, _ in line]
+        assert xs == sorted(xs)
+        assert xs[0] + xs[-1] == pytest.approx(WIDTH, abs=0.1 + WIDTH / len(xs))  # the last window may be shorter
+
+
+def test_a_short_run_ends_where_it_ends_beside_a_longer_one():
+    short, long = panels(drawn([np.full(100, 1.0), np.full(400, 1.0)]))
+    assert max(x for x, _ in band_and_line(short)[0]) == pytest.approx(WIDTH / 4, abs=0.05)
+    assert max(x for x, _ in band_and_line(long)[0]) == WIDTH
+
+
+HOSTILE = [
+    '"><script>alert(1)</script>', "</svg><img src=x onerror=alert(1)>", "a & b &lt;c&gt;", "it's", '" onload="x',
+    "]]>", "<!--", "&#x3c;script>", "ünïcode \u202e \U0001f600",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("label", HOSTILE)
+def test_a_hostile_text_stays_a_text(label):
+    text = drawn(noise(2, 60), label=label)
+    root = ElementTree.fromstring(text)
+    assert root.attrib["aria-label"] == label
+    harmless = ElementTree.fromstring(drawn(noise(2, 60)))
+    assert [element.tag for element in root.iter()] == [element.tag for element in harmless.iter()]
+    assert set(root.attrib) == set(harmless.attrib)
+
+
+def test_a_picture_is_an_image_with_words_and_runs_nothing():
+    root = ElementTree.fromstring(drawn(noise()))
+    assert (root.tag, root.attrib["role"]) == (f"{SVG}svg", "img")
+    assert root.attrib["aria-label"] == "The runs of item ABC"
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} == {"svg", "g", "path", "rect"}
+
+
+@pytest.mark.parametrize("n_runs", [2, 10, 20])
+@pytest.mark.parametrize("n_iterations", [20, 299, 301, 3000, 30_000])
+def test_a_thumbnail_is_smaller_than_40_kb_however_long_the_runs(n_runs, n_iterations):
+    assert len(drawn(noise(n_runs, n_iterations)).encode()) < 40_000
+
+
+@pytest.mark.parametrize("n_iterations", [300, 5_000, 30_000])
+def test_no_more_points_are_drawn_than_fit(n_iterations):
+    for shown in panels(drawn(noise(3, n_iterations))):
+        band, line = band_and_line(shown)
+        assert len(band) <= 2 * (WIDTH + 1)
+        assert len(line) <= WIDTH

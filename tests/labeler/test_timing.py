@@ -1,0 +1,92 @@
+"""Time on task: what of the time between the painting of an item and its answer counts."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labeler.timing import HIDDEN, IDLE, IDLE_LIMIT_MS, time_on_task, typical
+
+DAY_MS = 86_400_000
+
+dwells = st.integers(0, DAY_MS)
+pauses = st.tuples(st.integers(0, DAY_MS), st.integers(0, DAY_MS), st.sampled_from([HIDDEN, IDLE])).map(list)
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from([HIDDEN, IDLE]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize(
+    ("pauses", "expected"),
+    [
+        ([], 200_000),
+        ([[0, 60_000, IDLE]], 200_000),  # up to a minute without a sign counts: they may be looking
+        ([[0, 60_001, IDLE]], 199_999),
+        ([[5_000, 150_000, IDLE]], 110_000),  # 150 s, of which 60 s count: 90 s less
+        ([[5_000, 150_000, HIDDEN]], 50_000),
+        ([[5_000, 1, HIDDEN]], 199_999),
+        ([[0, 70_000, IDLE], [80_000, 70_000, IDLE]], 180_000),  # each pause has a minute of its own
+        ([[0, 20_000, HIDDEN], [30_000, 90_000, IDLE], [150_000, 1_000, HIDDEN]], 149_000),
+        ([[0, 200_000, HIDDEN]], 0),
+        ([[0, 900_000, HIDDEN]], 0),  # a clock that stepped
+    ],
+)
+def test_time_on_task_worked_by_hand(pauses, expected):
+    assert time_on_task(200_000, {"pauses": pauses}) == expected
+
+
+def test_a_minute_without_a_sign_of_the_reviewer_counts():
+    assert IDLE_LIMIT_MS == 60_000
+
+
+def test_without_word_of_pauses_all_time_counts():
+    assert time_on_task(900, {}) == 900
+    assert time_on_task(0, {}) == 0
+
+
+@given(dwells, st.lists(pauses, max_size=5), pauses)
+def test_a_further_pause_never_makes_it_longer(dwell_ms, earlier, one_more):
+    before = time_on_task(dwell_ms, {"pauses": earlier})
+    assert 0 <= time_on_task(dwell_ms, {"pauses": [*earlier, one_more]}) <= before <= dwell_ms
+
+
+@given(dwells, st.lists(pauses, max_size=5), st.randoms(use_true_random=False))
+def test_the_order_in_which_pauses_were_noted_does_not_matter(dwell_ms, noted, random):
+    shuffled = random.sample(noted, len(noted))
+    assert time_on_task(dwell_ms, {"pauses": shuffled}) == time_on_task(dwell_ms, {"pauses": noted})
+
+
+@given(dwells, st.integers(0, DAY_MS), st.integers(0, DAY_MS))
+def test_hidden_time_never_counts_for_more_than_idle_time(dwell_ms, start, length):
+    hidden, idle = ({"pauses": [[start, length, why]]} for why in (HIDDEN, IDLE))
+    assert time_on_task(dwell_ms, hidden) <= time_on_task(dwell_ms, idle)
+
+
+@given(dwells, anything)
+def test_whatever_a_browser_sends_as_pauses_the_time_stays_between_nothing_and_all_of_it(dwell_ms, noted):
+    time_ms = time_on_task(dwell_ms, {"pauses": noted})
+    assert type(time_ms) is int
+    assert 0 <= time_ms <= dwell_ms
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        None, "hidden", 7, {"hidden": 100}, [None], ["hidden"], [[]], [[0, 50_000]], [[0, 50_000, HIDDEN, 1]],
+        [[0, "50000", HIDDEN]], [[0, 50_000.5, HIDDEN]], [["0", 50_000, HIDDEN]], [[0, -50_000, HIDDEN]],
+        [[0, 0, HIDDEN]], [[0, 90_000, "asleep"]], [[0, 90_000, None]], [{"start": 0, "length": 90_000, "why": HIDDEN}],
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_junk_among_the_pauses_is_passed_over_and_the_rest_counts(junk):
+    assert time_on_task(100_000, {"pauses": junk}) == 100_000
+    if isinstance(junk, list):
+        assert time_on_task(100_000, {"pauses": [*junk, [0, 30_000, HIDDEN]]}) == 70_000
+
+
+def test_the_typical_time_is_the_median_in_seconds():
+    assert typical([1_000, 9_000, 2_500]) == 2.5
+    assert typical(time for time in (1_000, 2_000)) == 1.5
+    assert typical([0]) == 0.0
+    assert typical([]) is None

@@ -1,0 +1,291 @@
+"""What reviewers see beside the labelling screen (My labels, Guide, Practice), and the form for the protocol."""
+
+import json
+import re
+from datetime import UTC, datetime
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labeler.model import Protocol, Role
+from labeler.service import coordinating, guide, identity, reviewing
+from labeler.store import labels, open_database
+from labeler.ui.reviewer import label, own_words, practice
+from tests.labeler.conftest import NOW, id_of, make_study, submission
+from tests.labeler.ui.test_evidence_pages import pictures
+from tests.labeler.ui.test_pages import LIMIT_S, app_page, coordinator_page, opened, reviewer_page, texts
+
+TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
+HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ `c`"
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """ada has answered 50 items of 51: 40 similar, 8 dissimilar, 2 not sure; some flagged, commented or revised."""
+    path = tmp_path_factory.mktemp("own") / "own.study"
+    make_study(path, n_items=51, reviewers=("ada", "ben"), plan=False)
+    with open_database(path) as db:
+        parameters = coordinating.PlanParameters(seed=1, overlap=0.0, retest=0)
+        coordinating.confirm_plan(db, parameters, actor="carol", now=NOW)
+        ada = id_of(db, "ada")
+        for number in range(50):
+            answer = "not sure" if number < 2 else "dissimilar" if number < 10 else "similar"
+            said = {"flag": number % 10 == 5, "comment": {7: "a step", 49: HOSTILE}.get(number)}
+            task = reviewing.offers(db, ada)[0]
+            event = {"event_id": f"e{number}", "code": task.code, "revision": 0, "answer": answer, "dwell_ms": 4000}
+            reviewing.submit(db, ada, reviewing.submission_from(event | said), now=NOW)
+        first = reviewing.own_labels(db, ada)[-1].task
+        reviewing.submit(db, ada, submission(first, "not sure", dwell_ms=6000), now=NOW)
+    return path
+
+
+def rows(page):
+    """The codes of the items on the page."""
+    return [button.key.removeprefix("revise-") for button in page.button]
+
+
+def my_page(path):
+    return opened(reviewer_page, "my_labels", path, "ada")
+
+
+def own(path):
+    with open_database(path) as db:
+        return reviewing.own_labels(db, id_of(db, "ada"))
+
+
+def show(page, name):
+    page.radio[0].set_value(name).run()
+    assert [error.message for error in page.exception] == []
+    return page
+
+
+def test_my_labels_come_twenty_a_page_newest_first(many):
+    page, everything = my_page(many), [one.task.code for one in own(many)]
+    assert rows(page) == everything[:20]
+    for code, picture in zip(everything, pictures(page), strict=False):
+        assert f'aria-label="The runs of item {code}"' in picture
+    assert len(pictures(page)) == 20
+    assert page.number_input[0].label == "Page of 3, newest first"
+    seen = []
+    for number in (1, 2, 3):
+        page.number_input[0].set_value(number).run()
+        seen += rows(page)
+    assert seen == everything
+    assert len(set(seen)) == 50
+
+
+def test_filters_say_how_many_there_are_and_keep_exactly_these(many):
+    page = my_page(many)
+    counts = {"all": 50, "similar": 40, "dissimilar": 8, "not sure": 2, "flagged": 5, "with a comment": 2, "revised": 1}
+    assert page.radio[0].options == [f"{name} ({count})" for name, count in counts.items()]
+    for name, count in counts.items():
+        expected = [one.task.code for one in own(many) if own_words.FILTERS[name](one)]
+        assert len(expected) == count
+        assert rows(show(page, name)) == expected[:20]
+
+
+def test_a_filter_chosen_on_the_last_page_shows_its_own_first(many):
+    page = my_page(many)
+    page.number_input[0].set_value(3).run()
+    assert len(rows(page)) == 10
+    assert len(rows(show(page, "flagged"))) == 5
+    assert len(page.number_input) == 0
+
+
+def test_a_filter_that_keeps_nothing_leaves_the_page_whole(many, tmp_path):
+    path = tmp_path / "few.study"
+    make_study(path, n_items=4, reviewers=("ada", "ben"), plan=True)
+    with open_database(path) as db:
+        ada = id_of(db, "ada")
+        reviewing.submit(db, ada, submission(reviewing.offers(db, ada)[0], "similar"), now=NOW)
+    page = show(my_page(path), "flagged")
+    assert rows(page) == []
+    assert len(rows(show(page, "all"))) == 1
+
+
+def test_a_comment_is_shown_as_the_text_it_is_and_nothing_else(many):
+    page = my_page(many)
+    assert f"“{HOSTILE}”" in [element.value for element in page.text]
+    formatted = [str(element.value) for kind in ("markdown", "caption", "info") for element in getattr(page, kind)]
+    assert not [text for text in formatted if "alert" in text or "bold" in text]
+    assert not [element for element in page.get("html") if "alert" in element.proto.body]
+
+
+def test_a_row_tells_when_how_long_and_what_was_said(many):
+    page = show(my_page(many), "revised")
+    (line,) = [element.value for element in page.text]
+    assert line == "2026-11-20 12:00 UTC · 10 s · revised"  # 4 s and then 6 s
+    assert "not sure" in texts(page)
+    page = show(page, "with a comment")
+    assert any(element.value == "“a step”" for element in page.text)
+    assert "2026-11-20 12:00 UTC · 4.0 s" in [element.value for element in page.text]
+    page = show(page, "flagged")
+    assert texts(page).count("· flagged") == 5
+
+
+def test_the_pace_is_the_typical_time_and_what_is_left(many):
+    words = texts(my_page(many))
+    assert "48 of 51 done, 2 not sure. You look at an item for 4.0 s (median; pauses do not count)." in words
+    assert "At this pace about 1 min are left." in words
+
+
+def test_an_own_label_is_opened_again_and_left(many):
+    page, code = my_page(many), own(many)[3].task.code
+    page.button(key=f"revise-{code}").click().run()
+    assert "You said **similar**" in texts(page)
+    assert rows(page) == ["back"]
+    page.button(key="back").click().run()
+    assert len(rows(page)) == 20
+
+
+def test_an_item_of_somebody_else_is_not_opened(many, monkeypatch):
+    monkeypatch.setenv("LABELER_STUDY", str(many))
+    with open_database(many) as db:
+        foreign = reviewing.offers(db, id_of(db, "ben"))[0].code
+        secret = identity.invite(db, "ada", Role.REVIEWER, actor="test", now=TODAY)
+        token = identity.sign_in(db, secret, now=TODAY)
+    page = AppTest.from_function(app_page, args=(token,), default_timeout=LIMIT_S).run()
+    page.session_state["chosen"] = foreign
+    (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == "my-labels"]
+    page.run()
+    assert [error.value for error in page.error] == [f"Item {foreign} is none of yours."]
+    assert "You said" not in texts(page)
+
+
+@pytest.fixture
+def study(masters, tmp_path):
+    """A planned study that a test may change."""
+    path = tmp_path / "planned.study"
+    path.write_bytes(masters["planned"].read_bytes())
+    return path
+
+
+def change(path, **changes):
+    with open_database(path) as db:
+        coordinating.set_protocol(db, Protocol(**changes), actor="carol", now=NOW)
+
+
+def test_the_guide_shows_question_protocol_and_examples(study):
+    change(study, min_span=0.25, instructions=HOSTILE, asks_confidence=True)
+    page = opened(reviewer_page, "guide", study, "ada")
+    words = texts(page)
+    assert page.info[0].value == "Are these runs alike?"
+    assert HOSTILE in [element.value for element in page.text]  # as the text it is
+    assert "25 % of the median" in " ".join(words.split())
+    assert "Say how sure you are" in words
+    for example in (*guide.worked_examples(), *guide.schematic_examples()):
+        verdict = {"similar": "similar", "dissimilar": "dissimilar", None: "people differ"}[example.category]
+        assert f"**{example.title}: {verdict}.**" in words
+    labels_in = [re.search(r'aria-label="([^"]*)"', picture)[1] for picture in pictures(page)]
+    examples = (*guide.worked_examples(), *guide.schematic_examples())
+    assert labels_in == [f"Example: {example.title}" for example in examples]
+
+
+def test_the_guide_without_instructions_names_no_coordinator(study):
+    assert "From your coordinator" not in texts(opened(reviewer_page, "guide", study, "ada"))
+
+
+@pytest.mark.parametrize("rule", ["core", "pooled", "full"])
+def test_guide_my_labels_and_practice_open_under_every_axis_rule(study, rule):
+    change(study, axis_rule=rule)
+    for module in ("guide", "practice", "my_labels", "label"):
+        assert opened(reviewer_page, module, study, "ada").error.len == 0
+
+
+@pytest.mark.parametrize("module", ["guide", "practice"])
+def test_guide_and_practice_tell_nothing_of_the_study(study, module):
+    with open_database(study) as db:
+        hidden = {item.name for item in coordinating.list_items(db)} | {
+            "ben",
+            "cleo",
+            "dan",
+            "carol",
+            "overlap",
+            "fresh",
+        }
+        hidden |= {code for (code,) in db.execute("SELECT code FROM assignments")}
+    page = opened(reviewer_page, module, study, "ada")
+    assert [word for word in hidden if re.search(rf"\b{re.escape(word)}\b", texts(page))] == []
+
+
+def practise(said):
+    """The practice page after these answers."""
+    page = AppTest.from_function(reviewer_page, args=("practice", said["study"], "ada"), default_timeout=LIMIT_S)
+    page.session_state["practice_seed"] = 7
+    page.session_state["practice_said"] = said["said"]
+    page.run()
+    assert [error.message for error in page.exception] == []
+    return page
+
+
+def test_practice_ends_with_what_is_known_and_begins_anew(study):
+    made = guide.practice_round(7)
+    said = {f"P{number}": "similar" for number in range(1, 7)}
+    page = practise({"study": str(study), "said": said})
+    assert [element.value for element in page.text] == [
+        f"P{number}: {example.feedback('similar')}" for number, example in enumerate(made, start=1)
+    ]
+    page.button(key="again").click().run()
+    assert page.session_state["practice_said"] == {}
+    assert len(page.text) == 0
+
+
+def test_practice_keeps_nothing(study):
+    practise({"study": str(study), "said": {"P1": "similar"}})
+    with open_database(study) as db:
+        assert labels.n_labels(db) == 0
+
+
+def test_practice_shows_a_made_item_as_the_screen_shows_an_item(study):
+    with open_database(study) as db:
+        ada = id_of(db, "ada")
+        (offer, _) = label.screen(db, ada, None, ())["offers"]
+    made = practice.shown("P1", guide.practice_round(7)[0])
+    assert set(made) <= set(offer)
+    assert set(made["picture"]) == set(offer["picture"])
+    assert json.dumps(made, allow_nan=False)
+
+
+def test_the_label_page_sends_only_pictures_that_the_screen_lacks(study):
+    with open_database(study) as db:
+        ada = id_of(db, "ada")
+        codes = [task.code for task in reviewing.offers(db, ada)]
+        for known in ((), codes[:1], codes):
+            sent = [offer["picture"] is not None for offer in label.screen(db, ada, None, known)["offers"]]
+            assert sent == [code not in known for code in codes]
+
+
+def protocol_page(path):
+    return opened(coordinator_page, "study", path)
+
+
+def save(page):
+    (button,) = [button for button in page.button if button.label == "Save protocol"]
+    button.click().run()
+    assert [error.message for error in page.exception] == []
+
+
+def protocol_of(path):
+    with open_database(path) as db:
+        return coordinating.get_study(db).protocol
+
+
+def test_the_study_page_changes_the_protocol(study):
+    page = protocol_page(study)
+    page.radio[0].set_value("full")
+    page.number_input[0].set_value(0.3)
+    page.checkbox[0].check()
+    page.checkbox[1].check()
+    page.text_area[0].set_value("Mind the warm-up.")
+    save(page)
+    assert protocol_of(study) == Protocol("full", 0.3, True, True, "Mind the warm-up.")
+    save(protocol_page(study))
+    assert protocol_of(study) == Protocol("full", 0.3, True, True, "Mind the warm-up.")
+
+
+def test_the_study_page_shows_a_fixed_protocol_that_cannot_be_changed(many):
+    page = protocol_page(many)
+    assert page.radio[0].value == "core"
+    fields = [page.radio[0], page.number_input[0], *page.checkbox, page.text_area[0]]
+    assert [field.disabled for field in fields] == [True] * 5
+    assert [button.disabled for button in page.button if button.label == "Save protocol"] == [True]

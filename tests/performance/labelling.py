@@ -1,0 +1,179 @@
+"""How fast labelling is in a real browser, beside plain Streamlit pages with native buttons and Altair charts.
+
+    python -m tests.performance.labelling [--rounds 5] [--json FILE]
+
+On the benchmarks of LABELER_ICPE_DIR, or the bundled demo data (then fewer items). What is timed, and how: probe.js.
+Bytes are payloads of websocket frames before compression, both directions, counted in a round of its own.
+"""
+
+import argparse
+import base64
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, free_port, stop_server, wait_until_served
+from tests.performance.measuring import busy_s, machine, percentiles, print_table
+from tests.performance.rig import Made, make_study, serving
+
+HERE = Path(__file__).parent
+PROBE = HERE / "probe.js"
+VIEWPORT = {"width": 1440, "height": 800}
+PER_ROUND = 10
+N_WARM = 3  # presses before anything is timed
+N_OPENINGS = 7
+LOOKED_MS = 320  # how long an item is on the screen before it is answered
+GOALS = {"painted p50": 16, "painted p95": 50, "acknowledged p50": 60, "first item": 1000}
+
+
+@dataclass
+class Subject:
+    """A page that is timed."""
+
+    name: str
+    url: str
+    page: Page | None = None
+    presses: list[dict[str, Any]] = field(default_factory=list)
+    first_ms: list[float] = field(default_factory=list)
+    bytes_an_item: float = 0.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5, help=f"of {PER_ROUND} items on every page, in turn")
+    parser.add_argument("--json", type=Path, default=None)
+    arguments = parser.parse_args()
+    print(f"Machine: {machine()}", flush=True)
+    begun, busy = time.perf_counter(), busy_s()
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        made = make_study(Path(folder) / "bench.study", 3)
+        subjects = [
+            Subject("review component", stack.enter_context(serving(made)).link("r00")),
+            Subject("Altair, 30 000 points", stack.enter_context(plain(made, "r01", "points"))),
+            Subject("Altair, 300 bins a run", stack.enter_context(plain(made, "r02", "bins"))),
+        ]
+        playwright = stack.enter_context(sync_playwright())
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
+        measure(browser, subjects, arguments.rounds)
+        browser.close()
+    n_busy = (busy_s() - busy) / (time.perf_counter() - begun)
+    result = report(subjects) | {"machine": machine(), "busy cores": n_busy, "goals": GOALS}
+    print(f"\nOn average {n_busy:.1f} cores were busy, this benchmark and everything else together.")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def plain(made: Made, reviewer: str, kind: str) -> Iterator[str]:
+    """The page to compare with, on a server of its own."""
+    port = free_port()
+    options = {"server.port": port, "server.headless": "true", "server.address": "127.0.0.1",
+               "server.fileWatcherType": "none", "browser.gatherUsageStats": "false"}  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", HERE / "plain_page.py"]
+        + [f"--{name}={value}" for name, value in options.items()]
+        + ["--", str(made.study), reviewer, kind],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        wait_until_served(process, port)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        stop_server(process)
+
+
+def measure(browser: Browser, subjects: list[Subject], rounds: int) -> None:
+    """All pages in turn, so that a noisy moment of the machine hits every one."""
+    for subject in subjects:
+        subject.page = opened(browser, subject.url)
+        label(subject.page, N_WARM)
+    for _ in range(rounds):
+        for subject in subjects:
+            subject.presses += label(subject.page, PER_ROUND)
+    for subject in subjects:
+        subject.bytes_an_item = bytes_an_item(subject.page)
+        subject.page.context.close()
+    for _ in range(N_OPENINGS):
+        for subject in subjects:
+            page = opened(browser, subject.url)
+            subject.first_ms.append(page.evaluate("() => __probe.firstPaint()"))
+            page.context.close()
+
+
+def opened(browser: Browser, url: str) -> Page:
+    """A visit with an empty cache, up to the first item."""
+    page = browser.new_context(viewport=VIEWPORT).new_page()
+    page.add_init_script(path=PROBE)
+    page.goto(url)
+    page.evaluate("() => __probe.ready(0)")
+    return page
+
+
+def label(page: Page, n: int) -> list[dict[str, Any]]:
+    """Label the next n items; the times of each press in ms since the key went down."""
+    before = page.evaluate("() => __probe.times.length")
+    for number in range(n):
+        page.evaluate(f"() => __probe.ready({LOOKED_MS})")
+        page.keyboard.press("sd"[number % 2])
+    page.evaluate("() => __probe.ready(0)")
+    return page.evaluate("before => __probe.times.slice(before)", before)
+
+
+def bytes_an_item(page: Page) -> float:
+    """What goes through the websocket for one label, both directions together."""
+    sizes: list[int] = []
+    session = page.context.new_cdp_session(page)
+    for name in ("Received", "Sent"):
+        session.on(f"Network.webSocketFrame{name}", lambda event: sizes.append(payload_size(event["response"])))
+    session.send("Network.enable")
+    label(page, PER_ROUND)
+    page.evaluate("() => __probe.ready(500)")  # the end of the last page run, too
+    session.detach()
+    return sum(sizes) / PER_ROUND
+
+
+def payload_size(frame: dict[str, Any]) -> int:
+    is_text = frame["opcode"] == 1
+    return len(frame["payloadData"].encode() if is_text else base64.b64decode(frame["payloadData"]))
+
+
+def report(subjects: list[Subject]) -> dict[str, Any]:
+    """Print what was measured, and how many times faster the first page is."""
+    rows = [row_of(subject) for subject in subjects]
+    print_table("Labelling by keyboard; times in ms since the key went down, the first item since opening", rows)
+    numbers = [name for name in rows[0] if isinstance(rows[0][name], float)]
+    ratios = [
+        {"page": row["page"]} | {name: row[name] / rows[0][name] for name in numbers} for row in rows[1:]
+    ]  # how many times what the review component takes
+    print_table("The same as multiples of the review component", ratios)
+    return {"rows": rows, "ratios": ratios, "presses": {subject.name: subject.presses for subject in subjects}}
+
+
+def row_of(subject: Subject) -> dict[str, Any]:
+    painted = percentiles([press["painted"] for press in subject.presses], 50, 95)
+    acknowledged = percentiles([press["acked"] for press in subject.presses], 50, 95)
+    return {
+        "page": subject.name,
+        "items": len(subject.presses),
+        "painted p50": painted[0],
+        "painted p95": painted[1],
+        "acknowledged p50": acknowledged[0],
+        "acknowledged p95": acknowledged[1],
+        "kB an item": subject.bytes_an_item / 1000,
+        "first item": float(median(subject.first_ms)),
+    }
+
+
+if __name__ == "__main__":
+    main()

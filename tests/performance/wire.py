@@ -1,0 +1,134 @@
+"""A reviewer without a browser: signs in over HTTP and speaks Streamlit's protocol over the websocket."""
+
+import asyncio
+import http.client
+import json
+import time
+from contextlib import suppress
+from typing import Any, Self
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+from labeler.ui.app import SESSION_COOKIE
+
+ANSWER_LIMIT_S = 30
+REMEMBERED = 8  # pictures that the component keeps
+VIEW = {"axis": "core", "log": False, "overlay": False, "run": None, "width": 1280, "height": 625, "density": 1,
+        "pauses": []}  # fmt: skip
+
+
+class Refused(Exception):
+    """The server did not keep an answer; the message is its own."""
+
+
+class Visit:
+    """One window of one reviewer."""
+
+    def __init__(self, socket: ClientConnection, url: str) -> None:
+        self._socket, self._url = socket, url
+        self._widget = self._page = ""
+        self._cached: list[str] = []
+        self._have: list[str] = []
+        self.data: dict[str, Any] = {}
+        self.n_bytes = 0
+
+    @classmethod
+    async def open(cls, url: str, secret: str) -> Self:
+        """Sign in, open the page, wait for the first items."""
+        cookie = await asyncio.to_thread(_sign_in, url, secret)
+        socket = await connect(
+            f"ws{url.removeprefix('http')}/_stcore/stream", origin=url, subprotocols=["streamlit"], max_size=None,
+            additional_headers={"Cookie": cookie}, open_timeout=ANSWER_LIMIT_S,
+        )  # fmt: skip
+        visit = cls(socket, url)
+        await visit._send()
+        await visit._until(lambda data: True)
+        await visit._finished()
+        return visit
+
+    async def label(self, answer: str) -> tuple[str, float]:
+        """Answer the item that is offered first; the event's id, and how long until it was acknowledged.
+
+        Raises
+        ------
+        Refused
+        TimeoutError
+        """
+        offer, event_id = self.data["offers"][0], uuid4().hex
+        event = {
+            "event_id": event_id, "view": VIEW, "code": offer["code"], "revision": offer["revision"], "answer": answer,
+            "dwell_ms": 700, "flag": False, "comment": None, "confidence": None, "have": self._have,
+        }  # fmt: skip
+        sent = time.perf_counter()
+        await self._send(json.dumps([{"event": "event", "value": event}], separators=(",", ":")))
+        received = await self._until(lambda data: (data["ack"] or {}).get("event_id") == event_id)
+        if not self.data["ack"]["saved"]:
+            raise Refused(self.data["ack"]["message"])
+        return event_id, received - sent
+
+    async def finish(self) -> None:
+        """Read the rest of a page run, as a browser would."""
+        await self._finished()
+
+    async def close(self) -> None:
+        with suppress(OSError):
+            await self._socket.close()
+
+    async def _send(self, trigger: str | None = None) -> None:
+        message = BackMsg()
+        rerun = message.rerun_script
+        rerun.page_script_hash = self._page
+        rerun.cached_message_hashes.extend(self._cached)
+        rerun.context_info.timezone = "UTC"
+        rerun.context_info.locale = "en-US"
+        rerun.context_info.url = f"{self._url}/"
+        rerun.context_info.color_scheme = "light"
+        rerun.widget_states.SetInParent()
+        if trigger is not None:
+            rerun.widget_states.widgets.add(id=self._widget, json_trigger_value=trigger)
+        await self._socket.send(message.SerializeToString())
+
+    async def _until(self, wanted: Any) -> float:
+        """Read up to the component's data that are wanted; when they came."""
+        async with asyncio.timeout(ANSWER_LIMIT_S):
+            while True:
+                message, at = await self._next()
+                element = message.delta.new_element.bidi_component
+                if message.WhichOneof("type") == "delta" and element.json:
+                    self._take(message, element)
+                    if wanted(self.data):
+                        return at
+
+    async def _finished(self) -> None:
+        async with asyncio.timeout(ANSWER_LIMIT_S):
+            while (await self._next())[0].WhichOneof("type") != "script_finished":
+                pass
+
+    async def _next(self) -> tuple[ForwardMsg, float]:
+        frame = await self._socket.recv(decode=False)
+        at = time.perf_counter()
+        self.n_bytes += len(frame)
+        return ForwardMsg.FromString(frame), at
+
+    def _take(self, message: ForwardMsg, element: Any) -> None:
+        self.data = json.loads(element.json)
+        self._widget = f"$$STREAMLIT_INTERNAL_KEY_{element.id}__events"
+        self._page = message.metadata.active_script_hash
+        self._cached = [*self._cached[-1:], message.hash]
+        codes = [offer["code"] for offer in self.data["offers"]]
+        self._have = [*(code for code in self._have if code not in codes), *codes][-REMEMBERED:]
+
+
+def _sign_in(url: str, secret: str) -> str:
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=ANSWER_LIMIT_S)
+    connection.request("GET", f"/join/{secret}")
+    answer = connection.getresponse()
+    cookie = (answer.getheader("set-cookie") or "").partition(";")[0]
+    connection.close()
+    if not cookie.startswith(SESSION_COOKIE):
+        raise RuntimeError(f"not signed in: status {answer.status}")
+    return cookie
