@@ -10,14 +10,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations, islice, zip_longest
 from math import ceil, floor
 
 from labeler.errors import InputError
 from labeler.model import Assignment, Kind, PlanParameters
 
 MIN_RETEST_GAP, RETEST_GAP_SHARE = 50, 0.25
-ALL = -1  # the block of an item that all reviewers label
+MIN_ITEMS_LEFT = 2  # by a calibration round
+ALL = -1  # the block of an item that all reviewers label, and of an assignment that the third round adds
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,9 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
     Returns
     -------
     Plan
-        Every item is labelled by exactly `per_item` reviewers, or by all of them. Wishes that the items cannot meet
-        (retests far enough apart) are in `shortfalls`; the plan never fails for them.
+        The items of the calibration round come first and for all reviewers. Every other item is labelled by exactly
+        `per_item` reviewers, or by all of them. Wishes that the items cannot meet (retests far enough apart) are in
+        `shortfalls`; the plan never fails for them.
 
     Raises
     ------
@@ -65,10 +67,14 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
     """
     people = sorted(set(reviewers))
     _check(items, people, parameters)
-    parts = _paper_parts(items, people, parameters) if parameters.paper else _balanced_parts(items, people, parameters)
-    drawn = [_drawn_for(reviewer, parts, items, parameters) for reviewer in people]
+    before = _calibration_items(items, parameters)
+    proper = {name: application for name, application in items.items() if name not in before}
+    split = _paper_parts if parameters.paper else _balanced_parts
+    parts = split(proper, people, parameters)
+    calibration = [_calibration_for(reviewer, before, parameters.seed) for reviewer in people]
+    drawn = [_drawn_for(reviewer, parts, proper, parameters) for reviewer in people]
     return Plan(
-        assignments=tuple(assignment for assignments, _ in drawn for assignment in assignments),
+        assignments=tuple(chain(*calibration, *(assignments for assignments, _ in drawn))),
         blocks=tuple(parts.blocks),
         shortfalls=tuple(shortfall for _, shortfall in drawn if shortfall),
     )
@@ -127,6 +133,29 @@ def _check(items: Mapping[str, str], people: Sequence[str], parameters: PlanPara
         raise InputError("The paper's design has two reviewers per item, no overlap and no retest items.")
     if parameters.retest < 0:
         raise InputError(f"The number of retest items cannot be negative, got {parameters.retest}.")
+    _check_calibration(len(items), parameters.calibration)
+
+
+def _check_calibration(n_items: int, wanted: int) -> None:
+    if wanted < 0:
+        raise InputError(f"The number of calibration items cannot be negative, got {wanted}.")
+    if wanted and n_items - wanted < MIN_ITEMS_LEFT:
+        raise InputError(
+            f"Of {n_items} items at most {max(n_items - MIN_ITEMS_LEFT, 0)} can be calibration items, got {wanted}: "
+            f"the study itself needs {MIN_ITEMS_LEFT}."
+        )
+
+
+def _calibration_items(items: Mapping[str, str], parameters: PlanParameters) -> Mapping[str, str]:
+    """The first item of each application, then the second of each, until there are enough: item to application."""
+    applications = _by_application(items, partial(key, parameters.seed, "calibration"))
+    in_turn = (name for turn in zip_longest(*applications) for name in turn if name is not None)
+    return {name: items[name] for name in islice(in_turn, parameters.calibration)}
+
+
+def _calibration_for(reviewer: str, items: Mapping[str, str], seed: int) -> list[Assignment]:
+    order = _presentation_order(items, items, partial(key, seed, "calibration", reviewer))
+    return [Assignment(reviewer, name, Kind.CALIBRATION, ALL, position) for position, name in enumerate(order)]
 
 
 def _drawn_for(
@@ -139,7 +168,7 @@ def _drawn_for(
     sequence = _with_retests(order, items, parameters.retest, partial(key, parameters.seed, "retest", reviewer))
     assignments = [
         Assignment(reviewer, name, Kind.RETEST if again else kinds[name], parts.block_of.get(name, ALL), position)
-        for position, (name, again) in enumerate(sequence)
+        for position, (name, again) in enumerate(sequence, start=parameters.calibration)
     ]
     planned = len(sequence) - len(order)
     shortfall = (
@@ -152,18 +181,23 @@ def _drawn_for(
 def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters) -> _Parts:
     """Every run of consecutive items, so also every application, is spread evenly over the blocks."""
     keyed = partial(key, parameters.seed)
-    by_application: dict[str, list[str]] = defaultdict(list)
-    for name, application in items.items():
-        by_application[application].append(name)
     shared: list[str] = []
     rest: list[str] = []
-    for application in sorted(by_application, key=lambda name: (keyed(name), name)):
-        names = sorted(by_application[application], key=partial(keyed, application))
+    for names in _by_application(items, keyed):
         n_shared = floor(parameters.overlap * len(names) + 1 / 2)
         shared += names[:n_shared]
         rest += names[n_shared:]
     blocks = balanced_blocks(people, parameters.per_item, parameters.seed)
     return _Parts(blocks, {name: j % len(blocks) for j, name in enumerate(rest)}, shared)
+
+
+def _by_application(items: Mapping[str, str], keyed: Callable[..., str]) -> list[list[str]]:
+    """The items of each application in the order of their keys, the applications in the order of theirs."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for name, application in items.items():
+        groups[application].append(name)
+    applications = sorted(groups, key=lambda name: (keyed(name), name))
+    return [sorted(groups[application], key=partial(keyed, application)) for application in applications]
 
 
 def _paper_parts(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters) -> _Parts:

@@ -270,6 +270,9 @@ def test_the_papers_586_items_make_four_parts_of_98_and_two_of_97():
         (9, 4, PlanParameters(1, overlap=1.5), r"overlap is a share between 0 and 1, got 1\.5"),
         (9, 4, PlanParameters(1, overlap=float("nan")), r"overlap is a share between 0 and 1, got nan"),
         (9, 4, PlanParameters(1, retest=-1), r"retest items cannot be negative, got -1"),
+        (9, 4, PlanParameters(1, calibration=-1), r"calibration items cannot be negative, got -1"),
+        (9, 4, PlanParameters(1, calibration=8), r"Of 9 items at most 7 can be calibration items, got 8.* needs 2\."),
+        (1, 4, PlanParameters(1, calibration=1), r"Of 1 items at most 0 can be calibration items, got 1"),
         (9, 4, PlanParameters(1, overlap=0.2, retest=0, paper=True), r"paper's design has .* no overlap"),
         (9, 4, PlanParameters(1, overlap=0, retest=5, paper=True), r"paper's design has .* no retest"),
         (9, 4, PlanParameters(1, per_item=3, overlap=0, retest=0, paper=True), r"paper's design has two reviewers"),
@@ -352,3 +355,109 @@ def test_the_hash_of_a_plan_stays_the_same_between_versions():
     # Plans are drawn again from their seed to be verified: a change here breaks every study under way.
     plan = draw_plan(items_of([7, 3, 1]), NAMES[:4], PlanParameters(11, overlap=0.25, retest=0))
     assert plan.hash == "a8f08568c76c7e73543a0a3cc30538b0f8002cf4c855b29218018c9429aad241"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n_reviewers", "parameters", "expected"),
+    [
+        ([70, 30, 15, 4], 4, PlanParameters(5), "bfdcb522c58158ee4775c9945bb83f24d0c61e800d2f43e36d03d04d2ef5168d"),
+        (
+            [40, 20], 5, PlanParameters(2**40 + 3, 3, 0.1, 7),
+            "a504007bb6d5e9d0c70064740d2f28c7a7a486c4f01df40602ee5e93f4343f30",
+        ),
+        (
+            [40, 20], 4, PlanParameters(3, overlap=0, retest=0, paper=True),
+            "5d7e160d8feec09c27830e2ded56b20a1c60957dd85ff3e606c655222ee39639",
+        ),
+    ],
+)  # fmt: skip
+def test_a_plan_without_calibration_has_the_hash_it_had_before_there_was_any(sizes, n_reviewers, parameters, expected):
+    assert draw_plan(items_of(sizes), NAMES[:n_reviewers], parameters).hash == expected
+
+
+@st.composite
+def calibrated_plans(draw):
+    people = NAMES[: draw(st.integers(2, 5))]
+    items = items_of(draw(st.lists(st.integers(1, 20), min_size=2, max_size=6)))
+    seed, calibration = draw(st.integers(0, 2**40)), draw(st.integers(0, len(items) - 2))
+    paper = PlanParameters(seed, overlap=0, retest=0, paper=True, calibration=calibration)
+    balanced = PlanParameters(seed, 2, draw(SHARES), draw(st.integers(0, 2)), calibration=calibration)
+    parameters = draw(st.sampled_from([paper, balanced]))
+    return Drawn(items, people, parameters, draw_plan(items, people, parameters))
+
+
+def calibration_of(drawn):
+    return {a.item for a in drawn.plan.assignments if a.kind == Kind.CALIBRATION}
+
+
+@given(calibrated_plans())
+@FEWER
+def test_every_reviewer_has_all_calibration_items_first_and_none_of_them_again(drawn):
+    calibration = calibration_of(drawn)
+    assert len(calibration) == drawn.parameters.calibration
+    for reviewer in drawn.people:
+        own = drawn.of(reviewer)
+        assert [a.position for a in own] == list(range(len(own)))
+        first, later = own[: len(calibration)], own[len(calibration) :]
+        assert {a.item for a in first} == calibration
+        assert {a.kind for a in first} <= {Kind.CALIBRATION}
+        assert {a.block for a in first} <= {ALL}
+        assert not {a.item for a in later} & calibration
+
+
+@given(calibrated_plans())
+@FEWER
+def test_the_study_proper_is_the_plan_of_the_items_that_calibration_leaves_only_later(drawn):
+    p, calibration = drawn.parameters, calibration_of(drawn)
+    left = {item: application for item, application in drawn.items.items() if item not in calibration}
+    plain = draw_plan(left, drawn.people, PlanParameters(p.seed, p.per_item, p.overlap, p.retest, p.paper))
+    proper = [
+        (a.reviewer, a.item, a.kind, a.block, a.position - p.calibration)
+        for a in drawn.plan.assignments
+        if a.kind != Kind.CALIBRATION
+    ]
+    assert proper == [(a.reviewer, a.item, a.kind, a.block, a.position) for a in plain.assignments]
+    assert (drawn.plan.blocks, drawn.plan.shortfalls) == (plain.blocks, plain.shortfalls)
+
+
+@given(calibrated_plans())
+@FEWER
+def test_calibration_takes_the_first_items_by_key_of_every_application_in_turn(drawn):
+    calibration, seed = calibration_of(drawn), drawn.parameters.seed
+    taken = Counter(drawn.items[item] for item in calibration)
+    for application in drawn.items.values():
+        names = [item for item, other in drawn.items.items() if other == application]
+        names.sort(key=lambda item: key_by_hand(seed, "calibration", application, item))
+        assert calibration >= set(names[: taken[application]])
+        # who has given less has no more to give, or comes later in the last turn
+        behind = [other for other in taken if taken[other] > taken[application]]
+        for other in behind if taken[application] < len(names) else []:
+            assert taken[other] == taken[application] + 1
+            assert key_by_hand(seed, "calibration", other) < key_by_hand(seed, "calibration", application)
+
+
+@given(calibrated_plans(), st.randoms(use_true_random=False))
+@FEWER
+def test_a_plan_with_calibration_does_not_depend_on_the_order_of_the_input(drawn, random):
+    items = dict(random.sample(list(drawn.items.items()), len(drawn.items)))
+    people = random.sample(drawn.people, len(drawn.people))
+    assert draw_plan(items, people, drawn.parameters) == drawn.plan
+
+
+def test_calibration_items_come_in_another_order_for_each_reviewer():
+    plan = draw_plan(items_of([1] * 40), NAMES[:2], PlanParameters(1, overlap=0, retest=0, calibration=20))
+    orders = [[a.item for a in plan.assignments if a.reviewer == name][:20] for name in NAMES[:2]]
+    assert sorted(orders[0]) == sorted(orders[1])
+    assert orders[0] != orders[1]
+    for name, order in zip(NAMES, orders, strict=False):  # each item is of an application of its own
+        assert order == sorted(order, key=lambda item: key_by_hand(1, "calibration", name, item))
+
+
+def test_calibration_of_three_applications_worked_by_hand():
+    # six of 5 + 2 + 1 items: one of each application, then one of each of the two left, then one of the last
+    items = items_of([5, 2, 1])
+    plan = draw_plan(items, NAMES[:3], PlanParameters(1, overlap=0, retest=0, calibration=6))
+    taken = Counter(items[a.item] for a in plan.assignments if a.kind == Kind.CALIBRATION and a.reviewer == "ada")
+    assert taken == {"org0/project": 3, "org1/project": 2, "org2/project": 1}
+    assert plan.loads()["ada"][Kind.CALIBRATION] == 6
+    assert sum(load[Kind.FRESH] for load in plan.loads().values()) == 4
