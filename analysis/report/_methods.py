@@ -41,15 +41,13 @@ def _sentences(content: Content) -> Iterator[str]:
 
 
 def _plan(plan: Content | None) -> Iterator[str]:
-    if not plan or "seed" not in plan:
+    if not plan or "per_item" not in plan:
         return
+    seed = f" (seed {plan['seed']})" if "seed" in plan else ""  # a study made anonymous has none
     if plan.get("paper"):
-        yield f"Items were split at random into parts, one pair of reviewers each (seed {plan['seed']})."
+        yield f"Items were split at random into parts, one pair of reviewers each{seed}."
         return
-    yield (
-        f"Each item was assigned to {plan.get('per_item', 2)} reviewers in balanced blocks within applications (seed "
-        f"{plan['seed']})."
-    )
+    yield f"Each item was assigned to {plan['per_item']} reviewers in balanced blocks within applications{seed}."
     if plan.get("overlap"):
         yield f"A share of {plan['overlap']:g} of the items was assigned to all reviewers."
     if plan.get("retest"):

@@ -3,7 +3,7 @@
 import click
 
 from labeler import __version__
-from labeler.cli import data, figures, people, planning, serving, study, verdicts
+from labeler.cli import data, figures, handover, people, planning, serving, study, verdicts
 from labeler.cli.common import Commands
 
 
@@ -19,7 +19,7 @@ def main() -> None:
 COMMANDS = (
     *(serving.serve, serving.demo, study.init, data.import_, people.reviewers, people.coordinators, study.plan),
     *(study.status, verdicts.verdicts, figures.figures, data.labels, data.report, data.replicate, study.backup),
-    *(planning.planning, planning.simulate),
+    *(planning.planning, planning.simulate, handover.merge, handover.anonymise),
 )
 for command in COMMANDS:
     main.add_command(command)

@@ -58,3 +58,8 @@ def _person(row: tuple[int, str, int, int, int]) -> Person:
     person_id, name, is_reviewer, is_coordinator, active = row
     roles = {Role.REVIEWER: is_reviewer, Role.COORDINATOR: is_coordinator}
     return Person(person_id, name, frozenset(role for role, held in roles.items() if held), bool(active))
+
+
+def emails(db: Database) -> dict[str, str]:
+    """The addresses under which providers know people, each with the person's name."""
+    return dict(db.execute("SELECT email, name FROM people WHERE email IS NOT NULL").fetchall())

@@ -1,0 +1,51 @@
+"""Commands that bring copies of a study together, and make one for others to see."""
+
+from pathlib import Path
+
+import click
+
+from labeler.cli.common import OWNER, json_option, now, opened, remark, show, study_option
+from labeler.service import anonymising, merging
+
+
+@click.command(epilog="Example: labeler merge --study cache.study cache-of-ada.study --dry-run")
+@click.argument("source", metavar="FROM", type=click.Path(path_type=Path, dir_okay=False))
+@study_option
+@click.option("--dry-run", is_flag=True, help="Only say what would be merged.")
+@json_option
+def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> None:
+    """Append the labels that were given in FROM, a copy of the study made by `labeler backup`.
+
+    Where both have different answers of a reviewer in one place, nothing of that reviewer's on that item is merged: it
+    is listed, and the exit code is 1. FROM stays as it is. Merged again it adds nothing.
+    """
+    with opened(study) as db:
+        merged = merging.merge(db, source, dry_run=dry_run, actor=OWNER, now=now())
+    show([conflict.plain() for conflict in merged.conflicts], as_json=as_json)
+    done = "would be merged" if dry_run else "merged"
+    remark(f"{merged.n_new} answers {done}, {merged.n_already_there} there already.")
+    if merged.conflicts:
+        remark(f"{len(merged.conflicts)} answers of {source} were left out: see the list.")
+        raise SystemExit(1)
+
+
+@click.command(epilog="Example: labeler anonymise --study cache.study published.study --comments keep")
+@click.argument("out", type=click.Path(path_type=Path, dir_okay=False))
+@study_option
+@click.option("--comments", type=click.Choice(["drop", "keep"]), default="drop", show_default=True,
+              help="In kept ones full names and addresses are replaced; read them all the same.")  # fmt: skip
+@click.option("--names-of-benchmarks", "benchmarks", type=click.Choice(["keep", "drop"]), default="keep",
+              show_default=True, help="Without them items, applications and files are numbered.")  # fmt: skip
+def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> None:
+    """Write a study for publication: reviewers as R1, R2, ..., coordinators as C1, ..., in random order.
+
+    Names in the log and in all texts are replaced, sign-ins and e-mail addresses removed, and so is the seed of the
+    plan, from which whoever knows the names could tell who is who. Every number of the report stays.
+    """
+    with opened(study) as db:
+        done = anonymising.anonymise(
+            db, out, keep_comments=comments == "keep", keep_benchmarks=benchmarks == "keep", actor=OWNER, now=now()
+        )
+    kept = "kept: read them before you publish" if comments == "keep" else "left out"
+    people = f"{done.n_reviewers} reviewers and {done.n_coordinators} others under new names"
+    remark(f"Wrote {out}: {people}, {done.n_comments} comments {kept}.")

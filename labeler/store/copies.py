@@ -1,0 +1,134 @@
+"""What is done with whole study files: read one that is not to be touched, and take out of one what names people."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from labeler.errors import NoStudy, StudyBusy, StudyError
+from labeler.model import Kind
+from labeler.store import migrations
+from labeler.store.database import Database, check_is_study, connect
+
+# Every column in which somebody may have written freely; those in JSON are `events.details` and `labels.view`.
+FREE_TEXTS = (
+    ("studies", "name"), ("studies", "question"), ("studies", "instructions"), ("files", "name"),
+    ("labels", "comment"), ("labels", "view"), ("verdicts", "error"), ("events", "actor"), ("events", "details"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """An assignment in words that mean the same in every copy of a study, but for its id."""
+
+    assignment_id: int
+    reviewer: str
+    item: str
+    data_hash: str
+    kind: Kind
+    block: int | None
+    position: int | None
+
+
+@contextmanager
+def read_only(path: Path) -> Iterator[Database]:
+    """A study as it is at this moment; neither the file nor its folder is written to, and no schema is changed.
+
+    Raises
+    ------
+    NoStudy, NotAStudy, NewerStudy
+    StudyError
+        If the file was last opened by an older version.
+    StudyBusy
+        At the end, if somebody wrote meanwhile: what was read may be half of it.
+    """
+    if not path.is_file():
+        raise NoStudy(f"There is no study {path}.")
+    # Nobody has a file open beside which there is no log. It is read as it lies there: SQLite would leave a log.
+    lies_still, before = not _logs(path), path.stat()
+    with Database(connect(path, mode="ro&immutable=1" if lies_still else "ro"), path) as db:
+        check_is_study(db)
+        if migrations.version(db) < len(migrations.MIGRATIONS):
+            raise StudyError(
+                f"{path} was last opened by an older version of labeler. Open it once with: labeler status "
+                f"--study {path}"
+            )
+        db.execute("BEGIN")  # everything is read as it is at one moment
+        yield db
+    after = path.stat()
+    if lies_still and (_logs(path) or (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size)):
+        raise StudyBusy(f"{path} was written to while it was read. Try again.")
+
+
+def _logs(path: Path) -> list[Path]:
+    logs = (path.with_name(f"{path.name}-{end}") for end in ("wal", "journal"))
+    return [log for log in logs if log.exists()]
+
+
+def assigned(db: Database) -> dict[str, Assigned]:
+    """Every assignment, by its code."""
+    rows = db.execute(
+        """SELECT a.code, a.assignment_id, p.name, i.name, i.data_hash, a.kind, a.block, a.position
+           FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id)"""
+    )
+    return {
+        code: Assigned(assignment_id, reviewer, item, data_hash, Kind(kind), block, position)
+        for code, assignment_id, reviewer, item, data_hash, kind, block, position in rows
+    }
+
+
+@contextmanager
+def rewritable(db: Database) -> Iterator[None]:
+    """Without the triggers that keep answers and events as they are; afterwards they are there as before.
+
+    Only for a file that nobody else has seen yet, and within a transaction: after an error nothing has changed.
+    """
+    triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        db.execute(f'DROP TRIGGER "{name}"')
+    db.execute("PRAGMA defer_foreign_keys = ON")
+    yield
+    for _, sql in triggers:
+        db.execute(sql)
+
+
+def rewrite(db: Database, table: str, column: str, rewritten: Callable[[str], str | None]) -> int:
+    """Change every text of a column, also where the texts are unique and change places; how many texts there are."""
+    found = f"SELECT rowid, {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY rowid"  # noqa: S608 - ours
+    rows = db.execute(found).fetchall()
+    changed = [(new, row_id) for row_id, text in rows if (new := rewritten(text)) != text]
+    update = f"UPDATE {table} SET {column} = "  # noqa: S608 - names of ours
+    db.executemany(f"{update} hex(randomblob(16)) WHERE rowid = ?", ((row_id,) for _, row_id in changed))
+    db.executemany(f"{update} ? WHERE rowid = ?", changed)
+    return len(rows)
+
+
+def renumber(db: Database, table: str, ids: Mapping[int, int]) -> None:
+    """Give the rows of a table other ids, from 1, with all that refers to them; `ids` has every old one."""
+    names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    places = [(table, "rowid")]
+    for (name,) in names:
+        keys = db.execute('SELECT "table", "from" FROM pragma_foreign_key_list(?)', (name,))
+        places += [(name, column) for target, column in keys if target == table]
+    for place, column in places:  # over negative ids, which are free
+        update = f"UPDATE {place} SET {column} = "  # noqa: S608 - names of the schema
+        db.executemany(f"{update} ? WHERE {column} = ?", ((-new, old) for old, new in ids.items()))
+        db.execute(f"{update} -{column} WHERE {column} < 0")
+
+
+def forget_who_signed_in(db: Database) -> None:
+    """Remove what lets people in or tells when they came: invitations, sessions, addresses; and jobs with them."""
+    for table in ("invitations", "sessions", "jobs"):
+        db.execute(f"DELETE FROM {table}")  # noqa: S608 - names above
+    db.execute("UPDATE people SET email = NULL, secret_hash = NULL, created_utc = (SELECT created_utc FROM studies)")
+
+
+def forget_parameters(db: Database) -> None:
+    """Remove the names and values of the benchmarks' parameters."""
+    db.execute("UPDATE items SET parameters = '{}'")
+
+
+def seal(db: Database) -> None:
+    """Write the file anew without what was removed from it, as one file that can be read anywhere."""
+    db.execute("VACUUM")
+    db.execute("PRAGMA journal_mode = DELETE")

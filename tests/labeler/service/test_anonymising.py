@@ -1,0 +1,380 @@
+import json
+import re
+import shutil
+from itertools import count
+
+import pytest
+
+from analysis.report import Resampling
+from labeler.errors import StudyError
+from labeler.model import Answer, Person, Role, Submission
+from labeler.service import anonymising, computing, coordinating, exchange, identity, importing, reporting, reviewing
+from labeler.service.anonymising import Anonymised, pseudonyms, replacing
+from labeler.store import copies, events, items, labels, open_database, people, studies
+from tests.labeler.conftest import (
+    NOW,
+    PARAMETERS,
+    answer_everything,
+    id_of,
+    import_all,
+    item_name,
+    log,
+    make_study,
+    result_file,
+    series,
+    submission,
+)
+
+ADA, BEN, CLEO, DAN = NAMES = ("Ada Quillfeather", "Benedikt-Zacharias", "Cleo O'Näme", "quux")
+CAROL = "Carol Wintergreen"
+MAIL, OLD_MAIL = "a.quill@mail.example.org", "ada-before@mail.example.org"
+FAST = reporting.ReportOptions(resampling=Resampling(3, n_bootstrap=100, n_sweeps=40, n_misfit=19))
+
+
+@pytest.fixture(scope="session")
+def named_study(tmp_path_factory):
+    """A study with names that stand nowhere by chance: labelled, commented, signed in to, judged and reported."""
+    path = tmp_path_factory.mktemp("named") / "named.study"
+    coordinating.create_study(
+        path, name=f"Caches of {CAROL}", question=f"Alike, {DAN}?", coordinator=CAROL, now=NOW
+    )  # fmt: skip
+    with open_database(path) as db:
+        import_all(db, *(result_file(item_name(number), series(number)) for number in range(8)))
+        for name in NAMES:
+            identity.add_person(db, name, [Role.REVIEWER], actor=CAROL, now=NOW)
+            identity.sign_in(db, identity.invite(db, name, Role.REVIEWER, actor=CAROL, now=NOW), now=NOW)
+        for address in (OLD_MAIL, MAIL):
+            identity.set_email(db, ADA, Role.REVIEWER, address, actor=CAROL, now=NOW)
+        coordinating.confirm_plan(db, PARAMETERS, actor=CAROL, now=NOW)
+        computing.compute_verdicts(db, advance=lambda *_: None, actor=CAROL)
+        comments = (f"{ADA.upper()} says {MAIL}; {OLD_MAIL}", f"as {DAN}_2, not {DAN}ish", "plain")
+        for name, comment in zip(NAMES, comments, strict=False):
+            task = reviewing.offers(db, id_of(db, name))[0]
+            sent = Submission(f"by {ADA}: {name}", task.code, 0, Answer.SIMILAR, 900, {"axis": BEN}, 1, True, comment)
+            reviewing.submit(db, id_of(db, name), sent, now=NOW)
+        answer_everything(db, {ADA: "similar", BEN: "dissimilar", CLEO: "similar", DAN: "not sure"})
+        coordinating.back_up(db, path.with_name(f"copy for {BEN}.study"), actor=CAROL, now=NOW)
+        exchange.export_labels(db, actor=CAROL, now=NOW)
+    return path
+
+
+@pytest.fixture
+def named(named_study, tmp_path):
+    shutil.copy(named_study, tmp_path / "named.study")
+    with open_database(tmp_path / "named.study") as opened:
+        yield opened
+
+
+def anonymise(db, out, **options):
+    return anonymising.anonymise(db, out, actor="owner", now=NOW, **options)
+
+
+def alphabetical(names):
+    """A token under which the new names have the order of the old ones."""
+    everyone = [Person(1, name, frozenset({Role.REVIEWER}), active=True) for name in names]
+    wanted = {name: f"R{number}" for number, name in enumerate(sorted(names), start=1)}
+    return next(token for token in map(str, count()) if pseudonyms(everyone, token) == wanted)
+
+
+def rows_of(path, sql):
+    with open_database(path) as db:
+        return db.execute(sql).fetchall()
+
+
+# Nothing of anybody is left
+
+
+def leaks(path, words):
+    content = path.read_bytes().lower()
+    spelled = {word: {word.lower().encode(), json.dumps(word.lower())[1:-1].encode()} for word in words}
+    return [word for word, forms in spelled.items() if any(form in content for form in forms)]
+
+
+@pytest.mark.parametrize("keep_comments", [True, False])
+@pytest.mark.parametrize("keep_benchmarks", [True, False])
+def test_the_bytes_of_the_file_hold_no_name_address_or_hash(named, tmp_path, keep_comments, keep_benchmarks):
+    sql = "SELECT secret_hash FROM invitations UNION ALL SELECT session_hash FROM sessions"
+    hashes = [row[0] for row in named.execute(sql)]
+    assert len(hashes) == 5 + 4
+    words = [*NAMES, CAROL, MAIL, OLD_MAIL, *hashes, studies.get(named).plan_hash]
+    words += [answer.label.event_id for answer in labels.kept(named)]
+    coordinating.back_up(named, tmp_path / "before.study", actor="owner", now=NOW)
+    assert leaks(tmp_path / "before.study", words) == words
+    done = anonymise(named, tmp_path / "out.study", keep_comments=keep_comments, keep_benchmarks=keep_benchmarks)
+    assert done == Anonymised(4, 1, 3)
+    # a part of another word is no name
+    assert leaks(tmp_path / "out.study", words) == ([DAN] if keep_comments else [])
+
+
+def test_benchmarks_without_names_are_numbered_everywhere(named, tmp_path):
+    words = [item_name(number) for number in range(8)] + ["example__app0", "bench_3"]
+    files = [row[0] for row in named.execute("SELECT sha256 FROM files")]
+    anonymise(named, tmp_path / "out.study", keep_benchmarks=False)
+    assert leaks(tmp_path / "out.study", [*words, *files]) == []
+    with open_database(tmp_path / "out.study") as out:
+        assert [item.name for item in items.all_items(out)] == [f"item-{n:03}" for n in range(1, 9)]
+        assert {item.application for item in items.all_items(out)} == {"application-001", "application-002"}
+        told = [json.loads(text) for text in events.table(out).query("action == 'import file'")["details"]]
+    in_order = sorted(item_name(number) for number in range(8))
+    assert [(row["file"], row["items"]) for row in told] == [
+        (f"file-{n + 1:03}", [f"item-{in_order.index(item_name(n)) + 1:03}"]) for n in range(8)
+    ]
+
+
+def test_the_ids_and_the_log_do_not_tell_the_order_of_the_old_names(named, tmp_path):
+    anonymise(named, tmp_path / "out.study", token="any")
+    with open_database(tmp_path / "out.study") as out:
+        ids = [(person.person_id, person.name) for person in people.all_people(out)]
+        assert sorted(ids) == [(1, "R1"), (2, "R2"), (3, "R3"), (4, "R4"), (5, "C1")]
+        assert out.execute("SELECT DISTINCT created_utc FROM people").fetchall() == [(NOW.isoformat(),)]
+        assigned = copies.assigned(out)
+        assert [row.assignment_id for _, row in sorted(assigned.items())] == list(range(1, len(assigned) + 1))
+        added = events.table(out).query("action in ('add person', 'invite')")["details"]
+        assert len(added) == 10
+        assert not [text for text in added if re.search(r"[RC]\d", text)]
+
+
+def test_the_seed_from_which_the_plan_can_be_drawn_again_is_gone(named, tmp_path):
+    anonymise(named, tmp_path / "out.study")
+    with open_database(tmp_path / "out.study") as out:
+        study = studies.get(out)
+        details = json.loads(events.table(out).query("action == 'draw plan'")["details"].iloc[0])
+    before = studies.get(named)
+    assert study.plan_parameters == {name: v for name, v in before.plan_parameters.items() if name != "seed"}
+    assert details == {**study.plan_parameters, "hash": study.plan_hash}
+
+
+def test_the_hash_of_the_plan_is_that_of_the_same_plan_over_the_new_names(named, tmp_path):
+    plan = coordinating.preview_plan(named, PARAMETERS)
+    names = pseudonyms(people.all_people(named), "t")
+    renamed = [anonymising.Assignment(names[a.reviewer], a.item, a.kind, a.block, a.position) for a in plan.assignments]
+    anonymise(named, tmp_path / "out.study", token="t")
+    with open_database(tmp_path / "out.study") as out:
+        assert studies.get(out).plan_hash == anonymising.Plan(tuple(renamed), (), ()).hash
+
+
+MACHINE_TEXTS = {
+    "studies": {"state", "axis_rule", "plan_parameters", "plan_hash", "created_utc"},
+    "files": {"sha256", "imported_utc"},
+    "items": {"name", "benchmark", "application", "parameters", "unit", "better", "data_hash"},
+    "people": {"name", "secret_hash", "created_utc", "email"},
+    "assignments": {"kind", "code"},
+    "labels": {"event_id", "answer", "created_utc"},
+    "verdicts": {
+        "classifier", "parameters", "data_hash", "verdict", "means", "clusters", "created_utc", "used_utc",
+    },
+    "events": {"at_utc", "action"},
+}  # fmt: skip
+EMPTIED = {"invitations", "sessions", "jobs"}
+
+
+def test_every_column_of_text_is_gone_through_or_known_to_hold_no_free_words(db):
+    """A new column belongs to `copies.FREE_TEXTS`, a table about people is emptied, or it is added above."""
+    tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    for table in tables - EMPTIED - {"sqlite_sequence"}:
+        texts = {row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[2] == "TEXT"}
+        free = {column for place, column in copies.FREE_TEXTS if place == table}
+        assert texts == free | MACHINE_TEXTS.get(table, set()), table
+
+
+# Everything else is as before
+
+
+def test_codes_times_and_answers_stay_with_their_people(named, tmp_path):
+    names = pseudonyms(people.all_people(named), "t")
+    anonymise(named, tmp_path / "out.study", token="t")
+    with open_database(tmp_path / "out.study") as out:
+        pairs = list(zip(labels.kept(named), labels.kept(out), strict=True))
+        one, other = copies.assigned(named), copies.assigned(out)
+    assert {code: names[row.reviewer] for code, row in one.items()} == {c: row.reviewer for c, row in other.items()}
+    for before, after in pairs:
+        assert (before.code, before.item, names[before.reviewer]) == (after.code, after.item, after.reviewer)
+        assert (before.label.answer, before.label.created, before.label.dwell_ms, before.label.flag) == (
+            after.label.answer, after.label.created, after.label.dwell_ms, after.label.flag,
+        )  # fmt: skip
+        assert after.label.comment is None
+
+
+def test_kept_comments_and_views_have_the_new_names(named, tmp_path):
+    names = pseudonyms(people.all_people(named), "t")
+    anonymise(named, tmp_path / "out.study", keep_comments=True, token="t")
+    with open_database(tmp_path / "out.study") as out:
+        kept = labels.kept(out)
+        study = studies.get(out)
+    ada, ben, dan = (names[name] for name in (ADA, BEN, DAN))
+    assert [answer.label.comment for answer in kept if answer.label.comment] == [
+        f"{ada} says {ada}; {ada}", f"as {dan}_2, not quuxish", "plain",
+    ]  # fmt: skip
+    assert {answer.label.view["axis"] for answer in kept} == {ben, "core"}
+    assert (study.name, study.question) == ("Caches of C1", f"Alike, {dan}?")
+
+
+def flat(content, place=""):
+    if isinstance(content, dict):
+        for name, value in content.items():
+            yield from flat(value, f"{place}/{name}")
+    elif isinstance(content, list):
+        for number, value in enumerate(content):
+            yield from flat(value, f"{place}/{number}")
+    else:
+        yield place, content
+
+
+def report(db):
+    content = json.loads(json.dumps(reporting.report_of_study(db, FAST, actor="owner", now=NOW)))
+    return {
+        place: value for place, value in flat(content) if place not in ("/plan/seed", "/plan/hash", "/hashes/answers")
+    }
+
+
+@pytest.mark.parametrize("keep_benchmarks", [True, False])
+def test_a_report_has_the_same_numbers(named, tmp_path, keep_benchmarks):
+    # in the order of the old names, so that tables of pairs and what is drawn at random have it too
+    names = {CAROL: "C1"} | {name: f"R{number}" for number, name in enumerate(sorted(NAMES), start=1)}
+    anonymise(named, tmp_path / "out.study", token=alphabetical(NAMES), keep_benchmarks=keep_benchmarks)
+    before = report(named)
+    with open_database(tmp_path / "out.study") as out:
+        after = report(out)
+    hidden = replacing(names)
+    before = {hidden(place): hidden(value) if isinstance(value, str) else value for place, value in before.items()}
+    if keep_benchmarks:
+        assert after == before
+    else:
+        numbers = [[v for v in each.values() if isinstance(v, (int, float))] for each in (before, after)]
+        assert numbers[0] == numbers[1]
+        assert len(numbers[0]) > 500
+
+
+def test_what_does_not_depend_on_the_order_of_reviewers_is_the_same_in_any_order(named, tmp_path):
+    anonymise(named, tmp_path / "out.study", token="another")
+    with open_database(tmp_path / "out.study") as out:
+        one, other = (reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW) for db in (named, out))
+    assert one["agreement"]["fleiss_kappa"] == other["agreement"]["fleiss_kappa"]
+    assert (one["classifiers"], one["left_out"]) == (other["classifiers"], other["left_out"])
+    pairs = [sorted((p["n"], p["agree"]) for p in each["agreement"]["pairs"]) for each in (one, other)]
+    assert pairs[0] == pairs[1]
+
+
+def test_the_new_file_is_whole_and_guarded_as_before(named, tmp_path):
+    guards = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+    before = named.execute(guards).fetchall()
+    anonymise(named, tmp_path / "out.study", keep_benchmarks=False)
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith((".", "out"))] == ["out.study"]
+    with open_database(tmp_path / "out.study") as out:
+        assert out.execute(guards).fetchall() == before
+        assert out.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert out.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert out.execute("PRAGMA freelist_count").fetchone() == (0,)
+        for table in ("labels", "events"):
+            with pytest.raises(Exception, match="only appended"):
+                out.execute(f"DELETE FROM {table}")
+        assert len(log(out)) == len(log(named))
+        assert log(out)[-1] == ("owner", "anonymise")
+        assert out.execute("SELECT count(*) FROM sessions").fetchone() == (0,)
+
+
+def test_the_original_has_one_event_more_and_is_as_before(named, tmp_path):
+    tables = ("people", "labels", "assignments", "invitations", "sessions", "studies", "items", "jobs")
+    before = [named.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
+    n_events = len(log(named))
+    anonymise(named, tmp_path / "out.study")
+    assert [named.execute(f"SELECT * FROM {table}").fetchall() for table in tables] == before
+    assert log(named)[n_events:] == [("owner", "anonymise")]
+    assert json.loads(events.table(named)["details"].iloc[-1]) == {
+        "file": "out.study", "comments": "drop", "benchmarks": "keep",
+    }  # fmt: skip
+
+
+def test_a_file_that_exists_or_cannot_be_made_is_refused_and_nothing_is_left_behind(named, tmp_path):
+    (tmp_path / "taken.study").write_text("mine")
+    before = sorted(path.name for path in tmp_path.iterdir()), log(named)
+    with pytest.raises(StudyError, match="exists already"):
+        anonymise(named, tmp_path / "taken.study")
+    with pytest.raises(StudyError, match="could not be written"):
+        anonymise(named, tmp_path / "missing" / "out.study")
+    assert (sorted(path.name for path in tmp_path.iterdir()), log(named)) == before
+    assert (tmp_path / "taken.study").read_text() == "mine"
+
+
+def test_an_error_on_the_way_leaves_nothing_behind(named, tmp_path):
+    named.execute("INSERT INTO events (at_utc, actor, action, details) VALUES ('', '', '', 'no JSON')")
+    before = sorted(path.name for path in tmp_path.iterdir()), log(named)
+    with pytest.raises(ValueError, match="Expecting value"):
+        anonymise(named, tmp_path / "out.study")
+    assert (sorted(path.name for path in tmp_path.iterdir()), log(named)) == before
+
+
+def test_the_new_names_follow_from_a_secret_drawn_anew_each_time(named, tmp_path):
+    orders = set()
+    for number in range(12):
+        out = tmp_path / f"{number}.study"
+        anonymise(named, out)
+        sql = "SELECT p.name FROM assignments a JOIN people p USING (person_id) ORDER BY a.code"
+        orders.add(tuple(rows_of(out, sql)))
+    assert len(orders) > 1
+
+
+def test_a_study_without_a_plan_or_answers_is_anonymised_too(db, tmp_path):
+    assert anonymise(db, tmp_path / "out.study") == Anonymised(0, 1, 0)
+    assert rows_of(tmp_path / "out.study", "SELECT name FROM people") == [("C1",)]
+
+
+HOSTILE = [
+    ".*",
+    "(a|b)",
+    "R1",
+    "R2",
+    "r3",
+    "name",
+    "roles",
+    "axis",
+    "a",
+    "an",
+    "An na",
+    "na",
+    "\\d+",
+    '"q"',
+    "Straße",
+    "$1",
+    "[x",
+]
+
+
+def test_hostile_names_are_replaced_and_nothing_else_is(tmp_path):
+    make_study(tmp_path / "hostile.study", n_items=20, reviewers=HOSTILE)
+    with open_database(tmp_path / "hostile.study") as db:
+        coordinating.confirm_plan(db, PARAMETERS, actor="carol", now=NOW)
+        task = reviewing.offers(db, id_of(db, "a"))[0]
+        sent = submission(task, "similar")
+        comment = "An na and STRASSE, not banana; r1 to R3, .* but x.*y"
+        reviewing.submit(
+            db,
+            id_of(db, "a"),
+            Submission(sent.event_id, sent.code, 0, sent.answer, 900, {"axis": "a"}, comment=comment),
+            now=NOW,
+        )
+        names = pseudonyms(people.all_people(db), "t")
+        anonymise(db, tmp_path / "out.study", keep_comments=True, token="t")
+    assert sorted(names.values()) == sorted(["C1", *(f"R{n}" for n in range(1, len(HOSTILE) + 1))])
+    with open_database(tmp_path / "out.study") as out:
+        (answer,) = labels.kept(out)
+        details = [json.loads(text) for text in events.table(out)["details"]]
+        assert {person.name for person in people.all_people(out)} == set(names.values())
+    assert answer.label.comment == (
+        f"{names['An na']} and {names['Straße']}, not banana; {names['R1']} to {names['r3']}, {names['.*']} but x.*y"
+    )
+    assert (answer.label.view["axis"], answer.reviewer) == (names["a"], names["a"])
+    assert answer.label.view["rule"] == "core"
+    assert {"name", "question"} <= details[0].keys()
+    assert details[1]["roles"] == ["coordinator"]
+
+
+def test_imported_labels_do_not_keep_an_id_made_from_their_reviewers_name(db, tmp_path):
+    table = importing.upload("labels.csv", b"item,reviewer,label\nx,Zebulon,similar\n")
+    exchange.import_labels(db, exchange.tables.read_labels(table), actor="owner", now=NOW)
+    (old,) = labels.kept(db)
+    assert old.label.event_id == exchange.key(0, "imported", "x", "Zebulon", "fresh", "0", "similar")
+    anonymise(db, tmp_path / "out.study")
+    assert leaks(tmp_path / "out.study", ["Zebulon", old.label.event_id]) == []
+    ((told,),) = rows_of(tmp_path / "out.study", "SELECT details FROM events WHERE action = 'import labels'")
+    assert json.loads(told)["reviewers"] == ["R1"]

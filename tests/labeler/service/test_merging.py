@@ -1,0 +1,400 @@
+import hashlib
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from labeler.errors import InputError, NewerStudy, NoStudy, NotAStudy, StudyError
+from labeler.model import Answer, Kind, Label, PlanParameters, Protocol, Role
+from labeler.service import coordinating, exchange, identity, merging, reviewing
+from labeler.service.merging import Conflict, Merged, Said
+from labeler.store import copies, events, labels, open_database, people
+from tests.labeler.conftest import NOW, answer_next, id_of, log, make_study, submission
+
+ARGS = {"actor": "owner", "now": NOW}
+
+
+@pytest.fixture
+def parted(planned, tmp_path):
+    """A study in which ada has answered once, and the path of a copy made then."""
+    answer_next(planned, "ada", "similar")
+    coordinating.back_up(planned, tmp_path / "copy.study", actor="carol", now=NOW)
+    return planned, tmp_path / "copy.study"
+
+
+def there(path, *said, minutes=0):
+    """Let people answer in the copy: (reviewer, answer)."""
+    with open_database(path) as copy:
+        for place, (name, answer) in enumerate(said):
+            answer_next(copy, name, answer, now=NOW + timedelta(minutes=minutes, seconds=place))
+
+
+def everything(db):
+    """What is kept of all answers, whatever their order and the ids in this file."""
+    table = exchange.export_labels(db, **ARGS).drop(columns="assignment")
+    return sorted(map(tuple, table.astype(object).where(table.notna(), None).to_numpy().tolist()), key=repr)
+
+
+def events_of(db):
+    return [answer.label.event_id for answer in labels.kept(db)]
+
+
+def state_of(folder):
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def test_answers_of_the_copy_are_appended_with_all_that_came_with_them(parted):
+    db, path = parted
+    with open_database(path) as copy:
+        task = reviewing.offers(copy, id_of(copy, "ben"))[0]
+        sent = reviewing.submission_from(
+            {
+                "event_id": "one", "code": task.code, "revision": 0, "answer": "dissimilar", "dwell_ms": 1234,
+                "view": {"axis": "full", "log": True}, "flag": True, "comment": "two \u2013 levels",
+            }
+        )  # fmt: skip
+        reviewing.submit(copy, id_of(copy, "ben"), sent, now=NOW + timedelta(microseconds=5))
+        wanted = everything(copy)
+    assert merging.merge(db, path, **ARGS) == Merged(1, 1, ())
+    assert everything(db) == wanted
+    assert labels.table(db)["comment"].tolist() == [None, "two \u2013 levels"]
+
+
+def test_a_merge_is_logged_with_its_counts_and_the_name_of_the_file(parted):
+    db, path = parted
+    there(path, ("ben", "similar"))
+    merging.merge(db, path, **ARGS)
+    assert log(db)[-1] == ("owner", "merge labels")
+    assert json.loads(events.table(db)["details"].iloc[-1]) == {
+        "file": "copy.study", "new": 1, "already_there": 1, "conflicts": 0,
+    }  # fmt: skip
+
+
+def test_the_same_copy_again_adds_nothing(parted):
+    db, path = parted
+    there(path, ("ben", "similar"), ("ada", "not sure"))
+    assert merging.merge(db, path, **ARGS) == Merged(2, 1, ())
+    before = everything(db)
+    assert merging.merge(db, path, **ARGS) == Merged(0, 3, ())
+    assert everything(db) == before
+
+
+def test_a_dry_run_tells_the_same_and_keeps_nothing(parted):
+    db, path = parted
+    there(path, ("ben", "similar"))
+    before = everything(db), len(log(db))
+    told = merging.merge(db, path, dry_run=True, **ARGS)
+    assert (everything(db), len(log(db)) - 1) == before  # reading them was an event
+    assert merging.merge(db, path, **ARGS) == told == Merged(1, 1, ())
+
+
+def test_the_copy_is_read_as_it_lies_there(parted, tmp_path):
+    db, path = parted
+    there(path, ("ben", "similar"))
+    (tmp_path / "apart").mkdir()
+    alone = tmp_path / "apart" / path.name
+    shutil.copy(path, alone)
+    before = state_of(alone.parent)
+    merging.merge(db, alone, **ARGS)
+    assert state_of(alone.parent) == before
+
+
+def test_a_copy_in_use_is_read_with_what_stands_in_its_log(parted):
+    db, path = parted
+    with open_database(path) as copy:
+        answer_next(copy, "ben", "similar")
+        assert path.with_name(f"{path.name}-wal").stat().st_size > 0
+        before = path.read_bytes()
+        assert merging.merge(db, path, **ARGS) == Merged(1, 1, ())
+        assert path.read_bytes() == before
+
+
+def test_a_copy_that_is_written_to_while_it_is_read_is_not_trusted(parted):
+    _, path = parted
+    with pytest.raises(StudyError, match="was written to while it was read"), copies.read_only(path):
+        there(path, ("ben", "similar"))
+
+
+def test_different_answers_in_one_place_are_listed_and_none_is_overwritten(parted):
+    db, path = parted
+    task = answer_next(db, "ben", "similar")
+    there(path, ("ben", "dissimilar"), ("ben", "similar"), ("cleo", "similar"), minutes=5)
+    before = events_of(db)
+    merged = merging.merge(db, path, **ARGS)
+    name = copies.assigned(db)[task.code].item
+    assert (merged.n_new, merged.n_already_there) == (2, 1)
+    assert merged.conflicts == (
+        Conflict(
+            name, "ben", Kind.FRESH, 0, Said(Answer.SIMILAR, "2026-11-20T12:00:00+00:00"),
+            Said(Answer.DISSIMILAR, "2026-11-20T12:05:00+00:00"),
+        ),
+    )  # fmt: skip
+    assert events_of(db)[: len(before)] == before
+    assert merged.conflicts[0].plain() == {
+        "item": name, "reviewer": "ben", "kind": "fresh", "revision": 0, "into": "similar",
+        "into_utc": "2026-11-20T12:00:00+00:00", "from": "dissimilar", "from_utc": "2026-11-20T12:05:00+00:00",
+    }  # fmt: skip
+
+
+def test_what_follows_a_conflict_is_left_out_and_listed_too(parted):
+    db, path = parted
+    task = answer_next(db, "ben", "similar")
+    there(path, ("ben", "dissimilar"))
+    with open_database(path) as copy:
+        taken_back = reviewing.task_by_code(copy, id_of(copy, "ben"), task.code)
+        reviewing.submit(copy, id_of(copy, "ben"), submission(taken_back, "withdrawn", dwell_ms=None), now=NOW)
+    merged = merging.merge(db, path, **ARGS)
+    assert [(c.revision, c.into and c.into.answer, c.other.answer) for c in merged.conflicts] == [
+        (0, "similar", "dissimilar"), (1, None, "withdrawn"),
+    ]  # fmt: skip
+    assert merged.n_new == 0
+
+
+def test_an_event_that_stands_for_another_answer_here_is_a_conflict(parted):
+    db, path = parted
+    task = answer_next(db, "ben", "similar")
+    with open_database(path) as copy:
+        other = reviewing.offers(copy, id_of(copy, "cleo"))[0]
+        event_id = f"{task.code}-0-similar"
+        reviewing.submit(copy, id_of(copy, "cleo"), submission(other, "dissimilar", event_id), now=NOW)
+    merged = merging.merge(db, path, **ARGS)
+    assert [(c.reviewer, c.other.answer) for c in merged.conflicts] == [("cleo", "dissimilar")]
+    assert merged.n_new == 0
+
+
+def test_answers_go_in_by_time_but_each_reviewers_in_their_own_order(parted):
+    db, path = parted
+    with open_database(path) as copy:
+        for name, minute in (("ben", 10), ("cleo", 2), ("ben", 3), ("cleo", 20), ("dan", 15)):
+            answer_next(copy, name, "similar", now=NOW + timedelta(minutes=minute))
+    merging.merge(db, path, **ARGS)
+    minutes = [int((answer.label.created - NOW).total_seconds() // 60) for answer in labels.kept(db)[1:]]
+    reviewers = [answer.reviewer for answer in labels.kept(db)[1:]]
+    # ben's clock was set back between his two answers
+    assert list(zip(reviewers, minutes, strict=True)) == [
+        ("cleo", 2), ("ben", 10), ("ben", 3), ("dan", 15), ("cleo", 20),
+    ]  # fmt: skip
+
+
+def test_an_answer_that_cannot_be_kept_keeps_the_others_out(parted):
+    db, path = parted
+    there(path, ("ben", "similar"), ("cleo", "similar"))
+    code = reviewing.offers(db, id_of(db, "cleo"))[0].code
+    before = events_of(db), log(db)
+    db.execute(
+        f"""CREATE TRIGGER full BEFORE INSERT ON labels WHEN new.event_id LIKE '{code}%'
+            BEGIN SELECT RAISE(ABORT, 'no'); END"""
+    )
+    with pytest.raises(Exception, match="no"):
+        merging.merge(db, path, **ARGS)
+    assert (events_of(db), log(db)) == before
+
+
+# Refusals
+
+
+def refusal(db, path):
+    before = events_of(db), log(db)
+    with pytest.raises(InputError) as refused:
+        merging.merge(db, path, **ARGS)
+    assert (events_of(db), log(db)) == before
+    return str(refused.value)
+
+
+def test_another_study_is_refused(parted, tmp_path):
+    db, _ = parted
+    make_study(tmp_path / "other.study", n_items=6, plan=True)
+    assert "different plans" in refusal(db, tmp_path / "other.study")
+    make_study(tmp_path / "twin.study", plan=True)  # the same items, people and seed
+    assert "no item has the same code in both" in refusal(db, tmp_path / "twin.study")
+
+
+def test_a_study_is_not_merged_with_itself(planned, tmp_path):
+    assert "is the study itself" in refusal(planned, planned.path)
+    (tmp_path / "link.study").symlink_to(planned.path)
+    assert "is the study itself" in refusal(planned, tmp_path / "link.study")
+
+
+def test_studies_without_a_plan_have_nothing_to_merge(study, tmp_path):
+    coordinating.back_up(study, tmp_path / "copy.study", actor="carol", now=NOW)
+    assert "nothing is assigned yet" in refusal(study, tmp_path / "copy.study")
+
+
+def test_people_who_came_to_the_copy_alone_are_named(parted):
+    db, path = parted
+    with open_database(path) as copy:
+        identity.add_person(copy, "eve", [Role.COORDINATOR], actor="carol", now=NOW)
+        copy.execute("UPDATE people SET is_coordinator = 1 WHERE name = 'ben'")
+        copy.execute("UPDATE people SET active = 0 WHERE name = 'cleo'")
+    told = refusal(db, path)
+    assert "there is eve there, but not here" in told
+    assert "ben is coordinator there, but not here" in told
+    assert "cleo takes no part any more there, but does here" in told
+
+
+def test_what_was_changed_about_people_here_alone_stands(parted):
+    db, path = parted
+    identity.add_person(db, "eve", [Role.COORDINATOR], actor="carol", now=NOW)
+    db.execute("UPDATE people SET active = 0 WHERE name = 'cleo'")
+    there(path, ("cleo", "similar"))
+    assert merging.merge(db, path, **ARGS) == Merged(1, 1, ())
+    assert not people.by_name(db, "cleo").active
+
+
+def test_another_protocol_or_question_is_refused_by_name_and_value(planned, tmp_path):
+    path = tmp_path / "copy.study"
+    coordinating.back_up(planned, path, actor="carol", now=NOW)
+    with open_database(path) as copy:
+        coordinating.set_protocol(copy, Protocol(axis_rule="full"), actor="carol", now=NOW)
+        coordinating.describe_study(copy, "Caches", "Really?", actor="carol", now=NOW)
+    told = refusal(planned, path)
+    assert "axis_rule is 'core' here and 'full' there" in told
+    assert "question is 'Are these runs alike?' here and 'Really?' there" in told
+
+
+@pytest.mark.parametrize("where", ["here", "there"])
+def test_an_assignment_that_only_one_of_them_has_is_refused(parted, where):
+    db, path = parted
+    with open_database(path) as copy:
+        changed = db if where == "here" else copy
+        changed.execute(
+            """INSERT INTO assignments (person_id, item_id, kind, position, code)
+               SELECT person_id, item_id, 'third', 99, 'EXTRA1' FROM assignments WHERE kind = 'fresh' LIMIT 1"""
+        )
+    assert f"(third) only {where}" in refusal(db, path)
+
+
+def test_an_assignment_that_changed_hands_is_refused(parted):
+    db, path = parted
+    code = reviewing.offers(db, id_of(db, "ben"))[0].code
+    with open_database(path) as copy:
+        copy.execute("UPDATE assignments SET kind = 'third' WHERE code = ?", (code,))
+    assert "ben has here as" in refusal(db, path)
+
+
+def set_version(path, by):
+    with closing(sqlite3.connect(path)) as connection:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute(f"PRAGMA user_version = {version + by}")
+
+
+def test_files_that_are_no_current_study_are_refused_in_words(parted, tmp_path):
+    db, path = parted
+    with pytest.raises(NoStudy, match="There is no study"):
+        merging.merge(db, tmp_path / "none.study", **ARGS)
+    (tmp_path / "text.study").write_text("hello" * 200)
+    with pytest.raises(NotAStudy):
+        merging.merge(db, tmp_path / "text.study", **ARGS)
+    set_version(path, -1)
+    before = path.read_bytes()
+    with pytest.raises(StudyError, match="Open it once with: labeler status"):
+        merging.merge(db, path, **ARGS)
+    assert path.read_bytes() == before
+    set_version(path, +2)
+    with pytest.raises(NewerStudy):
+        merging.merge(db, path, **ARGS)
+
+
+# Any two histories beside a model: a list of events for each assignment
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A planned study of 4 items and 2 reviewers, and the codes in it."""
+    path = tmp_path_factory.mktemp("small") / "small.study"
+    make_study(path, n_items=4, reviewers=("ada", "ben"))
+    with open_database(path) as db:
+        coordinating.confirm_plan(db, PlanParameters(seed=1, overlap=0, retest=0), actor="carol", now=NOW)
+        return path, sorted(copies.assigned(db))
+
+
+said = st.tuples(st.integers(0, 7), st.sampled_from(Answer), st.integers(-60, 60))
+histories = st.lists(said, max_size=10)
+
+
+class Copy:
+    """A copy that answers are put into, and what must be in it."""
+
+    def __init__(self, path, name, codes):
+        self.path, self.name, self.codes = path, name, codes
+        self.kept = {code: [] for code in codes}
+
+    def record(self, history, name=""):
+        with open_database(self.path) as db, db.atomic():
+            ids = {code: row.assignment_id for code, row in copies.assigned(db).items()}
+            for number, (place, answer, minutes) in enumerate(history):
+                code = self.codes[place]
+                event_id = f"{name or self.name} {number}"
+                created = NOW + timedelta(minutes=minutes)
+                labels.add(db, Label(ids[code], len(self.kept[code]), event_id, answer, created))
+                self.kept[code].append(event_id)
+
+    def found(self):
+        found = {code: [] for code in self.codes}
+        with open_database(self.path) as db:
+            rows = labels.kept(db)
+        for row in rows:
+            assert row.label.revision == len(found[row.code])
+            found[row.code].append(row.label.event_id)
+        return found, [(row.reviewer, row.label.event_id) for row in rows]
+
+    def merge(self, other):
+        with open_database(self.path) as db:
+            return merging.merge(db, other.path, **ARGS)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(histories, histories, histories)
+def test_a_merged_study_has_the_union_without_what_conflicting_assignments_would_add(small, tmp_path, both, one, other):
+    master, codes = small
+    pair = [Copy(tmp_path / f"{name}.study", name, codes) for name in ("one", "other")]
+    for copy, own in zip(pair, (one, other), strict=True):
+        shutil.copy(master, copy.path)
+        copy.record(both, "both")
+        copy.record(own)
+    a, b = pair
+    conflicting = {place for place, *_ in one} & {place for place, *_ in other}
+    open_codes = {code for place, code in enumerate(codes) if place not in conflicting}
+    wanted = {code: max(a.kept[code], b.kept[code], key=len) if code in open_codes else a.kept[code] for code in codes}
+    before, order_there = a.found()[1], b.found()[1]
+
+    merged = a.merge(b)
+    kept, order = a.found()
+    assert kept == wanted
+    n_left_out = sum(place in conflicting for place, *_ in other)
+    assert merged.n_new == len(other) - n_left_out
+    assert merged.n_already_there == len(both)
+    assert len(merged.conflicts) == n_left_out
+    assert order[: len(before)] == before
+    for name in ("ada", "ben"):
+        new = [row for row in order[len(before) :] if row[0] == name]
+        assert new == [row for row in order_there if row in new]
+
+    again = a.merge(b)
+    assert (again.n_new, again.conflicts, a.found()) == (0, merged.conflicts, (kept, order))
+    back = b.merge(a)
+    assert len(back.conflicts) == sum(place in conflicting for place, *_ in one)
+    assert {code: b.found()[0][code] for code in open_codes} == {code: kept[code] for code in open_codes}
+
+
+def test_merged_both_ways_both_have_the_same_answers(parted):
+    db, path = parted
+    answer_next(db, "ben", "not sure")
+    there(path, ("cleo", "similar"), ("ada", "dissimilar"))
+    merging.merge(db, path, **ARGS)
+    with open_database(path) as copy:
+        merging.merge(copy, db.path, **ARGS)
+        assert everything(copy) == everything(db)
+
+
+def test_the_plan_of_a_merged_study_can_be_gone_on_with(parted):
+    db, path = parted
+    there(path, *[("ben", "similar")] * 2)
+    merging.merge(db, path, **ARGS)
+    assert reviewing.own_progress(db, id_of(db, "ben")).n_done == 2
+    assert answer_next(db, "ben", "similar").revision == 0

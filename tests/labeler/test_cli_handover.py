@@ -1,0 +1,95 @@
+"""The commands that bring copies of a study together and make one to publish, as a person runs them."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from labeler.cli import handover
+from labeler.cli.common import Commands
+from labeler.store import labels, open_database, people
+from tests.labeler.conftest import answer_next, make_study
+
+labeler = Commands("labeler", commands=[handover.merge, handover.anonymise])
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(labeler, [str(a) for a in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """A planned study and a copy of it."""
+    study, copy = tmp_path / "cache.study", tmp_path / "copy.study"
+    make_study(study, plan=True)
+    with open_database(study) as db:
+        db.backup(copy)
+    return study, copy
+
+
+def answer(path, name, said):
+    with open_database(path) as db:
+        answer_next(db, name, said)
+
+
+def n_answers(path):
+    with open_database(path) as db:
+        return labels.n_labels(db)
+
+
+def test_merging_says_how_many_answers_came_in(pair):
+    study, copy = pair
+    answer(copy, "ada", "similar")
+    dry = run("merge", "--study", study, copy, "--dry-run")
+    assert (dry.stdout, dry.stderr) == ("", "1 answers would be merged, 0 there already.\n")
+    assert n_answers(study) == 0
+    assert run("merge", "--study", study, copy).stderr == "1 answers merged, 0 there already.\n"
+    again = run("merge", "--study", study, copy, "--json")
+    assert (again.stdout, again.stderr) == ("[]\n", "0 answers merged, 1 there already.\n")
+
+
+def test_conflicts_are_a_table_and_the_exit_code_is_1_after_the_rest_went_in(pair):
+    study, copy = pair
+    answer(study, "ada", "similar")
+    answer(copy, "ada", "dissimilar")
+    answer(copy, "ben", "similar")
+    dry = run("merge", "--study", study, copy, "--dry-run", "--json", code=1)
+    assert n_answers(study) == 1
+    merged = run("merge", "--study", study, copy, code=1)
+    assert n_answers(study) == 2
+    assert merged.stdout.split()[:8] == [
+        "item", "reviewer", "kind", "revision", "into", "into_utc", "from", "from_utc",
+    ]  # fmt: skip
+    assert merged.stderr == (f"1 answers merged, 0 there already.\n1 answers of {copy} were left out: see the list.\n")
+    (row,) = json.loads(run("merge", "--study", study, copy, "--json", code=1).stdout)
+    assert [row] == json.loads(dry.stdout)
+    assert (row["reviewer"], row["into"], row["from"]) == ("ada", "similar", "dissimilar")
+
+
+def test_what_is_no_copy_is_refused_in_one_line(pair, tmp_path):
+    study, _ = pair
+    assert run("merge", "--study", study, study, code=1).stderr.startswith(f"Error: {study} is the study itself")
+    assert "There is no study" in run("merge", "--study", study, tmp_path / "none.study", code=1).stderr
+
+
+def test_anonymising_says_what_was_written_and_what_to_read_again(pair, tmp_path):
+    study, _ = pair
+    done = run("anonymise", "--study", study, tmp_path / "out.study")
+    assert (done.stdout, done.stderr) == (
+        "", f"Wrote {tmp_path / 'out.study'}: 4 reviewers and 1 others under new names, 0 comments left out.\n",
+    )  # fmt: skip
+    with open_database(tmp_path / "out.study") as out:
+        assert [person.name for person in people.all_people(out)] == ["C1", "R1", "R2", "R3", "R4"]
+    options = ("--comments", "keep", "--names-of-benchmarks", "drop")
+    kept = run("anonymise", "--study", study, tmp_path / "other.study", *options)
+    assert "0 comments kept: read them before you publish" in kept.stderr
+    assert "exists already" in run("anonymise", "--study", study, tmp_path / "out.study", code=1).stderr
+
+
+@pytest.mark.parametrize("name", ["merge", "anonymise"])
+def test_the_help_has_an_example_of_itself(name):
+    assert f"Example: labeler {name} --study" in run(name, "--help").output
