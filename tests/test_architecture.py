@@ -50,6 +50,10 @@ ALLOWED: dict[str, set[str]] = {
         "labeler.store.Database", "labeler.store.open_database", "streamlit",
     },
     "labeler/ui/provider.py": {"streamlit"},
+    "labeler/ui/sign_in.py": {
+        "labeler.ui", "labeler.service", "labeler.errors", "labeler.store.Database", "labeler.store.open_database",
+        "starlette",
+    },
     "labeler/ui/server.py": {
         "labeler.ui", "labeler.service", "labeler.model", "labeler.errors", "labeler.config",
         "labeler.store.Database", "labeler.store.open_database", "streamlit", "starlette",

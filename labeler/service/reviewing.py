@@ -10,7 +10,7 @@ from labeler import timing
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.model import Answer, Category, Label, Protocol, Role, State, Submission, Task, is_storable
 from labeler.service import drawing, identity
-from labeler.store import Database, assignments, labels, studies
+from labeler.store import Database, assignments, items, labels, studies
 
 MIN_DWELL_MS = 250
 N_OFFERED = 2  # the item on the screen and the one fetched ahead
@@ -132,9 +132,12 @@ def typical_time_s(own: list[OwnLabel]) -> float | None:
     return timing.typical(label.time_on_task_ms for label in own if label.time_on_task_ms is not None)
 
 
-def picture(db: Database, item_id: int) -> Mapping[str, Any]:
-    """What the screen draws of an item: bins, without anything that tells what was measured."""
-    return drawing.payload_of_item(db, item_id)
+def picture(db: Database, item_id: int) -> Mapping[str, Any] | None:
+    """What the screen draws of an item: bins, without anything that tells what was measured.
+
+    None for an item that the study knows from imported labels alone.
+    """
+    return drawing.payload_of_item(db, item_id) if items.by_id(db, item_id).n_runs else None
 
 
 def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:

@@ -2,51 +2,32 @@
 
 import gc
 import os
-import re
 import time
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
 
 import streamlit as st
-from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.requests import HTTPConnection, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import Mount, Route
+from starlette.requests import HTTPConnection
+from starlette.responses import RedirectResponse
+from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from labeler.config import bundled
-from labeler.errors import InputError, LabelerError, SignInFailed
+from labeler.errors import InputError, LabelerError
 from labeler.service import coordinating, identity
-from labeler.store import Database, open_database
-from labeler.ui import provider
+from labeler.store import open_database
+from labeler.ui import provider, sign_in
 from labeler.ui.app import SESSION_COOKIE  # also imports every page, before the garbage collector is frozen
 from labeler.ui.reviewer import component
 
 HEALTH = "/_stcore/health"
-PROVIDER_PATH = "/sign-in/provider"
-OPEN_PATHS = (HEALTH, "/sign-in", PROVIDER_PATH, "/sign-out")
-MAX_FORM_BYTES = 4096
+OPEN_PATHS = (HEALTH, "/sign-in", sign_in.PROVIDER_PATH, "/sign-out")
 LET_IN_S = 5.0
-
-SIGN_IN_WORDS = (
-    "You are not signed in. Open the sign-in link that your coordinator gave you; it works on any device. "
-    "If you have lost it, ask for a new one."
-)
-NO_ADDRESS = (
-    "Your organisation let you in, but gave no e-mail address that it has verified, and people are known by it here. "
-    "Ask your coordinator for a sign-in link."
-)
-PROVIDER_LINK = f'<p><a href="{PROVIDER_PATH}">Sign in with the account of your organisation</a></p>'
-SIGN_IN_FORM = """<form method="post" action="/sign-in">
-<p><label for="link">If the link opened in the wrong browser, paste it here:</label></p>
-<p><input id="link" name="link" autocomplete="off" required> <button>Sign in</button></p></form>"""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -70,7 +51,7 @@ def serve(study: Path, *, address: str, port: int) -> None:
         coordinating.refresh_pictures(db)  # nothing to do but after an update
     app = make_app(study)
     gc.collect()
-    gc.freeze()  # Streamlit collects garbage after every page run: without this it walks all modules each time
+    gc.freeze()  # what is imported stays for good: without this every full collection walks through it
     app.run(config=config)
 
 
@@ -79,21 +60,11 @@ def make_app(study: Path) -> st.App:
     return st.App(
         Path(__file__).parent / "app.py",
         routes=[
-            *sign_in_routes(study),
+            *sign_in.routes(study),
             Mount(component.ASSETS, StaticFiles(directory=component.JS_DIRECTORY)),
         ],
         middleware=[Middleware(Gate, study=study)],
     )
-
-
-def sign_in_routes(study: Path) -> list[Route]:
-    """The way in and the way out."""
-    return [
-        Route("/sign-in", _sign_in(study), methods=["GET", "POST"]),
-        Route(PROVIDER_PATH, _sign_in_by_provider(study)),
-        Route("/sign-out", _sign_out(study), methods=["GET", "POST"]),
-        Route("/join/{secret}", _join(study)),
-    ]
 
 
 def streamlit_settings() -> dict[str, Any]:
@@ -118,7 +89,7 @@ class Gate:
             return
         connection = HTTPConnection(scope)
         if scope["type"] == "websocket":
-            if _same_origin(connection) and self._is_signed_in(connection):
+            if sign_in.same_origin(connection) and self._is_signed_in(connection):
                 await self._app(scope, receive, send)
             else:
                 await receive()
@@ -126,7 +97,7 @@ class Gate:
             return
         path = connection.url.path
         if path == "/" and provider.arrival(connection.cookies) is not None:  # also who is signed in as somebody else
-            await RedirectResponse(PROVIDER_PATH, status_code=303)(scope, receive, _with_headers(send))
+            await RedirectResponse(sign_in.PROVIDER_PATH, status_code=303)(scope, receive, _with_headers(send))
         elif _is_open(path) or (_is_program(path) and self._was_let_in(connection)) or self._is_signed_in(connection):
             await self._app(scope, receive, _with_headers(send))
         else:
@@ -163,11 +134,6 @@ def _is_program(path: str) -> bool:
     return path.startswith(("/static/", f"{component.ASSETS}/"))
 
 
-def _same_origin(connection: HTTPConnection) -> bool:
-    origin = connection.headers.get("origin")
-    return origin is None or origin.partition("://")[2] == connection.headers.get("host")
-
-
 def _with_headers(send: Send) -> Send:
     async def sending(message: Any) -> None:
         if message["type"] == "http.response.start":
@@ -176,120 +142,6 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return sending
-
-
-def _join(study: Path) -> Any:
-    def endpoint(request: Request) -> Response:
-        """Follow an invitation: a cookie is set, and the secret leaves the address bar."""
-        return _signed_in(study, request, request.path_params["secret"])
-
-    return endpoint
-
-
-def _sign_in(study: Path) -> Any:
-    async def endpoint(request: Request) -> Response:
-        """Say how to sign in, or take a pasted link: some programs open links in a browser of their own."""
-        if request.method != "POST":
-            return _page("Sign in", SIGN_IN_WORDS, sign_in_forms())
-        if not _same_origin(request):
-            return _page(
-                "Sign in", "Another site sent this form. Paste the link yourself.", sign_in_forms(), status=403
-            )
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > MAX_FORM_BYTES:
-                return _page("Sign in", "That is no sign-in link: it is too long.", sign_in_forms(), status=413)
-        pasted = parse_qs(body.decode(errors="replace")).get("link", [""])[0]
-        secret = re.split(r"[?#]", pasted.strip())[0].rpartition("/")[2]
-        return await run_in_threadpool(_signed_in, study, request, secret)
-
-    return endpoint
-
-
-def _sign_in_by_provider(study: Path) -> Any:
-    def endpoint(request: Request) -> Response:
-        """Send somebody to the identity provider, or let in who came back from there."""
-        if not provider.is_configured():
-            return RedirectResponse("/sign-in", status_code=303)
-        who = provider.arrival(request.cookies)
-        if who is None:
-            return RedirectResponse(provider.login_path(), status_code=303)
-        if who.email is None:
-            response: Response = _page("Sign in", NO_ADDRESS, sign_in_forms(), status=403)
-        else:
-            email = who.email
-            response = _let_in(study, request, lambda db: identity.sign_in_as(db, email, now=datetime.now(UTC)))
-        return _cleared(response, request)
-
-    return endpoint
-
-
-def sign_in_forms() -> str:
-    """The other ways in, below what a sign-in page says."""
-    return (PROVIDER_LINK if provider.is_configured() else "") + SIGN_IN_FORM
-
-
-def _cleared(response: Response, request: Request) -> Response:
-    """Without what Streamlit's login remembers of the person: it would let them in again unasked."""
-    for name in provider.cookies_to_clear(request.cookies):
-        response.delete_cookie(name, path="/")
-    return response
-
-
-def _signed_in(study: Path, request: Request, secret: str) -> Response:
-    """The way into the study for who holds the secret, or in words why not."""
-    return _let_in(study, request, lambda db: identity.sign_in(db, secret, now=datetime.now(UTC)))
-
-
-def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -> Response:
-    """Set the cookie of a new session and go to the application, or say in words why not."""
-    try:
-        with open_database(study) as db:
-            token = sign_in(db)
-            identity.sign_out(db, request.cookies.get(SESSION_COOKIE, ""), now=datetime.now(UTC))  # who was here before
-    except SignInFailed as error:
-        return _page("Sign in", str(error), sign_in_forms(), status=403)
-    except LabelerError as error:
-        return _page("Sign in", str(error), status=503)
-    response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
-    response.set_cookie(
-        SESSION_COOKIE, token, max_age=identity.SESSION_DAYS * 86400, httponly=True, samesite="lax",
-        secure=request.url.scheme == "https", path="/",
-    )  # fmt: skip
-    return response
-
-
-def _sign_out(study: Path) -> Any:
-    def endpoint(request: Request) -> Response:
-        """End the session here; other devices stay signed in. Only a posted form from this site does it."""
-        if request.method == "POST" and _same_origin(request):
-            try:
-                with open_database(study) as db:
-                    identity.sign_out(db, request.cookies.get(SESSION_COOKIE, ""), now=datetime.now(UTC))
-            except LabelerError as error:
-                return _page("Sign out", str(error), status=503)
-            response: Response = _page("Signed out", "You are signed out. Your labels are kept.", clear=True)
-            response.delete_cookie(SESSION_COOKIE, path="/")
-            return _cleared(response, request)
-        form = '<form method="post" action="/sign-out"><button>Sign out</button></form>'
-        return _page("Sign out", "Sign out on this device?", form)
-
-    return endpoint
-
-
-def _page(title: str, text: str, extra: str = "", *, status: int = 200, clear: bool = False) -> HTMLResponse:
-    script = "<script>sessionStorage.clear()</script>" if clear else ""  # nothing of this person stays in the browser
-    return HTMLResponse(
-        f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body {{ font: 17px/1.6 system-ui, sans-serif; color: #1b2a41; max-width: 34rem; margin: 18vh auto }}
-button, input {{ font: inherit; padding: .4rem 1rem; max-width: 100%; box-sizing: border-box }}
-input {{ width: 22rem }} body {{ padding: 0 1rem }}</style></head>
-<body><h1>{escape(title)}</h1><p>{escape(text)}</p>{extra}{script}</body></html>""",
-        status_code=status,
-        headers={"Cache-Control": "no-store"},
-    )
 
 
 def describe(address: str, port: int, secrets: Mapping[str, str]) -> list[str]:

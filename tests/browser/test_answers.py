@@ -220,7 +220,7 @@ def test_an_answer_that_cannot_be_written_now_is_said_kept_and_saved_later(desk,
     with closing(sqlite3.connect(served.study, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")  # somebody else is writing, for longer than anyone waits
         page.keyboard.press("s")
-        expect(page.get_by_text("is busy: another process has been writing")).to_be_visible()
+        expect(page.get_by_text("Not saved yet: 1. Kept in this window")).to_be_visible()
         assert page.evaluate("() => window.__review.pending") == 1
         writer.execute("ROLLBACK")
     page.wait_for_function(SAVED)

@@ -42,6 +42,8 @@ def screen(
     """Everything the component shows: own progress, the next items (or only one), the answer an undo takes back."""
     desk, brief = reviewing.desk(db, reviewer_id), reviewing.brief(db)
     offers, last = ((only,), None) if only else (desk.offers, desk.last)
+    if brief.closed:
+        offers = ()
     return {
         "mode": "revise" if only else "label",
         "reviewer": reviewer_id,

@@ -38,7 +38,8 @@ def row(db: Database, own: OwnLabel, rule: str) -> None:
     code, picture, answer, more, change = st.columns([2, 3, 2, 4, 2], vertical_alignment="center")
     code.markdown(f"{own.number}. Item {own.task.code}")
     drawing = reviewing.picture(db, own.task.item_id)
-    picture.image(stills.svg(drawing, rule=rule, label=f"The runs of item {own.task.code}"))
+    if drawing:
+        picture.image(stills.svg(drawing, rule=rule, label=f"The runs of item {own.task.code}"))
     sure = f", {('a guess', 'fairly sure', 'certain')[own.confidence - 1]}" if own.confidence else ""
     answer.markdown(f"**{own.task.answer}**{sure}" + (" · flagged" if own.flag else ""))
     when = f"{own.created_utc[:16].replace('T', ' ')} UTC"
@@ -46,6 +47,6 @@ def row(db: Database, own: OwnLabel, rule: str) -> None:
     more.text(" · ".join([when, *seconds, *(["revised"] if own.n_revisions else [])]))
     if own.comment:
         more.text(f"“{own.comment}”")
-    if change.button("Look and revise", key=f"revise-{own.task.code}"):
+    if drawing and change.button("Look and revise", key=f"revise-{own.task.code}"):
         st.session_state["chosen"] = own.task.code
         st.rerun()

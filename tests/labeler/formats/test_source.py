@@ -11,7 +11,7 @@ from labeler.errors import InputError, Refused
 from labeler.formats import Source, content_hash, sources
 
 CONTENT = b"[[1, 2, 3], [4, 5, 6]]" * 20
-PACKED = gzip.compress(CONTENT)
+PACKED = gzip.compress(CONTENT, mtime=0)
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz", "a"])

@@ -4,11 +4,12 @@ import json
 import re
 from datetime import UTC, datetime
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from labeler.model import Protocol, Role
-from labeler.service import coordinating, guide, identity, reviewing
+from labeler.service import coordinating, exchange, guide, identity, reviewing
 from labeler.store import labels, open_database
 from labeler.ui.reviewer import label, own_words, practice
 from tests.labeler.conftest import NOW, id_of, make_study, submission
@@ -289,3 +290,16 @@ def test_the_study_page_shows_a_fixed_protocol_that_cannot_be_changed(many):
     fields = [page.radio[0], page.number_input[0], *page.checkbox, page.text_area[0]]
     assert [field.disabled for field in fields] == [True] * 5
     assert [button.disabled for button in page.button if button.label == "Save protocol"] == [True]
+
+
+def test_labels_made_elsewhere_are_listed_without_pictures_where_there_are_no_measurements(tmp_path):
+    path = tmp_path / "labels.study"
+    coordinating.create_study(path, name="Labels", question="?", coordinator="carol", now=NOW)
+    table = pd.DataFrame({"item": ["a", "b"], "reviewer": ["ada", "ada"], "label": ["similar", "not sure"]})
+    with open_database(path) as db:
+        exchange.import_labels(db, table, actor="carol", now=NOW)
+    page = my_page(path)
+    assert [error.message for error in page.exception] == []
+    assert rows(page) == []
+    assert {"**similar**", "**not sure**"} <= {text.value for text in page.markdown}
+    assert "has not begun" in opened(reviewer_page, "label", path, "ada").get("bidi_component")[0].proto.json

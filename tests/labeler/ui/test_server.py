@@ -11,8 +11,9 @@ from starlette.websockets import WebSocketDisconnect
 from labeler.model import Role
 from labeler.service import coordinating, identity
 from labeler.store import open_database
+from labeler.ui import sign_in
 from labeler.ui.app import SESSION_COOKIE
-from labeler.ui.server import Gate, sign_in_routes, streamlit_settings
+from labeler.ui.server import Gate, streamlit_settings
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a link from a fixed day would expire
 BASE = "http://testserver"
@@ -46,7 +47,7 @@ def gated(study):
 
     return Starlette(
         routes=[
-            *sign_in_routes(study),
+            *sign_in.routes(study),
             Route("/_stcore/health", lambda _request: PlainTextResponse("ok")),
             Route("/", lambda _request: PlainTextResponse("the application")),
             Route("/_stcore/upload_file/x", lambda _request: PlainTextResponse("uploads")),
@@ -136,6 +137,7 @@ def test_program_text_is_let_through_to_who_was_let_in_just_now_and_to_nobody_el
     study.rename(study.with_suffix(".gone"))  # no session can be looked up any more
     assert client.get(program).status_code == 404
     assert client.get("/").status_code == client.get("/_stcore/upload_file/x").status_code == 303
+    client.cookies.clear()
     client.cookies.set(SESSION_COOKIE, "forged")
     assert client.get(program).status_code == 303
 

@@ -5,7 +5,11 @@ export class CommentDialog {
   constructor(dialog, onSave) {
     this.dialog = dialog;
     this.field = dialog.querySelector("textarea");
-    dialog.querySelector("form").addEventListener("submit", () => onSave(this.field.value.trim() || null));
+    dialog.querySelector("form").addEventListener("submit", () => {
+      this.field.blur(); // at once: the next key is meant for the item
+      onSave(this.field.value.trim() || null);
+    });
+    dialog.addEventListener("cancel", () => this.field.blur());
     dialog.querySelector(".cancel").addEventListener("click", () => this.close());
     this.field.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) dialog.querySelector("form").requestSubmit();
@@ -23,6 +27,7 @@ export class CommentDialog {
   }
 
   close() {
+    this.field.blur();
     if (this.dialog.open) this.dialog.close();
   }
 }

@@ -1,0 +1,162 @@
+"""Signing in and out: the pages and routes in front of the application, reached without a session."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from labeler.errors import LabelerError, SignInFailed
+from labeler.service import identity
+from labeler.store import Database, open_database
+from labeler.ui import provider
+from labeler.ui.app import SESSION_COOKIE
+
+PROVIDER_PATH = "/sign-in/provider"
+MAX_FORM_BYTES = 4096
+SIGN_IN_WORDS = (
+    "You are not signed in. Open the sign-in link that your coordinator gave you; it works on any device. "
+    "If you have lost it, ask for a new one."
+)
+NO_ADDRESS = (
+    "Your organisation let you in, but gave no e-mail address that it has verified, and people are known by it here. "
+    "Ask your coordinator for a sign-in link."
+)
+PROVIDER_LINK = f'<p><a href="{PROVIDER_PATH}">Sign in with the account of your organisation</a></p>'
+SIGN_IN_FORM = """<form method="post" action="/sign-in">
+<p><label for="link">If the link opened in the wrong browser, paste it here:</label></p>
+<p><input id="link" name="link" autocomplete="off" required> <button>Sign in</button></p></form>"""
+
+
+def routes(study: Path) -> list[Route]:
+    """The way in and the way out."""
+    return [
+        Route("/sign-in", _sign_in(study), methods=["GET", "POST"]),
+        Route(PROVIDER_PATH, _sign_in_by_provider(study)),
+        Route("/sign-out", _sign_out(study), methods=["GET", "POST"]),
+        Route("/join/{secret}", _join(study)),
+    ]
+
+
+def _join(study: Path) -> Any:
+    def endpoint(request: Request) -> Response:
+        """Follow an invitation: a cookie is set, and the secret leaves the address bar."""
+        return _signed_in(study, request, request.path_params["secret"])
+
+    return endpoint
+
+
+def _sign_in(study: Path) -> Any:
+    async def endpoint(request: Request) -> Response:
+        """Say how to sign in, or take a pasted link: some programs open links in a browser of their own."""
+        if request.method != "POST":
+            return _page("Sign in", SIGN_IN_WORDS, _forms())
+        if not same_origin(request):
+            return _page("Sign in", "Another site sent this form. Paste the link yourself.", _forms(), status=403)
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > MAX_FORM_BYTES:
+                return _page("Sign in", "That is no sign-in link: it is too long.", _forms(), status=413)
+        pasted = parse_qs(body.decode(errors="replace")).get("link", [""])[0]
+        secret = re.split(r"[?#]", pasted.strip())[0].rpartition("/")[2]
+        return await run_in_threadpool(_signed_in, study, request, secret)
+
+    return endpoint
+
+
+def _sign_in_by_provider(study: Path) -> Any:
+    def endpoint(request: Request) -> Response:
+        """Send somebody to the identity provider, or let in who came back from there."""
+        if not provider.is_configured():
+            return RedirectResponse("/sign-in", status_code=303)
+        who = provider.arrival(request.cookies)
+        if who is None:
+            return RedirectResponse(provider.login_path(), status_code=303)
+        if who.email is None:
+            response: Response = _page("Sign in", NO_ADDRESS, _forms(), status=403)
+        else:
+            email = who.email
+            response = _let_in(study, request, lambda db: identity.sign_in_as(db, email, now=datetime.now(UTC)))
+        return _cleared(response, request)
+
+    return endpoint
+
+
+def _forms() -> str:
+    """The other ways in, below what a sign-in page says."""
+    return (PROVIDER_LINK if provider.is_configured() else "") + SIGN_IN_FORM
+
+
+def _cleared(response: Response, request: Request) -> Response:
+    """Without what Streamlit's login remembers of the person: it would let them in again unasked."""
+    for name in provider.cookies_to_clear(request.cookies):
+        response.delete_cookie(name, path="/")
+    return response
+
+
+def _signed_in(study: Path, request: Request, secret: str) -> Response:
+    """The way into the study for who holds the secret, or in words why not."""
+    return _let_in(study, request, lambda db: identity.sign_in(db, secret, now=datetime.now(UTC)))
+
+
+def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -> Response:
+    """Set the cookie of a new session and go to the application, or say in words why not."""
+    try:
+        with open_database(study) as db:
+            token = sign_in(db)
+            identity.sign_out(db, request.cookies.get(SESSION_COOKIE, ""), now=datetime.now(UTC))  # who was here before
+    except SignInFailed as error:
+        return _page("Sign in", str(error), _forms(), status=403)
+    except LabelerError as error:
+        return _page("Sign in", str(error), status=503)
+    response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
+    response.set_cookie(
+        SESSION_COOKIE, token, max_age=identity.SESSION_DAYS * 86400, httponly=True, samesite="lax",
+        secure=request.url.scheme == "https", path="/",
+    )  # fmt: skip
+    return response
+
+
+def _sign_out(study: Path) -> Any:
+    def endpoint(request: Request) -> Response:
+        """End the session here; other devices stay signed in. Only a posted form from this site does it."""
+        if request.method == "POST" and same_origin(request):
+            try:
+                with open_database(study) as db:
+                    identity.sign_out(db, request.cookies.get(SESSION_COOKIE, ""), now=datetime.now(UTC))
+            except LabelerError as error:
+                return _page("Sign out", str(error), status=503)
+            response: Response = _page("Signed out", "You are signed out. Your labels are kept.", clear=True)
+            response.delete_cookie(SESSION_COOKIE, path="/")
+            return _cleared(response, request)
+        form = '<form method="post" action="/sign-out"><button>Sign out</button></form>'
+        return _page("Sign out", "Sign out on this device?", form)
+
+    return endpoint
+
+
+def _page(title: str, text: str, extra: str = "", *, status: int = 200, clear: bool = False) -> HTMLResponse:
+    script = "<script>sessionStorage.clear()</script>" if clear else ""  # nothing of this person stays in the browser
+    return HTMLResponse(
+        f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>body {{ font: 17px/1.6 system-ui, sans-serif; color: #1b2a41; max-width: 34rem; margin: 18vh auto }}
+button, input {{ font: inherit; padding: .4rem 1rem; max-width: 100%; box-sizing: border-box }}
+input {{ width: 22rem }} body {{ padding: 0 1rem }}</style></head>
+<body><h1>{escape(title)}</h1><p>{escape(text)}</p>{extra}{script}</body></html>""",
+        status_code=status,
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+def same_origin(connection: HTTPConnection) -> bool:
+    origin = connection.headers.get("origin")
+    return origin is None or origin.partition("://")[2] == connection.headers.get("host")
