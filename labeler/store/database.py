@@ -125,6 +125,9 @@ def create_database(path: Path) -> Database:
 def open_database(path: Path) -> Database:
     """Open a study file, bringing an older one to this version.
 
+    The file is opened by SQLite alone: to open and close it beside, even for a look at its first bytes, would end the
+    locks of every other connection in this process, and another process could then remove the log that they write to.
+
     Raises
     ------
     NoStudy, NotAStudy, NewerStudy, StudyBusy, StudyReadOnly
@@ -132,9 +135,8 @@ def open_database(path: Path) -> Database:
     try:
         if not path.is_file():
             raise NoStudy(f"There is no study {path}. Make one with: labeler init --study {path}")
-        with path.open("rb") as file:
-            if file.read(16) != b"SQLite format 3\x00":
-                raise NotAStudy(f"{path} is not a study file.")
+        if path.stat().st_size == 0:
+            raise NotAStudy(f"{path} is not a study file.")
     except OSError as error:
         raise StudyError(f"{path} cannot be opened: {error.strerror}.") from error
     return _prepared(connect(path, mode="rw"), path, is_new=False)
@@ -222,6 +224,15 @@ def _errors_in_words(path: Path) -> Iterator[None]:
         raise _in_words(error, path) from error
 
 
+def _begins_as_one(path: Path) -> bool:
+    """Whether a file that SQLite refuses has at least its first bytes; see `open_database` for when not to look."""
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\x00"
+    except OSError:
+        return True
+
+
 def _in_words(error: sqlite3.DatabaseError, path: Path) -> Exception:
     text = str(error)
     if "locked" in text or "busy" in text:
@@ -230,6 +241,8 @@ def _in_words(error: sqlite3.DatabaseError, path: Path) -> Exception:
         return StudyReadOnly(f"{path} cannot be written to. Make the file and its folder writable, or copy it.")
     if "full" in text:
         return StudyReadOnly(f"{path} cannot be written to: the disk is full.")
+    if "not a database" in text and not _begins_as_one(path):
+        return NotAStudy(f"{path} is not a study file.")
     if "malformed" in text or "not a database" in text:
         return NotAStudy(f"{path} is damaged: {text}. Go back to a backup.")
     return error

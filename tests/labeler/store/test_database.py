@@ -1,4 +1,6 @@
 import sqlite3
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -381,3 +383,33 @@ def test_a_backup_that_cannot_be_written_is_refused_in_words_and_leaves_nothing(
     with pytest.raises(StudyError, match=r"The backup could not be written to .*: "):
         db.backup(tmp_path / place)
     assert {path.name for path in tmp_path.iterdir()} <= {"empty.study", "empty.study-wal", "empty.study-shm"}
+
+
+def test_opening_a_study_once_more_leaves_the_locks_of_connections_in_this_process(study_path):
+    # Another process may remove the log beside a file that nobody else has open; it must see that somebody has.
+    with create_database(study_path) as first:
+        first.execute("SELECT count(*) FROM items").fetchone()
+        open_database(study_path).close()
+        remove_log = (
+            "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('PRAGMA journal_mode = DELETE')"
+        )
+        other = subprocess.run(
+            [sys.executable, "-c", remove_log, study_path], capture_output=True, text=True, timeout=60
+        )
+        assert "database is locked" in other.stderr
+
+
+def test_what_one_connection_commits_is_there_for_another_process_while_more_are_opened_and_closed(study_path):
+    count = (
+        "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM files').fetchone()[0])"
+    )
+    with create_database(study_path) as writer:
+        for number in range(1, 6):
+            writer.execute("SELECT count(*) FROM files").fetchone()
+            open_database(study_path).close()
+            subprocess.run([sys.executable, "-c", count, study_path], check=True, capture_output=True, timeout=60)
+            writer.execute("INSERT INTO files (name, sha256, imported_utc) VALUES ('x', ?, '2026')", (str(number),))
+            seen = subprocess.run(
+                [sys.executable, "-c", count, study_path], check=True, capture_output=True, timeout=60
+            )
+            assert int(seen.stdout) == number
