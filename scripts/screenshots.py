@@ -85,6 +85,11 @@ def views(page: Page, out: Path) -> Callable[[int, float], None]:
     return take
 
 
+def lighten(path: Path) -> None:
+    """Fewer colours: hundreds of kB less in a picture of many small pictures."""
+    Image.open(path).convert("RGB").quantize(48, method=Image.Quantize.FASTOCTREE).save(path, optimize=True)
+
+
 def session(browser: Browser, served: Served, out: Path) -> None:
     """Twenty items labelled by keyboard, as one animated picture."""
     frames: list[bytes] = []
@@ -131,6 +136,7 @@ def reviewers(browser: Browser, served: Served, out: Path) -> None:
             page.wait_for_load_state("networkidle")
             page.set_viewport_size({"width": 1200, "height": 1650 if path == "guide" else 760})
             page.screenshot(path=out / f"{path}.png")
+            lighten(out / f"{path}.png")
         page.close()
 
 

@@ -16,6 +16,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.web import bootstrap
 
 from labeler.config import bundled
 from labeler.errors import InputError, LabelerError
@@ -44,9 +45,10 @@ HEADERS = {
 def serve(study: Path, *, address: str, port: int) -> None:
     """Run the browser application on a study until it is stopped."""
     os.environ["LABELER_STUDY"] = str(study.resolve())  # how the pages learn which study, as by hand
+    config = streamlit_settings() | {"server.address": address, "server.port": port}
+    bootstrap.load_config_options(config)  # before anything asks for a setting: Streamlit warns of a later change
     if trouble := provider.problem():
         raise InputError(trouble)
-    config = streamlit_settings() | {"server.address": address, "server.port": port}
     with open_database(study) as db:
         coordinating.refresh_pictures(db)  # nothing to do but after an update
     app = make_app(study)
