@@ -184,6 +184,11 @@ def _window_medians(block: Block) -> Block:
     return np.concatenate([whole, _quantiles(rest, MEDIAN)], axis=1) if rest.shape[1] else whole
 
 
+def unpacked(text: str) -> Series:
+    """The numbers of one entry of a payload: what was packed, as exact as float32."""
+    return np.frombuffer(base64.b64decode(text), dtype="<f4").astype(np.float64)
+
+
 def _packed(values: NDArray[np.float64]) -> str:
     drawable = np.clip(values, -LARGEST_FLOAT32, LARGEST_FLOAT32)
     return base64.b64encode(drawable.astype("<f4").tobytes()).decode("ascii")

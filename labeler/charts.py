@@ -1,6 +1,5 @@
 """The runs of one item -> chart, for coordinators and files; reviewers see the review component instead."""
 
-import base64
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,8 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from labeler.binning import MEDIAN_WINDOW, bin_starts
-from labeler.model import Series
+from labeler.binning import MEDIAN_WINDOW, bin_starts, unpacked
 
 INK, BAND, PAPER = "#1b2a41", "#a9b3c1", "#ffffff"
 COLUMNS = 5
@@ -68,20 +66,16 @@ def _unit(payload: Mapping[str, Any]) -> tuple[float, str]:
 
 
 def _band(run: Mapping[str, Any], factor: float) -> pd.DataFrame:
-    low, high = _unpacked(run["low"]) / factor, _unpacked(run["high"]) / factor
+    low, high = unpacked(run["low"]) / factor, unpacked(run["high"]) / factor
     # the last bin once more where the run ends: a step needs somewhere to go
     table = {"iteration": [*bin_starts(run["n"]), run["n"]], "low": [*low, low[-1]], "high": [*high, high[-1]]}
     return pd.DataFrame(table)
 
 
 def _medians(run: Mapping[str, Any], factor: float) -> pd.DataFrame:
-    medians = _unpacked(run["medians"]) / factor
+    medians = unpacked(run["medians"]) / factor
     if run["n"] < MEDIAN_WINDOW:  # every iteration itself
         return pd.DataFrame({"iteration": np.arange(run["n"]), "median": medians})
     starts = np.arange(len(medians)) * MEDIAN_WINDOW
     ends = np.minimum(starts + MEDIAN_WINDOW, run["n"])
     return pd.DataFrame({"iteration": (starts + ends) / 2, "median": medians})
-
-
-def _unpacked(text: str) -> Series:
-    return np.frombuffer(base64.b64decode(text), dtype="<f4").astype(np.float64)

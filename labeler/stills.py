@@ -1,13 +1,13 @@
 """The runs of one item -> a small still picture, for lists and the guide; the labelling screen draws its own."""
 
-import base64
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labeler import binning
+from labeler.binning import MAX_BINS, unpacked
 
 INK, BAND, FRAME = "#12233d", "#9dbcd9", "#aab3c0"
 GAP = 3
@@ -44,21 +44,21 @@ def svg(payload: Mapping[str, Any], *, rule: str, label: str, panel: tuple[int, 
     )
     full = (columns * (width + GAP) - GAP + 1, rows * (height + GAP) - GAP + 1)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{_quoted(label)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}" '
         f'width="{full[0]}" height="{full[1]}" viewBox="-0.5 -0.5 {full[0]} {full[1]}">{drawn}</svg>'
     )
 
 
 def _panel(run: Mapping[str, Any], n_longest: int, limits: Sequence[float], width: int, height: int) -> str:
-    low, high, medians = (_unpacked(run[name]) for name in ("low", "high", "medians"))
+    low, high, medians = (unpacked(run[name]) for name in ("low", "high", "medians"))
     end = width * run["n"] / n_longest
     low, high = _fewer(low, int(end), np.minimum), _fewer(high, int(end), np.maximum)
     step = end / len(low)
     tops = [(i * step, y) for i, y in enumerate(_heights(high, limits, height))]
     bottoms = [(i * step, y) for i, y in enumerate(_heights(low, limits, height))]
     band = _path([*tops, (end, tops[-1][1]), (end, bottoms[-1][1]), *reversed(bottoms)])
-    if run["n"] <= binning.MAX_BINS:  # each bin is one iteration: show these, medians of 50 would be too few
-        medians = _unpacked(run["low"])
+    if run["n"] <= MAX_BINS:  # each bin is one iteration: show these, medians of 50 would be too few
+        medians = unpacked(run["low"])
     medians = _averaged(medians, max(int(end), 1))
     middle = (np.arange(len(medians)) + 0.5) * end / len(medians)
     line = _path(list(zip(middle.tolist(), _heights(medians, limits, height), strict=True)))
@@ -94,11 +94,3 @@ def _averaged(values: NDArray[np.float64], wanted: int) -> NDArray[np.float64]:
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-
-
-def _unpacked(text: str) -> NDArray[np.float64]:
-    return np.frombuffer(base64.b64decode(text), dtype="<f4").astype(np.float64)
-
-
-def _quoted(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")

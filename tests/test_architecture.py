@@ -31,7 +31,7 @@ ALLOWED: dict[str, set[str]] = {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.model", "labeler.errors",
         "labeler.design", "labeler.changes", "labeler.binning", "labeler.charts",
         "labeler.config", "labeler.plugins", "labeler.timing",
-        "analysis", "numpy", "pandas", "scipy", "altair", "pyarrow",
+        "analysis", "numpy", "pandas", "scipy", "altair",
     },
     "labeler/stills.py": {"labeler.model", "labeler.errors", "labeler.binning", "numpy", "pandas"},
     "labeler/timing.py": set(),

@@ -9,11 +9,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet
 
 from analysis import schemes
 from labeler import binning
 from labeler.config import bundled
+from labeler.formats import Source, read
 from labeler.model import Category, Protocol, Series
 
 SEED = 20261121
@@ -239,12 +239,10 @@ def _made(recipes: Sequence[_Recipe], seed: int) -> tuple[Example, ...]:
 @lru_cache(maxsize=1)
 def _bases() -> list[list[Series]]:
     """Ten runs of each quiet benchmark, each with the median of its level."""
-    table = pyarrow.parquet.read_table(
-        bundled("data", "demo", "demo.parquet"), filters=[("benchmark", "in", list(BASES))]
-    ).to_pandas()
+    source = Source("demo.parquet", bundled("data", "demo", "demo.parquet"))
+    runs = {benchmark.benchmark: benchmark.runs for benchmark in read(source)}
     bases = []
     for name, (chosen, level) in BASES.items():
-        series = {number: run["value"] for number, run in table[table["benchmark"] == name].groupby("run")}
-        halves = [half for number in chosen for half in np.split(series[number].to_numpy(np.float64), 2)]
+        halves = [half for number in chosen for half in np.split(runs[name][number], 2)]
         bases.append([half / np.median(half) * level for half in halves])
     return bases

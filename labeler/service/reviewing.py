@@ -89,29 +89,12 @@ def desk(db: Database, reviewer_id: int) -> Desk:
     return Desk(_progress(tasks), tuple(_offered(tasks)), next((task for task in tasks if task.code == last), None))
 
 
-def offers(db: Database, reviewer_id: int) -> list[Task]:
-    """The next tasks, at most two: open ones in planned order, then once again those answered "not sure"."""
-    identity.require(db, reviewer_id, Role.REVIEWER)
-    return _offered(assignments.tasks_of(db, reviewer_id))
-
-
 def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
     """One of the reviewer's own answered tasks; raises NotAssigned for any other."""
     task = assignments.task_by_code(db, reviewer_id, code)
     if task is None or task.answer is None:
         raise NotAssigned(f"Item {code[:20]} is none of yours.")
     return task
-
-
-def last_answered(db: Database, reviewer_id: int) -> Task | None:
-    """The task whose answer an undo takes back: the one answered last of those that have an answer standing."""
-    code = labels.last_standing(db, reviewer_id)
-    return assignments.task_by_code(db, reviewer_id, code) if code else None
-
-
-def own_progress(db: Database, reviewer_id: int) -> OwnProgress:
-    """Counts of the reviewer's own tasks."""
-    return _progress(assignments.tasks_of(db, reviewer_id))
 
 
 def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:

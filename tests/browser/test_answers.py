@@ -7,10 +7,11 @@ import pytest
 from playwright.sync_api import expect
 
 from labeler.model import Protocol
+from labeler.store import open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SAVED, answers, enter, item_on_screen, press, rows, said
-from tests.labeler.conftest import item_name, series
+from tests.labeler.conftest import id_of, item_name, series
 
 pytestmark = pytest.mark.browser
 
@@ -226,3 +227,37 @@ def test_an_answer_that_cannot_be_written_now_is_said_kept_and_saved_later(desk,
     page.wait_for_function(SAVED)
     expect(page.get_by_text("Saved", exact=True)).to_be_visible()
     assert [answer.code for answer in answers(served, "ben")[before:]] == [code]
+
+
+def test_a_comment_on_an_answer_that_was_refused_is_there_when_the_item_is_looked_at_again(browser, served):
+    context = browser.new_context(viewport={"width": 1440, "height": 800})
+    first, second = context.new_page(), context.new_page()
+    code = enter(first, served, "dan")
+    second.goto(served.url)
+    assert item_on_screen(second) == code
+    comment(second, "typed in the second tab")
+    press(first, "s")
+    press(second, "d")
+    expect(second.get_by_text("was answered in another window meanwhile")).to_be_visible()
+    second.goto(f"{served.url}/my-labels")
+    second.locator(f".st-key-revise-{code} button").click()
+    assert item_on_screen(second) == code
+    assert second.evaluate("() => window.__review.said.comment") == "typed in the second tab"
+    context.close()
+
+
+def test_an_answer_still_on_its_way_does_not_end_the_look_at_another_item(browser, served):
+    context = browser.new_context(viewport={"width": 1440, "height": 800})
+    page = context.new_page()
+    enter(page, served, "cleo")
+    labelled, waiting = press(page, "s"), item_on_screen(page)
+    event = {"event_id": "late", "code": waiting, "revision": 0, "answer": "similar", "dwell_ms": 900, "view": {}}
+    page.goto(f"{served.url}/my-labels")  # as after a press while the server was away
+    keep = "([reviewer, event]) => sessionStorage.setItem(`labeler-answers-${reviewer}`, JSON.stringify([event]))"
+    with open_database(served.study) as db:
+        page.evaluate(keep, [id_of(db, "cleo"), event])
+    page.locator(f".st-key-revise-{labelled} button").click()
+    page.wait_for_function(SAVED)
+    assert item_on_screen(page) == labelled
+    assert [answer.code for answer in answers(served, "cleo")][-1] == waiting
+    context.close()

@@ -126,7 +126,7 @@ def submission(task: Task, answer: str, event_id: str = "", *, dwell_ms: int | N
 def answer_next(db: Database, reviewer: str, answer: str, *, now: datetime = NOW) -> Task:
     """Answer the first task on offer."""
     reviewer_id = id_of(db, reviewer)
-    task = reviewing.offers(db, reviewer_id)[0]
+    task = reviewing.desk(db, reviewer_id).offers[0]
     reviewing.submit(db, reviewer_id, submission(task, answer), now=now)
     return task
 
@@ -135,7 +135,7 @@ def answer_everything(db: Database, says: dict[str, str]) -> None:
     """Every reviewer answers all tasks with the one answer that stands beside the name."""
     for name, answer in says.items():
         for _ in range(200):
-            if not reviewing.offers(db, id_of(db, name)):
+            if not reviewing.desk(db, id_of(db, name)).offers:
                 break
             answer_next(db, name, answer)
         else:

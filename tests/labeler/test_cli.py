@@ -8,21 +8,13 @@ import click
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from labeler.cli import main
 from labeler.config import bundled
+from tests.labeler.commands import run
 
 DEMO = bundled("data", "demo", "demo.parquet")
 SECRET_LINK = r"http://127\.0\.0\.1:8501/join/[\w-]{32}"
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture

@@ -3,22 +3,14 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
 from labeler.cli import handover
 from labeler.cli.common import Commands
 from labeler.store import labels, open_database, people
+from tests.labeler.commands import run
 from tests.labeler.conftest import answer_next, make_study
 
 labeler = Commands("labeler", commands=[handover.merge, handover.anonymise])
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(labeler, [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture

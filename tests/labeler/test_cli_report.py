@@ -5,22 +5,13 @@ import json
 import shutil
 
 import pytest
-from click.testing import CliRunner
 
-from labeler.cli import main
 from labeler.store import open_database
+from tests.labeler.commands import run
 from tests.labeler.conftest import REVIEWERS, answer_everything, answer_next, copy_of
 
 LABELS = "item,reviewer,label\nx1,ada,similar\nx1,ben,similar\nx2,ada,similar\nx2,ben,dissimilar\n"
 VERDICTS = "item,classifier,verdict,score\nx1,rule,similar,0.1\nx2,rule,dissimilar,0.9\n"
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
 
 
 def error(*arguments, code=1):

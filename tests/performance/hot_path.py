@@ -8,7 +8,6 @@ the server's by traced.py, each with its own clock: what lies between them is th
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -24,10 +23,10 @@ from playwright.sync_api import sync_playwright
 from labeler.model import Answer, Submission
 from labeler.service import reviewing
 from labeler.store import open_database, people
-from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, free_port, stop_server, wait_until_served
+from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, free_port
 from tests.performance.labelling import N_WARM, label, opened
 from tests.performance.measuring import machine, print_table
-from tests.performance.rig import Made, make_study
+from tests.performance.rig import Made, make_study, running
 
 N_ASSIGNED, N_BEFORE = 600, 300
 REVIEWER = "r00"
@@ -58,7 +57,7 @@ def label_before(made: Made) -> None:
     with open_database(made.study) as db:
         reviewer_id = people.by_name(db, REVIEWER).person_id
         for _ in range(N_BEFORE):
-            task = reviewing.offers(db, reviewer_id)[0]
+            task = reviewing.desk(db, reviewer_id).offers[0]
             submission = Submission(uuid4().hex, task.code, task.revision, Answer.SIMILAR, dwell_ms=1000)
             reviewing.submit(db, reviewer_id, submission, now=datetime.now(UTC))
 
@@ -67,16 +66,9 @@ def label_before(made: Made) -> None:
 def traced(made: Made, file: Path) -> Iterator[str]:
     """The server with its stopwatch, in a process of its own."""
     port = free_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.performance.traced", str(made.study), str(port), str(file)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    try:
-        wait_until_served(process, port)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        stop_server(process)
+    command = [sys.executable, "-m", "tests.performance.traced", str(made.study), str(port), str(file)]
+    with running(command, port) as url:
+        yield url
 
 
 def at_work(url: str, n_labels: int) -> list[dict[str, Any]]:

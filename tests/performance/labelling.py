@@ -9,7 +9,6 @@ Bytes are payloads of websocket frames before compression, both directions, coun
 import argparse
 import base64
 import json
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,9 +21,9 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, free_port, stop_server, wait_until_served
+from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, free_port
 from tests.performance.measuring import busy_s, machine, percentiles, print_table
-from tests.performance.rig import Made, make_study, serving
+from tests.performance.rig import Made, make_study, running, serving
 
 HERE = Path(__file__).parent
 PROBE = HERE / "probe.js"
@@ -79,18 +78,10 @@ def plain(made: Made, reviewer: str, kind: str) -> Iterator[str]:
     port = free_port()
     options = {"server.port": port, "server.headless": "true", "server.address": "127.0.0.1",
                "server.fileWatcherType": "none", "browser.gatherUsageStats": "false"}  # fmt: skip
-    process = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", HERE / "plain_page.py"]
-        + [f"--{name}={value}" for name, value in options.items()]
-        + ["--", str(made.study), reviewer, kind],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    try:
-        wait_until_served(process, port)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        stop_server(process)
+    command = [sys.executable, "-m", "streamlit", "run", HERE / "plain_page.py"]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    with running([*command, "--", made.study, reviewer, kind], port) as url:
+        yield url
 
 
 def measure(browser: Browser, subjects: list[Subject], rounds: int) -> None:

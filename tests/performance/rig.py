@@ -1,6 +1,7 @@
 """A study of real measurements with many items a reviewer, and the application serving it."""
 
 import os
+import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from labeler.formats import Source
 from labeler.model import PlanParameters, Role
 from labeler.service import coordinating, identity, importing
 from labeler.store import items, open_database, runs
-from tests.browser.conftest import Served, free_port, start_server, stop_server
+from tests.browser.conftest import Served, free_port, start_server, stop_server, wait_until_served
 
 ACTOR = "bench"
 
@@ -59,6 +60,17 @@ def _noisy(name: str, series: Sequence[np.ndarray], copy: int) -> Source:
     rng = np.random.default_rng(copy)
     again = [np.abs(run * (1 + 0.001 * rng.normal(size=len(run)))).tolist() for run in series]
     return Source(f"{name}~{copy}.json", data=orjson.dumps(again))
+
+
+@contextmanager
+def running(command: Sequence[str | Path], port: int) -> Iterator[str]:
+    """Any server in a process of its own; its address once it answers."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        wait_until_served(process, port)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        stop_server(process)
 
 
 @contextmanager

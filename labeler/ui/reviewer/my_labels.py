@@ -17,7 +17,7 @@ def render(db: Database, reviewer_id: int) -> None:
     if chosen is not None:
         revise.render(db, reviewer_id, chosen)
         return
-    own, progress = reviewing.own_labels(db, reviewer_id), reviewing.own_progress(db, reviewer_id)
+    own, progress = reviewing.own_labels(db, reviewer_id), reviewing.desk(db, reviewer_id).progress
     st.subheader("My labels")
     st.caption(own_words.pace(progress, reviewing.typical_time_s(own)))
     if not own:

@@ -12,7 +12,8 @@ def render(db: Database, reviewer_id: int, code: str) -> None:
     key = f"revision-{code}"
     event = component.event_of(key)
     ack = label.keep(db, reviewer_id, event)
-    if ack is not None and ack["saved"]:
+    # an answer to another item may still be on its way from before: it does not end this look
+    if ack is not None and ack["saved"] and isinstance(event, dict) and event.get("code") == code:
         del st.session_state["chosen"]
         st.rerun()
     task = reviewing.task_by_code(db, reviewer_id, code)

@@ -51,7 +51,7 @@ def state_of(folder):
 def test_answers_of_the_copy_are_appended_with_all_that_came_with_them(parted):
     db, path = parted
     with open_database(path) as copy:
-        task = reviewing.offers(copy, id_of(copy, "ben"))[0]
+        task = reviewing.desk(copy, id_of(copy, "ben")).offers[0]
         sent = reviewing.submission_from(
             {
                 "event_id": "one", "code": task.code, "revision": 0, "answer": "dissimilar", "dwell_ms": 1234,
@@ -159,7 +159,7 @@ def test_an_event_that_stands_for_another_answer_here_is_a_conflict(parted):
     db, path = parted
     task = answer_next(db, "ben", "similar")
     with open_database(path) as copy:
-        other = reviewing.offers(copy, id_of(copy, "cleo"))[0]
+        other = reviewing.desk(copy, id_of(copy, "cleo")).offers[0]
         event_id = f"{task.code}-0-similar"
         reviewing.submit(copy, id_of(copy, "cleo"), submission(other, "dissimilar", event_id), now=NOW)
     merged = merging.merge(db, path, **ARGS)
@@ -184,7 +184,7 @@ def test_answers_go_in_by_time_but_each_reviewers_in_their_own_order(parted):
 def test_an_answer_that_cannot_be_kept_keeps_the_others_out(parted):
     db, path = parted
     there(path, ("ben", "similar"), ("cleo", "similar"))
-    code = reviewing.offers(db, id_of(db, "cleo"))[0].code
+    code = reviewing.desk(db, id_of(db, "cleo")).offers[0].code
     before = events_of(db), log(db)
     db.execute(
         f"""CREATE TRIGGER full BEFORE INSERT ON labels WHEN new.event_id LIKE '{code}%'
@@ -271,7 +271,7 @@ def test_an_assignment_that_only_one_of_them_has_is_refused(parted, where):
 
 def test_an_assignment_that_changed_hands_is_refused(parted):
     db, path = parted
-    code = reviewing.offers(db, id_of(db, "ben"))[0].code
+    code = reviewing.desk(db, id_of(db, "ben")).offers[0].code
     with open_database(path) as copy:
         copy.execute("UPDATE assignments SET kind = 'third' WHERE code = ?", (code,))
     assert "ben has here as" in refusal(db, path)
@@ -396,5 +396,5 @@ def test_the_plan_of_a_merged_study_can_be_gone_on_with(parted):
     db, path = parted
     there(path, *[("ben", "similar")] * 2)
     merging.merge(db, path, **ARGS)
-    assert reviewing.own_progress(db, id_of(db, "ben")).n_done == 2
+    assert reviewing.desk(db, id_of(db, "ben")).progress.n_done == 2
     assert answer_next(db, "ben", "similar").revision == 0

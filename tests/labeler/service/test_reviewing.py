@@ -24,7 +24,7 @@ def planned_codes(db, name="ada"):
 
 
 def offered(db, name="ada"):
-    return [task.code for task in reviewing.offers(db, id_of(db, name))]
+    return [task.code for task in reviewing.desk(db, id_of(db, name)).offers]
 
 
 def submit(db, name, task, answer="similar", event_id="", *, now=NOW, dwell_ms=900):
@@ -32,7 +32,7 @@ def submit(db, name, task, answer="similar", event_id="", *, now=NOW, dwell_ms=9
 
 
 def undo(db, name="ada"):
-    task = reviewing.last_answered(db, id_of(db, name))
+    task = reviewing.desk(db, id_of(db, name)).last
     submit(db, name, task, "withdrawn", dwell_ms=None)
     return task.code
 
@@ -59,7 +59,7 @@ def test_tasks_are_offered_in_planned_order_two_at_a_time(planned):
 
 
 def test_the_item_fetched_ahead_may_be_answered_before_the_one_on_the_screen(planned):
-    first, second = reviewing.offers(planned, id_of(planned, "ada"))
+    first, second = reviewing.desk(planned, id_of(planned, "ada")).offers
     submit(planned, "ada", second)
     assert offered(planned) == [first.code, planned_codes(planned)[2]]
     submit(planned, "ada", first)
@@ -70,7 +70,7 @@ def test_the_item_fetched_ahead_may_be_answered_before_the_one_on_the_screen(pla
 def test_only_an_item_on_offer_to_this_reviewer_is_labelled(planned, what):
     ada = id_of(planned, "ada")
     task = {
-        "of ben": reviewing.offers(planned, id_of(planned, "ben"))[0],
+        "of ben": reviewing.desk(planned, id_of(planned, "ben")).offers[0],
         "not on offer yet": assignments.tasks_of(planned, ada)[2],
         "made up": Submission("e", "X" * 60, 0, Answer.SIMILAR),
     }[what]
@@ -85,14 +85,14 @@ def test_one_item_in_the_hands_of_two_reviewers_has_two_codes(planned):
 
 @pytest.mark.parametrize("dwell_ms", [None, 0, 249])
 def test_an_answer_faster_than_a_look_is_refused(planned, dwell_ms):
-    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
     message = rf"Item {task.code} was on the screen for less than 250 ms. Look again"
     refused(planned, AnswerRefused, message, "ada", task, dwell_ms=dwell_ms)
     submit(planned, "ada", task, dwell_ms=250)
 
 
 def test_a_replay_is_acknowledged_and_kept_once(planned):
-    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
     submit(planned, "ada", task, "similar", "event")
     first = kept(planned)
     submit(planned, "ada", task, "similar", "event", now=NOW + timedelta(hours=1))
@@ -108,7 +108,7 @@ def test_a_replay_is_acknowledged_and_kept_once(planned):
 def test_an_event_id_of_somebody_else_is_not_taken_for_a_replay(planned):
     answer_next(planned, "ben", "similar")
     taken = labels.table(planned)["event_id"].iloc[0]
-    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
     refused(planned, AnswerRefused, r"\S", "ada", task, "similar", taken)
 
 
@@ -132,19 +132,19 @@ def test_undo_brings_the_last_item_back_one_after_the_other(planned):
     answer_next(planned, "ada", "dissimilar")
     assert undo(planned) == codes[1]
     assert undo(planned) == codes[0]
-    assert reviewing.last_answered(planned, id_of(planned, "ada")) is None
+    assert reviewing.desk(planned, id_of(planned, "ada")).last is None
     assert labels.table(planned)["label"].tolist() == ["similar"] * 3 + ["withdrawn"] * 2 + [
         "dissimilar", "withdrawn", "withdrawn",
     ]  # fmt: skip
 
 
 def test_undo_of_nothing_is_refused(planned):
-    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
-    assert reviewing.last_answered(planned, id_of(planned, "ada")) is None
+    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    assert reviewing.desk(planned, id_of(planned, "ada")).last is None
     refused(planned, AnswerRefused, f"Item {task.code} has no answer to take back", "ada", task, "withdrawn")
     submit(planned, "ada", task)
     undo(planned)
-    again = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    again = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
     refused(planned, AnswerRefused, f"Item {task.code} has no answer to take back", "ada", again, "withdrawn")
 
 
@@ -163,10 +163,10 @@ def test_not_sure_is_offered_once_again_at_the_end_and_then_rests(planned):
     for _ in range(4):
         answer_next(planned, "ada", "similar")
     assert offered(planned) == codes[:1]
-    assert reviewing.own_progress(planned, id_of(planned, "ada")) == OwnProgress(4, 5, 1)
+    assert reviewing.desk(planned, id_of(planned, "ada")).progress == OwnProgress(4, 5, 1)
     answer_next(planned, "ada", "not sure")
     assert offered(planned) == []
-    assert reviewing.own_progress(planned, id_of(planned, "ada")) == OwnProgress(4, 5, 1)
+    assert reviewing.desk(planned, id_of(planned, "ada")).progress == OwnProgress(4, 5, 1)
 
 
 def test_a_not_sure_that_was_taken_back_does_not_use_up_the_second_look(planned):
@@ -190,7 +190,7 @@ def test_an_own_label_can_be_revised_and_stays_where_it_was(planned):
         (planned_codes(planned)[1], "similar", 0),
     ]
     assert mine[0].created_utc == (NOW + timedelta(1)).isoformat()
-    assert reviewing.own_progress(planned, ada) == OwnProgress(2, 5, 0)
+    assert reviewing.desk(planned, ada).progress == OwnProgress(2, 5, 0)
     assert offered(planned) == planned_codes(planned)[2:4]
 
 
@@ -219,7 +219,7 @@ WHY_CLOSED = [
 @pytest.mark.parametrize(("state", "why"), WHY_CLOSED)
 def test_in_a_study_that_is_not_open_nothing_is_labelled_and_the_reason_is_said(planned, state, why):
     studies.set_state(planned, state)
-    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
     refused(planned, NotAllowed, rf"^{why} Nothing was kept\.$", "ada", task)
     assert re.fullmatch(why, reviewing.brief(planned).closed)
 
@@ -230,17 +230,17 @@ def test_each_state_but_open_has_been_looked_at(planned):
 
 
 def test_only_reviewers_who_take_part_see_and_label_anything(planned):
-    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
     planned.execute("UPDATE people SET active = 0 WHERE name = 'ada'")
     for name in ("ada", "carol"):
         refused(planned, NotAllowed, "This is for reviewers of the study only", name, task)
-        for look in (reviewing.offers, reviewing.own_labels):
+        for look in (reviewing.desk, reviewing.own_labels):
             with pytest.raises(NotAllowed, match="This is for reviewers of the study only"):
                 look(planned, id_of(planned, name))
 
 
 def test_all_that_was_said_is_kept(planned):
-    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
     said = Submission("e", task.code, 0, Answer.DISSIMILAR, 812, {"zoom": 2}, 3, flag=True, comment="steps")
     reviewing.submit(planned, id_of(planned, "ada"), said, now=NOW)
     row = labels.table(planned).iloc[0]
@@ -298,7 +298,7 @@ def test_pictures_of_one_item_are_alike_for_all_kinds_of_assignment(planned):
 
 
 def test_a_picture_is_drawn_anew_where_its_bins_are_missing(planned):
-    task = reviewing.offers(planned, id_of(planned, "ada"))[0]
+    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
     stored = reviewing.picture(planned, task.item_id)
     planned.execute("DELETE FROM bins")
     assert json.loads(json.dumps(reviewing.picture(planned, task.item_id))) == stored

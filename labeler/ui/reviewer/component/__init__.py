@@ -38,9 +38,13 @@ _mount = st.components.v2.component(
 
 
 def event_of(key: str) -> object | None:
-    """The event that caused this page run, if the component under this key sent one; anything may stand in it."""
+    """The event that caused this page run, if the component under this key sent one; anything may stand in it.
+
+    One that only asks for pictures is none: without an event all of them are sent.
+    """
     state = st.session_state.get(key)
-    return state.get("event") if isinstance(state, Mapping) else None
+    event = state.get("event") if isinstance(state, Mapping) else None
+    return None if isinstance(event, Mapping) and set(event) == {"have"} else event
 
 
 def known_to(event: object | None) -> frozenset[str]:

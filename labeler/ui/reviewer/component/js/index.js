@@ -81,8 +81,7 @@ class Review {
   update(component) {
     this.component = component;
     this.data = component.data;
-    const { ack } = this.data;
-    if (ack && (ack.again || this.queue.acknowledge(ack.event_id))) this.refusal = ack.saved ? "" : ack.message;
+    if (this.data.ack) this.settle(this.data.ack);
     this.remember(this.data.offers);
     this.root.dataset.mode = this.data.mode;
     this.root.classList.toggle("asking", this.data.protocol.asks_confidence);
@@ -90,6 +89,15 @@ class Review {
     if (!this.isStillOurs()) this.show(this.upcoming()[0] ?? null);
     this.queue.tick();
     this.say();
+  }
+
+  /** The server dealt with an answer, or will be asked again. What was said with a refused one is not lost. */
+  settle(ack) {
+    const done = ack.again ? null : this.queue.acknowledge(ack.event_id);
+    if (!ack.again && !done) return; // an answer to what was sent twice
+    this.refusal = ack.saved ? "" : ack.message;
+    if (ack.saved || !done || done.answer === "withdrawn") return;
+    this.drafts.set(done.code, { flag: done.flag, comment: done.comment, confidence: done.confidence });
   }
 
   /** Tell the server something, and which pictures it need not send again. */

@@ -1,0 +1,16 @@
+"""Running the command `labeler` inside the test."""
+
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from labeler.cli import main
+
+
+def run(*arguments: Any, code: int = 0) -> Result:
+    """What a command printed; an error that is no refusal in words is raised."""
+    result = CliRunner().invoke(main, [str(a) for a in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
