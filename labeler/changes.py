@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from labeler.design import ALL, Plan, key
+from labeler.design import Plan, key
 from labeler.errors import InputError
-from labeler.model import Assignment, Category, Kind
+from labeler.model import ALL, Assignment, Category, Kind
 
 LOADING = (Kind.FRESH, Kind.OVERLAP, Kind.THIRD)
 WHY_GIVEN_UP = {
@@ -26,12 +26,16 @@ WHY_GIVEN_UP = {
 
 @dataclass(frozen=True)
 class Slot:
-    """An assignment of a study under way; `answered` once there is a label, which then stays where it is."""
+    """An assignment of a study under way; `answered` once there is a label, which then stays where it is.
+
+    One that is `bound`, being on its reviewer's screen, is not given to a joiner, but still to be done.
+    """
 
     reviewer: str
     item: str
     kind: Kind
     answered: bool
+    bound: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,49 @@ def leave(
             standing.hand_over(slot, taker)
         moves.append(Move(slot.item, slot.kind, reviewer, taker))
     return Changes(tuple(moves), _given_up(moves))
+
+
+def succeed(
+    slots: Iterable[Slot],
+    reviewer: str,
+    successor: str,
+    *,
+    applications: Mapping[str, str],
+    staying: Iterable[str],
+    seed: int,
+) -> Changes:
+    """Hand the open slots of a reviewer who leaves to one successor.
+
+    Parameters
+    ----------
+    slots, reviewer, applications, staying, seed
+        As for `leave`; those who stay do not need to include the successor.
+    successor : str
+
+    Returns
+    -------
+    Changes
+        Every open slot goes to the successor, but for hidden copies and for items that the successor is on already:
+        these go as in `leave`.
+
+    Raises
+    ------
+    InputError
+        As `leave`, or if somebody is to succeed themselves.
+    """
+    slots = list(slots)
+    if reviewer == successor:
+        raise InputError(f"{reviewer} cannot succeed themselves.")
+    known = {slot.item for slot in slots if slot.reviewer == successor}
+    passed = [slot for slot in _open(slots, reviewer) if slot.kind is not Kind.RETEST and slot.item not in known]
+    moves = [
+        Move(slot.item, slot.kind, reviewer, successor)
+        for slot in sorted(passed, key=partial(_place_in_plan, applications, seed))
+    ]
+    gone = set(passed)
+    left = [replace(slot, reviewer=successor) if slot in gone else slot for slot in slots]
+    rest = leave(left, reviewer, applications=applications, staying={*staying, successor}, seed=seed)
+    return Changes((*moves, *rest.moves), rest.shortfalls)
 
 
 def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str], seed: int) -> Changes:
@@ -281,7 +328,8 @@ def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: int
     copied = {(slot.reviewer, slot.item) for slot in slots if slot.kind == Kind.RETEST}
     offers: dict[str, list[Slot]] = defaultdict(list)
     for slot in sorted(slots, key=lambda slot: key(seed, "join", reviewer, slot.item)):
-        bound = slot.answered or (slot.reviewer, slot.item) in copied or reviewer in standing.seen_by[slot.item]
+        stays = slot.answered or slot.bound or (slot.reviewer, slot.item) in copied
+        bound = stays or reviewer in standing.seen_by[slot.item]
         if slot.kind in (Kind.FRESH, Kind.THIRD) and not bound:
             offers[slot.reviewer].append(slot)
     return offers

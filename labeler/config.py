@@ -14,9 +14,13 @@ class Settings:
     ----------
     study : Path or None
         `LABELER_STUDY`: the study file that commands use without `--study`.
+    import_root : Path or None
+        `LABELER_IMPORT_ROOT`: the folder on the server's disk from which coordinators may import in the browser; the
+        study's own folder where none is named.
     """
 
     study: Path | None
+    import_root: Path | None = None
 
 
 def settings(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -27,8 +31,8 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
     >>> settings({"LABELER_STUDY": "cache.study"}).study.name
     'cache.study'
     """
-    study = environment.get("LABELER_STUDY")
-    return Settings(study=Path(study) if study else None)
+    study, import_root = environment.get("LABELER_STUDY"), environment.get("LABELER_IMPORT_ROOT")
+    return Settings(Path(study) if study else None, Path(import_root) if import_root else None)
 
 
 def bundled(*parts: str) -> Path:

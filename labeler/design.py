@@ -14,11 +14,10 @@ from itertools import chain, combinations, islice, zip_longest
 from math import ceil, floor
 
 from labeler.errors import InputError
-from labeler.model import Assignment, Kind, PlanParameters
+from labeler.model import ALL, Assignment, Kind, PlanParameters
 
 MIN_RETEST_GAP, RETEST_GAP_SHARE = 50, 0.25
 MIN_ITEMS_LEFT = 2  # by a calibration round
-ALL = -1  # the block of an item that all reviewers label, and of an assignment that the third round adds
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,7 @@ class Plan:
     @property
     def hash(self) -> str:
         """SHA-256 over the assignments: equal for equal plans."""
-        lines = sorted(json.dumps([a.reviewer, a.item, a.kind, a.block, a.position]) for a in self.assignments)
-        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+        return hash_of(self.assignments)
 
     def loads(self) -> dict[str, Counter[Kind]]:
         """How many assignments of each kind every reviewer has."""
@@ -71,7 +69,7 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
     proper = {name: application for name, application in items.items() if name not in before}
     split = _paper_parts if parameters.paper else _balanced_parts
     parts = split(proper, people, parameters)
-    calibration = [_calibration_for(reviewer, before, parameters.seed) for reviewer in people]
+    calibration = [calibration_for(reviewer, before, parameters.seed) for reviewer in people]
     drawn = [_drawn_for(reviewer, parts, proper, parameters) for reviewer in people]
     return Plan(
         assignments=tuple(chain(*calibration, *(assignments for assignments, _ in drawn))),
@@ -110,6 +108,12 @@ def key(seed: int, *parts: str) -> str:
     """SHA-256 of the JSON list [seed, *parts] without spaces, as hexadecimal digits."""
     text = json.dumps([seed, *parts], separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def hash_of(assignments: Iterable[Assignment]) -> str:
+    """SHA-256 over assignments, whatever their order."""
+    lines = sorted(json.dumps([a.reviewer, a.item, a.kind, a.block, a.position]) for a in assignments)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,8 @@ def _calibration_items(items: Mapping[str, str], parameters: PlanParameters) -> 
     return {name: items[name] for name in islice(in_turn, parameters.calibration)}
 
 
-def _calibration_for(reviewer: str, items: Mapping[str, str], seed: int) -> list[Assignment]:
+def calibration_for(reviewer: str, items: Mapping[str, str], seed: int) -> list[Assignment]:
+    """The assignments of one reviewer in a calibration round on these items (name to application)."""
     order = _presentation_order(items, items, partial(key, seed, "calibration", reviewer))
     return [Assignment(reviewer, name, Kind.CALIBRATION, ALL, position) for position, name in enumerate(order)]
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Series = NDArray[np.float64]
+ALL = -1  # the block of an item that all reviewers label, and of an assignment that the third round adds
 
 
 class Category(StrEnum):
@@ -30,13 +31,22 @@ class Answer(StrEnum):
 
 
 class Kind(StrEnum):
-    """Why an item is assigned to a reviewer; never shown to them."""
+    """Why an item is assigned to a reviewer; never shown to them. A decision on a split item is assigned to nobody."""
 
     FRESH = "fresh"
     OVERLAP = "overlap"
     RETEST = "retest"
     THIRD = "third"
     CALIBRATION = "calibration"
+    ADJUDICATED = "adjudicated"
+
+
+class Origin(StrEnum):
+    """Where an assignment comes from."""
+
+    PLAN = "plan"
+    CHANGE = "change"
+    IMPORT = "import"
 
 
 class Role(StrEnum):
@@ -89,7 +99,10 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Item:
-    """A benchmark in a study; `n_iterations` is the length of its shortest run."""
+    """A benchmark in a study; `n_iterations` is the length of its shortest run.
+
+    An item with `excluded_why` is kept, but not labelled or counted any more.
+    """
 
     item_id: int
     name: str
@@ -100,6 +113,7 @@ class Item:
     n_runs: int
     n_iterations: int
     data_hash: str
+    excluded_why: str | None = None
 
 
 @dataclass(frozen=True)
@@ -128,8 +142,27 @@ class Protocol:
 
 
 @dataclass(frozen=True)
+class Gate:
+    """What a calibration round must reach before the study opens.
+
+    Attributes
+    ----------
+    on : str
+        "reference": every reviewer's agreement with the reference labels; "reviewers": percent agreement between them.
+    least : float
+        The smallest share that passes, in [0, 1].
+    """
+
+    on: str
+    least: float
+
+
+@dataclass(frozen=True)
 class Study:
-    """The one row about the study itself; plan columns are None while there is no plan."""
+    """The one row about the study itself; plan columns are None while there is no plan.
+
+    A paused study remembers in `resumes_to` where it was, and `phase` is that.
+    """
 
     name: str
     question: str
@@ -138,16 +171,24 @@ class Study:
     protocol: Protocol
     plan_parameters: Mapping[str, Any] | None
     plan_hash: str | None
+    resumes_to: State | None = None
+    gate: Gate | None = None
+
+    @property
+    def phase(self) -> State:
+        """Where the study is, also while it is paused."""
+        return self.resumes_to or self.state
 
 
 @dataclass(frozen=True)
 class Person:
-    """A reviewer, a coordinator, or both."""
+    """A reviewer, a coordinator, or both; who is paused may look, but not label."""
 
     person_id: int
     name: str
     roles: frozenset[Role]
     active: bool
+    paused: bool = False
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from labeler.config import bundled
-from labeler.service import coordinating, demo
+from labeler.lifecycle import Step
+from labeler.service import assigning, course, demo
 from labeler.store import Database, assignments, open_database, people, runs
 from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
 
@@ -141,13 +142,25 @@ def reviewers(browser: Browser, served: Served, out: Path) -> None:
 
 
 def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> None:
-    """The progress page and the report."""
-    page = browser.new_page(viewport={"width": 1200, "height": 560})
-    page.goto(served.link("coordinator"))
-    page.get_by_text("Event log").wait_for()
-    page.goto(f"{served.url}/progress")
-    page.get_by_text("ada: 15 of 15 done").wait_for()
-    page.screenshot(path=out / "progress.png")
+    """Progress while the third round is on, split items after it, an item and the report after unblinding."""
+    page = signed_in(browser, served)
+    move(served, Step.THIRD, "settle the split items")
+    with open_database(served.study) as db:
+        reviewer = browser.new_page(viewport=WIDE)
+        reviewer.goto(served.link("ada"))
+        label(reviewer, db, "ada")
+        reviewer.close()
+    take(page, served, "progress", "estimated end", out, height=560)
+    with open_database(served.study) as db:
+        for name in TOLERANCES:
+            reviewer = browser.new_page(viewport=WIDE)
+            reviewer.goto(served.link(name))
+            label(reviewer, db, name)
+            reviewer.close()
+    move(served, Step.CLOSE, "every label is there")
+    take(page, served, "splits", "Your decision", out, height=1180)
+    move(served, Step.UNBLIND, "labelling has ended")
+    take(page, served, "item", "Mean over all pairs of runs", out, height=1480)
     subprocess.run(
         [sys.executable, "-m", "labeler", "report", "--study", str(served.study), "--out", f"{folder}/report"],
         check=True, capture_output=True,
@@ -155,6 +168,32 @@ def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> Non
     page.set_viewport_size({"width": 1000, "height": 1250})
     page.goto(f"file://{folder}/report/report.html")
     page.screenshot(path=out / "report.png")
+
+
+def signed_in(browser: Browser, served: Served) -> Page:
+    """A page of the coordinator."""
+    page = browser.new_page(viewport={"width": 1200, "height": 800})
+    page.goto(served.link("coordinator"))
+    page.get_by_text("Event log").wait_for()
+    return page
+
+
+def take(page: Page, served: Served, name: str, text: str, out: Path, *, height: int) -> None:
+    """A picture of one of the coordinator's pages, once it shows the text."""
+    page.set_viewport_size({"width": 1200, "height": height})
+    page.goto(f"{served.url}/{name}")
+    if name != "progress":  # its table is drawn, not written
+        page.get_by_text(text).first.wait_for()
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(1000)  # tables and pictures fade in
+    page.screenshot(path=out / f"{name}.png")
+    lighten(out / f"{name}.png")
+
+
+def move(served: Served, step: Step, why: str) -> None:
+    """One step of the study's life."""
+    with open_database(served.study) as db:
+        course.move(db, step, why=why, actor="coordinator", now=datetime.now(UTC))
 
 
 def main() -> None:
@@ -166,6 +205,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
         with serving(demo_study(Path(folder) / "demo.study")) as served:
+            take(signed_in(browser, served), served, "plan", "Confirm this plan", out, height=1180)
             reviewers(browser, served, out)
             coordinator(browser, served, folder, out)
         with serving(demo_study(Path(folder) / "all.study", overlap=1.0)) as served:
@@ -179,7 +219,7 @@ def demo_study(path: Path, **changes: float) -> Path:
     demo.build(path, bundled("data", "demo", "demo.parquet"), advance=lambda _done, _total: None, now=now)
     if changes:
         with open_database(path) as db:
-            coordinating.confirm_plan(db, replace(demo.PARAMETERS, **changes), actor="owner", now=now)
+            assigning.confirm_plan(db, replace(demo.PARAMETERS, **changes), actor="owner", now=now)
     return path
 
 

@@ -23,13 +23,16 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/plugins.py": set(),
     "labeler/design.py": {"labeler.model", "labeler.errors", "numpy", "pandas"},
     "labeler/changes.py": {"labeler.design", "labeler.model", "labeler.errors"},
+    "labeler/lifecycle.py": {"labeler.model", "labeler.errors"},
+    "labeler/underway.py": {"labeler.changes", "labeler.design", "labeler.model"},
     "labeler/binning.py": {"labeler.model", "labeler.errors", "numpy", "pandas"},
     "labeler/charts.py": {"labeler.model", "labeler.errors", "labeler.binning", "numpy", "pandas", "altair"},
     "labeler/formats": {"labeler.formats", "labeler.model", "labeler.errors", "numpy", "pandas", "orjson", "pyarrow"},
     "labeler/store": {"labeler.store", "labeler.model", "labeler.errors", "numpy", "pandas"},
     "labeler/service": {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.model", "labeler.errors",
-        "labeler.design", "labeler.changes", "labeler.binning", "labeler.charts",
+        "labeler.design", "labeler.changes", "labeler.underway", "labeler.lifecycle", "labeler.binning",
+        "labeler.charts",
         "labeler.config", "labeler.plugins", "labeler.timing",
         "analysis", "numpy", "pandas", "scipy", "altair",
     },
@@ -41,8 +44,8 @@ ALLOWED: dict[str, set[str]] = {
         "labeler.stills", "labeler.store.Database", "streamlit",
     },
     "labeler/ui/coordinator": {
-        "labeler.service", "labeler.model", "labeler.errors", "labeler.config", "labeler.store.Database",
-        "labeler.store.open_database", "streamlit",
+        "labeler.ui.coordinator", "labeler.service", "labeler.lifecycle", "labeler.model", "labeler.errors",
+        "labeler.config", "labeler.store.Database", "labeler.store.open_database", "streamlit",
     },
     "labeler/ui/app.py": {
         "labeler.ui", "labeler.service", "labeler.model", "labeler.errors", "labeler.config",
@@ -58,8 +61,8 @@ ALLOWED: dict[str, set[str]] = {
         "labeler.store.Database", "labeler.store.open_database", "streamlit", "starlette",
     },
     "labeler/cli": {
-        "labeler", "labeler.cli", "labeler.ui.server", "labeler.service", "labeler.model", "labeler.errors",
-        "labeler.config", "labeler.store.Database", "labeler.store.open_database", "click", "dask",
+        "labeler", "labeler.cli", "labeler.ui.server", "labeler.service", "labeler.lifecycle", "labeler.model",
+        "labeler.errors", "labeler.config", "labeler.store.Database", "labeler.store.open_database", "click", "dask",
     },
 }  # fmt: skip
 # the standard library is free, but not everything everywhere
@@ -67,6 +70,8 @@ FORBIDDEN_STDLIB: dict[str, set[str]] = {
     "analysis": {"sqlite3", "time", "datetime", "random", "pathlib", "os", "io", "subprocess"},
     "labeler/design.py": {"time", "datetime", "random", "secrets"},
     "labeler/changes.py": {"time", "datetime", "random", "secrets"},
+    "labeler/underway.py": {"time", "datetime", "random", "secrets"},
+    "labeler/lifecycle.py": {"time", "datetime", "random", "secrets"},
     "labeler/store": {"random"},
     "labeler": {"pickle", "marshal", "shelve"},
 }

@@ -32,6 +32,19 @@ def test_the_command_reference_is_what_the_commands_print():
     )
 
 
+def test_the_life_of_a_study_is_that_of_the_code():
+    page = runpy.run_path(str(ROOT / "scripts" / "study_life.py"))["page"]()
+    assert (ROOT / "docs" / "study-life.md").read_text(encoding="utf-8") == page, (
+        "make it again: python scripts/study_life.py > docs/study-life.md"
+    )
+
+
+def test_the_guide_for_coordinators_shows_what_its_commands_print():
+    filled = runpy.run_path(str(ROOT / "scripts" / "coordinator_guide.py"))["filled"]
+    text = (ROOT / "docs" / "coordinator.md").read_text(encoding="utf-8")
+    assert filled(text) == text, "make it again: python scripts/coordinator_guide.py"
+
+
 def test_the_tables_of_measures_and_classifiers_are_those_of_the_registries():
     with_tables = runpy.run_path(str(ROOT / "scripts" / "similarity_figures.py"))["with_tables"]
     text = (ROOT / "docs" / "similarity.md").read_text(encoding="utf-8")

@@ -23,6 +23,7 @@ from analysis.report._document import (
 from analysis.report._methods import methods
 from analysis.report._sections_agreement import agreement_sections
 from analysis.report._sections_classifiers import classifier_sections
+from analysis.report._sections_course import course_sections, unblinded_in_words
 from analysis.report.figures import clean
 
 Content = Mapping[str, Any]
@@ -49,6 +50,7 @@ def document(content: Content) -> Document:
         Section("Consensus and what was dropped", tuple(_consensus(content))),
         Section("Latent class", tuple(_latent(content["consensus"]["latent"]))),
         *classifier_sections(content),
+        *course_sections(content),
         Section("Methods", (Paragraph(methods(content)),)),
         Section("Parameters and provenance", tuple(_provenance(content))),
     )
@@ -71,6 +73,7 @@ def in_short(content: Content) -> list[str]:
     """The report in a few sentences."""
     sentences = [_agreement_in_words(content), _kappa_in_words(content["agreement"]["fleiss_kappa"])]
     sentences += [_classifier_in_words(name, row) for name, row in content["classifiers"].items()]
+    sentences.append(unblinded_in_words(content))
     return [sentence for sentence in sentences if sentence]
 
 

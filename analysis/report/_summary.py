@@ -17,7 +17,8 @@ from analysis.report._resampling import Resampling
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
 NO_RESAMPLING = Resampling.none()
-THIRD, RETEST, ADJUDICATED = "third", "retest", "adjudicated"  # kinds of assignments that count on their own
+# kinds of assignments that count on their own, and one that never counts
+THIRD, RETEST, ADJUDICATED, CALIBRATION = "third", "retest", "adjudicated", "calibration"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Provenance:
     hashes, versions : mapping of str to str
     notes : sequence of str
         What a reader must know, such as what is arbitrary in a data set.
+    course : mapping or None
+        How the study went: `unblinded`, `steps`, `people`, `excluded`, `changed_pairs` and `calibration`.
     """
 
     study: Mapping[str, Any] = field(default_factory=dict)
@@ -42,6 +45,7 @@ class Provenance:
     hashes: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    course: Mapping[str, Any] | None = None
 
 
 def summarise(
@@ -86,7 +90,7 @@ def summarise(
     first = first_of(table)
     labels = _labels(table, first)
     truth = truths(labels, _decisions(table))
-    n_all = len(pd.unique(table["item"])) if n_items is None else n_items
+    n_all = table.loc[table["kind"] != CALIBRATION, "item"].nunique() if n_items is None else n_items
     latent = latent_rates(truth, verdicts, resampling)
     applications = _applications(table, verdicts)
     return {
@@ -107,6 +111,7 @@ def summarise(
         "hashes": plain(provenance.hashes),
         "versions": plain(provenance.versions),
         "notes": list(provenance.notes),
+        "course": plain(provenance.course),
     }  # fmt: skip
 
 

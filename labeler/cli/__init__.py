@@ -3,7 +3,7 @@
 import click
 
 from labeler import __version__
-from labeler.cli import data, figures, handover, people, planning, serving, study, verdicts
+from labeler.cli import course, data, figures, flags, handover, people, planning, serving, study, triage, verdicts
 from labeler.cli.common import Commands
 
 
@@ -17,9 +17,10 @@ def main() -> None:
 
 
 COMMANDS = (
-    *(serving.serve, serving.demo, study.init, data.import_, people.reviewers, people.coordinators, study.plan),
-    *(study.status, verdicts.verdicts, figures.figures, data.labels, data.report, data.replicate, study.backup),
-    *(planning.planning, planning.simulate, handover.merge, handover.anonymise),
+    *(serving.serve, serving.demo, study.init, data.import_, triage.browse, triage.triage),
+    *(people.reviewers, people.coordinators, study.plan, course.calibration, course.state, study.status, flags.flags),
+    *(course.exclude, course.adjudicate, verdicts.verdicts, figures.figures, data.labels, data.report, data.replicate),
+    *(study.log, study.backup, handover.merge, handover.anonymise, planning.planning, planning.simulate),
 )
 for command in COMMANDS:
     main.add_command(command)

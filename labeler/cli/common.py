@@ -11,6 +11,8 @@ import click
 
 from labeler.config import settings
 from labeler.errors import InputError, LabelerError, NoStudy
+from labeler.model import State
+from labeler.service import coordinating
 from labeler.store import Database, open_database
 
 OWNER = "owner"  # commands act as the owner of the study file
@@ -49,6 +51,13 @@ def json_option(function: Function) -> Function:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(function)
 
 
+def why_option(function: Function) -> Function:
+    """`--why`: the reason, kept in the log."""
+    return click.option("--why", required=True, metavar="TEXT", help="The reason; kept in the log and in reports.")(
+        function
+    )
+
+
 def url_option(function: Function) -> Function:
     """`--url`: where the browser application is reached."""
     return click.option(
@@ -78,6 +87,12 @@ def now() -> datetime:
 def remark(text: str) -> None:
     """A remark for the person, not part of the data."""
     click.echo(text, err=True)
+
+
+def say_if_interim(db: Database) -> None:
+    """Commands show what pages hide until the study is unblinded: say so."""
+    if coordinating.get_study(db).phase is not State.UNBLINDED:
+        remark("interim, not unblinded")
 
 
 def link(url: str, secret: str) -> str:

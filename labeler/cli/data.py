@@ -6,7 +6,18 @@ from pathlib import Path
 
 import click
 
-from labeler.cli.common import OWNER, json_option, named, now, opened, remark, show, study_option, write_text
+from labeler.cli.common import (
+    OWNER,
+    json_option,
+    named,
+    now,
+    opened,
+    remark,
+    say_if_interim,
+    show,
+    study_option,
+    write_text,
+)
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.service import checking, exchange, importing, replicating, reporting
@@ -89,6 +100,7 @@ def labels(study: Path | None, export: Path | None, import_file: Path | None) ->
             table = exchange.export_labels(db, actor=OWNER, now=now())
             write_text(export, reporting.as_csv(table))
             remark(f"{len(table)} answers written.")
+            say_if_interim(db)
 
 
 @click.command(epilog="Example: labeler report --study cache.study --out report")
@@ -132,7 +144,7 @@ def report(
     else:
         with opened(named(study)) as db:
             files = reporting.files_of_study(db, options, actor=OWNER, now=now())
-        remark("interim, not unblinded")
+            say_if_interim(db)
     for path in reporting.write_files(files, out):
         click.echo(path)
 

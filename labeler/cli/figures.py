@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from labeler.cli.common import opened, remark, study_option
-from labeler.service import evidence, reporting
+from labeler.cli.common import OWNER, now, opened, remark, study_option
+from labeler.service import coordinating, evidence, reporting
 
 
 @click.command(epilog="Example: labeler figures --study cache.study --out figures --application org/app --as pdf")
@@ -31,6 +31,7 @@ def figures(
     with opened(study) as db:
         charts = evidence.paper_figures(db, applications, items)
         reasons = {name: evidence.reasons_in_words(db, name) for name in items}
+        coordinating.log_look(db, "figures", actor=OWNER, now=now())
     files = {f"{name}.{form}": evidence.as_file(chart, form) for name, chart in charts.items() for form in forms}
     for path in reporting.write_files(files, out):
         click.echo(path)

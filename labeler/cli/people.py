@@ -6,9 +6,22 @@ from pathlib import Path
 
 import click
 
-from labeler.cli.common import OWNER, json_option, link, now, opened, remark, show, study_option, url_option
+from labeler.cli.common import (
+    OWNER,
+    json_option,
+    link,
+    now,
+    opened,
+    remark,
+    show,
+    study_option,
+    url_option,
+    why_option,
+)
 from labeler.model import Role
-from labeler.service import identity
+from labeler.service import identity, staffing
+
+NOTHING_CHANGED = staffing.Change()
 
 valid_option = click.option(
     "--valid-days",
@@ -22,15 +35,18 @@ valid_option = click.option(
 @click.command("add", epilog="Example: labeler {role}s add --study cache.study ada ben")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @study_option
+@click.option("--both", is_flag=True, help="In both roles; they see no label before unblinding.")
 @valid_option
 @url_option
-def add(role: Role, names: tuple[str, ...], study: Path | None, valid_days: int, url: str) -> None:
+def add(role: Role, names: tuple[str, ...], study: Path | None, both: bool, valid_days: int, url: str) -> None:
     """Add {role}s and print a sign-in link for each."""
     with opened(study) as db:
         for name in names:
-            person = identity.add_person(db, name, [role], actor=OWNER, now=now())
+            person, change = staffing.add(db, name, Role if both else [role], actor=OWNER, now=now())
             secret = identity.invite(db, person.name, role, valid_days=valid_days, actor=OWNER, now=now())
             click.echo(f"{person.name}: {link(url, secret)}")
+            if change != NOTHING_CHANGED:
+                tell(person.name, change)
     remark(f"Added {len(names)}. Each link is for one person and is not shown again.")
 
 
@@ -41,7 +57,10 @@ def list_people(role: Role, study: Path | None, as_json: bool) -> None:
     """List the {role}s."""
     with opened(study) as db:
         people = [person for person in identity.everyone(db) if role in person.roles]
-    show([{str(role): person.name, "active": person.active} for person in people], as_json=as_json)
+    rows = [{str(role): p.name, "active": p.active} for p in people]
+    if role is Role.REVIEWER:
+        rows = [row | {"paused": p.paused} for row, p in zip(rows, people, strict=True)]
+    show(rows, as_json=as_json)
 
 
 @click.command("link", epilog="Example: labeler {role}s link ada --study cache.study")
@@ -78,6 +97,61 @@ def email(role: Role, name: str, address: str, study: Path | None) -> None:
     remark(f"{name} can sign in through the provider as {address}." if address else f"{name} cannot, from now on.")
 
 
+@click.command("pause", epilog="Example: labeler reviewers pause ada --study cache.study --why 'on holiday'")
+@click.argument("name")
+@study_option
+@why_option
+def pause(name: str, study: Path | None, why: str) -> None:
+    """Let a reviewer wait: open items stay theirs, labels are refused in words until they resume."""
+    with opened(study) as db:
+        staffing.pause(db, name, why=why, actor=OWNER, now=now())
+    remark(f"{name} is paused. They go on with: labeler reviewers resume {name}")
+
+
+@click.command("resume", epilog="Example: labeler reviewers resume ada --study cache.study")
+@click.argument("name")
+@study_option
+def resume(name: str, study: Path | None) -> None:
+    """Let a paused reviewer go on, or take one back who was removed."""
+    with opened(study) as db:
+        change = staffing.resume(db, name, actor=OWNER, now=now())
+    tell(name, change)
+
+
+@click.command("remove", epilog="Example: labeler reviewers remove ada --study cache.study --why 'changed jobs'")
+@click.argument("name")
+@study_option
+@why_option
+def remove(name: str, study: Path | None, why: str) -> None:
+    """Let a reviewer leave: labels stay, open items go to the others, the plan's log says so."""
+    with opened(study) as db:
+        change = staffing.remove(db, name, why=why, actor=OWNER, now=now())
+    tell(name, change)
+
+
+@click.command("replace", epilog="Example: labeler reviewers replace ada eve --study cache.study --why 'changed jobs'")
+@click.argument("name")
+@click.argument("successor")
+@study_option
+@why_option
+@valid_option
+@url_option
+def replace(name: str, successor: str, study: Path | None, why: str, valid_days: int, url: str) -> None:
+    """Let SUCCESSOR, who may be new, take over the open items of NAME, who leaves. Prints a new one's link."""
+    with opened(study) as db:
+        heir, change = staffing.replace(db, name, successor, why=why, actor=OWNER, now=now())
+        if change.is_new:
+            secret = identity.invite(db, heir.name, Role.REVIEWER, valid_days=valid_days, actor=OWNER, now=now())
+            click.echo(f"{heir.name}: {link(url, secret)}")
+    tell(name, change)
+
+
+def tell(name: str, change: staffing.Change) -> None:
+    """What became of a change, and what could not be met."""
+    for sentence in (change.in_words(name), *(f"{shortfall}." for shortfall in change.shortfalls)):
+        remark(sentence)
+
+
 def group_of(role: Role, description: str) -> click.Group:
     """The commands for people in one role."""
     group = click.Group(f"{role}s", help=description)
@@ -90,5 +164,7 @@ def group_of(role: Role, description: str) -> click.Group:
     return group
 
 
-reviewers = group_of(Role.REVIEWER, "Those who label: add, list, link, revoke, email.")
+reviewers = group_of(Role.REVIEWER, "Those who label: add, list, link, revoke, email; pause, resume, remove, replace.")
+for command in (pause, resume, remove, replace):
+    reviewers.add_command(command)
 coordinators = group_of(Role.COORDINATOR, "Those who set the study up and report it: add, list, link, revoke, email.")

@@ -18,9 +18,12 @@ from labeler.cli.common import (
     show,
     study_option,
     url_option,
+    write_text,
 )
+from labeler.errors import InputError
 from labeler.model import PlanParameters, Protocol
-from labeler.service import coordinating
+from labeler.service import assigning, coordinating, previewing, reporting, verifying, watching
+from labeler.store import Database
 
 
 @click.command(epilog="Example: labeler init --study cache.study --name 'Cache benchmarks'")
@@ -74,7 +77,11 @@ def _protocol(axis: str, min_span: float, confidence: bool, numbers: bool, instr
 @click.option("--per-item", type=int, default=None, help="Reviewers per item [default: 2].")
 @click.option("--overlap", type=float, default=None, help="Share of items all reviewers label [default: 0.2].")
 @click.option("--retest", type=int, default=None, help="Hidden copies per reviewer [default: 20].")
+@click.option("--calibration", type=int, default=0, show_default=True,
+              help="Items that everybody labels before the study; they enter no result.")  # fmt: skip
 @click.option("--paper", is_flag=True, help="The paper's design: random parts, one pair of reviewers each.")
+@click.option("--dry-run", is_flag=True, help="Only show loads, hours, expected intervals, and what will not be told.")
+@click.option("--verify", is_flag=True, help="Derive the plan again from seed and log, and compare, instead.")
 @json_option
 def plan(
     study: Path | None,
@@ -82,23 +89,34 @@ def plan(
     per_item: int | None,
     overlap: float | None,
     retest: int | None,
+    calibration: int,
     paper: bool,
+    dry_run: bool,
+    verify: bool,
     as_json: bool,
 ) -> None:
-    """Decide from a seed who labels what in which order, and open the study for labelling.
+    """Decide from a seed who labels what in which order, and open the study or its calibration round.
 
-    Prints each reviewer's load and the hash of the plan. Can be repeated until the first answer is in.
+    Prints each reviewer's load and the hash of the plan. Can be repeated until the first answer is in. With --verify
+    the plan is drawn again and every logged change made again; the exit code is 1 if anything differs.
     """
+    if verify:
+        _verify(study, as_json)
+        return
     standard = PlanParameters(0, overlap=0.0, retest=0) if paper else PlanParameters(0)
     parameters = PlanParameters(
-        seed=coordinating.random_seed() if seed is None else seed,
+        seed=assigning.random_seed() if seed is None else seed,
         per_item=standard.per_item if per_item is None else per_item,
         overlap=standard.overlap if overlap is None else overlap,
         retest=standard.retest if retest is None else retest,
         paper=paper,
+        calibration=calibration,
     )
     with opened(study) as db:
-        drawn = coordinating.confirm_plan(db, parameters, actor=OWNER, now=now())
+        if dry_run:
+            _preview(db, parameters, as_json)
+            return
+        drawn = assigning.confirm_plan(db, parameters, actor=OWNER, now=now())
     kinds = sorted({a.kind for a in drawn.assignments})
     rows = [
         {"reviewer": name, **{kind.value: load[kind] for kind in kinds}, "in all": load.total()}
@@ -108,28 +126,55 @@ def plan(
     for shortfall in drawn.shortfalls:
         remark(f"Not met: {shortfall}.")
     remark(f"Seed {parameters.seed}. Plan hash {drawn.hash}.")
-    remark("The study is open. Next: labeler serve, and give each reviewer their link.")
+    what = "The calibration round has begun" if calibration else "The study is open"
+    remark(f"{what}. Next: labeler serve, and give each reviewer their link.")
+
+
+def _preview(db: Database, parameters: PlanParameters, as_json: bool) -> None:
+    preview = previewing.preview(db, parameters)
+    if as_json:
+        click.echo(json.dumps(preview.plain(), indent=1))
+        return
+    show(preview.rows_of_loads(), as_json=False)
+    click.echo()
+    show(preview.expectations, as_json=False)
+    for sentence in (*preview.remarks, *preview.warnings):
+        remark(sentence)
+    remark(f"Seed {parameters.seed}. Plan hash {preview.hash}. Nothing was kept.")
+
+
+def _verify(study: Path | None, as_json: bool) -> None:
+    with opened(study) as db:
+        verified = verifying.verify_plan(db)
+    if as_json:
+        click.echo(json.dumps(verified.plain(), indent=1))
+    else:
+        click.echo(f"drawn     {verified.hash_drawn}\nchanges   {verified.n_changes}\nassigned  {verified.hash_now}")
+    if verified.n_imported:
+        remark(f"{verified.n_imported} assignments came with imported labels; they belong to no plan.")
+    if verified.problems:
+        raise InputError(f"The plan is not what its seed and the log give: {'; '.join(verified.problems)}.")
+    remark("Verified: what is assigned follows from the seed and the log.")
 
 
 @click.command(epilog="Example: labeler status --study cache.study")
 @study_option
 @json_option
 def status(study: Path | None, as_json: bool) -> None:
-    """Show where the study stands and how far every reviewer is."""
+    """Show where the study stands, how far every reviewer is, at which pace, and who has stopped."""
     with opened(study) as db:
-        current = coordinating.status(db)
+        current, paces = coordinating.status(db), watching.progress(db, now=now())
+    rows = watching.rows(paces)
     if as_json:
-        click.echo(json.dumps(current.plain(), indent=1))
+        content = current.plain()
+        more = {row["reviewer"]: row for row in rows}
+        content["reviewers"] = [row | {"pace": more[row["reviewer"]]} for row in content["reviewers"]]
+        click.echo(json.dumps(content, indent=1))
         return
     remark(f"{current.study.name}: {current.study.state}, {current.n_items} items, {current.n_answers} answers.")
-    rows = [
-        {
-            "reviewer": row.reviewer, "assigned": row.n_assigned, "done": row.n_done, "not sure": row.n_not_sure,
-            "last answer": row.last_answer_utc,
-        }
-        for row in current.reviewers
-    ]  # fmt: skip
     show(rows, as_json=False)
+    if stalled := watching.warning(paces):
+        remark(stalled)
 
 
 @click.command(epilog="Example: labeler backup --study cache.study cache-copy.study")
@@ -140,3 +185,19 @@ def backup(file: Path, study: Path | None) -> None:
     with opened(study) as db:
         coordinating.back_up(db, file, actor=OWNER, now=now())
     remark(f"Copied {study} to {file}.")
+
+
+@click.command(epilog="Example: labeler log --study cache.study --export events.csv")
+@study_option
+@click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+              help="Write the log instead of printing it; - is standard output.")  # fmt: skip
+@json_option
+def log(study: Path | None, export: Path | None, as_json: bool) -> None:
+    """Show who did what when: every event of the study, in order."""
+    with opened(study) as db:
+        events = coordinating.event_log(db)
+    if export is not None:
+        write_text(export, reporting.as_csv(events))
+        remark(f"{len(events)} events written.")
+    else:
+        show([{str(name): value for name, value in row.items()} for row in events.to_dict("records")], as_json=as_json)

@@ -15,9 +15,9 @@ from threading import Thread
 
 import click
 
-from labeler.cli.common import OWNER, json_option, now, opened, remark, show, study_option, write_text
+from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, study_option, write_text
 from labeler.errors import InputError
-from labeler.service import computing, judged, reporting
+from labeler.service import computing, coordinating, judged, reporting
 from labeler.service.judging import JudgeOptions
 from labeler.store import Database
 
@@ -71,6 +71,8 @@ def verdicts(
             remark(f"Took in {n} verdicts.")
         else:
             _compute(db, JudgeOptions(drop, only_verdict), jobs, scheduler)
+        coordinating.log_look(db, "verdicts", actor=OWNER, now=now())
+        say_if_interim(db)
         table = judged.verdict_table(db)
         exported = judged.export_table(db, actor=OWNER, now=now()) if export else None
     if export is not None and exported is not None:

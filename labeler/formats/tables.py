@@ -29,6 +29,11 @@ def read_labels(source: Source) -> pd.DataFrame:
     return _read(source, LABEL_COLUMNS)
 
 
+def read_table(source: Source, columns: Sequence[str]) -> pd.DataFrame:
+    """A table with at least these columns: every cell as text, empty cells as ""; by line; raises Refused."""
+    return _read(source, columns)
+
+
 def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame:
     """A verdict table: columns item, classifier, verdict, score and threshold, None where empty.
 

@@ -18,10 +18,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from labeler.design import ALL, Plan, key
+from labeler.design import hash_of, key
 from labeler.errors import StudyError
-from labeler.model import Assignment, Person, Role
-from labeler.store import Database, copies, events, items, open_database, people, studies
+from labeler.model import Origin, Person, Role
+from labeler.store import Database, assignments, copies, events, items, open_database, people, studies
 
 # Set up in order of name as likely as not: the log says that somebody was added, not who.
 UNNAMED = ("add person", "invite")
@@ -169,11 +169,14 @@ def _anonymise(copy: Database, token: str, *, keep_comments: bool, keep_benchmar
         words = _number_benchmarks(copy, token) | words
     copies.rewrite(copy, "people", "name", names.__getitem__)
     copies.forget_who_signed_in(copy)
+    if not keep_comments:
+        copies.forget_replies(copy)
     _renumber(copy, list(names.values()))
     words |= _make_plan_hash_anew(copy)
     hidden = replacing(words, {item.name for item in items.all_items(copy)})
     n_comments = _rewrite_texts(copy, hidden, keep_comments=keep_comments)
-    copies.rewrite(copy, "labels", "event_id", partial(key, 0, token))
+    for table in ("labels", "decisions"):
+        copies.rewrite(copy, table, "event_id", partial(key, 0, token))
     n_reviewers = sum(name.startswith("R") for name in names.values())
     return Anonymised(n_reviewers, len(names) - n_reviewers, n_comments)
 
@@ -199,12 +202,7 @@ def _make_plan_hash_anew(copy: Database) -> dict[str, str]:
     study = studies.get(copy)
     if study.plan_hash is None:
         return {}
-    planned = (row for row in copies.assigned(copy).values() if row.position is not None)
-    drawn = (
-        Assignment(row.reviewer, row.item, row.kind, ALL if row.block is None else row.block, row.position or 0)
-        for row in planned
-    )
-    new_hash = Plan(tuple(drawn), (), ()).hash
+    new_hash = hash_of(row.assignment for row in assignments.everything(copy) if row.origin is Origin.PLAN)
     studies.set_plan(copy, _without(study.plan_parameters or {}, LEFT_OUT), new_hash)
     return {study.plan_hash: new_hash}
 

@@ -1,6 +1,5 @@
-"""For coordinators: set a study up, plan it, watch it."""
+"""For coordinators: set a study up, and see where it stands."""
 
-import secrets
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -9,12 +8,10 @@ from typing import Any
 import pandas as pd
 
 from labeler import binning
-from labeler.design import ALL, Plan, draw_plan
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Item, PlanParameters, Protocol, Role, State, Study, is_storable
-from labeler.service import codes, drawing, identity
-from labeler.store import Database, assignments, create_database, events, items, labels, people, studies
-from labeler.store.assignments import NewAssignment
+from labeler.model import Item, Protocol, Role, State, Study, is_storable
+from labeler.service import drawing, identity
+from labeler.store import Database, create_database, events, items, labels, studies
 
 DEFAULT_QUESTION = "Are these ten runs similar?"
 MAX_INSTRUCTIONS = 4000
@@ -139,87 +136,47 @@ def refresh_pictures(db: Database) -> int:
         return drawing.refresh(db)
 
 
-def preview_plan(db: Database, parameters: PlanParameters) -> Plan:
-    """Draw a plan without keeping it.
-
-    Raises
-    ------
-    InputError
-        If there are too few items or reviewers, or a parameter makes no sense.
-    """
-    return draw_plan(
-        {item.name: item.application for item in items.all_items(db) if item.n_runs},
-        [person.name for person in people.reviewers(db) if person.active],
-        parameters,
-    )
-
-
-def confirm_plan(db: Database, parameters: PlanParameters, *, actor: str, now: datetime) -> Plan:
-    """Draw the plan, keep it and open the study; a plan that nobody has worked on yet is replaced.
-
-    Raises
-    ------
-    InputError
-        As `preview_plan`.
-    NotAllowed
-        If there are answers already.
-    """
-    with db.atomic():
-        if labels.n_labels(db):
-            raise NotAllowed("There are answers already; the plan cannot be drawn again.")
-        plan = preview_plan(db, parameters)
-        assignments.clear(db)
-        person_ids = {person.name: person.person_id for person in people.reviewers(db)}
-        item_ids = {item.name: item.item_id for item in items.all_items(db)}
-        assignments.add(
-            db,
-            (
-                NewAssignment(
-                    person_ids[a.reviewer], item_ids[a.item], a.kind, None if a.block == ALL else a.block, a.position,
-                    code,
-                )
-                for a, code in zip(plan.assignments, codes.several(len(plan.assignments)), strict=True)
-            ),
-        )  # fmt: skip
-        studies.set_plan(db, asdict(parameters), plan.hash)
-        studies.set_state(db, State.OPEN)
-        events.add(db, now.isoformat(), actor, "draw plan", {**asdict(parameters), "hash": plan.hash})
-    return plan
-
-
-def random_seed() -> int:
-    """A seed for those who name none; it is printed and kept."""
-    return secrets.randbelow(2**31)
-
-
 def list_items(db: Database) -> list[Item]:
     """Every item of the study."""
     return items.all_items(db)
 
 
 def status(db: Database) -> Status:
-    """Where the study stands and how far everyone is."""
-    progress = tuple(Progress(*row) for row in labels.progress(db))
-    return Status(studies.get(db), len(items.all_items(db)), len(progress), labels.n_labels(db), progress)
+    """Where the study stands and how far everyone is in the round that is on."""
+    study = studies.get(db)
+    calibrating = study.phase is State.CALIBRATION
+    progress = tuple(Progress(*row) for row in labels.progress(db, calibration=calibrating))
+    return Status(study, len(items.all_items(db)), len(progress), labels.n_labels(db), progress)
 
 
 def steps(db: Database) -> list[tuple[bool, str]]:
     """What leads from nothing to a report, and whether it is done."""
     now = status(db)
+    phase, calibration = now.study.phase, (now.study.plan_parameters or {}).get("calibration", 0)
+    is_over = phase in (State.CLOSED, State.UNBLINDED)
+    what = "the calibration items" if phase is State.CALIBRATION else "the items"
     n_assigned = sum(row.n_assigned for row in now.reviewers)
     n_done = sum(row.n_done for row in now.reviewers)
     return [
         (now.n_items > 0, f"Import measurements: {now.n_items} items"),
         (now.n_reviewers >= 2, f"Add at least two reviewers: {now.n_reviewers} so far"),
-        (now.study.plan_hash is not None, "Draw the plan, which opens the study for labelling"),
-        (n_done == n_assigned > 0, f"Reviewers label: {n_done} of {n_assigned} labels given"),
-        (False, "Compute the verdicts of the classifiers, and make the report"),
+        (now.study.plan_hash is not None, "Draw the plan, which opens the study or its calibration round"),
+        *([(phase is not State.CALIBRATION, "Calibrate, then open the study")] if calibration else []),
+        (n_done == n_assigned > 0, f"Reviewers label {what}: {n_done} of {n_assigned} labels given"),
+        (is_over, "Close the study; decide what is still split"),
+        (phase is State.UNBLINDED, "Unblind it: verdicts and the report are shown"),
     ]
 
 
 def event_log(db: Database) -> pd.DataFrame:
     """Who did what when."""
     return events.table(db)
+
+
+def log_look(db: Database, what: str, *, actor: str, now: datetime) -> None:
+    """Keep in the log that somebody looked at what is hidden from pages until the study is unblinded."""
+    with db.atomic():
+        events.add(db, now.isoformat(), actor, "look", {"at": what, "state": studies.get(db).state})
 
 
 def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from labeler.errors import Refused
 from labeler.formats import Source
 from labeler.model import PlanParameters, Role
-from labeler.service import computing, coordinating, identity, importing
+from labeler.service import assigning, computing, coordinating, identity, importing
 from labeler.store import Database, open_database
 
 COORDINATOR = "coordinator"
@@ -41,7 +41,7 @@ def build(path: Path, measurements: Path, *, advance: computing.Advance, now: da
                 raise Refused(result.file, result.refused)
         for name in REVIEWERS:
             identity.add_person(db, name, [Role.REVIEWER], actor="demo", now=now)
-        coordinating.confirm_plan(db, PARAMETERS, actor="demo", now=now)
+        assigning.confirm_plan(db, PARAMETERS, actor="demo", now=now)
         computing.compute_verdicts(db, advance=advance, actor="demo")
 
 

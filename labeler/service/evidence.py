@@ -17,6 +17,7 @@ from labeler import charts
 from labeler.errors import InputError, sentence
 from labeler.model import Item, StoredVerdict
 from labeler.service import drawing
+from labeler.service.curating import item_named
 from labeler.store import Database, items, verdicts
 
 FORMATS = figures.FORMATS
@@ -41,16 +42,6 @@ class Reasoned:
     def measures(self) -> list[str]:
         """What `matrix` can show: the mean of all measures first."""
         return [ALL_MEASURES, *map(title_of, self.verdict.pairs)] if self.verdict.pairs else []
-
-
-def item_named(db: Database, name: str) -> Item:
-    """The item; raises InputError where there is none."""
-    item = items.by_name(db, name)
-    if item is None:
-        raise InputError(
-            f"There is no item {name!r} in this study. The names are those of: labeler verdicts --export -"
-        )
-    return item
 
 
 def reasoned_verdicts(db: Database, item: Item) -> list[Reasoned]:

@@ -14,11 +14,14 @@ import pandas as pd
 from labeler.design import key
 from labeler.errors import InputError, Refused
 from labeler.formats import Source, tables
-from labeler.model import Answer, Benchmark, Item, Kind, Label, Role, Task
+from labeler.lifecycle import Action, require
+from labeler.model import Answer, Benchmark, Category, Item, Kind, Label, Origin, Role, Task
 from labeler.service import codes, identity
-from labeler.store import Database, assignments, events, items, labels, people
+from labeler.store import Database, assignments, decisions, events, items, labels, people, studies
 from labeler.store.assignments import NewAssignment
+from labeler.store.decisions import Decision
 
+CATEGORIES = frozenset(Answer(category) for category in Category)
 FIRST_KINDS = (Kind.FRESH, Kind.OVERLAP)  # a reviewer's first time on an item is one of these: the study knows which
 
 _Word = TypeVar("_Word", bound=StrEnum)
@@ -62,8 +65,35 @@ class LabelRow:
 def export_labels(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
     """Every answer, one row each, as the tidy label file has them."""
     with db.atomic():
-        events.add(db, now.isoformat(), actor, "export labels", {})
-        return labels.table(db)
+        events.add(db, now.isoformat(), actor, "export labels", {"state": studies.get(db).state})
+        return all_answers(db)
+
+
+def all_answers(db: Database) -> pd.DataFrame:
+    """Every answer, and after them every decision on a split item, with the columns of the tidy label file.
+
+    A decision is assigned to nobody; the negative number in its column only tells decisions apart.
+    """
+    by_name = {item.name: item for item in items.all_items(db)}
+    n_before: Counter[str] = Counter()
+    rows: list[dict[str, Any]] = []
+    for decision in decisions.everything(db):
+        item = by_name[decision.item]
+        rows.append(
+            {
+                "item": item.name, "benchmark": item.benchmark, "application": item.application,
+                "reviewer": decision.decided_by, "assignment": -item.item_id, "revision": n_before[item.name],
+                "kind": Kind.ADJUDICATED.value,
+                "label": decision.category.value, "created_utc": decision.created_utc, "view": "{}", "flag": 0,
+                "comment": decision.why, "event_id": decision.event_id,
+            }
+        )  # fmt: skip
+        n_before[item.name] += 1
+    table = labels.table(db)
+    if not rows:
+        return table
+    cells = [[row.get(column) for column in labels.COLUMNS] for row in rows]
+    return pd.DataFrame(table.to_numpy().tolist() + cells, columns=table.columns, dtype=object)
 
 
 def import_label_file(db: Database, path: Path, *, actor: str, now: datetime) -> LabelImport:
@@ -93,9 +123,12 @@ def import_labels(db: Database, table: pd.DataFrame, *, actor: str, now: datetim
     ------
     InputError
         If a value cannot be used; it names the line and the value, and nothing is kept.
+    NotAllowed
+        If the study is unblinded.
     """
     rows = checked_rows(table, now=now)
     with db.atomic():
+        require(studies.get(db), Action.ADD_LABELS)
         before = {person.name for person in people.all_people(db)}
         may_add_items = not any(item.n_runs for item in items.all_items(db))
         n_new = sum(_append(db, row, may_add_items, now) for row in rows)
@@ -116,6 +149,8 @@ def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> 
     item = items.by_name(db, row.item) or (_new_item(db, row) if may_add_items else None)
     if item is None:
         raise InputError(f"Line {row.line}: there is no item {row.item!r} in this study.")
+    if row.kind is Kind.ADJUDICATED:
+        return _append_decision(db, row, item)
     task = _task(db, row, item, now)
     known = labels.event(db, row.label.event_id)
     if known is not None:
@@ -130,6 +165,19 @@ def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> 
     return labels.add(db, replace(row.label, assignment_id=task.assignment_id, revision=task.revision))
 
 
+def _append_decision(db: Database, row: LabelRow, item: Item) -> bool:
+    if row.label.answer not in CATEGORIES:
+        raise InputError(f"Line {row.line}: a decision is similar or dissimilar, not {row.label.answer!r}.")
+    why = row.label.comment or "not told in the label file"
+    decision = Decision(
+        item.name, Category(row.label.answer), why, row.reviewer, row.label.created.isoformat(), row.label.event_id
+    )
+    known = decisions.of_event(db, decision.event_id)
+    if known is not None and (known.item, known.category) != (decision.item, decision.category):
+        raise InputError(f"Line {row.line}: the event id {decision.event_id!r} stands for another decision already.")
+    return decisions.add(db, item.item_id, decision)
+
+
 def _task(db: Database, row: LabelRow, item: Item, now: datetime) -> Task:
     """The reviewer's assignment that the row belongs to, made where there is none."""
     person = people.by_name(db, row.reviewer)
@@ -140,7 +188,8 @@ def _task(db: Database, row: LabelRow, item: Item, now: datetime) -> Task:
         task = assignments.find(db, person_id, item.item_id, kind)
         if task is not None:
             return task
-    assignments.add(db, [NewAssignment(person_id, item.item_id, row.kind, row.block, row.position, codes.one())])
+    new = NewAssignment(person_id, item.item_id, row.kind, row.block, row.position, codes.one(), Origin.IMPORT)
+    assignments.add(db, [new])
     return assignments.get(db, person_id, item.item_id, row.kind)
 
 

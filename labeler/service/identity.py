@@ -11,30 +11,26 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from labeler.errors import InputError, NotAllowed, SignInFailed
-from labeler.model import Person, Role
-from labeler.store import Database, events, invitations, people, sessions, studies
+from labeler.model import Person, Role, is_storable
+from labeler.store import Database, events, invitations, people, sessions
 
-MAX_NAME_LENGTH, MAX_EMAIL_LENGTH = 60, 254
+MAX_NAME_LENGTH, MAX_EMAIL_LENGTH, MAX_REASON_LENGTH = 60, 254, 1000
 INVITATION_DAYS, MAX_INVITATION_DAYS = 90, 3650
 SESSION_DAYS = 180
 
 
 def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: datetime) -> Person:
-    """Add a reviewer or a coordinator.
+    """Add a reviewer or a coordinator; nothing is assigned to them yet (`staffing.add`).
 
     Raises
     ------
     InputError
         If the name is empty, too long, not printable, or taken (capitals do not matter).
-    NotAllowed
-        If a reviewer is added after the plan was drawn.
     """
     name, roles = checked_name(name), frozenset(roles)
     with db.atomic():
         if people.by_name(db, name) is not None:
             raise InputError(f"There is somebody called {name} in this study already. Choose another name.")
-        if Role.REVIEWER in roles and studies.get(db).plan_hash is not None:
-            raise NotAllowed(f"The plan is drawn already: {name} would have nothing to label. Add people before it.")
         person_id = people.add(db, name, roles, now.isoformat())
         events.add(db, now.isoformat(), actor, "add person", {"name": name, "roles": sorted(roles)})
     return Person(person_id, name, roles, active=True)
@@ -46,6 +42,14 @@ def checked_name(name: str) -> str:
     if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
         raise InputError(f"A name has 1 to {MAX_NAME_LENGTH} printable characters, got {name[:80]!r}.")
     return name
+
+
+def checked_reason(why: str) -> str:
+    """A reason without spaces around it; raises InputError if it cannot be one."""
+    why = why.strip()
+    if not why or len(why) > MAX_REASON_LENGTH or not is_storable(why):
+        raise InputError(f"A reason of 1 to {MAX_REASON_LENGTH} characters is needed: it stays in the log.")
+    return why
 
 
 def everyone(db: Database) -> list[Person]:

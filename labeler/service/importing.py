@@ -12,6 +12,7 @@ from typing import Any
 from labeler import binning
 from labeler.errors import InputError, NotAllowed, Refused
 from labeler.formats import DEFAULTS, FORMATS, ReadOptions, Source, content_hash, read, sources
+from labeler.lifecycle import Action, require
 from labeler.model import Benchmark, measurement_hash
 from labeler.store import Database, bins, events, items, runs, studies
 
@@ -127,6 +128,7 @@ def import_files(
     study = studies.get(db)
     if study.plan_hash is not None:
         raise NotAllowed("The plan is drawn already: new items would be assigned to nobody. Import before the plan.")
+    require(study, Action.IMPORT)
     for source, opened in _read_ahead(files):
         try:
             result = _import_file(db, source, opened.result(), options, as_new, study.protocol.min_span, actor, now)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from labeler.errors import InputError
+from labeler.lifecycle import Action, require
 from labeler.model import Answer, Kind, Person, Study
 from labeler.store import Database, copies, events, labels, people, studies
 from labeler.store.copies import Assigned
@@ -107,6 +108,8 @@ def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now:
     ------
     InputError
         If it is no copy of this study, or people, plan or protocol were changed in it; nothing is merged.
+    NotAllowed
+        If the study is unblinded.
     StudyError
         If it cannot be read, or was last opened by an older version.
     """
@@ -115,6 +118,7 @@ def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now:
     with copies.read_only(source) as opened:
         theirs = _contents(opened)
     with db.atomic():
+        require(studies.get(db), Action.ADD_LABELS)
         ours = _contents(db)
         _check_same_study(ours, theirs)
         new, n_already_there, conflicts = _compared(ours.answers, theirs.answers)
@@ -165,14 +169,13 @@ def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
 
 
 def _of_assignments(ours: _Contents, theirs: _Contents) -> list[str]:
-    """What differs in who has which item; one example of each."""
+    """What was changed there in who has which item, one example of each; what was changed here alone stands."""
     found = []
-    for one, other, only in ((ours, theirs, "here"), (theirs, ours, "there")):
-        missing = sorted(one.assigned.keys() - other.assigned.keys())
-        if missing:
-            example = one.assigned[missing[0]]
-            more = f", one of {len(missing)} such assignments" if len(missing) > 1 else ""
-            found.append(f"{example.reviewer} has {example.item} ({example.kind}) only {only}{more}")
+    unknown = sorted(theirs.assigned.keys() - ours.assigned.keys())
+    if unknown:
+        example = theirs.assigned[unknown[0]]
+        more = f", one of {len(unknown)} such assignments" if len(unknown) > 1 else ""
+        found.append(f"{example.reviewer} has {example.item} ({example.kind}) only there{more}")
     for code in sorted(ours.assigned.keys() & theirs.assigned.keys()):
         here, there = ours.assigned[code], theirs.assigned[code]
         if here != replace(there, assignment_id=here.assignment_id):

@@ -23,8 +23,8 @@ from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import State, Study, combined_hash
-from labeler.service import exchange
-from labeler.store import Database, events, items, labels, people, studies, verdicts
+from labeler.service import exchange, history
+from labeler.store import Database, events, items, people, studies, verdicts
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 EMPTY_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
@@ -143,16 +143,26 @@ def files_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
 def _gathered(db: Database, actor: str, now: datetime) -> Gathered:
     """Read everything at one moment; nobody's label has to wait while the numbers are computed afterwards."""
     with db.atomic():
-        study, all_items, answers = studies.get(db), items.all_items(db), labels.table(db)
-        judged, n_reviewers = verdicts.table(db), len(people.reviewers(db))
+        study, all_items, left_out = studies.get(db), items.all_items(db), history.not_counted(db)
+        calibration = history.calibration_items(db)
+        answers, judged = exchange.all_answers(db), verdicts.table(db)
+        told, n_reviewers = history.told(db), len(people.reviewers(db))
         events.add(db, now.isoformat(), actor, "report", {"state": study.state, "answers": len(answers)})
+    excluded = {row["item"] for row in told["excluded"]}
+    is_excluded = answers["item"].isin(excluded)
+    label_file = answers[~is_excluded].reset_index(drop=True)
+    # which labels of other items were first follows from all answers, so these stay, as a kind that never counts
+    answers = answers.assign(kind=answers["kind"].mask(is_excluded, "excluded"))
+    judged = judged[~judged["item"].isin(left_out)].reset_index(drop=True)
     provenance = report.Provenance(
         study={
             "name": study.name,
             "question": study.question,
             "state": study.state.value,
             "interim": study.state is not State.UNBLINDED,
-            "items": len(all_items),
+            "items": len(all_items) - len(left_out),
+            "excluded_items": len(excluded),
+            "calibration_items": len(calibration - excluded),
             "reviewers": n_reviewers,
             "reported_utc": now.isoformat(timespec="seconds"),
         },
@@ -160,12 +170,13 @@ def _gathered(db: Database, actor: str, now: datetime) -> Gathered:
         plan=None if study.plan_hash is None else {"hash": study.plan_hash, **(study.plan_parameters or {})},
         hashes={
             "measurements": combined_hash(item.data_hash for item in all_items),
-            "answers": _table_hash(answers),
+            "answers": _table_hash(label_file),
             "verdicts": _table_hash(judged.drop(columns=["means", "clusters"])),
         },
         versions=_versions(),
+        course=told,
     )
-    return Gathered(_timed(answers), judged, answers, provenance, len(all_items))
+    return Gathered(_timed(answers), judged, label_file, provenance, len(all_items) - len(left_out))
 
 
 def gathered_files(

@@ -8,12 +8,12 @@ from typing import Any
 
 from labeler import timing
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.model import Answer, Category, Label, Protocol, Role, State, Submission, Task, is_storable
-from labeler.service import drawing, identity
-from labeler.store import Database, assignments, items, labels, studies
+from labeler.model import Answer, Category, Label, Person, Protocol, Role, State, Study, Submission, Task, is_storable
+from labeler.service import calibrating, drawing, identity
+from labeler.store import Database, assignments, items, labels, reference_labels, replies, studies
+from labeler.underway import N_OFFERED
 
 MIN_DWELL_MS = 250
-N_OFFERED = 2  # the item on the screen and the one fetched ahead
 MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
 CONFIDENCES = (1, 2, 3)
 CATEGORIES = frozenset(Answer(category) for category in Category)
@@ -30,20 +30,47 @@ class OwnProgress:
 
 @dataclass(frozen=True)
 class Brief:
-    """What every reviewer is asked, and how items are shown; `closed`: why nothing can be labelled, "" if it can."""
+    """What every reviewer is asked, and how items are shown."""
 
     question: str
     protocol: Protocol
-    closed: str
 
 
 @dataclass(frozen=True)
 class Desk:
-    """What lies before a reviewer: the next tasks, and the one whose answer an undo takes back."""
+    """What lies before a reviewer: the next tasks, and the one whose answer an undo takes back.
+
+    `closed` says why nothing can be labelled now; it is empty if it can.
+    """
 
     progress: OwnProgress
     offers: tuple[Task, ...]
     last: Task | None
+    closed: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """An own label of the calibration round beside what the item is; None if nobody said."""
+
+    task: Task
+    reference: Category | None
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the label is what the item is."""
+        return self.reference is not None and self.task.answer is Answer(self.reference)
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What a reviewer learns of the calibration round once it is over.
+
+    `with_others` is the share of the other reviewers' labels on the same items that are the same; None without any.
+    """
+
+    rows: tuple[Compared, ...]
+    with_others: float | None
 
 
 @dataclass(frozen=True)
@@ -63,6 +90,8 @@ class OwnLabel:
         Of all answers to it together (`labeler.timing`).
     confidence, flag, comment
         As given with the answer that stands.
+    replies : tuple of str
+        What coordinators answered to flag or comment, in the order written; without who.
     """
 
     task: Task
@@ -73,41 +102,62 @@ class OwnLabel:
     confidence: int | None
     flag: bool
     comment: str | None
+    replies: tuple[str, ...] = ()
 
 
 def brief(db: Database) -> Brief:
     """What the study asks, and how it shows items."""
     study = studies.get(db)
-    return Brief(study.question, study.protocol, _CLOSED.get(study.state, ""))
+    return Brief(study.question, study.protocol)
 
 
 def desk(db: Database, reviewer_id: int) -> Desk:
     """Everything that the labelling screen needs to know of the reviewer's tasks."""
-    identity.require(db, reviewer_id, Role.REVIEWER)
-    tasks = assignments.tasks_of(db, reviewer_id)
-    last = labels.last_standing(db, reviewer_id)
-    return Desk(_progress(tasks), tuple(_offered(tasks)), next((task for task in tasks if task.code == last), None))
+    person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
+    calibrating = _is_calibrating(study)
+    tasks = assignments.tasks_of(db, reviewer_id, calibration=calibrating)
+    last = labels.last_standing(db, reviewer_id, calibration=calibrating)
+    undone = next((task for task in tasks if task.code == last), None)
+    return Desk(_progress(tasks), tuple(_offered(tasks)), undone, _why_closed(study, person))
+
+
+def feedback(db: Database, reviewer_id: int) -> Feedback | None:
+    """How the reviewer's own labels of the calibration round compare; None before it is over, or without one."""
+    person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
+    own = [task for task in assignments.tasks_of(db, reviewer_id, calibration=True) if task.answer in CATEGORIES]
+    if study.phase in (State.DRAFT, State.CALIBRATION) or not own:
+        return None
+    reference, names = reference_labels.everything(db), {item.item_id: item.name for item in items.all_items(db)}
+    rows = tuple(Compared(task, reference.get(names[task.item_id])) for task in own)
+    return Feedback(rows, calibrating.share_with_others(db, person.name))
 
 
 def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
-    """One of the reviewer's own answered tasks; raises NotAssigned for any other."""
+    """One of the reviewer's own answered tasks of this round; raises NotAssigned for any other."""
     task = assignments.task_by_code(db, reviewer_id, code)
-    if task is None or task.answer is None:
+    if task is None or task.answer is None or not _is_in_play(db, task, studies.get(db)):
         raise NotAssigned(f"Item {code[:20]} is none of yours.")
     return task
 
 
 def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
-    """The reviewer's own tasks that have an answer standing, the one answered last first."""
+    """The reviewer's own tasks of this round that have an answer standing, the one answered last first."""
     identity.require(db, reviewer_id, Role.REVIEWER)
-    tasks = {task.code: task for task in assignments.tasks_of(db, reviewer_id) if _stands(task)}
-    answers = labels.own_answers(db, reviewer_id)
+    calibrating = _is_calibrating(studies.get(db))
+    of_round = {task.code: task for task in assignments.tasks_of(db, reviewer_id, calibration=calibrating)}
+    tasks = {code: task for code, task in of_round.items() if _stands(task)}
+    answers = [answer for answer in labels.own_answers(db, reviewer_id) if answer.code in of_round]
     given: dict[str, list[labels.OwnAnswer]] = {}
     for answer in answers:
         given.setdefault(answer.code, []).append(answer)
     numbers = {code: number for number, code in enumerate(given, start=1)}
     order = dict.fromkeys(answer.code for answer in reversed(answers))
-    return [_own_label(tasks[code], numbers[code], given[code]) for code in order if code in tasks]
+    answered = replies.of_assignments(db, [task.assignment_id for task in tasks.values()])
+    return [
+        _own_label(tasks[code], numbers[code], given[code], answered.get(tasks[code].assignment_id, ()))
+        for code in order
+        if code in tasks
+    ]
 
 
 def typical_time_s(own: list[OwnLabel]) -> float | None:
@@ -185,7 +235,7 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
     Raises
     ------
     NotAllowed
-        If the study is not open, or this is no reviewer.
+        If nothing can be labelled in the study now, or by this reviewer, or this is no reviewer.
     NotAssigned
         If the item is not on offer to this reviewer, nor one of their own answered items.
     AnswerRefused
@@ -193,9 +243,10 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
     """
     # What is on offer changes by this reviewer's own answers only, and one on this item changes its revision, which is
     # looked at below: so the long look at all tasks needs no lock.
-    on_offer = {task.code for task in _offered(assignments.tasks_of(db, reviewer_id))}
+    calibrating = _is_calibrating(studies.get(db))
+    on_offer = {task.code for task in _offered(assignments.tasks_of(db, reviewer_id, calibration=calibrating))}
     with db.atomic():
-        identity.require(db, reviewer_id, Role.REVIEWER)
+        person = identity.require(db, reviewer_id, Role.REVIEWER)
         task = assignments.task_by_code(db, reviewer_id, submission.code)
         known = labels.event(db, submission.event_id)
         if known is not None:
@@ -203,11 +254,13 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
                 raise AnswerRefused("This answer carries the mark of another one. Reload to go on.")
             return
         study = studies.get(db)
-        if study.state is not State.OPEN:
-            raise NotAllowed(f"{_CLOSED.get(study.state, '')} Nothing was kept.".strip())
-        if task is None or not (_stands(task) or task.code in on_offer):
+        closed = _why_closed(study, person)
+        if closed:
+            raise NotAllowed(f"{closed} Nothing was kept.")
+        is_open = task is not None and (_stands(task) or task.code in on_offer)
+        if task is None or not is_open or not _is_in_play(db, task, study):
             raise NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload to go on.")
-        _check(task, submission, labels.last_standing(db, reviewer_id), study.protocol)
+        _check(task, submission, labels.last_standing(db, reviewer_id, calibration=calibrating), study.protocol)
         view = {**submission.view, "rule": study.protocol.axis_rule, "min_span": study.protocol.min_span}
         labels.add(
             db,
@@ -238,7 +291,9 @@ def _progress(tasks: list[Task]) -> OwnProgress:
     return OwnProgress(n_done, len(tasks), sum(task.answer == Answer.NOT_SURE for task in tasks))
 
 
-def _own_label(task: Task, number: int, answers: list[labels.OwnAnswer]) -> OwnLabel:
+def _own_label(
+    task: Task, number: int, answers: list[labels.OwnAnswer], answered: tuple[replies.Reply, ...]
+) -> OwnLabel:
     """A task with its answers in the order given; the last of them stands."""
     times = [
         timing.time_on_task(answer.dwell_ms, json.loads(answer.view))
@@ -250,7 +305,7 @@ def _own_label(task: Task, number: int, answers: list[labels.OwnAnswer]) -> OwnL
     n_kept = len(answers) - 2 * n_taken_back
     return OwnLabel(
         task, number, last.created_utc, n_kept - 1, sum(times) if times else None, last.confidence,
-        bool(last.flag), last.comment,
+        bool(last.flag), last.comment, tuple(one.text for one in answered),
     )  # fmt: skip
 
 
@@ -279,10 +334,23 @@ def _offered(tasks: list[Task]) -> list[Task]:
     return (still_open + once_more)[:N_OFFERED]
 
 
+def _is_calibrating(study: Study) -> bool:
+    return study.phase is State.CALIBRATION
+
+
+def _is_in_play(db: Database, task: Task, study: Study) -> bool:
+    """Whether a task belongs to the round that is on, and was neither given to somebody else nor excluded."""
+    return assignments.stands(db, task.assignment_id, calibration=_is_calibrating(study))
+
+
+def _why_closed(study: Study, person: Person) -> str:
+    if person.paused and study.phase not in (State.CLOSED, State.UNBLINDED):
+        return "You are paused at the moment. Your labels are kept; your coordinator tells you when it goes on."
+    return _CLOSED.get(study.state, "")
+
+
 _CLOSED: Mapping[State, str] = {
     State.DRAFT: "The study has not begun yet: there is nothing to label.",
-    State.CALIBRATION: "The study is not open for labelling at the moment.",
-    State.THIRD: "The study is not open for labelling at the moment.",
     State.PAUSED: "The study is paused at the moment. Your labels are kept; come back later.",
     State.CLOSED: "The study is closed for labelling. Thank you!",
     State.UNBLINDED: "The study is closed for labelling. Thank you!",

@@ -1,15 +1,15 @@
 """Who labels what: the plan as rows."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
-from labeler.model import Answer, Kind, Task
+from labeler.model import ALL, Answer, Assignment, Kind, Origin, Task
 from labeler.store.database import Database
 
 
 @dataclass(frozen=True)
 class NewAssignment:
-    """A row to be written; `block` and `position` are None for labels made elsewhere."""
+    """A row to be written; `block` and `position` may be None for labels made elsewhere."""
 
     person_id: int
     item_id: int
@@ -17,6 +17,17 @@ class NewAssignment:
     block: int | None
     position: int | None
     code: str
+    origin: Origin = Origin.PLAN
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An assignment as it is kept; `ended` once it was given to somebody else, or up."""
+
+    assignment_id: int
+    assignment: Assignment
+    origin: Origin
+    ended: bool
 
 
 # The bare `answer` is that of the row with the largest revision, as SQLite documents it. An answer "not sure" that was
@@ -28,13 +39,15 @@ _TASKS = """
                AND w.revision = l.revision + 1 AND w.answer = 'withdrawn')), 0), max(revision)
     FROM assignments a LEFT JOIN labels l USING (assignment_id)"""
 _EACH = "GROUP BY assignment_id ORDER BY position, assignment_id"
+STANDS = "a.ended_utc IS NULL AND a.item_id NOT IN (SELECT item_id FROM items WHERE excluded_why IS NOT NULL)"
 
 
 def add(db: Database, rows: Iterable[NewAssignment]) -> None:
     """Write assignments; raises sqlite3.IntegrityError if a code is taken."""
     db.executemany(
-        "INSERT INTO assignments (person_id, item_id, kind, block, position, code) VALUES (?, ?, ?, ?, ?, ?)",
-        ((r.person_id, r.item_id, r.kind, r.block, r.position, r.code) for r in rows),
+        """INSERT INTO assignments (person_id, item_id, kind, block, position, code, origin)
+           VALUES (?, ?, ?, ?, ?, ?, ?)""",
+        map(astuple, rows),
     )
 
 
@@ -43,16 +56,28 @@ def clear(db: Database) -> None:
     db.execute("DELETE FROM assignments")
 
 
-def tasks_of(db: Database, person_id: int) -> list[Task]:
-    """Everything assigned to a reviewer, in order of presentation, with the answer that stands."""
-    rows = db.execute(f"{_TASKS} WHERE a.person_id = ? {_EACH}", (person_id,)).fetchall()
+def tasks_of(db: Database, person_id: int, *, calibration: bool = False) -> list[Task]:
+    """What is assigned to a reviewer in the calibration round or after it, in order of presentation, with answers."""
+    rows = db.execute(
+        f"{_TASKS} WHERE a.person_id = ? AND (a.kind = 'calibration') = ? AND {STANDS} {_EACH}",
+        (person_id, calibration),
+    ).fetchall()
     return [_task(row) for row in rows]
 
 
 def task_by_code(db: Database, person_id: int, code: str) -> Task | None:
-    """The reviewer's task of this code; None if it is somebody else's."""
+    """The reviewer's task of this code, of any round, also if it was ended; None if it is somebody else's."""
     row = db.execute(f"{_TASKS} WHERE a.person_id = ? AND a.code = ? {_EACH}", (person_id, code)).fetchone()
     return _task(row) if row else None
+
+
+def stands(db: Database, assignment_id: int, *, calibration: bool) -> bool:
+    """Whether an assignment is of this round, was not ended, and its item counts."""
+    found = db.execute(
+        f"SELECT 1 FROM assignments a WHERE assignment_id = ? AND (a.kind = 'calibration') = ? AND {STANDS}",  # noqa: S608 - constant
+        (assignment_id, calibration),
+    )
+    return found.fetchone() is not None
 
 
 def find(db: Database, person_id: int, item_id: int, kind: Kind) -> Task | None:
@@ -70,6 +95,40 @@ def get(db: Database, person_id: int, item_id: int, kind: Kind) -> Task:
     if task is None:
         raise LookupError(f"no {kind} assignment of item {item_id} to person {person_id}")
     return task
+
+
+def everything(db: Database) -> list[Kept]:
+    """Every assignment there ever was, in the order in which they were made."""
+    rows = db.execute(
+        """SELECT a.assignment_id, p.name, i.name, a.kind, a.block, a.position, a.origin, a.ended_utc
+           FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id) ORDER BY a.assignment_id"""
+    )
+    return [
+        Kept(
+            assignment_id,
+            Assignment(reviewer, item, Kind(kind), ALL if block is None else block, position or 0),
+            Origin(origin),
+            ended_utc is not None,
+        )
+        for assignment_id, reviewer, item, kind, block, position, origin, ended_utc in rows
+    ]
+
+
+def give(db: Database, row: NewAssignment) -> None:
+    """Write an assignment, or let one stand again that was ended; it keeps its code, answers and origin."""
+    db.execute(
+        """INSERT INTO assignments (person_id, item_id, kind, block, position, code, origin)
+           VALUES (?, ?, ?, ?, ?, ?, ?)
+           ON CONFLICT (person_id, item_id, kind) DO UPDATE
+           SET ended_utc = NULL, block = excluded.block, position = excluded.position""",
+        astuple(row),
+    )
+
+
+def end(db: Database, assignment_ids: Iterable[int], ended_utc: str) -> None:
+    """These are nobody's to label any more."""
+    rows = ((ended_utc, assignment_id) for assignment_id in assignment_ids)
+    db.executemany("UPDATE assignments SET ended_utc = ? WHERE assignment_id = ?", rows)
 
 
 def _task(row: tuple[int, int, str, int, str | None, int, int | None]) -> Task:

@@ -14,6 +14,8 @@ from labeler.store.database import Database, check_is_study, connect
 FREE_TEXTS = (
     ("studies", "name"), ("studies", "question"), ("studies", "instructions"), ("files", "name"),
     ("labels", "comment"), ("labels", "view"), ("verdicts", "error"), ("events", "actor"), ("events", "details"),
+    ("items", "excluded_why"), ("decisions", "why"), ("decisions", "decided_by"), ("replies", "text"),
+    ("replies", "written_by"),
 )  # fmt: skip
 
 
@@ -121,6 +123,11 @@ def forget_who_signed_in(db: Database) -> None:
     for table in ("invitations", "sessions", "jobs"):
         db.execute(f"DELETE FROM {table}")  # noqa: S608 - names above
     db.execute("UPDATE people SET email = NULL, secret_hash = NULL, created_utc = (SELECT created_utc FROM studies)")
+
+
+def forget_replies(db: Database) -> None:
+    """Remove what coordinators answered to comments."""
+    db.execute("DELETE FROM replies")
 
 
 def forget_parameters(db: Database) -> None:

@@ -1,12 +1,23 @@
 """Who did what when; only appended."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from labeler.store.database import Database
+
+
+@dataclass(frozen=True)
+class Event:
+    """Who did what when, with its details."""
+
+    at_utc: str
+    actor: str
+    action: str
+    details: Mapping[str, Any]
 
 
 def add(db: Database, at_utc: str, actor: str, action: str, details: Mapping[str, Any]) -> None:
@@ -15,6 +26,12 @@ def add(db: Database, at_utc: str, actor: str, action: str, details: Mapping[str
         "INSERT INTO events (at_utc, actor, action, details) VALUES (?, ?, ?, ?)",
         (at_utc, actor, action, json.dumps(details, ensure_ascii=False)),
     )
+
+
+def of_actions(db: Database, actions: Collection[str]) -> list[Event]:
+    """The events of these actions, in order."""
+    rows = db.execute("SELECT at_utc, actor, action, details FROM events ORDER BY event_id")
+    return [Event(at, actor, action, json.loads(text)) for at, actor, action, text in rows if action in actions]
 
 
 def table(db: Database) -> pd.DataFrame:

@@ -5,7 +5,7 @@ import json
 from labeler.model import Benchmark, Item
 from labeler.store.database import Database
 
-_COLUMNS = "item_id, name, benchmark, application, unit, better, n_runs, n_iterations, data_hash"
+_COLUMNS = "item_id, name, benchmark, application, unit, better, n_runs, n_iterations, data_hash, excluded_why"
 
 
 def add_file(db: Database, name: str, sha256: str, imported_utc: str) -> int | None:
@@ -52,3 +52,23 @@ def by_name(db: Database, name: str) -> Item | None:
     """The item of this name."""
     row = db.execute(f"SELECT {_COLUMNS} FROM items WHERE name = ?", (name,)).fetchone()  # noqa: S608 - constant
     return Item(*row) if row else None
+
+
+def set_excluded(db: Database, item_id: int, why: str | None) -> None:
+    """Why the item does not count any more; None if it does."""
+    db.execute("UPDATE items SET excluded_why = ? WHERE item_id = ?", (why, item_id))
+
+
+def copy(db: Database, into: Database, item_id: int) -> int:
+    """Write an item into another study, where it came from no file and is not excluded; its id there."""
+    row = db.execute(
+        """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash
+           FROM items WHERE item_id = ?""",
+        (item_id,),
+    ).fetchone()
+    copied = into.execute(
+        """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING item_id""",
+        row,
+    ).fetchone()
+    return int(copied[0])

@@ -9,6 +9,7 @@ import pandas as pd
 
 from labeler.errors import AnswerRefused
 from labeler.model import Answer, Kind, Label
+from labeler.store.assignments import STANDS
 from labeler.store.database import Database
 
 COLUMNS = (
@@ -92,14 +93,14 @@ def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
     return [OwnAnswer(code, Answer(answer), *rest) for code, answer, *rest in rows]
 
 
-def last_standing(db: Database, person_id: int) -> str | None:
-    """The code of the item that a reviewer answered last, of those whose answer stands."""
+def last_standing(db: Database, person_id: int, *, calibration: bool = False) -> str | None:
+    """The code of the item that a reviewer answered last in a round, of those whose answer stands."""
     row = db.execute(
-        """SELECT a.code FROM labels l JOIN assignments a USING (assignment_id)
-           WHERE a.person_id = ? AND 'withdrawn' <> (
+        f"""SELECT a.code FROM labels l JOIN assignments a USING (assignment_id)
+           WHERE a.person_id = ? AND (a.kind = 'calibration') = ? AND {STANDS} AND 'withdrawn' <> (
                SELECT answer FROM labels n WHERE n.assignment_id = l.assignment_id ORDER BY revision DESC LIMIT 1)
-           ORDER BY l.label_id DESC LIMIT 1""",
-        (person_id,),
+           ORDER BY l.label_id DESC LIMIT 1""",  # noqa: S608 - constant
+        (person_id, calibration),
     ).fetchone()
     return row[0] if row else None
 
@@ -114,17 +115,25 @@ def last_said(db: Database, assignment_id: int) -> tuple[int | None, bool, str |
     return (row[0], bool(row[1]), row[2]) if row else (None, False, None)
 
 
-def progress(db: Database) -> list[tuple[str, int, int, int, str | None]]:
-    """Per reviewer: name, assigned, answered with a category, answered "not sure", time of the last answer."""
+def progress(db: Database, *, calibration: bool = False) -> list[tuple[str, int, int, int, str | None]]:
+    """Per reviewer in a round: name, assigned, labelled, answered "not sure", time of the last answer."""
     return db.execute(
-        """SELECT p.name, count(a.assignment_id),
+        f"""SELECT p.name, count(a.assignment_id),
                   count(*) FILTER (WHERE c.answer IN ('similar', 'dissimilar')),
                   count(*) FILTER (WHERE c.answer = 'not sure'),
                   max(l.created_utc)
-           FROM people p LEFT JOIN assignments a USING (person_id) LEFT JOIN current_answers c USING (assignment_id)
-                LEFT JOIN labels l USING (label_id)
-           WHERE p.is_reviewer GROUP BY p.person_id ORDER BY p.name"""
+           FROM people p
+                LEFT JOIN assignments a ON a.person_id = p.person_id AND (a.kind = 'calibration') = ? AND {STANDS}
+                LEFT JOIN current_answers c USING (assignment_id) LEFT JOIN labels l USING (label_id)
+           WHERE p.is_reviewer GROUP BY p.person_id ORDER BY p.name""",  # noqa: S608 - constant
+        (calibration,),
     ).fetchall()
+
+
+def marks(db: Database) -> list[tuple[int, int, Answer]]:
+    """Every answer in the order given, as (label id, assignment id, answer)."""
+    rows = db.execute("SELECT label_id, assignment_id, answer FROM labels ORDER BY label_id")
+    return [(label_id, assignment_id, Answer(answer)) for label_id, assignment_id, answer in rows]
 
 
 @dataclass(frozen=True)
@@ -159,3 +168,34 @@ def _kept(
         json.loads(view), confidence, bool(flag), comment,
     )  # fmt: skip
     return KeptAnswer(code, item, reviewer, Kind(kind), label)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When a reviewer answered and how long it took, without what was said.
+
+    `in_round` if its assignment is of the round asked about and stands, `is_label` if it is a category that stands.
+    """
+
+    reviewer: str
+    created_utc: str
+    dwell_ms: int | None
+    view: str
+    in_round: bool
+    is_label: bool
+
+
+def moments(db: Database, *, calibration: bool = False) -> list[Moment]:
+    """Every answer given in this study, of all rounds, in the order given; those made elsewhere are left out."""
+    rows = db.execute(
+        f"""SELECT p.name, l.created_utc, l.dwell_ms, l.view, (a.kind = 'calibration') = ? AND {STANDS},
+                  c.answer IS NOT NULL
+           FROM labels l JOIN assignments a USING (assignment_id) JOIN people p USING (person_id)
+                LEFT JOIN current_answers c ON c.label_id = l.label_id AND c.answer IN ('similar', 'dissimilar')
+           WHERE a.origin <> 'import' ORDER BY l.label_id""",  # noqa: S608 - constant
+        (calibration,),
+    )
+    return [
+        Moment(reviewer, created_utc, dwell_ms, view, bool(in_round), bool(is_label))
+        for reviewer, created_utc, dwell_ms, view, in_round, is_label in rows
+    ]

@@ -72,10 +72,59 @@ def m003_protocol_and_invitations(db: "Database") -> None:
     db.execute("CREATE UNIQUE INDEX people_by_email ON people (email)")
 
 
+def m004_study_life(db: "Database") -> None:
+    """Where a paused study was; what a calibration round must reach; who is to wait; what was ended or left out.
+
+    Decisions on split items, answers to comments, and what calibration items are.
+    """
+    db.execute("ALTER TABLE studies ADD COLUMN resumes_to TEXT")
+    db.execute("ALTER TABLE studies ADD COLUMN gate TEXT")  # JSON; NULL: none
+    db.execute("ALTER TABLE items ADD COLUMN excluded_why TEXT")  # NULL: the item counts
+    db.execute("ALTER TABLE people ADD COLUMN paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1))")
+    db.execute("ALTER TABLE assignments ADD COLUMN ended_utc TEXT")  # NULL: it stands
+    db.execute(
+        """ALTER TABLE assignments ADD COLUMN origin TEXT NOT NULL DEFAULT 'plan'
+           CHECK (origin IN ('plan', 'change', 'import'))"""
+    )
+    db.execute("UPDATE assignments SET origin = 'import' WHERE position IS NULL")
+    db.execute(
+        """CREATE TABLE decisions (
+            decision_id INTEGER PRIMARY KEY AUTOINCREMENT,
+            item_id INTEGER NOT NULL REFERENCES items,
+            category TEXT NOT NULL CHECK (category IN ('similar', 'dissimilar')),
+            why TEXT NOT NULL CHECK (why <> ''),
+            decided_by TEXT NOT NULL,
+            created_utc TEXT NOT NULL,
+            event_id TEXT NOT NULL UNIQUE CHECK (event_id <> '')
+        ) STRICT"""
+    )
+    for change, word in (("UPDATE", "changed"), ("DELETE", "removed")):
+        db.execute(
+            f"""CREATE TRIGGER decisions_are_never_{word} BEFORE {change} ON decisions
+                BEGIN SELECT RAISE(ABORT, 'decisions are only appended'); END"""
+        )
+    db.execute(
+        """CREATE TABLE replies (
+            reply_id INTEGER PRIMARY KEY AUTOINCREMENT,
+            assignment_id INTEGER NOT NULL REFERENCES assignments,
+            text TEXT NOT NULL CHECK (text <> ''),
+            written_by TEXT NOT NULL,
+            created_utc TEXT NOT NULL
+        ) STRICT"""
+    )
+    db.execute(
+        """CREATE TABLE reference_labels (
+            item_id INTEGER PRIMARY KEY REFERENCES items,
+            category TEXT NOT NULL CHECK (category IN ('similar', 'dissimilar'))
+        ) STRICT"""
+    )
+
+
 MIGRATIONS: list[Callable[["Database"], None]] = [
     m001_first_schema,
     m002_which_verdicts_are_shown,
     m003_protocol_and_invitations,
+    m004_study_life,
 ]
 
 _FIRST_SCHEMA = (

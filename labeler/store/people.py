@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from labeler.model import Person, Role
 from labeler.store.database import Database
 
-_COLUMNS = "person_id, name, is_reviewer, is_coordinator, active"
+_COLUMNS = "person_id, name, is_reviewer, is_coordinator, active, paused"
 
 
 def add(db: Database, name: str, roles: Iterable[Role], created_utc: str) -> int:
@@ -54,10 +54,15 @@ def _one(db: Database, condition: str, value: str | int) -> Person | None:
     return _person(row) if row else None
 
 
-def _person(row: tuple[int, str, int, int, int]) -> Person:
-    person_id, name, is_reviewer, is_coordinator, active = row
+def _person(row: tuple[int, str, int, int, int, int]) -> Person:
+    person_id, name, is_reviewer, is_coordinator, active, paused = row
     roles = {Role.REVIEWER: is_reviewer, Role.COORDINATOR: is_coordinator}
-    return Person(person_id, name, frozenset(role for role, held in roles.items() if held), bool(active))
+    return Person(person_id, name, frozenset(role for role, held in roles.items() if held), bool(active), bool(paused))
+
+
+def set_part(db: Database, person_id: int, *, active: bool, paused: bool) -> None:
+    """Whether the person takes part, and whether they are to wait."""
+    db.execute("UPDATE people SET active = ?, paused = ? WHERE person_id = ?", (active, paused, person_id))
 
 
 def emails(db: Database) -> dict[str, str]:

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from typing import Any
 
 from labeler.errors import NotAStudy
-from labeler.model import Protocol, State, Study
+from labeler.model import Gate, Protocol, State, Study
 from labeler.store.database import Database
 
 
@@ -24,16 +24,18 @@ def get(db: Database) -> Study:
     """The study; raises NotAStudy if its making was interrupted."""
     row = db.execute(
         """SELECT name, question, state, created_utc, axis_rule, axis_min_span, asks_confidence, shows_numbers,
-                  instructions, plan_parameters, plan_hash
+                  instructions, plan_parameters, plan_hash, resumes_to, gate
            FROM studies"""
     ).fetchone()
     if row is None:
         raise NotAStudy(f"{db.path} holds no study: its making was interrupted. Remove the file and make it again.")
-    name, question, state, created_utc, rule, min_span, confidence, numbers, instructions, parameters, plan_hash = row
+    name, question, state, created_utc, rule, min_span, confidence, numbers, instructions, *rest = row
+    parameters, plan_hash, resumes_to, gate = rest
     return Study(
         name, question, State(state), created_utc,
         Protocol(rule, min_span, bool(confidence), bool(numbers), instructions),
         json.loads(parameters) if parameters else None, plan_hash,
+        State(resumes_to) if resumes_to else None, Gate(**json.loads(gate)) if gate else None,
     )  # fmt: skip
 
 
@@ -56,6 +58,11 @@ def set_plan(db: Database, parameters: Mapping[str, Any], plan_hash: str) -> Non
     db.execute("UPDATE studies SET plan_parameters = ?, plan_hash = ?", (json.dumps(parameters), plan_hash))
 
 
-def set_state(db: Database, state: State) -> None:
-    """Move the study on."""
-    db.execute("UPDATE studies SET state = ?", (state,))
+def set_state(db: Database, state: State, resumes_to: State | None = None) -> None:
+    """Move the study on; a paused one remembers where it was."""
+    db.execute("UPDATE studies SET state = ?, resumes_to = ?", (state, resumes_to))
+
+
+def set_gate(db: Database, gate: Gate | None) -> None:
+    """What a calibration round must reach."""
+    db.execute("UPDATE studies SET gate = ?", (None if gate is None else json.dumps(asdict(gate)),))

@@ -114,3 +114,22 @@ def table(db: Database) -> pd.DataFrame:
     frame["means"] = [json.loads(text) for text in frame["means"]]
     frame["clusters"] = [tuple(json.loads(text)) for text in frame["clusters"]]
     return frame
+
+
+def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
+    """Write the verdicts on an item's measurements as they are into another study, where the item has another id."""
+    rows = db.execute(
+        """SELECT v.classifier, v.parameters, v.data_hash, v.version, v.verdict, v.score, v.threshold, v.means,
+                  v.clusters, v.n_runs, v.n_iterations, v.n_left_out, v.pairs, v.linkage, v.error, v.created_utc,
+                  v.used_utc
+           FROM verdicts v JOIN items i USING (item_id)
+           WHERE v.item_id = ? AND v.data_hash = i.data_hash ORDER BY v.verdict_id""",
+        (item_id,),
+    )
+    into.executemany(
+        """INSERT INTO verdicts (item_id, classifier, parameters, data_hash, version, verdict, score, threshold, means,
+                                 clusters, n_runs, n_iterations, n_left_out, pairs, linkage, error, created_utc,
+                                 used_utc)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        ((new_id, *row) for row in rows),
+    )

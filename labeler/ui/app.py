@@ -12,17 +12,33 @@ from labeler.errors import LabelerError, NoStudy
 from labeler.model import Person, Role
 from labeler.service import identity
 from labeler.store import Database, open_database
-from labeler.ui.coordinator import data, figures, item, people, plan, planning, progress, report, study, verdicts
-from labeler.ui.reviewer import guide, label, my_labels, practice
+from labeler.ui.coordinator import (
+    browse,
+    calibration,
+    data,
+    figures,
+    inbox,
+    item,
+    people,
+    plan,
+    planning,
+    progress,
+    report,
+    splits,
+    study,
+    verdicts,
+)
+from labeler.ui.coordinator.item import plain
+from labeler.ui.reviewer import feedback, guide, label, my_labels, practice
 
 SESSION_COOKIE = "labeler_session"
 REVIEWER_PAGES: dict[str, ModuleType] = {
-    "Label": label, "My labels": my_labels, "Guide": guide, "Practice": practice,
+    "Label": label, "My labels": my_labels, "Guide": guide, "Practice": practice, "Feedback": feedback,
 }  # fmt: skip
 COORDINATOR_PAGES: dict[str, ModuleType] = {
-    "Study": study, "Data": data, "People": people, "Planning": planning,
-    "Plan": plan, "Progress": progress, "Verdicts": verdicts,
-    "Item": item, "Figures": figures, "Report": report,
+    "Study": study, "Data": data, "Browse": browse, "People": people, "Planning": planning,
+    "Plan": plan, "Calibration": calibration, "Progress": progress, "Inbox": inbox, "Splits": splits,
+    "Verdicts": verdicts, "Item": item, "Figures": figures, "Report": report,
 }  # fmt: skip
 
 
@@ -45,7 +61,7 @@ def main(token: str | None) -> None:
             ]
             st.navigation(listed, position="top").run()
     except LabelerError as error:
-        st.error(str(error))
+        st.error(plain(str(error)))  # names from files may stand in it
 
 
 def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
@@ -60,7 +76,7 @@ def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
 
 def sign_out(name: str) -> None:
     """Who is signed in here, and the way out."""
-    st.write(f"You are signed in as **{name}**.")
+    st.write(f"You are signed in as **{plain(name)}**.")
     st.html('<a href="/sign-out" target="_self">Sign out on this device</a>')
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from labeler.model import PlanParameters, Protocol, Role
-from labeler.service import coordinating, identity
+from labeler.service import assigning, coordinating, identity
 from labeler.store import open_database
 from tests.labeler.conftest import import_all, item_name, result_file, series
 
@@ -34,7 +34,7 @@ def make(
         import_all(db, *(result_file(name, runs) for name, runs in items.items()))
         for name in reviewers:
             identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=now)
-        coordinating.confirm_plan(db, parameters, actor="carol", now=now)
+        assigning.confirm_plan(db, parameters, actor="carol", now=now)
 
 
 def many(n: int) -> dict[str, Runs]:

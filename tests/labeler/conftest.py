@@ -14,7 +14,7 @@ import pytest
 
 from labeler.formats import Source
 from labeler.model import Answer, PlanParameters, Role, Submission, Task
-from labeler.service import coordinating, identity, importing, reviewing
+from labeler.service import assigning, coordinating, identity, importing, reviewing
 from labeler.store import Database, events, open_database, people
 from tests.labeler.packages import Site
 
@@ -50,7 +50,7 @@ def make_study(path: Path, *, n_items: int = 8, reviewers: Sequence[str] = REVIE
         for name in reviewers:
             identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=NOW)
         if plan:
-            coordinating.confirm_plan(db, PARAMETERS, actor="carol", now=NOW)
+            assigning.confirm_plan(db, PARAMETERS, actor="carol", now=NOW)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeler.changes import WHY_GIVEN_UP, Balance, Changes, Move, Slot, balance_of, join, leave, third_round
+from labeler.changes import (
+    WHY_GIVEN_UP,
+    Balance,
+    Changes,
+    Move,
+    Slot,
+    balance_of,
+    join,
+    leave,
+    succeed,
+    third_round,
+)
 from labeler.design import ALL, draw_plan, key
 from labeler.errors import InputError
 from labeler.model import Assignment, Category, Kind, PlanParameters
@@ -108,6 +119,18 @@ def leave_of(study):
 
 def join_of(study):
     return join(study.slots, JOINER, applications=study.applications, seed=study.seed)
+
+
+def succeed_of(study):
+    """The successor is somebody new, or one of those who stay."""
+    successor = (JOINER, *sorted(study.staying))[study.seed % (len(study.staying) + 1)]
+    return succeed(
+        study.slots, study.people[0], successor, applications=study.applications, staying=study.staying, seed=study.seed
+    )  # fmt: skip
+
+
+def succession(slots, successor=JOINER, *, staying=("ben", "cleo"), seed=1):
+    return succeed(slots, "ada", successor, applications=one_application(slots), staying=staying, seed=seed)
 
 
 def takers(slots, applications=None, *, staying=("ben", "cleo", "dan"), seed=1):
@@ -409,10 +432,90 @@ def test_where_the_items_allow_it_nobody_has_two_more_to_do_than_the_joiner(n_an
     assert changes.shortfalls == ()
 
 
-# --- both
+# --- somebody takes over
 
 
-@pytest.mark.parametrize("change", [leave_of, join_of])
+def test_every_open_slot_goes_to_a_new_successor_and_what_is_answered_stays():
+    slots = [*fresh("x", "ada", "ben"), *fresh("y", "ada", "Cleo"), *fresh("z", "Ada", "ben")]
+    slots.append(Slot("ada", "o", Kind.OVERLAP, answered=False))
+    changes = succession(slots)
+    assert {(move.item, move.kind, move.giver, move.taker) for move in changes.moves} == {
+        ("x", Kind.FRESH, "ada", JOINER), ("y", Kind.FRESH, "ada", JOINER), ("o", Kind.OVERLAP, "ada", JOINER),
+    }  # fmt: skip
+    assert changes.shortfalls == ()
+
+
+def test_a_successor_takes_over_calibration_and_third_slots_but_no_hidden_copy():
+    slots = [Slot("ada", "c", Kind.CALIBRATION, answered=False), Slot("ada", "t", Kind.THIRD, answered=False)]
+    slots += [*fresh("x", "ada"), Slot("ada", "x", Kind.RETEST, answered=False)]
+    changes = succession(slots)
+    assert {(move.item, move.kind, move.taker) for move in changes.moves} == {
+        ("c", Kind.CALIBRATION, JOINER), ("t", Kind.THIRD, JOINER), ("x", Kind.FRESH, JOINER), ("x", Kind.RETEST, None),
+    }  # fmt: skip
+    assert changes.shortfalls == (f"ada: open slots of the kind retest given up: 1; {WHY_GIVEN_UP[Kind.RETEST]}",)
+
+
+def test_what_the_successor_is_on_already_goes_to_others_as_when_somebody_leaves():
+    # ben is on x and y; cleo is on y too, so that x goes to cleo and y to nobody
+    slots = [*fresh("x", "ada", "Ben"), *fresh("y", "ada", "ben", "cleo"), *fresh("z", "ada")]
+    changes = succession(slots, "ben")
+    assert {move.item: move.taker for move in changes.moves} == {"x": "cleo", "y": None, "z": "ben"}
+    assert [line.split(":")[0] for line in changes.shortfalls] == ["ada"]
+
+
+def test_an_item_that_the_successor_knows_from_calibration_alone_goes_to_another():
+    slots = [*fresh("x", "ada"), Slot("ben", "x", Kind.CALIBRATION, answered=True), *fresh("w", "dan")]
+    assert {move.taker for move in succession(slots, "ben").moves} == {"cleo"}
+
+
+def test_nobody_succeeds_themselves():
+    with pytest.raises(InputError, match="ada cannot succeed themselves"):
+        succession(fresh("x", "ada"), "ada")
+
+
+@pytest.mark.parametrize(
+    ("slots", "staying", "message"),
+    [
+        (fresh("x", "ada", "ben"), ["ada", "ben"], r"ada cannot both leave and stay"),
+        (fresh("x", "ben", "ben"), ["ben"], r"ben is on item x twice"),
+    ],
+)
+def test_slots_that_cannot_be_are_refused_when_somebody_takes_over(slots, staying, message):
+    with pytest.raises(InputError, match=message):
+        succession(slots, staying=staying)
+
+
+@given(running_studies())
+def test_all_open_slots_of_who_is_replaced_end_each_once(study):
+    changes = succeed_of(study)
+    own = [slot for slot in study.slots if slot.reviewer == study.people[0] and not slot.answered]
+    assert Counter((m.item, m.kind, m.giver) for m in changes.moves) == Counter(
+        (slot.item, slot.kind, slot.reviewer) for slot in own
+    )
+    left = [slot for slot in after(study.slots, changes) if slot.reviewer == study.people[0]]
+    assert left == [slot for slot in study.slots if slot.reviewer == study.people[0] and slot.answered]
+
+
+@given(running_studies())
+def test_a_new_successor_gets_all_but_the_hidden_copies(study):
+    changes = succeed(
+        study.slots, study.people[0], JOINER, applications=study.applications, staying=study.staying, seed=study.seed
+    )  # fmt: skip
+    assert all(move.taker == (None if move.kind == Kind.RETEST else JOINER) for move in changes.moves)
+
+
+@given(running_studies())
+def test_who_is_on_an_item_already_takes_no_slot_of_it_over(study):
+    for move in succeed_of(study).moves:
+        assert move.taker is None or move.taker not in on(study.slots, move.item)
+        if move.taker is None and move.kind in LOADING:
+            assert set(study.staying) <= set(on(study.slots, move.item))
+
+
+# --- all of them
+
+
+@pytest.mark.parametrize("change", [leave_of, succeed_of, join_of])
 @given(study=running_studies())
 def test_nobody_comes_to_be_on_an_item_twice_and_no_answered_slot_moves(change, study):
     changes = change(study)
@@ -426,7 +529,7 @@ def test_nobody_comes_to_be_on_an_item_twice_and_no_answered_slot_moves(change, 
     assert {slot for slot in state if slot.answered} == answered
 
 
-@pytest.mark.parametrize("change", [leave_of, join_of])
+@pytest.mark.parametrize("change", [leave_of, succeed_of, join_of])
 @given(study=running_studies(), random=st.randoms(use_true_random=False))
 def test_a_change_does_not_depend_on_the_order_of_the_input(change, study, random):
     shuffled = replace(

@@ -130,7 +130,7 @@ def test_reviewers_get_a_link_each_and_a_name_once(study):
     assert re.fullmatch(r"(\w+: https://labels\.example\.org/join/[\w-]{32}\n){2}", result.stdout)
     assert "There is somebody called Ada" in run("reviewers", "add", "--study", study, "Ada", code=1).stderr
     assert json.loads(run("reviewers", "list", "--study", study, "--json").stdout) == [
-        {"reviewer": "ada", "active": True}, {"reviewer": "ben", "active": True},
+        {"reviewer": name, "active": True, "paused": False} for name in ("ada", "ben")
     ]  # fmt: skip
     assert re.match(rf"ada: {SECRET_LINK}", run("reviewers", "link", "ada", "--study", study).stdout)
     assert "no reviewer called zoe" in run("reviewers", "link", "zoe", "--study", study, code=1).stderr
@@ -258,7 +258,10 @@ def test_a_file_that_is_no_study_is_refused(tmp_path):
 
 def test_status_as_a_table(planned):
     result = run("status", "--study", planned)
-    assert result.stdout.splitlines()[0].split() == ["reviewer", "assigned", "done", "not", "sure", "last", "answer"]
+    assert result.stdout.splitlines()[0].split() == [
+        *("reviewer", "done", "assigned", "not", "sure", "s", "an", "item", "labels", "a", "day"),
+        *("last", "seen", "(UTC)", "hours", "left", "estimated", "end", "state"),
+    ]
     assert "open, 3 items, 0 answers" in result.stderr
 
 

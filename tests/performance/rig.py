@@ -14,7 +14,7 @@ import orjson
 from labeler.config import bundled
 from labeler.formats import Source
 from labeler.model import PlanParameters, Role
-from labeler.service import coordinating, identity, importing
+from labeler.service import assigning, coordinating, identity, importing
 from labeler.store import items, open_database, runs
 from tests.browser.conftest import Served, free_port, start_server, stop_server, wait_until_served
 
@@ -51,7 +51,7 @@ def make_study(study: Path, n_reviewers: int, *, n_items: int = 0) -> Made:
         for name in names:
             identity.add_person(db, name, [Role.REVIEWER], actor=ACTOR, now=now)
         plan = PlanParameters(1, per_item=len(names), overlap=0, retest=0)
-        coordinating.confirm_plan(db, plan, actor=ACTOR, now=now)
+        assigning.confirm_plan(db, plan, actor=ACTOR, now=now)
         secrets = {name: identity.invite(db, name, Role.REVIEWER, actor=ACTOR, now=now) for name in names}
         return Made(study, secrets, len(items.all_items(db)))
 

@@ -7,7 +7,8 @@ from typing import Any
 import streamlit as st
 
 from labeler.errors import InputError
-from labeler.service import coordinating, evidence
+from labeler.lifecycle import Action
+from labeler.service import coordinating, curating, evidence, sight
 from labeler.store import Database
 
 SCHEMATIC = "Figure 1: what the measures see in made pairs"
@@ -16,10 +17,14 @@ BY_BENCHMARK = "Figure 3: measures of one application's benchmarks"
 RUNS = "Figure 4: the runs of one benchmark"
 
 
-def render(db: Database, _person: str) -> None:
+def render(db: Database, person: str) -> None:
     """Choose a figure, see it, download it."""
     st.subheader("Figures")
-    title = st.selectbox("Figure", [SCHEMATIC, BY_APPLICATION, BY_BENCHMARK, RUNS], key="figure")
+    hidden = sight.why_not(db, person, Action.SEE_VERDICTS)
+    if hidden:
+        st.info(f"{hidden} The same holds for the measures behind verdicts (Figures 2 and 3).")
+    titles = [SCHEMATIC, RUNS] if hidden else [SCHEMATIC, BY_APPLICATION, BY_BENCHMARK, RUNS]
+    title = st.selectbox("Figure", titles, key="figure")
     name, chart = chosen(db, title)
     st.image(evidence.as_svg(chart), title.partition(": ")[2].capitalize(), width="content")
     columns = st.columns(len(evidence.FORMATS) + 5)
@@ -40,6 +45,6 @@ def chosen(db: Database, title: str) -> tuple[str, Any]:
     names = [item.name for item in coordinating.list_items(db)]
     if not names:
         raise InputError("There are no items yet. Import measurements on the page Data.")
-    item = evidence.item_named(db, st.selectbox("Benchmark", names, key="figure-item"))
+    item = curating.item_named(db, st.selectbox("Benchmark", names, key="figure-item"))
     rule = st.radio("Vertical axis", ["core", "pooled", "full"], horizontal=True, key="figure-axis")
     return "runs", evidence.runs_of_item(db, item, rule)

@@ -4,24 +4,28 @@ import re
 
 import streamlit as st
 
-from labeler.service import coordinating, evidence
+from labeler.lifecycle import Action
+from labeler.service import coordinating, curating, evidence, sight
 from labeler.service.evidence import Reasoned
 from labeler.store import Database
 
 
-def render(db: Database, _person: str) -> None:
+def render(db: Database, person: str) -> None:
     """Choose an item; see its runs and every verdict; choose a classifier to see its reasons, means and matrix."""
     st.subheader("Item")
-    names = [item.name for item in coordinating.list_items(db)]
-    if not names:
+    if not (names := [item.name for item in coordinating.list_items(db)]):
         st.info("There are no items yet. Import measurements on the page Data.")
         return
     name = st.selectbox("Benchmark", names, key="item")
-    item = evidence.item_named(db, name)
+    item = curating.item_named(db, name)
     if item.n_runs:
         rule = st.radio("Vertical axis", ["core", "pooled", "full"], horizontal=True, key=f"axis-{name}")
         caption = f"{item.n_runs} runs, numbered from 1. Band: smallest to largest of each bin; line: medians of 50."
         st.image(evidence.as_svg(evidence.runs_of_item(db, item, rule)), caption, width="content")
+    hidden = sight.why_not(db, person, Action.SEE_VERDICTS)
+    if hidden:
+        st.info(hidden)
+        return
     reasoned = evidence.reasoned_verdicts(db, item)
     if not reasoned:
         st.info("No classifier has judged this item yet. Compute verdicts on the page Verdicts.")

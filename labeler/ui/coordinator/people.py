@@ -1,13 +1,21 @@
 """Reviewers and coordinators, and their sign-in links."""
 
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
 
 import streamlit as st
 
 from labeler.model import Role
-from labeler.service import identity
+from labeler.service import identity, staffing
 from labeler.store import Database
+from labeler.ui.coordinator import part
+from labeler.ui.coordinator.item import plain
+from labeler.ui.coordinator.part import show_link
+
+ROLES = {
+    "reviewer": [Role.REVIEWER],
+    "coordinator": [Role.COORDINATOR],
+    "both (sees no label before unblinding)": [*Role],
+}
 
 
 def render(db: Database, person: str) -> None:
@@ -15,15 +23,20 @@ def render(db: Database, person: str) -> None:
     now = datetime.now(UTC)
     st.subheader("People")
     everyone = identity.everyone(db)
-    rows = [{"name": p.name, "role": ", ".join(sorted(p.roles)), "takes part": p.active} for p in everyone]
+    rows = [
+        {"name": p.name, "role": ", ".join(sorted(p.roles)), "takes part": p.active, "paused": p.paused}
+        for p in everyone
+    ]
     st.dataframe(rows, hide_index=True)
     with st.form("add-people", clear_on_submit=True):
         names = st.text_area("Add reviewers, one name a line")
-        role = st.radio("As", [Role.REVIEWER, Role.COORDINATOR], horizontal=True)
+        chosen_as = st.radio("As", list(ROLES), horizontal=True)
         if st.form_submit_button("Add"):
             for name in filter(None, map(str.strip, names.splitlines())):
-                identity.add_person(db, name, [role], actor=person, now=now)
-                show_link(name, identity.invite(db, name, role, actor=person, now=now))
+                _, change = staffing.add(db, name, ROLES[chosen_as], actor=person, now=now)
+                if change != staffing.Change():
+                    st.info(plain(change.in_words(name)))
+                show_link(name, identity.invite(db, name, ROLES[chosen_as][0], actor=person, now=now))
     with st.form("invite"):
         chosen = st.selectbox("Make a new sign-in link for", everyone, format_func=lambda p: p.name)
         st.caption("The link before it stops working. Windows that are signed in stay so.")
@@ -33,11 +46,5 @@ def render(db: Database, person: str) -> None:
         chosen = st.selectbox("End the link of, and sign out everywhere", everyone, format_func=lambda p: p.name)
         if st.form_submit_button("Revoke") and chosen is not None:
             identity.revoke(db, chosen.name, min(chosen.roles), actor=person, now=now)
-            st.success(f"{chosen.name} is signed out, and needs a new link to come back. Labels are kept.")
-
-
-def show_link(name: str, secret: str) -> None:
-    """A sign-in link, shown once."""
-    st.write(f"Give this link to **{name}** only; it is not shown again:")
-    address = urlsplit(st.context.url or "")
-    st.code(f"{address.scheme}://{address.netloc}/join/{secret}", language=None)
+            st.success(f"{plain(chosen.name)} is signed out, and needs a new link to come back. Labels are kept.")
+    part.render(db, person)

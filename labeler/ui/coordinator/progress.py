@@ -1,23 +1,39 @@
-"""How far everyone is; never what they said."""
+"""How far everyone is; never what they said. Once the study is closed, how far they agree."""
+
+from datetime import UTC, datetime
 
 import streamlit as st
 
-from labeler.service import coordinating
+from labeler.lifecycle import Action
+from labeler.service import sight, so_far, watching
 from labeler.store import Database
+from labeler.ui.coordinator.item import plain
 
 
-def render(db: Database, _person: str) -> None:
-    """Counts and a bar for each reviewer."""
+def render(db: Database, person: str) -> None:
+    """A bar for all, a row for each reviewer, who has stopped, and agreement where it may be seen."""
     st.subheader("Progress")
-    status = coordinating.status(db)
-    n_done, n_all = (sum(getattr(r, name) for r in status.reviewers) for name in ("n_done", "n_assigned"))
+    paces = watching.progress(db, now=datetime.now(UTC))
+    n_done, n_all = (sum(getattr(pace, name) for pace in paces) for name in ("n_done", "n_assigned"))
     if not n_all:
         st.info("There is no plan yet, so nobody has anything to label.")
         return
     st.progress(n_done / n_all, f"{n_done} of {n_all} labels given")
-    for row in status.reviewers:
-        unsure = f", {row.n_not_sure} not sure" if row.n_not_sure else ""
-        seen = f", last answer {row.last_answer_utc[:16].replace('T', ' ')} UTC" if row.last_answer_utc else ""
-        share = row.n_done / row.n_assigned if row.n_assigned else 0.0
-        st.progress(share, f"{row.reviewer}: {row.n_done} of {row.n_assigned} done{unsure}{seen}")
+    st.dataframe(watching.rows(paces), hide_index=True)
+    stalled = watching.warning(paces)
+    if stalled:
+        st.warning(plain(stalled))
     st.button("Refresh")
+    st.write("Agreement so far")
+    hidden = sight.why_not(db, person, Action.SEE_AGREEMENT)
+    if hidden:
+        st.caption(hidden)
+    else:
+        agreement(db)
+
+
+def agreement(db: Database) -> None:
+    """Agreement of the first labels, without names."""
+    found = so_far.agreement_so_far(db)
+    st.write(f"{found.n_agreed} items agreed, {found.n_split} split, {found.n_incomplete} incomplete")
+    st.dataframe(found.rows(), hide_index=True)

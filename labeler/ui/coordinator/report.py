@@ -4,14 +4,19 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from labeler.service import reporting
+from labeler.lifecycle import Action
+from labeler.service import reporting, sight
 from labeler.store import Database
 
 
 def render(db: Database, person: str) -> None:
     """Make the report when asked, show it, and offer its files."""
     st.subheader("Report")
-    st.caption("Making the report is logged: it shows agreement, consensus and verdicts before the study has ended.")
+    hidden = sight.why_not(db, person, Action.SEE_NAMES)
+    if hidden:
+        st.info(f"{hidden} The page Progress shows agreement from closing on.")
+        return
+    st.caption("Making the report is logged.")
     if st.button("Make the report", type="primary"):
         st.session_state["report-made"] = True
     quick = not st.checkbox("With bootstrap, latent class and test of misfit (some seconds)", value=True)

@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from labeler.model import Protocol
-from labeler.service import coordinating
+from labeler.service import coordinating, reporting, sight
 from labeler.store import Database
+from labeler.ui.coordinator import life
+from labeler.ui.coordinator.item import plain
 
 AXES = {"core": "main range", "pooled": "0.5 to 99.5 %", "full": "full range"}
 
@@ -14,10 +16,11 @@ AXES = {"core": "main range", "pooled": "0.5 to 99.5 %", "full": "full range"}
 def render(db: Database, person: str) -> None:
     """Name and question, the protocol, the steps from nothing to a report, and the event log."""
     status = coordinating.status(db)
-    st.subheader(status.study.name)
+    st.subheader(plain(status.study.name))
     st.caption(f"State: {status.study.state}. File: {db.path.name}.")
     for done, step in coordinating.steps(db):
         st.write(f"{'✔' if done else '◦'} {step}")
+    life.render(db, person, status.study)
     with st.form("describe"):
         name = st.text_input("Name", status.study.name)
         question = st.text_input("Question put to reviewers", status.study.question)
@@ -31,7 +34,11 @@ def render(db: Database, person: str) -> None:
             coordinating.set_protocol(db, protocol, actor=person, now=datetime.now(UTC))
             st.rerun()
     with st.expander("Event log: who did what when"):
-        st.dataframe(coordinating.event_log(db), hide_index=True)
+        log = coordinating.event_log(db)
+        if sight.reviews_too(db, person):  # what others decided and why
+            log = log.drop(columns="details")
+        st.dataframe(log, hide_index=True)
+        st.download_button("Download the log (CSV)", reporting.as_csv(log), "events.csv", on_click="ignore")
 
 
 def protocol_form(now: Protocol, *, fixed: bool) -> Protocol | None:

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from labeler.service import background, computing, judged
+from labeler.lifecycle import Action
+from labeler.service import background, computing, judged, sight
 from labeler.store import Database, open_database
 
 
-def render(db: Database, _person: str) -> None:
+def render(db: Database, person: str) -> None:
     """Start a computation in a process of its own, show how far it is, list the verdicts."""
     st.subheader("Verdicts")
     job = computing.latest_job(db)
@@ -24,6 +25,10 @@ def render(db: Database, _person: str) -> None:
             background.start_verdicts(db.path)
             watch(str(db.path))
             return
+    hidden = sight.why_not(db, person, Action.SEE_VERDICTS)
+    if hidden:
+        st.info(hidden)
+        return
     table = judged.verdict_table(db)
     st.dataframe(judged.verdict_counts(table), hide_index=True)
     st.dataframe(table[["item", "classifier", "verdict", "score", "threshold", "iterations", "error"]], hide_index=True)

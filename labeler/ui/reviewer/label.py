@@ -42,7 +42,7 @@ def screen(
     """Everything the component shows: own progress, the next items (or only one), the answer an undo takes back."""
     desk, brief = reviewing.desk(db, reviewer_id), reviewing.brief(db)
     offers, last = ((only,), None) if only else (desk.offers, desk.last)
-    if brief.closed:
+    if desk.closed:
         offers = ()
     return {
         "mode": "revise" if only else "label",
@@ -50,7 +50,7 @@ def screen(
         "done": desk.progress.n_done,
         "total": desk.progress.n_assigned,
         "not_sure": desk.progress.n_not_sure,
-        "closed": brief.closed,
+        "closed": desk.closed,
         "offers": [reviewing.shown(db, task, known=known) for task in offers],
         "last": reviewing.shown(db, last, known={last.code}) if last else None,
         "ack": ack,

@@ -47,6 +47,8 @@ def row(db: Database, own: OwnLabel, rule: str) -> None:
     more.text(" · ".join([when, *seconds, *(["revised"] if own.n_revisions else [])]))
     if own.comment:
         more.text(f"“{own.comment}”")
+    for reply in own.replies:
+        more.text(f"Answer of the coordinator: {reply}")
     if drawing and change.button("Look and revise", key=f"revise-{own.task.code}"):
         st.session_state["chosen"] = own.task.code
         st.rerun()

@@ -11,6 +11,7 @@ FILTERS: dict[str, Callable[[OwnLabel], bool]] = {
     "not sure": lambda own: own.task.answer == "not sure",
     "flagged": lambda own: own.flag,
     "with a comment": lambda own: bool(own.comment),
+    "answered by the coordinator": lambda own: bool(own.replies),
     "revised": lambda own: own.n_revisions > 0,
 }
 

@@ -1,16 +1,30 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from itertools import count
 
 import pytest
 
 from analysis.report import Resampling
+from labeler.design import Plan
 from labeler.errors import StudyError
-from labeler.model import Answer, Person, Role, Submission
-from labeler.service import anonymising, computing, coordinating, exchange, identity, importing, reporting, reviewing
+from labeler.model import Answer, Category, Person, Role, Submission
+from labeler.service import (
+    anonymising,
+    assigning,
+    computing,
+    coordinating,
+    exchange,
+    identity,
+    importing,
+    inbox,
+    reporting,
+    reviewing,
+)
 from labeler.service.anonymising import Anonymised, pseudonyms, replacing
-from labeler.store import copies, events, items, labels, open_database, people, studies
+from labeler.store import copies, decisions, events, items, labels, open_database, people, studies
+from labeler.store.decisions import Decision
 from tests.labeler.conftest import (
     NOW,
     PARAMETERS,
@@ -45,7 +59,7 @@ def named_study(tmp_path_factory):
             identity.sign_in(db, identity.invite(db, name, Role.REVIEWER, actor=CAROL, now=NOW), now=NOW)
         for address in (OLD_MAIL, MAIL):
             identity.set_email(db, ADA, Role.REVIEWER, address, actor=CAROL, now=NOW)
-        coordinating.confirm_plan(db, PARAMETERS, actor=CAROL, now=NOW)
+        assigning.confirm_plan(db, PARAMETERS, actor=CAROL, now=NOW)
         computing.compute_verdicts(db, advance=lambda *_: None, actor=CAROL)
         comments = (f"{ADA.upper()} says {MAIL}; {OLD_MAIL}", f"as {DAN}_2, not {DAN}ish", "plain")
         for name, comment in zip(NAMES, comments, strict=False):
@@ -139,31 +153,37 @@ def test_the_seed_from_which_the_plan_can_be_drawn_again_is_gone(named, tmp_path
     with open_database(tmp_path / "out.study") as out:
         study = studies.get(out)
         details = json.loads(events.table(out).query("action == 'draw plan'")["details"].iloc[0])
+        reviewers, all_items = people.reviewers(out), coordinating.list_items(out)
     before = studies.get(named)
     assert study.plan_parameters == {name: v for name, v in before.plan_parameters.items() if name != "seed"}
-    assert details == {**study.plan_parameters, "hash": study.plan_hash}
+    names = sorted(person.name for person in reviewers)
+    items = [item.name for item in all_items]
+    assert details == {**study.plan_parameters, "hash": study.plan_hash, "items": items, "reviewers": names}
 
 
 def test_the_hash_of_the_plan_is_that_of_the_same_plan_over_the_new_names(named, tmp_path):
-    plan = coordinating.preview_plan(named, PARAMETERS)
+    plan = assigning.preview_plan(named, PARAMETERS)
     names = pseudonyms(people.all_people(named), "t")
-    renamed = [anonymising.Assignment(names[a.reviewer], a.item, a.kind, a.block, a.position) for a in plan.assignments]
+    renamed = [replace(a, reviewer=names[a.reviewer]) for a in plan.assignments]
     anonymise(named, tmp_path / "out.study", token="t")
     with open_database(tmp_path / "out.study") as out:
-        assert studies.get(out).plan_hash == anonymising.Plan(tuple(renamed), (), ()).hash
+        assert studies.get(out).plan_hash == Plan(tuple(renamed), (), ()).hash
 
 
 MACHINE_TEXTS = {
-    "studies": {"state", "axis_rule", "plan_parameters", "plan_hash", "created_utc"},
+    "studies": {"state", "axis_rule", "plan_parameters", "plan_hash", "created_utc", "resumes_to", "gate"},
     "files": {"sha256", "imported_utc"},
     "items": {"name", "benchmark", "application", "parameters", "unit", "better", "data_hash"},
     "people": {"name", "secret_hash", "created_utc", "email"},
-    "assignments": {"kind", "code"},
+    "assignments": {"kind", "code", "ended_utc", "origin"},
     "labels": {"event_id", "answer", "created_utc"},
     "verdicts": {
         "classifier", "parameters", "data_hash", "verdict", "means", "clusters", "created_utc", "used_utc",
     },
     "events": {"at_utc", "action"},
+    "decisions": {"category", "created_utc", "event_id"},
+    "replies": {"created_utc"},
+    "reference_labels": {"category"},
 }  # fmt: skip
 EMPTIED = {"invitations", "sessions", "jobs"}
 
@@ -207,6 +227,52 @@ def test_kept_comments_and_views_have_the_new_names(named, tmp_path):
     ]  # fmt: skip
     assert {answer.label.view["axis"] for answer in kept} == {ben, "core"}
     assert (study.name, study.question) == ("Caches of C1", f"Alike, {dan}?")
+
+
+@pytest.fixture
+def answered(named):
+    """The same study, with comments answered: one names people."""
+    by_comment = {message.comment: message for message in inbox.messages(named)}
+    plain = by_comment["plain"].code
+    for text in (f"{CAROL}: ask {ADA} at {MAIL}", "Zwetschge"):
+        inbox.reply(named, plain, text, actor=CAROL, now=NOW)
+    return named
+
+
+def test_dropped_comments_take_their_answers_along(answered, tmp_path):
+    before = answered.execute("SELECT * FROM replies").fetchall()
+    anonymise(answered, tmp_path / "out.study")
+    assert rows_of(tmp_path / "out.study", "SELECT * FROM replies") == []
+    assert leaks(tmp_path / "out.study", ["Zwetschge", *NAMES, CAROL, MAIL]) == []
+    assert answered.execute("SELECT * FROM replies").fetchall() == before
+
+
+def test_answers_to_kept_comments_stay_with_them_under_the_new_names(answered, tmp_path):
+    names = pseudonyms(people.all_people(answered), "t")
+    anonymise(answered, tmp_path / "out.study", keep_comments=True, token="t")
+    with open_database(tmp_path / "out.study") as out:
+        (message,) = [message for message in inbox.messages(out) if message.replies]
+    assert (message.reviewer, message.comment) == (names[CLEO], "plain")
+    assert [(one.text, one.written_by) for one in message.replies] == [
+        (f"C1: ask {names[ADA]} at {names[ADA]}", "C1"), ("Zwetschge", "C1"),
+    ]  # fmt: skip
+    # the comment that is kept has a part of a longer word in it, which is no name
+    assert leaks(tmp_path / "out.study", [*NAMES, CAROL, MAIL]) == [DAN]
+
+
+def test_decisions_get_other_event_ids_and_new_names(named, tmp_path):
+    item = items.all_items(named)[0]
+    event_id = f"of {CAROL}"
+    decided = Decision(item.name, Category.SIMILAR, f"{BEN} is right", CAROL, NOW.isoformat(), event_id)
+    decisions.add(named, item.item_id, decided)
+    names = pseudonyms(people.all_people(named), "t")
+    anonymise(named, tmp_path / "out.study", token="t")
+    with open_database(tmp_path / "out.study") as out:
+        (after,) = decisions.everything(out)
+    assert (after.item, after.category, after.created_utc) == (item.name, Category.SIMILAR, NOW.isoformat())
+    assert (after.why, after.decided_by) == (f"{names[BEN]} is right", "C1")
+    assert after.event_id not in ("", event_id)
+    assert leaks(tmp_path / "out.study", [event_id]) == []
 
 
 def flat(content, place=""):
@@ -343,7 +409,7 @@ HOSTILE = [
 def test_hostile_names_are_replaced_and_nothing_else_is(tmp_path):
     make_study(tmp_path / "hostile.study", n_items=20, reviewers=HOSTILE)
     with open_database(tmp_path / "hostile.study") as db:
-        coordinating.confirm_plan(db, PARAMETERS, actor="carol", now=NOW)
+        assigning.confirm_plan(db, PARAMETERS, actor="carol", now=NOW)
         task = reviewing.desk(db, id_of(db, "a")).offers[0]
         sent = submission(task, "similar")
         comment = "An na and STRASSE, not banana; r1 to R3, .* but x.*y"

@@ -7,7 +7,7 @@ import pytest
 from analysis.report import to_json
 from labeler.errors import InputError
 from labeler.model import State
-from labeler.service import checking, computing, coordinating, reporting
+from labeler.service import assigning, checking, computing, reporting
 from labeler.service.reporting import QUICK, ReportOptions, Resampling
 from labeler.store import studies
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, copy_of, log
@@ -258,5 +258,5 @@ def test_planning_a_study_changes_what_its_report_says_of_the_plan(masters, tmp_
     with copy_of(masters["unplanned"], tmp_path) as db:
         file = written(db, tmp_path)
         assert content_of(file)["plan"] is None
-        coordinating.confirm_plan(db, PARAMETERS, actor="carol", now=NOW)
+        assigning.confirm_plan(db, PARAMETERS, actor="carol", now=NOW)
         assert "plan.hash" in places(check(db, file))

@@ -8,7 +8,7 @@ import pytest
 from labeler.design import ALL
 from labeler.errors import InputError, NotAllowed, StudyError
 from labeler.model import PlanParameters, Protocol, Role, State
-from labeler.service import codes, coordinating, identity, reviewing
+from labeler.service import assigning, codes, coordinating, identity, reviewing
 from labeler.service.coordinating import Progress
 from labeler.store import assignments, events, items, open_database, people, studies
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
@@ -19,7 +19,7 @@ def create(path, name="Caches", question="Alike?", coordinator="carol"):
 
 
 def confirm(db, parameters=PARAMETERS):
-    return coordinating.confirm_plan(db, parameters, actor="carol", now=NOW)
+    return assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
 
 
 def describe(db, name, question):
@@ -91,7 +91,7 @@ def test_a_study_keeps_a_name_and_a_question(study, texts):
 @pytest.mark.parametrize("parameters", [PARAMETERS, PlanParameters(7), PlanParameters(7, 3), PlanParameters(7, 2, 1.0)])
 def test_what_the_preview_shows_is_what_is_kept(study, parameters):
     before = log(study)
-    preview = coordinating.preview_plan(study, parameters)
+    preview = assigning.preview_plan(study, parameters)
     assert assigned(study) == {}
     assert log(study) == before
     plan = confirm(study, parameters)
@@ -102,7 +102,9 @@ def test_what_the_preview_shows_is_what_is_kept(study, parameters):
     kept = coordinating.get_study(study)
     assert (kept.state, kept.plan_hash, kept.plan_parameters) == (State.OPEN, plan.hash, asdict(parameters))
     assert log(study)[-1] == ("carol", "draw plan")
-    assert json.loads(events.table(study)["details"].iloc[-1]) == asdict(parameters) | {"hash": plan.hash}
+    drawn_from = {"items": [item.name for item in coordinating.list_items(study)], "reviewers": list(REVIEWERS)}
+    told = json.loads(events.table(study)["details"].iloc[-1])
+    assert told == asdict(parameters) | {"hash": plan.hash} | drawn_from
 
 
 def test_a_plan_is_drawn_again_while_nobody_has_answered(study):
@@ -159,7 +161,7 @@ def test_codes_are_all_different():
     ],
 )
 def test_parameters_that_make_no_sense_are_refused_in_words(study, parameters, message):
-    for draw in (confirm, coordinating.preview_plan):
+    for draw in (confirm, assigning.preview_plan):
         with pytest.raises(InputError, match=message):
             draw(study, replace(PARAMETERS, **parameters))
     assert coordinating.get_study(study).state is State.DRAFT
@@ -192,7 +194,7 @@ def test_the_plan_does_not_depend_on_the_order_in_which_people_were_added(tmp_pa
     for number, reviewers in enumerate(list(permutations(REVIEWERS))[::7]):
         make_study(tmp_path / f"{number}.study", reviewers=reviewers)
         with open_database(tmp_path / f"{number}.study") as made:
-            hashes.add(coordinating.preview_plan(made, PARAMETERS).hash)
+            hashes.add(assigning.preview_plan(made, PARAMETERS).hash)
     assert len(hashes) == 1
 
 
@@ -203,7 +205,7 @@ def test_what_a_plan_could_not_meet_is_said_and_fails_nothing(study):
 
 
 def test_a_seed_is_found_for_those_who_name_none():
-    seeds = {coordinating.random_seed() for _ in range(20)}
+    seeds = {assigning.random_seed() for _ in range(20)}
     assert len(seeds) == 20
     assert all(0 <= seed < 2**31 for seed in seeds)
 
@@ -225,15 +227,15 @@ def test_the_status_shows_how_far_everyone_is(planned):
 
 
 def test_the_steps_lead_from_nothing_to_a_report(db, study_path):
-    assert [done for done, _ in coordinating.steps(db)] == [False] * 5
+    assert [done for done, _ in coordinating.steps(db)] == [False] * 6
     make_study(study_path)
     with open_database(study_path) as made:
-        assert [done for done, _ in coordinating.steps(made)] == [True, True, False, False, False]
+        assert [done for done, _ in coordinating.steps(made)] == [True, True, False, False, False, False]
         confirm(made)
-        assert [done for done, _ in coordinating.steps(made)] == [True, True, True, False, False]
+        assert [done for done, _ in coordinating.steps(made)] == [True, True, True, False, False, False]
         answer_everything(made, dict.fromkeys(REVIEWERS, "similar"))
         done, words = coordinating.steps(made)[3]
-        assert (done, words) == (True, "Reviewers label: 20 of 20 labels given")
+        assert (done, words) == (True, "Reviewers label the items: 20 of 20 labels given")
 
 
 def test_items_are_listed(study):

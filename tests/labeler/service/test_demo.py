@@ -8,7 +8,7 @@ import pytest
 
 from labeler.errors import Refused, StudyError
 from labeler.model import Role, State
-from labeler.service import computing, coordinating, demo, identity, judged, reviewing
+from labeler.service import assigning, computing, coordinating, demo, identity, judged, reviewing
 from labeler.store import assignments, items, open_database, runs
 from tests.labeler.conftest import NOW, log
 
@@ -30,7 +30,7 @@ def test_the_demo_study_is_ready_to_be_labelled(built):
     status = coordinating.status(built)
     assert (status.n_items, status.n_answers, status.study.state) == (24, 0, State.OPEN)
     assert [row.reviewer for row in status.reviewers] == ["ada", "ben", "cleo", "dan"]
-    assert status.study.plan_hash == coordinating.preview_plan(built, demo.PARAMETERS).hash
+    assert status.study.plan_hash == assigning.preview_plan(built, demo.PARAMETERS).hash
     assert all(len(reviewing.desk(built, person.person_id).offers) == 2 for person in reviewers(built))
     loads = [row.n_assigned for row in status.reviewers]
     assert max(loads) - min(loads) <= 1

@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 from analysis.classifiers import explain
 from labeler import binning
 from labeler.errors import InputError
-from labeler.service import computing, drawing, evidence, judged, judging
+from labeler.service import computing, curating, drawing, evidence, judged, judging
 from labeler.service.judging import JudgeOptions
 from labeler.store import bins, items, runs, verdicts
 from tests.analysis.drawn import cells, titles
@@ -45,13 +45,13 @@ def judged_study(master, tmp_path):
 
 
 def reasoned(db, name, classifier):
-    found = {one.verdict.classifier: one for one in evidence.reasoned_verdicts(db, evidence.item_named(db, name))}
+    found = {one.verdict.classifier: one for one in evidence.reasoned_verdicts(db, curating.item_named(db, name))}
     return found[classifier]
 
 
 def computed(db, name):
     """What the classifiers say now of the measurements as they are stored, by name."""
-    item = evidence.item_named(db, name)
+    item = curating.item_named(db, name)
     return dict(zip(BUILT_IN, judging.judge(runs.of_item(db, item.item_id), BUILT_IN), strict=True))
 
 
@@ -67,7 +67,7 @@ def take_in(db, folder, *lines):
 
 @pytest.mark.parametrize("name", [item_name(number) for number in range(8)])
 def test_the_reasons_are_those_of_the_verdict_computed_anew(judged_study, name):
-    stored = evidence.reasoned_verdicts(judged_study, evidence.item_named(judged_study, name))
+    stored = evidence.reasoned_verdicts(judged_study, curating.item_named(judged_study, name))
     assert {one.verdict.classifier: one.reasons for one in stored} == {
         classifier: explain(verdict) for classifier, verdict in computed(judged_study, name).items()
     }
@@ -93,7 +93,7 @@ def test_pairs_and_merges_come_back_as_they_were_computed(judged_study, classifi
 
 
 def test_the_headline_is_who_says_what(judged_study):
-    found = evidence.reasoned_verdicts(judged_study, evidence.item_named(judged_study, FIRST))
+    found = evidence.reasoned_verdicts(judged_study, curating.item_named(judged_study, FIRST))
     assert [one.headline for one in found] == ["heuristic: dissimilar", "heuristic-printed: similar", "same: similar"]
 
 
@@ -239,7 +239,10 @@ def test_a_classifier_of_others_that_does_not_count_runs_stops_no_page(site, stu
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda db: evidence.item_named(db, "nothing"), "There is no item 'nothing' in this study. The names are"),
+        (
+            lambda db: curating.item_named(db, "nothing"),
+            "There is no item 'nothing' in this study. labeler browse lists",
+        ),
         (lambda db: evidence.reasons_in_words(db, "nothing"), "There is no item 'nothing' in this study."),
         (lambda db: evidence.paper_figures(db, [], ["nothing"]), "There is no item 'nothing' in this study."),
         (lambda db: evidence.paper_figures(db, ["nothing"], []), "There is no benchmark of the application 'nothing'."),
@@ -286,7 +289,7 @@ def test_measures_that_were_computed_stay_when_only_verdicts_are_asked_for(judge
 def test_an_item_without_measurements_has_no_runs_to_show(db, tmp_path):
     take_in(db, tmp_path, "Elsewhere,mine,similar,0.5")
     with pytest.raises(InputError, match=r"^Item 'Elsewhere' has no measurements\.$"):
-        evidence.runs_of_item(db, evidence.item_named(db, "Elsewhere"))
+        evidence.runs_of_item(db, curating.item_named(db, "Elsewhere"))
 
 
 def test_an_imported_verdict_without_a_category_says_why(judged_study, tmp_path):
@@ -311,13 +314,13 @@ def test_the_reasons_in_words_are_one_line_a_classifier(judged_study):
 
 
 def test_bins_of_this_version_are_drawn_as_they_are_stored(study):
-    item = evidence.item_named(study, FIRST)
+    item = curating.item_named(study, FIRST)
     bins.put(study, item.item_id, binning.VERSION, b'{"stored": true}')
     assert drawing.payload_of_item(study, item.item_id) == {"stored": True}
 
 
 def test_bins_of_an_older_version_are_made_anew(study):
-    item = evidence.item_named(study, FIRST)
+    item = curating.item_named(study, FIRST)
     before = drawing.payload_of_item(study, item.item_id)
     bins.put(study, item.item_id, binning.VERSION - 1, b'{"stored": true}')
     assert drawing.payload_of_item(study, item.item_id) == before == json.loads(json.dumps(before))
@@ -334,5 +337,5 @@ def test_a_figure_in_a_page_is_the_picture_in_the_files(judged_study):
 
 
 def test_the_evidence_is_of_the_measurements_that_are_there(judged_study):
-    item = evidence.item_named(judged_study, FIRST)
+    item = curating.item_named(judged_study, FIRST)
     assert {stored.data_hash for stored in verdicts.of_item(judged_study, item.item_id)} == {item.data_hash}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from labeler.errors import InputError, NotAllowed, Refused
 from labeler.formats import tables
 from labeler.model import Answer, Benchmark, Kind, Label, Role
-from labeler.service import coordinating, exchange, importing, reporting
+from labeler.service import assigning, coordinating, exchange, importing, reporting
 from labeler.store import assignments, events, items, labels, open_database, people
 from labeler.store.assignments import NewAssignment
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, item_name, log
@@ -281,4 +281,4 @@ def test_labels_from_elsewhere_are_answers_like_others(study):
     take_in(study, csv(f"{item_name(0)},ada,similar"))
     assert coordinating.status(study).reviewers[0].n_done == 1
     with pytest.raises(NotAllowed, match="There are answers already"):
-        coordinating.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
+        assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)

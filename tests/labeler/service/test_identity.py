@@ -81,15 +81,6 @@ def test_any_text_is_a_name_or_is_refused_in_words(db, name):
     db.execute("DELETE FROM people WHERE person_id = ?", (person.person_id,))
 
 
-def test_reviewers_are_added_before_the_plan_and_coordinators_always(planned):
-    with pytest.raises(NotAllowed, match=r"The plan is drawn already: eve would have nothing to label. Add people"):
-        add(planned, "eve")
-    with pytest.raises(NotAllowed, match="The plan is drawn already"):
-        add(planned, "eve", Role.REVIEWER, Role.COORDINATOR)
-    add(planned, "eve", Role.COORDINATOR)
-    assert [person.name for person in people.reviewers(planned)] == ["ada", "ben", "cleo", "dan"]
-
-
 def test_who_has_an_invitation_signs_in_and_out(study):
     token = identity.sign_in(study, invite(study, "ada"), now=NOW)
     ada = people.by_name(study, "ada")

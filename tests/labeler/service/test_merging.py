@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from labeler.errors import InputError, NewerStudy, NoStudy, NotAStudy, StudyError
-from labeler.model import Answer, Kind, Label, PlanParameters, Protocol, Role
-from labeler.service import coordinating, exchange, identity, merging, reviewing
+from labeler.errors import InputError, NewerStudy, NoStudy, NotAllowed, NotAStudy, StudyError
+from labeler.model import Answer, Kind, Label, PlanParameters, Protocol, Role, State
+from labeler.service import assigning, coordinating, exchange, identity, merging, reviewing
 from labeler.service.merging import Conflict, Merged, Said
-from labeler.store import copies, events, labels, open_database, people
+from labeler.store import copies, events, labels, open_database, people, studies
 from tests.labeler.conftest import NOW, answer_next, id_of, log, make_study, submission
 
 ARGS = {"actor": "owner", "now": NOW}
@@ -257,16 +257,31 @@ def test_another_protocol_or_question_is_refused_by_name_and_value(planned, tmp_
     assert "question is 'Are these runs alike?' here and 'Really?' there" in told
 
 
-@pytest.mark.parametrize("where", ["here", "there"])
-def test_an_assignment_that_only_one_of_them_has_is_refused(parted, where):
+def assign_one_more(db):
+    db.execute(
+        """INSERT INTO assignments (person_id, item_id, kind, position, code)
+           SELECT person_id, item_id, 'third', 99, 'EXTRA1' FROM assignments WHERE kind = 'fresh' LIMIT 1"""
+    )
+
+
+def test_an_assignment_that_only_the_copy_has_is_refused(parted):
     db, path = parted
     with open_database(path) as copy:
-        changed = db if where == "here" else copy
-        changed.execute(
-            """INSERT INTO assignments (person_id, item_id, kind, position, code)
-               SELECT person_id, item_id, 'third', 99, 'EXTRA1' FROM assignments WHERE kind = 'fresh' LIMIT 1"""
-        )
-    assert f"(third) only {where}" in refusal(db, path)
+        assign_one_more(copy)
+    assert "(third) only there" in refusal(db, path)
+
+
+def test_an_assignment_made_here_since_the_copy_was_made_stands(parted):
+    db, path = parted
+    assign_one_more(db)
+    assert not merging.merge(db, path, actor="carol", now=NOW).conflicts
+
+
+def test_nothing_is_merged_into_an_unblinded_study(parted):
+    db, path = parted
+    studies.set_state(db, State.UNBLINDED)
+    with pytest.raises(NotAllowed, match="take in labels made elsewhere is possible only while"):
+        merging.merge(db, path, actor="carol", now=NOW)
 
 
 def test_an_assignment_that_changed_hands_is_refused(parted):
@@ -309,7 +324,7 @@ def small(tmp_path_factory):
     path = tmp_path_factory.mktemp("small") / "small.study"
     make_study(path, n_items=4, reviewers=("ada", "ben"))
     with open_database(path) as db:
-        coordinating.confirm_plan(db, PlanParameters(seed=1, overlap=0, retest=0), actor="carol", now=NOW)
+        assigning.confirm_plan(db, PlanParameters(seed=1, overlap=0, retest=0), actor="carol", now=NOW)
         return path, sorted(copies.assigned(db))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Role
-from labeler.service import computing, coordinating, identity, importing, reporting
+from labeler.service import assigning, computing, coordinating, identity, importing, reporting
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, answer_everything, import_all, series, unprivileged
 
@@ -67,7 +67,7 @@ def hostile_page(tmp_path_factory):
         import_all(db, *map(result_table, range(6)))
         for name in HOSTILE:
             identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=NOW)
-        coordinating.confirm_plan(db, PlanParameters(1, overlap=0.5, retest=0), actor="carol", now=NOW)
+        assigning.confirm_plan(db, PlanParameters(1, overlap=0.5, retest=0), actor="carol", now=NOW)
         answer_everything(db, dict(zip(HOSTILE, ["similar", "dissimilar", "similar", "similar"], strict=True)))
         computing.compute_verdicts(db, actor="carol")
         return reporting.files_of_study(db, actor="owner", now=NOW)["report.html"]

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from analysis.tables import first_labels
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.model import Answer, PlanParameters, Protocol, State, Submission
-from labeler.service import coordinating, reviewing
+from labeler.service import assigning, coordinating, reviewing
 from labeler.service.reviewing import OwnProgress
 from labeler.store import labels, open_database, studies
 from tests.labeler.conftest import NOW, id_of, make_study
@@ -292,7 +292,7 @@ def test_whatever_reviewers_do_every_accepted_answer_is_kept_once_and_nothing_el
     with open_database(path) as db:
         coordinating.set_protocol(db, Protocol(asks_confidence=asks_confidence), actor="carol", now=NOW)
         plan = PlanParameters(seed=3, overlap=0.34, retest=0)
-        coordinating.confirm_plan(db, plan, actor="carol", now=NOW)
+        assigning.confirm_plan(db, plan, actor="carol", now=NOW)
     machine = type("Machine", (Labelling,), {"master": path, "asks_confidence": asks_confidence})
     run_state_machine_as_test(
         machine,

@@ -203,8 +203,8 @@ def test_the_brief_holds_nothing_of_the_plan(planned):
     set_protocol(planned, axis_rule="pooled", instructions="Mind the warm-up.")
     brief = reviewing.brief(planned)
     expected = Protocol("pooled", 0.1, asks_confidence=False, shows_numbers=False, instructions="Mind the warm-up.")
-    assert brief == Brief("Are these runs alike?", expected, "")
-    assert {field.name for field in fields(Brief)} == {"question", "protocol", "closed"}
+    assert brief == Brief("Are these runs alike?", expected)
+    assert {field.name for field in fields(Brief)} == {"question", "protocol"}
     words = json.dumps(asdict(brief)).lower()
     study = studies.get(planned)
     assert not [word for word in ("plan", "seed", "overlap", "retest", study.plan_hash, *REVIEWERS) if word in words]

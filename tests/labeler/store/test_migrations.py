@@ -8,9 +8,22 @@ from datetime import timedelta
 import pytest
 
 from labeler.errors import SignInFailed, StudyError
-from labeler.model import Protocol, Role
+from labeler.model import Origin, Protocol, Role, State
 from labeler.service import identity
-from labeler.store import assignments, create_database, events, migrations, open_database, people, studies, verdicts
+from labeler.store import (
+    assignments,
+    create_database,
+    decisions,
+    events,
+    items,
+    migrations,
+    open_database,
+    people,
+    reference_labels,
+    replies,
+    studies,
+    verdicts,
+)
 from labeler.store.assignments import NewAssignment
 from labeler.store.assignments import add as add_assignments
 from labeler.store.database import APPLICATION_ID
@@ -31,6 +44,9 @@ REFERENCES = {
     "verdicts": {("item_id", "items")},
     "events": set(),
     "jobs": set(),
+    "decisions": {("item_id", "items")},
+    "replies": {("assignment_id", "assignments")},
+    "reference_labels": {("item_id", "items")},
 }
 
 
@@ -100,12 +116,14 @@ def fill_old_file(db, version):
            VALUES (1, 'Old', 'Alike?', 'open', 'pooled', 0.2, ?)""",
         (AT,),
     )
-    for name, reviewer, coordinator, active, secret in PEOPLE:
+    for person_id, (name, reviewer, coordinator, active, secret) in enumerate(PEOPLE, start=1):
         db.execute(
             """INSERT INTO people (name, is_reviewer, is_coordinator, active, secret_hash, created_utc)
                VALUES (?, ?, ?, ?, ?, ?)""",
-            (name, reviewer, coordinator, active, hashed(secret) if secret else None, AT),
+            (name, reviewer, coordinator, active, hashed(secret) if secret and version < 3 else None, AT),
         )
+        if secret and version >= 3:
+            insert(db, "invitations", {"secret_hash": hashed(secret), "person_id": person_id, "created_utc": AT})
     insert(db, "sessions", {"session_hash": hashed("token"), "person_id": 1, "created_utc": AT})
     insert(db, "items", GOOD["items"])
     insert(db, "bins", {"item_id": 1, "version": 1, "payload": b"old"})
@@ -114,6 +132,7 @@ def fill_old_file(db, version):
     insert(
         db, "assignments", {"person_id": 1, "item_id": 1, "kind": "fresh", "block": 0, "position": 0, "code": "ABCDEF"}
     )
+    insert(db, "assignments", {"person_id": 2, "item_id": 1, "kind": "fresh", "code": "IMPORT"})
     for revision, answer, view, confidence, flag, comment in LABELS:
         values = {
             "assignment_id": 1, "revision": revision, "event_id": f"e{revision}", "answer": answer, "created_utc": AT,
@@ -129,7 +148,7 @@ def hashed(secret):
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-@pytest.fixture(params=[1, 2])
+@pytest.fixture(params=[1, 2, 3])
 def old_file(study_path, monkeypatch, request):
     """A study of an older version with data."""
     monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[: request.param])
@@ -141,7 +160,7 @@ def old_file(study_path, monkeypatch, request):
 
 
 def test_there_is_a_file_with_data_of_every_older_version():
-    assert len(migrations.MIGRATIONS) - 1 == 2  # a further step: one more version in `old_file`
+    assert len(migrations.MIGRATIONS) - 1 == 3  # a further step: one more version in `old_file`
 
 
 def test_a_study_of_any_older_version_keeps_what_was_said_and_done(old_file):
@@ -163,6 +182,34 @@ def test_a_study_of_any_older_version_keeps_what_was_said_and_done(old_file):
 def test_a_study_of_any_older_version_has_the_protocol_it_was_labelled_under(old_file):
     with open_database(old_file) as opened:
         assert studies.get(opened).protocol == Protocol("pooled", 0.2)
+
+
+def test_a_study_of_any_older_version_goes_on_where_it_was_with_everybody_and_every_item(old_file):
+    with open_database(old_file) as opened:
+        study = studies.get(opened)
+        assert (study.state, study.phase, study.gate) == (State.OPEN, State.OPEN, None)
+        assert [person.paused for person in people.all_people(opened)] == [False] * len(PEOPLE)
+        assert [item.excluded_why for item in items.all_items(opened)] == [None]
+        assert decisions.everything(opened) == []
+        assert reference_labels.everything(opened) == {}
+        assert [message.comment for message in replies.said(opened)] == ["a step"]
+
+
+def test_an_assignment_of_any_older_version_stands_and_one_without_a_place_in_the_plan_was_imported(old_file):
+    with open_database(old_file) as opened:
+        kept = [(row.assignment.reviewer, row.origin, row.ended) for row in assignments.everything(opened)]
+    assert kept == [("ada", Origin.PLAN, False), ("ben", Origin.IMPORT, False)]
+
+
+def test_a_study_of_version_3_takes_new_labels_beside_the_old_ones(study_path, monkeypatch):
+    monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:3])
+    with create_database(study_path) as old:
+        fill_old_file(old, 3)
+    monkeypatch.undo()
+    with open_database(study_path) as opened:
+        answer_next(opened, "ada", "dissimilar")
+        answers = opened.execute("SELECT revision, answer FROM labels ORDER BY label_id").fetchall()
+    assert answers == [(0, "similar"), (1, "withdrawn"), (2, "dissimilar")]
 
 
 def test_links_of_any_older_version_sign_in_without_end_until_they_are_replaced(old_file):
@@ -255,6 +302,9 @@ def test_every_table_is_strict_and_has_its_references(db):
         ("DELETE FROM labels", "labels are only appended"),
         ("UPDATE events SET actor = 'nobody'", "events are only appended"),
         ("DELETE FROM events", "events are only appended"),
+        ("UPDATE decisions SET category = 'dissimilar'", "decisions are only appended"),
+        ("UPDATE decisions SET why = 'better so'", "decisions are only appended"),
+        ("DELETE FROM decisions", "decisions are only appended"),
         ("DELETE FROM assignments", "FOREIGN KEY constraint failed"),
         ("DELETE FROM items", "FOREIGN KEY constraint failed"),
         ("DELETE FROM people", "FOREIGN KEY constraint failed"),
@@ -262,6 +312,7 @@ def test_every_table_is_strict_and_has_its_references(db):
 )
 def test_what_was_said_and_done_cannot_be_changed_or_removed(planned, statement, message):
     answer_next(planned, "ada", "dissimilar")
+    insert(planned, "decisions", GOOD["decisions"])
     before = list(planned._connection.iterdump())
     with pytest.raises(sqlite3.IntegrityError, match=message):
         planned.execute(statement)
@@ -276,6 +327,24 @@ def test_a_label_cannot_be_replaced_either(planned):
             "SELECT assignment_id, revision, event_id, 'similar', created_utc FROM labels"
         )
     assert planned.execute("SELECT answer FROM labels").fetchall() == [("dissimilar",)]
+
+
+def test_a_decision_cannot_be_replaced_either(planned):
+    insert(planned, "decisions", GOOD["decisions"])
+    for taken in ("decision_id", "event_id"):
+        with pytest.raises(sqlite3.IntegrityError):
+            planned.execute(
+                f"""REPLACE INTO decisions (decision_id, item_id, category, why, decided_by, created_utc, event_id)
+                    SELECT {"decision_id" if taken == "decision_id" else "NULL"}, item_id, 'dissimilar', why,
+                           decided_by, created_utc, {"event_id" if taken == "event_id" else "'new'"} FROM decisions"""
+            )
+    assert planned.execute("SELECT category FROM decisions").fetchall() == [("similar",)]
+
+
+def test_a_later_decision_stands_beside_the_first(planned):
+    for event_id, category in (("one", "similar"), ("two", "dissimilar")):
+        insert(planned, "decisions", GOOD["decisions"] | {"event_id": event_id, "category": category})
+    assert [row.category for row in decisions.everything(planned)] == ["similar", "dissimilar"]
 
 
 GOOD = {
@@ -293,6 +362,11 @@ GOOD = {
     "invitations": {"secret_hash": "00", "person_id": 1, "created_utc": AT},
     "assignments": {"person_id": 1, "item_id": 1, "kind": "third", "code": "XXXXXX"},
     "labels": {"assignment_id": 1, "revision": 9, "event_id": "x", "answer": "similar", "created_utc": AT},
+    "decisions": {
+        "item_id": 1, "category": "similar", "why": "alike", "decided_by": "carol", "created_utc": AT, "event_id": "x",
+    },
+    "replies": {"assignment_id": 1, "text": "yes", "written_by": "carol", "created_utc": AT},
+    "reference_labels": {"item_id": 1, "category": "similar"},
     "verdicts": {
         "item_id": 1, "classifier": "x", "parameters": "{}", "data_hash": "", "version": 1, "verdict": "similar",
         "means": "{}", "clusters": "[]", "n_runs": 3, "n_iterations": 60, "created_utc": AT,
@@ -341,6 +415,18 @@ BAD = [
     ("verdicts", {"verdict": None}),
     ("verdicts", {"error": "and an error"}),
     ("verdicts", {"item_id": 999}),
+    ("people", {"paused": 2}),
+    ("assignments", {"origin": "nowhere"}),
+    ("decisions", {"category": "not sure"}),
+    ("decisions", {"why": ""}),
+    ("decisions", {"decided_by": None}),
+    ("decisions", {"event_id": ""}),
+    ("decisions", {"item_id": 999}),
+    ("replies", {"text": ""}),
+    ("replies", {"written_by": None}),
+    ("replies", {"assignment_id": 999}),
+    ("reference_labels", {"category": "not sure"}),
+    ("reference_labels", {"item_id": 999}),
 ]
 
 

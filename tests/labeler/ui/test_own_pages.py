@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from labeler.model import Protocol, Role
-from labeler.service import coordinating, exchange, guide, identity, reviewing
+from labeler.model import PlanParameters, Protocol, Role
+from labeler.service import assigning, coordinating, exchange, guide, identity, inbox, reviewing
 from labeler.store import labels, open_database
 from labeler.ui.reviewer import label, own_words, practice
 from tests.labeler.conftest import NOW, id_of, make_study, submission
@@ -26,8 +26,8 @@ def many(tmp_path_factory):
     path = tmp_path_factory.mktemp("own") / "own.study"
     make_study(path, n_items=51, reviewers=("ada", "ben"), plan=False)
     with open_database(path) as db:
-        parameters = coordinating.PlanParameters(seed=1, overlap=0.0, retest=0)
-        coordinating.confirm_plan(db, parameters, actor="carol", now=NOW)
+        parameters = PlanParameters(seed=1, overlap=0.0, retest=0)
+        assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
         ada = id_of(db, "ada")
         for number in range(50):
             answer = "not sure" if number < 2 else "dissimilar" if number < 10 else "similar"
@@ -37,6 +37,9 @@ def many(tmp_path_factory):
             reviewing.submit(db, ada, reviewing.submission_from(event | said), now=NOW)
         first = reviewing.own_labels(db, ada)[-1].task
         reviewing.submit(db, ada, submission(first, "not sure", dwell_ms=6000), now=NOW)
+        (stepped,) = [one.task.code for one in reviewing.own_labels(db, ada) if one.comment == "a step"]
+        for text in ("A step is a change.", HOSTILE):
+            inbox.reply(db, stepped, text, actor="Quirin", now=TODAY)
     return path
 
 
@@ -77,7 +80,10 @@ def test_my_labels_come_twenty_a_page_newest_first(many):
 
 def test_filters_say_how_many_there_are_and_keep_exactly_these(many):
     page = my_page(many)
-    counts = {"all": 50, "similar": 40, "dissimilar": 8, "not sure": 2, "flagged": 5, "with a comment": 2, "revised": 1}
+    counts = {
+        "all": 50, "similar": 40, "dissimilar": 8, "not sure": 2, "flagged": 5, "with a comment": 2,
+        "answered by the coordinator": 1, "revised": 1,
+    }  # fmt: skip
     assert page.radio[0].options == [f"{name} ({count})" for name, count in counts.items()]
     for name, count in counts.items():
         expected = [one.task.code for one in own(many) if own_words.FILTERS[name](one)]
@@ -122,6 +128,24 @@ def test_a_row_tells_when_how_long_and_what_was_said(many):
     assert "2026-11-20 12:00 UTC · 4.0 s" in [element.value for element in page.text]
     page = show(page, "flagged")
     assert texts(page).count("· flagged") == 5
+
+
+def test_answers_of_the_coordinator_stand_under_the_comment_as_plain_text_without_a_name(many):
+    page = show(my_page(many), "answered by the coordinator")
+    shown = [element.value for element in page.text]
+    assert shown == [
+        "2026-11-20 12:00 UTC · 4.0 s", "“a step”", "Answer of the coordinator: A step is a change.",
+        f"Answer of the coordinator: {HOSTILE}",
+    ]  # fmt: skip
+    formatted = [str(element.value) for kind in ("markdown", "caption", "info") for element in getattr(page, kind)]
+    assert not [text for text in formatted if "alert" in text or "bold" in text]
+    assert not [word for word in ("Quirin", "carol") if word in texts(page)]
+
+
+def test_nobody_else_reads_an_answer_of_the_coordinator(many):
+    page = opened(reviewer_page, "my_labels", many, "ben")
+    assert "A step is a change." not in texts(page)
+    assert "Quirin" not in texts(page)
 
 
 def test_the_pace_is_the_typical_time_and_what_is_left(many):
@@ -266,6 +290,10 @@ def save(page):
     assert [error.message for error in page.exception] == []
 
 
+def axis(page):
+    return next(radio for radio in page.radio if radio.label.startswith("Axis"))
+
+
 def protocol_of(path):
     with open_database(path) as db:
         return coordinating.get_study(db).protocol
@@ -273,7 +301,7 @@ def protocol_of(path):
 
 def test_the_study_page_changes_the_protocol(study):
     page = protocol_page(study)
-    page.radio[0].set_value("full")
+    axis(page).set_value("full")
     page.number_input[0].set_value(0.3)
     page.checkbox[0].check()
     page.checkbox[1].check()
@@ -286,8 +314,8 @@ def test_the_study_page_changes_the_protocol(study):
 
 def test_the_study_page_shows_a_fixed_protocol_that_cannot_be_changed(many):
     page = protocol_page(many)
-    assert page.radio[0].value == "core"
-    fields = [page.radio[0], page.number_input[0], *page.checkbox, page.text_area[0]]
+    assert axis(page).value == "core"
+    fields = [axis(page), page.number_input[0], *page.checkbox, page.text_area[0]]
     assert [field.disabled for field in fields] == [True] * 5
     assert [button.disabled for button in page.button if button.label == "Save protocol"] == [True]
 

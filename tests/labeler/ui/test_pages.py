@@ -6,10 +6,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from labeler.config import bundled
+from labeler.lifecycle import Step
 from labeler.model import Answer, Role, Submission
-from labeler.service import coordinating, demo, identity, reviewing
+from labeler.service import coordinating, course, demo, identity, reviewing
 from labeler.store import events, labels, open_database, people
 from labeler.ui import app
+from labeler.ui.coordinator import figures
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 LIMIT_S = 30
@@ -49,14 +51,16 @@ def reviewer_page(module: str, path: str, name: str) -> None:
         import_module(f"labeler.ui.reviewer.{module}").render(db, people.by_name(db, name).person_id)
 
 
-def coordinator_page(module: str, path: str) -> None:
+def coordinator_page(module: str, path: str, name: str = "") -> None:
     from importlib import import_module
     from pathlib import Path
 
-    from labeler.store import open_database
+    from labeler.model import Role
+    from labeler.store import open_database, people
 
     with open_database(Path(path)) as db:
-        import_module(f"labeler.ui.coordinator.{module}").render(db, "coordinator")
+        first = next(person.name for person in people.all_people(db) if Role.COORDINATOR in person.roles)
+        import_module(f"labeler.ui.coordinator.{module}").render(db, name or first)
 
 
 def app_page(token: str) -> None:
@@ -69,6 +73,17 @@ def opened(function, *arguments):
     page = AppTest.from_function(function, args=tuple(map(str, arguments)), default_timeout=LIMIT_S).run()
     assert [error.message for error in page.exception] == []
     return page
+
+
+def move_on(study, *steps):
+    """Take the demo study through these steps."""
+    with open_database(study) as db:
+        for step in steps:
+            course.move(db, step, why="so that the page shows more", actor=demo.COORDINATOR, now=NOW)
+
+
+def button(page, label):
+    return next(one for one in page.button if one.label == label)
 
 
 def say(study, name, answer):
@@ -154,8 +169,9 @@ def test_reviewers_pages_name_nothing_that_would_unblind(study):
 def test_study_page_lists_the_steps_and_changes_the_question(empty):
     page = opened(coordinator_page, "study", empty)
     assert "◦ Import measurements: 0 items" in texts(page)
-    page.text_input[1].set_value("Would you trust these runs?")
-    page.button[0].click().run()
+    next(one for one in page.text_input if one.label.startswith("Question")).set_value("Would you trust these runs?")
+    button(page, "Save").click().run()
+    assert [error.message for error in page.exception] == []
     with open_database(empty) as db:
         assert coordinating.get_study(db).question == "Would you trust these runs?"
 
@@ -174,15 +190,22 @@ def test_people_page_adds_reviewers_with_links(empty):
     assert "/join/" in page.code[0].value
 
 
-def test_data_page_lists_items_and_imports_an_upload(empty, study):
-    assert "24 items" in texts(opened(coordinator_page, "data", study))
+def test_data_page_counts_items_and_imports_an_upload_with_a_row_for_each_file(empty, study):
+    page = opened(coordinator_page, "data", study)
+    assert "24 items" in texts(page)
+    assert "possible only while a study is draft" in page.info[0].value
+    assert (len(page.file_uploader), len(page.button)) == (0, 0)
     page = opened(coordinator_page, "data", empty)
     page.file_uploader[0].set_value(
         [("a.json", b"[[1.0, 2.0, 1.5], [1.0, 2.0, 3.0]]", "application/json"), ("b.json", b"{}", "application/json")]
     ).run()
     page.button[0].click().run()
     assert "1 items imported from 2 files" in page.success[0].value
-    assert "b.json: not a result file" in page.error[0].value
+    assert "Some files were refused" in page.error[0].value
+    became = page.dataframe[0].value.set_index("file")["what became of it"]
+    assert became.index.tolist() == ["a.json", "b.json"]
+    assert became["a.json"] == "1 items imported"
+    assert became["b.json"].startswith("refused: not a result file")
     with open_database(empty) as db:
         assert [item.name for item in coordinating.list_items(db)] == ["a"]
 
@@ -206,12 +229,18 @@ def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
     say(study, "ada", Answer.DISSIMILAR)
     say(study, "ada", Answer.NOT_SURE)
     page = opened(coordinator_page, "progress", study)
-    shown = [bar.proto.text for bar in page.get("progress")]
-    assert any("ada: 1 of 15 done, 1 not sure" in text for text in shown)
-    assert not any("similar" in text for text in shown)
+    table = page.dataframe[0].value
+    assert table.set_index("reviewer").loc["ada", ["done", "assigned", "not sure"]].tolist() == [1, 15, 1]
+    bars = [bar.proto.text for bar in page.get("progress")]
+    assert bars == ["1 of 60 labels given"]
+    assert "similar" not in texts(page) + table.to_csv() + "".join(bars)
 
 
 def test_verdicts_page_shows_counts_and_offers_to_compute(study, empty):
+    page = opened(coordinator_page, "verdicts", study)
+    assert "Hidden until the study is unblinded" in page.info[0].value
+    assert len(page.dataframe) == 0
+    move_on(study, Step.CLOSE, Step.UNBLIND)
     page = opened(coordinator_page, "verdicts", study)
     counts = page.dataframe[0].value.set_index("classifier")
     assert counts.loc["heuristic", "dissimilar"] == 23
@@ -223,7 +252,16 @@ def test_verdicts_page_shows_counts_and_offers_to_compute(study, empty):
     assert page.button[0].label == "Compute verdicts"
 
 
+@pytest.mark.parametrize("steps", [(), (Step.CLOSE,)], ids=["open", "closed"])
+def test_report_page_makes_no_report_before_unblinding(study, steps):
+    move_on(study, *steps)
+    page = opened(coordinator_page, "report", study)
+    assert "Hidden until the study is unblinded" in page.info[0].value
+    assert (len(page.button), len(page.get("download_button"))) == (0, 0)
+
+
 def test_report_page_makes_the_report_when_asked_and_logs_it(study):
+    move_on(study, Step.CLOSE, Step.UNBLIND)
     page = opened(coordinator_page, "report", study)
     with open_database(study) as db:
         assert "report" not in events.table(db)["action"].tolist()
@@ -243,6 +281,29 @@ def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch
     assert "There is no study" in texts(opened(app_page, ""))
 
 
+@pytest.mark.parametrize("figure", [figures.BY_APPLICATION, figures.BY_BENCHMARK])
+def test_the_figures_of_measures_are_offered_only_once_the_study_is_unblinded(study, figure):
+    assert figure not in opened(coordinator_page, "figures", study).selectbox(key="figure").options
+    move_on(study, Step.CLOSE)
+    assert figure not in opened(coordinator_page, "figures", study).selectbox(key="figure").options
+    move_on(study, Step.UNBLIND)
+    page = opened(coordinator_page, "figures", study)
+    page.selectbox(key="figure").set_value(figure).run()
+    assert [error.message for error in page.exception] == []
+    assert len(page.get("image")) == 1
+
+
+def test_the_verdicts_on_an_item_are_shown_only_once_the_study_is_unblinded(study):
+    for step in (Step.CLOSE, Step.UNBLIND):
+        page = opened(coordinator_page, "item", study)
+        assert "Hidden until the study is unblinded" in page.info[0].value
+        assert not [word for word in ("heuristic", "same: ") if word in texts(page)]
+        assert len(page.get("image")) == 1
+        move_on(study, step)
+    page = opened(coordinator_page, "item", study)
+    assert [option.partition(":")[0] for option in page.radio[1].options] == ["heuristic", "heuristic-printed", "same"]
+
+
 @pytest.mark.parametrize(
     ("name", "role", "first"), [("ada", Role.REVIEWER, ""), ("coordinator", Role.COORDINATOR, "Demo study")]
 )
@@ -254,5 +315,5 @@ def test_everybody_gets_the_pages_of_their_role_only(study, monkeypatch, name, r
     page = opened(app_page, token)
     assert page.error.len == 0
     assert first in texts(page)
-    reviewers, coordinators = ["Label", "My labels", "Guide", "Practice"], list(app.COORDINATOR_PAGES)
+    reviewers, coordinators = ["Label", "My labels", "Guide", "Practice", "Feedback"], list(app.COORDINATOR_PAGES)
     assert titles == [*(reviewers if role is Role.REVIEWER else coordinators), "Sign out"]

@@ -1,0 +1,109 @@
+"""Commands for the life of a study: its steps, the calibration round, and single items."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, study_option, why_option
+from labeler.errors import InputError
+from labeler.lifecycle import Step
+from labeler.model import Category, Gate
+from labeler.service import calibrating, coordinating, course, curating, splits
+from labeler.service.calibrating import Calibration
+
+
+@click.command(epilog="Example: labeler state close --study cache.study --why 'every label is there'")
+@click.argument("step", type=click.Choice([step.value for step in Step]))
+@study_option
+@why_option
+@click.option("--anyway", is_flag=True, help="Open though the calibration round is not passed.")
+def state(step: str, study: Path | None, why: str, anyway: bool) -> None:
+    """Move the study on: open, pause, third, close, unblind.
+
+    A study goes from draft over calibration (where planned), open and third (where wanted) to closed and unblinded, and
+    can be paused from any of them; `open` lets a paused one go on. Each step is kept in the log with its reason.
+    """
+    with opened(study) as db:
+        moved = course.move(db, Step(step), why=why, anyway=anyway, actor=OWNER, now=now())
+    for text in (*moved.remarks, *moved.to_owner):
+        remark(text)
+    remark(f"The study is {moved.state}.")
+
+
+@click.command(epilog="Example: labeler exclude 'org__app#bench' --study cache.study --why 'one run was cut off'")
+@click.argument("item")
+@study_option
+@why_option
+@click.option("--undo", is_flag=True, help="Take it back in.")
+def exclude(item: str, study: Path | None, why: str, undo: bool) -> None:
+    """Leave an item out: nobody is asked about it any more, and no number counts it; its labels are kept."""
+    with opened(study) as db:
+        (curating.include if undo else curating.exclude)(db, item, why, actor=OWNER, now=now())
+    remark(f"{item} counts again." if undo else f"{item} is excluded; the report lists it with the reason.")
+
+
+@click.command(epilog="Example: labeler adjudicate 'org__app#bench' dissimilar --study cache.study --why 'two levels'")
+@click.argument("item", required=False)
+@click.argument("category", type=click.Choice([category.value for category in Category]), required=False)
+@study_option
+@click.option("--why", default=None, metavar="TEXT", help="The reason; kept in the log and in reports.")
+@json_option
+def adjudicate(item: str | None, category: str | None, study: Path | None, why: str | None, as_json: bool) -> None:
+    """Decide a split item of a closed study; without ITEM, list the split items.
+
+    First labels stay as they are; the decision is a row of its own. A later decision on the item takes its place.
+    """
+    with opened(study) as db:
+        if item is None:
+            coordinating.log_look(db, "split items", actor=OWNER, now=now())
+            show([split.plain() for split in splits.split_items(db)], as_json=as_json)
+            say_if_interim(db)
+            return
+        if category is None or why is None:
+            raise InputError("A decision needs the item, similar or dissimilar, and --why TEXT.")
+        splits.adjudicate(db, item, Category(category), why, actor=OWNER, now=now())
+        n_left = sum(split.remains for split in splits.split_items(db))
+    remark(f"{item} is decided: {category}. {n_left} split items remain.")
+
+
+@click.command(epilog="Example: labeler calibration --study cache.study --reference reference.csv --gate 0.8")
+@study_option
+@click.option("--reference", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
+              help="What items of the round are, by those who know: item, label.")  # fmt: skip
+@click.option("--gate", type=click.FloatRange(0, 1), default=None, help="The share that must be reached to open.")
+@click.option("--on", type=click.Choice(list(calibrating.ON)), default="reference", show_default=True,
+              help="What the gate is about: each reviewer and the reference, or reviewers and each other.")  # fmt: skip
+@json_option
+def calibration(study: Path | None, reference: Path | None, gate: float | None, on: str, as_json: bool) -> None:
+    """Show where the calibration round stands; with options, say what its items are and what it must reach.
+
+    How many items it has is an option of `labeler plan`. Nothing of the round is counted in any result.
+    """
+    labels = calibrating.read_reference(reference) if reference else None
+    with opened(study) as db:
+        if labels is not None:
+            calibrating.set_reference(db, labels, actor=OWNER, now=now())
+            remark(f"{len(labels)} reference labels kept.")
+        if gate is not None:
+            calibrating.set_gate(db, Gate(on, gate), actor=OWNER, now=now())
+        coordinating.log_look(db, "calibration round", actor=OWNER, now=now())
+        result = calibrating.result(db)
+        say_if_interim(db)
+    if as_json:
+        click.echo(json.dumps(result.plain(), indent=1))
+        return
+    show(rows_of_calibration(result), as_json=False)
+    for name, share in (("Percent agreement", result.percent), ("Fleiss' kappa", result.kappa)):
+        remark(f"{name} between the reviewers: {calibrating.in_words(share)}.")
+    remark("Passed." if not result.not_passed else f"Not passed: {'; '.join(result.not_passed)}.")
+
+
+def rows_of_calibration(result: Calibration) -> list[dict[str, Any]]:
+    """One row a reviewer."""
+    return [
+        {"reviewer": one.reviewer, "labelled": one.n_done, "of": one.n_assigned,
+         "equal to the reference": calibrating.in_words(one.with_reference)}
+        for one in result.reviewers
+    ]  # fmt: skip

@@ -1,0 +1,51 @@
+"""The command that lists what reviewers flagged or commented, and answers it."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, study_option
+from labeler.errors import InputError
+from labeler.service import inbox
+from labeler.service.inbox import Message
+
+
+@click.command(epilog="Example: labeler flags --study cache.study --answer ITEM 'Judge the steady state.'")
+@study_option
+@click.option("--answer", nargs=2, default=None, metavar="ITEM TEXT",
+              help="Answer the flags and comments on an item; who gave them reads it under My labels.")  # fmt: skip
+@click.option("--reviewer", default=None, metavar="NAME", help="With --answer: only those of this reviewer.")
+@json_option
+def flags(study: Path | None, answer: tuple[str, str] | None, reviewer: str | None, as_json: bool) -> None:
+    """List what reviewers flagged or commented, unanswered first, or answer it."""
+    if reviewer is not None and answer is None:
+        raise InputError("--reviewer goes with --answer ITEM TEXT.")
+    with opened(study) as db:
+        if answer is not None:
+            item, text = answer
+            n_answered = inbox.reply_to_item(db, item, text, reviewer=reviewer, actor=OWNER, now=now())
+            remark(f"Answered {n_answered} on {item}: to be read under My labels.")
+            return
+        found = inbox.list_messages(db, actor=OWNER, now=now())
+        say_if_interim(db)
+    rows = [_row(message) for message in found]
+    show(rows if as_json else [_printable(row) for row in rows], as_json=as_json)
+
+
+def _row(message: Message) -> dict[str, Any]:
+    texts = [reply.text for reply in message.replies]
+    return {
+        "item": message.item, "reviewer": message.reviewer, "flag": message.flag, "comment": message.comment,
+        "created_utc": message.created_utc, "answered": message.is_answered, "answers": len(texts),
+        "last answer": texts[-1] if texts else None,
+    }  # fmt: skip
+
+
+def _printable(row: dict[str, Any]) -> dict[str, Any]:
+    """Each text on one line, without anything that a terminal would act on."""
+    return {name: _one_line(value) if isinstance(value, str) else value for name, value in row.items()}
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

@@ -1,0 +1,125 @@
+"""Commands that look through the items of a study, and make a study of some of them."""
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from labeler.cli.common import (
+    COORDINATOR,
+    OWNER,
+    json_option,
+    link,
+    now,
+    opened,
+    remark,
+    say_if_interim,
+    show,
+    study_option,
+    url_option,
+)
+from labeler.service import browsing, coordinating
+from labeler.service import triage as service
+from labeler.service.browsing import Filter
+
+
+def _pair(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    classifier, _, verdict = text.rpartition("=")
+    if not classifier or not verdict:
+        raise click.BadParameter("expected CLASSIFIER=VERDICT, such as heuristic=dissimilar")
+    return classifier, verdict
+
+
+def filter_options(function: Callable[..., None]) -> Callable[..., None]:
+    """What an item must be; the command is given it as the `Filter` named `wanted`."""
+
+    @wraps(function)
+    def command(
+        *, text: str, application: tuple[str, ...], verdict: tuple[str, str] | None, disagree: bool,
+        min_spread: float | None, max_spread: float | None, min_iterations: int | None, max_iterations: int | None,
+        **rest: Any,
+    ) -> None:  # fmt: skip
+        spread, iterations = _limits(min_spread, max_spread), _limits(min_iterations, max_iterations)
+        function(wanted=Filter(text, application, verdict, disagree, spread, iterations), **rest)
+
+    for option in reversed((
+        click.option("--text", default="", help="Words that occur in its name, benchmark or application."),
+        click.option("--application", multiple=True, metavar="NAME", help="It belongs to this one; can be repeated."),
+        click.option("--verdict", callback=_pair, default=None, metavar="CLASSIFIER=VERDICT",
+                     help="This classifier gives it this verdict, as in heuristic=dissimilar."),
+        click.option("--disagree", is_flag=True, help="Classifiers give it different verdicts."),
+        click.option("--min-spread", type=float, default=None, metavar="SHARE",
+                     help="The medians of its runs lie at least so far apart, as a share of their median."),
+        click.option("--max-spread", type=float, default=None, metavar="SHARE", help="... at most so far."),
+        click.option("--min-iterations", type=int, default=None, help="Its shortest run has at least so many."),
+        click.option("--max-iterations", type=int, default=None, help="... at most so many."),
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def _limits(low: float | None, high: float | None) -> tuple[float, float] | None:
+    if low is None and high is None:
+        return None
+    return (-float("inf") if low is None else low, float("inf") if high is None else high)
+
+
+@click.command(epilog="Example: labeler browse --study cache.study --verdict heuristic=dissimilar --max-spread 0.05")
+@study_option
+@filter_options
+@json_option
+def browse(study: Path | None, wanted: Filter, as_json: bool) -> None:
+    """List the items with their lengths, spread and verdicts; each option leaves fewer of them.
+
+    The spread is the distance between the smallest and the largest median of a run, as a share of their median.
+    """
+    with opened(study) as db:
+        table = browsing.catalogue(db, verdicts=True)
+        coordinating.log_look(db, "items with verdicts", actor=OWNER, now=now())
+        say_if_interim(db)
+    found = browsing.chosen(table, wanted)
+    show(browsing.plain(found), as_json=as_json)
+    remark(f"{len(found)} of {len(table)} items.")
+
+
+@click.command(epilog="Example: labeler triage --study cache.study split.study --disagree")
+@click.argument("new", metavar="NEW.study", type=click.Path(path_type=Path, dir_okay=False))
+@study_option
+@filter_options
+@click.option("--name", default=None, help="Name of the new study [default: the file's name].")
+@click.option("--coordinator", default=COORDINATOR, show_default=True, help="Name of its first coordinator.")
+@click.option("--dry-run", is_flag=True, help="Only list the items.")
+@url_option
+@json_option
+def triage(
+    new: Path,
+    study: Path | None,
+    wanted: Filter,
+    name: str | None,
+    coordinator: str,
+    dry_run: bool,
+    url: str,
+    as_json: bool,
+) -> None:
+    """Make a new study of some items of this one, and print its coordinator's sign-in link.
+
+    It has their measurements and verdicts, and the same question and protocol; no labels, no reviewers, no plan.
+    Excluded items, and those without measurements, are left out.
+    """
+    with opened(study) as db:
+        found = service.usable(browsing.chosen(browsing.catalogue(db, verdicts=True), wanted))
+        secret = None
+        if not dry_run:
+            names = found["item"].tolist()
+            secret = service.make_study(db, names, new, name=name or new.stem, coordinator=coordinator, actor=OWNER,
+                                        now=now())  # fmt: skip
+    show(browsing.plain(found), as_json=as_json)
+    if secret is None:
+        remark(f"{len(found)} items would be in {new}.")
+        return
+    remark(f"Made {new} with {len(found)} items. Next: labeler reviewers add --study {new} NAME...")
+    click.echo(f"{coordinator}: {link(url, secret)}", err=as_json)  # JSON is the only thing on standard output

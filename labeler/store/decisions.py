@@ -1,0 +1,42 @@
+"""What was decided of split items: rows that are only appended; the last on an item stands."""
+
+from dataclasses import dataclass
+
+from labeler.model import Category
+from labeler.store.database import Database
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What somebody decided of an item, and why."""
+
+    item: str
+    category: Category
+    why: str
+    decided_by: str
+    created_utc: str
+    event_id: str
+
+
+def add(db: Database, item_id: int, decision: Decision) -> bool:
+    """Append a decision; False if this event is there already."""
+    cursor = db.execute(
+        """INSERT INTO decisions (item_id, category, why, decided_by, created_utc, event_id) VALUES (?, ?, ?, ?, ?, ?)
+           ON CONFLICT (event_id) DO NOTHING""",
+        (item_id, decision.category, decision.why, decision.decided_by, decision.created_utc, decision.event_id),
+    )
+    return cursor.rowcount == 1
+
+
+def of_event(db: Database, event_id: str) -> Decision | None:
+    """The decision of an event that was kept already."""
+    return next((decision for decision in everything(db) if decision.event_id == event_id), None)
+
+
+def everything(db: Database) -> list[Decision]:
+    """Every decision, in the order made."""
+    rows = db.execute(
+        """SELECT i.name, d.category, d.why, d.decided_by, d.created_utc, d.event_id
+           FROM decisions d JOIN items i USING (item_id) ORDER BY d.decision_id"""
+    )
+    return [Decision(item, Category(category), *rest) for item, category, *rest in rows]

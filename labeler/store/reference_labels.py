@@ -1,0 +1,15 @@
+"""What calibration items are, by those who know."""
+
+from labeler.model import Category
+from labeler.store.database import Database
+
+
+def put(db: Database, item_id: int, category: Category) -> None:
+    """Say what an item is; what was said before is replaced."""
+    db.execute("INSERT OR REPLACE INTO reference_labels (item_id, category) VALUES (?, ?)", (item_id, category))
+
+
+def everything(db: Database) -> dict[str, Category]:
+    """Item name to category."""
+    rows = db.execute("SELECT i.name, r.category FROM reference_labels r JOIN items i USING (item_id) ORDER BY i.name")
+    return {name: Category(category) for name, category in rows}

@@ -1,0 +1,74 @@
+"""What coordinators answer to flags and comments, and the flags and comments that there are."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from labeler.store.database import Database
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What somebody answered, and when."""
+
+    text: str
+    written_by: str
+    created_utc: str
+
+
+@dataclass(frozen=True)
+class Said:
+    """The flag or comment of an assignment's newest answer, with the time since when it reads like this."""
+
+    assignment_id: int
+    item: str
+    code: str
+    reviewer: str
+    flag: bool
+    comment: str | None
+    created_utc: str
+
+
+def add(db: Database, assignment_id: int, reply: Reply) -> None:
+    """Append a reply."""
+    db.execute(
+        "INSERT INTO replies (assignment_id, text, written_by, created_utc) VALUES (?, ?, ?, ?)",
+        (assignment_id, reply.text, reply.written_by, reply.created_utc),
+    )
+
+
+def of_assignments(db: Database, assignment_ids: Iterable[int]) -> dict[int, tuple[Reply, ...]]:
+    """The replies to each of these assignments that has any, in the order written."""
+    rows = db.execute(
+        """SELECT assignment_id, text, written_by, created_utc FROM replies
+           WHERE assignment_id IN (SELECT value FROM json_each(?)) ORDER BY reply_id""",
+        (json.dumps(list(assignment_ids)),),
+    )
+    found: dict[int, tuple[Reply, ...]] = {}
+    for assignment_id, *reply in rows:
+        found[assignment_id] = (*found.get(assignment_id, ()), Reply(*reply))
+    return found
+
+
+def said(db: Database) -> list[Said]:
+    """Every assignment whose newest answer, not counting those that take one back, has a flag or a comment.
+
+    What was answered last comes first.
+    """
+    rows = db.execute(
+        """WITH given AS (SELECT * FROM labels WHERE answer <> 'withdrawn')
+           SELECT l.assignment_id, i.name, a.code, p.name, l.flag, l.comment, (
+               SELECT g.created_utc FROM given g WHERE g.assignment_id = l.assignment_id AND g.revision > coalesce((
+                   SELECT max(b.revision) FROM given b WHERE b.assignment_id = l.assignment_id
+                   AND (b.flag, coalesce(b.comment, '')) <> (l.flag, coalesce(l.comment, ''))), -1)
+               ORDER BY g.revision LIMIT 1)
+           FROM given l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
+                JOIN people p USING (person_id)
+           WHERE (l.flag OR coalesce(l.comment, '') <> '') AND l.revision = (
+               SELECT max(n.revision) FROM given n WHERE n.assignment_id = l.assignment_id)
+           ORDER BY l.label_id DESC"""
+    )
+    return [
+        Said(assignment_id, item, code, reviewer, bool(flag), comment or None, created_utc)
+        for assignment_id, item, code, reviewer, flag, comment, created_utc in rows
+    ]

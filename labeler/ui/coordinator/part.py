@@ -1,0 +1,58 @@
+"""Changes of who labels while the study goes on: pause, go on, leave, take over."""
+
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from labeler.model import Role
+from labeler.service import identity, staffing
+from labeler.store import Database
+from labeler.ui.coordinator.item import plain
+
+CHANGES = ["Pause", "Go on, or come back", "Leave: open items go to the others", "Leave: a successor takes over"]
+
+
+def render(db: Database, person: str) -> None:
+    """One form for all changes; it never tells who shares an item with whom."""
+    if "part-changed" in st.session_state:
+        st.success(plain(st.session_state.pop("part-changed")))
+    reviewers = [one for one in identity.everyone(db) if Role.REVIEWER in one.roles]
+    if not reviewers:
+        return
+    with st.form("part"):
+        chosen = st.selectbox("Reviewer", reviewers, format_func=lambda one: one.name)
+        change = st.radio("Change", CHANGES)
+        successor = st.text_input("Successor (a new name, or another reviewer)")
+        why = st.text_input("Why (kept in the log, shown in reports)")
+        if not st.form_submit_button("Make this change") or chosen is None:
+            return
+        made = changed(db, CHANGES.index(change), chosen.name, successor, why, person)
+    if made.is_new:  # its link is shown here, once
+        st.success(plain(made.in_words(chosen.name)))
+        return
+    st.session_state["part-changed"] = made.in_words(chosen.name)
+    st.rerun()
+
+
+def changed(db: Database, change: int, name: str, successor: str, why: str, actor: str) -> staffing.Change:
+    """Make the chosen change; a new successor's link is shown at once."""
+    now = datetime.now(UTC)
+    if change == 0:
+        staffing.pause(db, name, why=why, actor=actor, now=now)
+        return staffing.Change()
+    if change == 1:
+        return staffing.resume(db, name, actor=actor, now=now)
+    if change == 2:
+        return staffing.remove(db, name, why=why, actor=actor, now=now)
+    heir, made = staffing.replace(db, name, successor, why=why, actor=actor, now=now)
+    if made.is_new:
+        show_link(heir.name, identity.invite(db, heir.name, Role.REVIEWER, actor=actor, now=now))
+    return made
+
+
+def show_link(name: str, secret: str) -> None:
+    """A sign-in link, shown once."""
+    st.write(f"Give this link to **{plain(name)}** only; it is not shown again:")
+    address = urlsplit(st.context.url or "")
+    st.code(f"{address.scheme}://{address.netloc}/join/{secret}", language=None)

@@ -1,0 +1,35 @@
+"""After the calibration round: own labels beside what the items are."""
+
+import streamlit as st
+
+from labeler import stills
+from labeler.service import reviewing
+from labeler.store import Database
+
+
+def render(db: Database, reviewer_id: int) -> None:
+    """Each own label of the round with its picture and the reference label, where there is one."""
+    st.subheader("Feedback on the calibration round")
+    found = reviewing.feedback(db, reviewer_id)
+    if found is None:
+        st.info("Once a calibration round is over, you see here how your labels compare.")
+        return
+    known = [row for row in found.rows if row.reference]
+    n_equal = sum(row.is_equal for row in known)
+    st.write(f"{n_equal} of your {len(known)} labels equal the reference labels. They count in no result.")
+    if found.with_others is not None:
+        st.write(f"Of the labels that others gave these items, {found.with_others:.0%} are the same as yours.")
+    rule = reviewing.brief(db).protocol.axis_rule
+    for row in found.rows:
+        picture, words = st.columns([2, 5], vertical_alignment="center")
+        drawing = reviewing.picture(db, row.task.item_id)
+        if drawing:
+            picture.image(stills.svg(drawing, rule=rule, label=f"The runs of item {row.task.code}"))
+        words.text(f"Item {row.task.code}: you said {row.task.answer}; {said(row)}.")
+
+
+def said(row: reviewing.Compared) -> str:
+    """What the item is, in words."""
+    if row.reference is None:
+        return "it has no reference label"
+    return "so does the reference" if row.is_equal else f"the reference says {row.reference}"

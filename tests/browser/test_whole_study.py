@@ -1,0 +1,177 @@
+"""A whole small study in a real browser only, from twelve result files to a report; its numbers are counted again."""
+
+import csv
+import io
+import json
+import re
+from collections import Counter, defaultdict
+from itertools import combinations
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from labeler.service import verifying
+from labeler.store import open_database
+from tests.browser.test_coordinating import SAVED, SHOWN, empty_server, go  # noqa: F401 - a fixture
+
+pytestmark = pytest.mark.browser
+
+REVIEWERS = ("ada", "ben", "cleo", "dan")
+N_ITEMS, N_CALIBRATION = 12, 2
+LIMIT = 60  # more items nobody has
+ALL_DONE = "() => window.__review && window.__review.code === null && window.__review.done !== null"
+
+
+def result_files(folder):
+    rng = np.random.default_rng(12)
+    for number in range(N_ITEMS):
+        runs = 1e-5 * (1 + 0.02 * rng.random((10, 200)))
+        runs[: number % 6] *= 1.3
+        name = f"org{number % 3}__proj#bench.Method{number}#n={number}.json"
+        (folder / name).write_text(json.dumps(runs.tolist()))
+    return sorted(map(str, folder.glob("*.json")))
+
+
+def step(page: Page, url: str, words: str, why: str) -> None:
+    go(page, url, "", "Whole study")
+    page.get_by_text(words).click()
+    page.get_by_label("Why (kept in the log").fill(why)
+    page.get_by_role("button", name="Take this step").click()
+
+
+def label_all(reviewer: Page, keys: str) -> int:
+    """Answer everything that is offered, with these keys in turn; how many answers it took."""
+    done = reviewer.get_by_text("You have labelled everything assigned to you")
+    for n_done in range(LIMIT):
+        reviewer.wait_for_function(f"() => ({SHOWN})() || ({ALL_DONE})()")
+        if done.is_visible():
+            return n_done
+        reviewer.keyboard.press(keys[n_done % len(keys)])
+        reviewer.wait_for_function(SAVED)
+    raise AssertionError("there is no end to it")
+
+
+def everybody_labels(desks, url, keys) -> dict[str, int]:
+    counts = {}
+    for name, page in desks.items():
+        page.goto(url)
+        counts[name] = label_all(page, keys[name])
+    return counts
+
+
+@pytest.fixture
+def desks(browser):
+    contexts = {name: browser.new_context(viewport={"width": 1440, "height": 800}) for name in REVIEWERS}
+    yield {name: context.new_page() for name, context in contexts.items()}
+    for context in contexts.values():
+        context.close()
+
+
+def set_up(page, url, link, folder, desks):
+    page.goto(link)
+    page.get_by_label("Name", exact=True).fill("Whole study")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("heading", name="Whole study")).to_be_visible()
+    go(page, url, "data", "Measurements")
+    page.locator("input[type=file]").set_input_files(result_files(folder))
+    page.get_by_role("button", name=re.compile("^Import 12 files")).click()
+    expect(page.get_by_text("12 items imported from 12 files")).to_be_visible()
+    go(page, url, "people", "People")
+    page.get_by_label("Add reviewers, one name a line").fill("\n".join(REVIEWERS))
+    page.get_by_role("button", name="Add", exact=True).click()
+    codes = page.get_by_test_id("stCode")
+    expect(codes).to_have_text([re.compile("/join/")] * len(REVIEWERS))
+    for (_name, desk), secret in zip(desks.items(), codes.all_inner_texts(), strict=True):
+        desk.goto(secret.strip())
+    go(page, url, "plan", "Plan")
+    page.get_by_label("Seed").fill("5")
+    page.get_by_label(re.compile("^Calibration items|^Items of a calibration round|[Cc]alibration")).fill("2")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name=re.compile("Confirm this plan and begin the calibration round")).click()
+    expect(page.get_by_role("button", name="Verify the plan")).to_be_visible()
+
+
+def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, tmp_path):  # noqa: F811
+    study, url, link = empty_server
+    set_up(page, url, link, tmp_path, desks)
+
+    assert everybody_labels(desks, url, dict.fromkeys(REVIEWERS, "s")) == dict.fromkeys(REVIEWERS, N_CALIBRATION)
+    go(page, url, "calibration", "Calibration round")
+    expect(page.get_by_text("Passed.", exact=True)).to_be_visible()
+    step(page, url, "Open: reviewers can label", "calibration passed")
+    expect(page.get_by_text("State: open")).to_be_visible()
+
+    keys = {"ada": "sd", "ben": "ssd", "cleo": "ds", "dan": "d"}
+    counts = everybody_labels(desks, url, keys)
+    go(page, url, "splits", "Split items")
+    expect(page.get_by_text("10 of 10 items have two first labels or more")).to_be_visible()
+    expect(page.get_by_text("split items;")).to_be_hidden()
+    step(page, url, "Third labels", "settle what is split")
+    expect(page.get_by_text("State: third")).to_be_visible()
+    third = everybody_labels(desks, url, keys)
+    assert sum(third.values()) > 0
+    step(page, url, "Close: no label is taken", "every label is there")
+    expect(page.get_by_text("State: closed")).to_be_visible()
+
+    go(page, url, "splits", "Split items")
+    page.get_by_text("Dissimilar", exact=True).click()
+    page.get_by_label("Why (kept with it)").fill("two levels")
+    page.get_by_role("button", name="Decide").click()
+    expect(page.get_by_text("is decided: dissimilar.")).to_be_visible()
+    go(page, url, "report", "Report")
+    expect(page.get_by_text("Hidden until the study is unblinded")).to_be_visible()
+    step(page, url, "Unblind: verdicts", "labelling has ended")
+    expect(page.get_by_text("State: unblinded")).to_be_visible()
+
+    go(page, url, "report", "Report")
+    page.get_by_role("button", name="Make the report").click()
+    files = {name: downloaded(page, name) for name in ("report.json", "labels.csv")}
+    report, rows = json.loads(files["report.json"]), list(csv.DictReader(io.StringIO(files["labels.csv"])))
+    assert sum(row["kind"] in ("fresh", "overlap") for row in rows) == sum(counts.values())
+    assert sum(row["kind"] == "third" for row in rows) == sum(third.values())
+    check(report, rows)
+    expect(page.frame_locator("iframe").get_by_text("The study was unblinded on").first).to_be_visible()
+    with open_database(study) as db:
+        assert verifying.verify_plan(db).problems == ()
+
+
+def downloaded(page: Page, name: str) -> str:
+    with page.expect_download(timeout=30_000) as download:
+        page.get_by_role("button", name=f"Download {name}", exact=True).click()
+    return download.value.path().read_text(encoding="utf-8")
+
+
+def check(report, rows):
+    """The numbers of the report, counted a second time from the label file."""
+    said = defaultdict(dict)
+    for row in rows:
+        if row["kind"] in ("fresh", "overlap"):
+            assert row["reviewer"] not in said[row["item"]]
+            said[row["item"]][row["reviewer"]] = row["label"]
+    assert len(said) == N_ITEMS - N_CALIBRATION
+    agreed = {item: set(labels.values()) for item, labels in said.items() if len(set(labels.values())) == 1}
+    consensus = report["consensus"]
+    assert (consensus["n_items"], consensus["agreed"], consensus["split"], consensus["incomplete"]) == (
+        len(said), len(agreed), len(said) - len(agreed), 0,
+    )  # fmt: skip
+    assert consensus["agreed_dissimilar"] == sum(labels == {"dissimilar"} for labels in agreed.values())
+    shares = [
+        sum(x == y for x, y in combinations(labels.values(), 2)) / (len(labels) * (len(labels) - 1) / 2)
+        for labels in said.values()
+    ]
+    assert report["agreement"]["percent"]["value"] == pytest.approx(np.mean(shares))
+    p = np.mean([sum(x == "similar" for x in labels.values()) / len(labels) for labels in said.values()])
+    by_chance = p**2 + (1 - p) ** 2
+    kappa = report["agreement"]["fleiss_kappa"]["value"]
+    assert kappa == pytest.approx((np.mean(shares) - by_chance) / (1 - by_chance))
+    for pair in report["agreement"]["pairs"]:
+        shared = [labels for labels in said.values() if {pair["a"], pair["b"]} <= set(labels)]
+        n_equal = sum(labels[pair["a"]] == labels[pair["b"]] for labels in shared)
+        assert (pair["n"], pair["agree"]) == (len(shared), n_equal)
+    decided = [row for row in rows if row["kind"] == "adjudicated"]
+    assert [(row["label"], row["comment"]) for row in decided] == [("dissimilar", "two levels")]
+    assert Counter(row["kind"] for row in rows)["calibration"] == len(REVIEWERS) * N_CALIBRATION
+    assert report["study"]["calibration_items"] == N_CALIBRATION
+    assert report["course"]["unblinded"]["why"] == "labelling has ended"
+    assert not report["study"]["interim"]

@@ -1,0 +1,189 @@
+"""The catalogue of a study's items, and what filters choose from it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from labeler.errors import InputError
+from labeler.model import Benchmark, measurement_hash
+from labeler.service import browsing, computing, curating, judged
+from labeler.service.browsing import COLUMNS, Filter
+from labeler.store import items, runs
+from tests.labeler.conftest import NOW, import_all, item_name, result_file
+
+SAID = f"""item,classifier,verdict
+{item_name(0)},mine,dissimilar
+{item_name(0)},yours,similar
+{item_name(1)},mine,similar
+{item_name(1)},yours,similar
+{item_name(2)},mine,dissimilar
+{item_name(3)},mine,
+{item_name(3)},yours,dissimilar
+"""
+
+
+def flat(*levels, n_iterations=60):
+    """Runs without any variation."""
+    return [[level] * n_iterations for level in levels]
+
+
+def take_in_verdicts(db, folder, text):
+    file = folder / "verdicts.csv"
+    file.write_text(text)
+    judged.import_verdicts(db, file, None, actor="carol", now=NOW)
+
+
+@pytest.fixture
+def judged_study(study, tmp_path):
+    """Eight items; two classifiers of elsewhere said something of four; the second item is excluded."""
+    take_in_verdicts(study, tmp_path, SAID)
+    curating.exclude(study, item_name(1), "measured on another machine", actor="carol", now=NOW)
+    return study
+
+
+def numbers(table):
+    """The numbers of the items in a table of the fixture."""
+    return [int(name.rpartition("=")[2]) for name in table["item"]]
+
+
+def test_the_catalogue_has_a_row_for_every_item_in_order_of_name(judged_study):
+    table = browsing.catalogue(judged_study)
+    assert tuple(table.columns) == COLUMNS
+    assert numbers(table) == [0, 2, 4, 6, 1, 3, 5, 7]  # example__app0 comes before example__app1
+    first = table.iloc[0]
+    assert (first["runs"], first["iterations"], first["unit"]) == (3, 60, "s")
+    assert set(table["application"]) == {"example/app0", "example/app1"}
+    assert table["excluded"].dropna().tolist() == ["measured on another machine"]
+
+
+def test_the_spread_is_the_distance_of_the_runs_medians_as_a_share_of_their_median(db):
+    import_all(db, result_file("far", flat(1.0, 1.1, 1.3)), result_file("same", flat(2.0, 2.0)))
+    spread = browsing.catalogue(db).set_index("item")["spread"]
+    assert spread["far"] == pytest.approx((1.3 - 1.0) / 1.1, rel=1e-6)
+    assert spread["same"] == 0
+
+
+def test_the_spread_does_not_depend_on_the_version_of_the_bins(study):
+    before = browsing.catalogue(study)["spread"]
+    study.execute("UPDATE bins SET version = version - 1")
+    assert browsing.catalogue(study)["spread"].tolist() == before.tolist()
+    study.execute("DELETE FROM bins")
+    assert browsing.catalogue(study)["spread"].tolist() == before.tolist()
+
+
+def test_an_item_around_zero_has_no_spread(db):
+    around = [np.array([-1.0, -1.0]), np.array([0.0, 0.0]), np.array([1.0, 1.0])]
+    benchmark = Benchmark("zero", "zero", "", tuple(around), unit="")
+    runs.add(db, items.add(db, "zero", benchmark, measurement_hash(around), None), around)
+    assert browsing.catalogue(db)["spread"].isna().tolist() == [True]
+
+
+def test_an_item_without_measurements_has_no_spread_and_no_iterations(db, tmp_path):
+    take_in_verdicts(db, tmp_path, "item,verdict,classifier\nx,similar,mine\n")
+    (row,) = browsing.plain(browsing.catalogue(db, verdicts=True))
+    assert row == {
+        "item": "x", "application": "", "benchmark": "x", "runs": 0, "iterations": 0, "unit": "s", "spread": None,
+        "excluded": None, "mine": "similar",
+    }  # fmt: skip
+
+
+def test_verdicts_are_columns_only_where_they_are_asked_for(judged_study):
+    assert browsing.classifiers(browsing.catalogue(judged_study)) == []
+    table = browsing.catalogue(judged_study, verdicts=True)
+    assert browsing.classifiers(table) == ["mine", "yours"]
+    said = table.set_index("item")[["mine", "yours"]]
+    assert said.loc[item_name(0)].tolist() == ["dissimilar", "similar"]
+    assert said.loc[item_name(2)].tolist() == ["dissimilar", None]  # not judged
+    assert said.loc[item_name(3)].tolist() == [None, "dissimilar"]  # judged without a verdict
+
+
+def test_the_verdicts_are_those_that_the_table_of_verdicts_shows(study):
+    computing.compute_verdicts(study, actor="carol")
+    shown = judged.verdict_table(study).pivot_table("verdict", "item", "classifier", aggfunc="first")
+    table = browsing.catalogue(study, verdicts=True).set_index("item")
+    assert browsing.classifiers(browsing.catalogue(study, verdicts=True)) == sorted(shown.columns)
+    for classifier in shown.columns:
+        assert table[classifier].to_dict() == shown[classifier].to_dict()
+
+
+def test_a_classifier_that_is_called_like_another_column_keeps_both_apart(study, tmp_path):
+    said = ("runs,similar", "runs (classifier),dissimilar", "spread,similar")
+    take_in_verdicts(study, tmp_path, "item,classifier,verdict\n" + "".join(f"{item_name(0)},{one}\n" for one in said))
+    table = browsing.catalogue(study, verdicts=True)
+    assert browsing.classifiers(table) == ["runs (classifier)", "runs (classifier) (classifier)", "spread (classifier)"]
+    assert table["runs"].tolist() == [3] * 8
+    chosen = browsing.chosen(table, Filter(verdict=("runs (classifier) (classifier)", "dissimilar")))
+    assert numbers(chosen) == [0]
+
+
+def test_a_study_without_items_has_an_empty_catalogue_that_can_be_searched(db):
+    table = browsing.catalogue(db, verdicts=True)
+    assert tuple(table.columns) == COLUMNS
+    assert browsing.plain(browsing.chosen(table, Filter("x", spread=(0, 1), with_excluded=False))) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (Filter(), [0, 2, 4, 6, 1, 3, 5, 7]),
+        (Filter("BENCH_3"), [3]),
+        (Filter("app1 bench"), [1, 3, 5, 7]),
+        (Filter("bench app1 size=5"), [5]),
+        (Filter("app.*"), []),
+        (Filter(applications=("example/app0",)), [0, 2, 4, 6]),
+        (Filter(applications=("example/app0", "example/app1")), [0, 2, 4, 6, 1, 3, 5, 7]),
+        (Filter(verdict=("mine", "dissimilar")), [0, 2]),
+        (Filter(verdict=("yours", "similar")), [0, 1]),
+        (Filter(disagreeing=True), [0]),
+        (Filter(iterations=(60, 60)), [0, 2, 4, 6, 1, 3, 5, 7]),
+        (Filter(iterations=(61, float("inf"))), []),
+        (Filter(spread=(1, 2)), []),
+        (Filter(with_excluded=False), [0, 2, 4, 6, 3, 5, 7]),
+        (Filter("bench_0", ("example/app0",), ("mine", "dissimilar"), True, (0, 1), (1, 100), False), [0]),
+        (Filter("bench_0", ("example/app1",)), []),
+    ],
+)
+def test_a_filter_chooses_what_fulfils_all_of_it(judged_study, wanted, expected):
+    assert numbers(browsing.chosen(browsing.catalogue(judged_study, verdicts=True), wanted)) == expected
+
+
+def test_the_limits_of_the_spread_belong_to_what_is_chosen(study):
+    table = browsing.catalogue(study)
+    ordered = table["spread"].sort_values().tolist()
+    assert len(browsing.chosen(table, Filter(spread=(ordered[2], ordered[5])))) == 4
+
+
+def test_limits_leave_out_what_has_no_spread(db, tmp_path):
+    take_in_verdicts(db, tmp_path, "item,verdict,classifier\nx,similar,mine\n")
+    table = browsing.catalogue(db)
+    assert len(browsing.chosen(table, Filter())) == 1
+    assert len(browsing.chosen(table, Filter(spread=(0, float("inf"))))) == 0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (Filter(applications=("other",)), r"no application 'other' .* are: example/app0, example/app1\."),
+        (Filter(verdict=("his", "similar")), r"no verdicts of 'his'; there are those of: mine, yours\."),
+        (Filter(verdict=("item", "similar")), "no verdicts of 'item'"),
+        (Filter(verdict=("mine", "odd")), r"'odd' is no verdict. Choose one of: similar, dissimilar\."),
+        (Filter(spread=(0.2, 0.1)), r"limits of spread are 0.2 and 0.1: name the smaller one first"),
+        (Filter(iterations=(100, 10)), "limits of iterations are 100 and 10"),
+        (Filter(spread=(float("nan"), 1)), "limits of spread are nan and 1"),
+    ],
+)
+def test_what_cannot_be_chosen_by_is_said(judged_study, wanted, words):
+    with pytest.raises(InputError, match=words):
+        browsing.chosen(browsing.catalogue(judged_study, verdicts=True), wanted)
+
+
+@pytest.mark.parametrize("wanted", [Filter(disagreeing=True), Filter(verdict=("mine", "similar"))])
+def test_verdicts_that_are_not_there_cannot_be_chosen_by(judged_study, wanted):
+    with pytest.raises(InputError, match="Compute them first"):
+        browsing.chosen(browsing.catalogue(judged_study), wanted)
+
+
+def test_the_rows_can_be_written_as_json(judged_study):
+    rows = browsing.plain(browsing.catalogue(judged_study, verdicts=True))
+    assert json.loads(json.dumps(rows)) == rows

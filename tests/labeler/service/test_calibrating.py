@@ -1,0 +1,371 @@
+"""The calibration round: what it must reach, what it reached, and that nothing of it is counted."""
+
+import json
+
+import pytest
+
+from analysis.intervals import wilson
+from labeler.errors import InputError, NotAllowed, Refused
+from labeler.lifecycle import Step
+from labeler.model import Category, Gate, Kind, PlanParameters, State
+from labeler.service import (
+    assigning,
+    calibrating,
+    coordinating,
+    course,
+    curating,
+    exchange,
+    reporting,
+    reviewing,
+    staffing,
+)
+from labeler.store import assignments, events, labels, open_database, reference_labels, studies
+from tests.labeler.conftest import (
+    NOW,
+    REVIEWERS,
+    answer_everything,
+    answer_next,
+    copy_of,
+    id_of,
+    item_name,
+    log,
+    make_study,
+    submission,
+)
+
+CAROL = {"actor": "carol", "now": NOW}
+WHY = {"why": "because", **CAROL}
+SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
+S, D = Category.SIMILAR, Category.DISSIMILAR
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory):
+    path = tmp_path_factory.mktemp("calibrating") / "round.study"
+    make_study(path, n_items=10)
+    with open_database(path) as db:
+        assigning.confirm_plan(db, PlanParameters(seed=3, overlap=0.25, retest=0, calibration=4), **CAROL)
+    return path
+
+
+@pytest.fixture
+def round_(master, tmp_path):
+    """A calibration round of four items for everybody; six items are for the study itself."""
+    with copy_of(master, tmp_path) as db:
+        yield db
+
+
+def set_reference(db, *categories):
+    """What the first items of the round are, in order of name."""
+    names = calibrating.item_names(db)
+    calibrating.set_reference(db, dict(zip(names, categories, strict=False)), **CAROL)
+    return names
+
+
+def reference_file(folder, text):
+    path = folder / "reference.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def report(db):
+    return reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW)
+
+
+# --- the round
+
+
+def test_the_round_is_of_items_that_everybody_labels_and_nobody_labels_again(round_):
+    names = calibrating.item_names(round_)
+    rows = [kept.assignment for kept in assignments.everything(round_)]
+    assert len(names) == 4
+    for name in REVIEWERS:
+        assert sorted(one.item for one in rows if one.reviewer == name and one.kind is Kind.CALIBRATION) == names
+    assert not {one.item for one in rows if one.kind is not Kind.CALIBRATION} & set(names)
+    assert coordinating.get_study(round_).state is State.CALIBRATION
+
+
+def test_during_the_round_its_items_alone_are_offered_and_after_it_the_others(round_):
+    codes = {}
+    for during in (True, False):
+        tasks = assignments.tasks_of(round_, id_of(round_, "ada"), calibration=during)
+        codes[during] = {task.code for task in tasks}
+    assert reviewing.desk(round_, id_of(round_, "ada")).progress.n_assigned == 4
+    answer_everything(round_, SPLIT)
+    course.move(round_, Step.OPEN, **WHY)
+    desk = reviewing.desk(round_, id_of(round_, "ada"))
+    assert {task.code for task in desk.offers} <= codes[False]
+    assert (desk.last, desk.progress.n_assigned) == (None, len(codes[False]))
+    assert reviewing.own_labels(round_, id_of(round_, "ada")) == []
+
+
+def test_a_label_of_the_round_cannot_be_revised_after_it(round_):
+    task = answer_next(round_, "ada", "similar")
+    answer_everything(round_, SPLIT)
+    course.move(round_, Step.OPEN, **WHY)
+    revised = assignments.task_by_code(round_, id_of(round_, "ada"), task.code)
+    with pytest.raises(Exception, match="not yours to label now"):
+        reviewing.submit(round_, id_of(round_, "ada"), submission(revised, "dissimilar"), now=NOW)
+
+
+# --- what it reached
+
+
+def test_a_result_worked_by_hand(round_):
+    """Four items; everybody says similar but dan, who says dissimilar; the reference has S, S, D."""
+    set_reference(round_, S, S, D)
+    answer_everything(round_, SPLIT)
+    result = calibrating.result(round_)
+    assert (result.n_items, result.n_reference, result.gate, result.not_passed) == (4, 3, None, ())
+    shares = {one.reviewer: one.with_reference for one in result.reviewers}
+    assert shares == {"ada": wilson(2, 3), "ben": wilson(2, 3), "cleo": wilson(2, 3), "dan": wilson(1, 3)}
+    assert {(one.n_assigned, one.n_done) for one in result.reviewers} == {(4, 4)}
+    # of the six pairs on each item three agree; a shared expectation of (3/4)^2 + (1/4)^2 = 5/8
+    assert result.percent.value == pytest.approx(1 / 2)
+    assert result.kappa.value == pytest.approx((1 / 2 - 5 / 8) / (1 - 5 / 8))
+
+
+def test_before_anybody_labelled_there_is_a_reason_in_place_of_every_number(round_):
+    result = calibrating.result(round_)
+    assert result.percent.value is None
+    assert result.kappa.value is None
+    assert result.percent.reason
+    assert {one.with_reference.value for one in result.reviewers} == {None}
+    assert [text.split(" of ")[0] for text in result.not_passed] == [f"{name} labelled 0" for name in REVIEWERS]
+    assert json.loads(json.dumps(result.plain()))["passed"] is False
+
+
+def test_only_first_labels_are_compared(round_):
+    names = set_reference(round_, S, S, S, S)
+    task = answer_next(round_, "ada", "dissimilar")
+    answer_next(round_, "ada", "similar")
+    revised = assignments.task_by_code(round_, id_of(round_, "ada"), task.code)
+    reviewing.submit(round_, id_of(round_, "ada"), submission(revised, "similar"), now=NOW)
+    (ada,) = [one for one in calibrating.result(round_).reviewers if one.reviewer == "ada"]
+    assert (ada.n_done, ada.with_reference) == (2, wilson(1, 2))
+    assert len(names) == 4
+
+
+def test_not_sure_is_no_label_and_the_round_is_not_finished_with_it(round_):
+    answer_everything(round_, {"ada": "not sure", "ben": "similar", "cleo": "similar", "dan": "similar"})
+    assert calibrating.result(round_).not_passed == ("ada labelled 0 of 4 items",)
+
+
+def test_who_left_is_neither_waited_for_nor_measured(round_):
+    set_reference(round_, S, S, S, S)
+    calibrating.set_gate(round_, Gate("reference", 1.0), **CAROL)
+    answer_everything(round_, SPLIT)
+    staffing.remove(round_, "dan", **WHY)
+    result = calibrating.result(round_)
+    assert [one.reviewer for one in result.reviewers] == ["ada", "ben", "cleo"]
+    assert result.not_passed == ()
+
+
+def test_an_excluded_item_is_left_out_of_the_round(round_):
+    set_reference(round_, S, S, S, D)
+    answer_everything(round_, dict.fromkeys(REVIEWERS, "similar"))
+    before = calibrating.result(round_)
+    curating.exclude(round_, calibrating.item_names(round_)[3], **WHY)
+    after = calibrating.result(round_)
+    assert (before.n_items, before.n_reference, after.n_items, after.n_reference) == (4, 4, 3, 3)
+    assert {one.with_reference.value for one in before.reviewers} == {3 / 4}
+    assert {one.with_reference.value for one in after.reviewers} == {1}
+    assert {(one.n_assigned, one.n_done) for one in after.reviewers} == {(3, 3)}
+
+
+def test_a_study_without_a_round_has_an_empty_one(planned):
+    result = calibrating.result(planned)
+    assert (result.n_items, result.n_reference, calibrating.item_names(planned)) == (0, 0, [])
+    assert result.not_passed == ()
+
+
+# --- what it must reach
+
+
+@pytest.mark.parametrize(
+    ("gate", "missing"),
+    [
+        (None, ()),
+        (Gate("reference", 0.5), ("agreement with the reference labels of dan is 25%, asked is 50% or more",)),
+        (Gate("reference", 0.25), ()),
+        (Gate("reviewers", 0.5), ()),
+        (Gate("reviewers", 0.51), ("agreement between the reviewers is 50%, asked is 51% or more",)),
+    ],
+)
+def test_a_gate_passes_what_reaches_it(round_, gate, missing):
+    calibrating.set_gate(round_, gate, **CAROL)
+    set_reference(round_, S, S, S, D)
+    answer_everything(round_, SPLIT)
+    assert calibrating.result(round_).not_passed == missing
+
+
+def test_what_is_unknown_does_not_pass(round_):
+    calibrating.set_gate(round_, Gate("reference", 0.0), **CAROL)
+    answer_everything(round_, SPLIT)
+    assert calibrating.result(round_).not_passed == tuple(
+        f"agreement with the reference labels of {name} is unknown, asked is 0% or more" for name in REVIEWERS
+    )
+
+
+def test_the_gate_is_kept_and_logged_and_can_be_taken_away(round_):
+    calibrating.set_gate(round_, Gate("reference", 0.8), **CAROL)
+    assert studies.get(round_).gate == Gate("reference", 0.8)
+    assert events.of_actions(round_, ["set gate"])[-1].details == {"on": "reference", "least": 0.8}
+    calibrating.set_gate(round_, None, **CAROL)
+    assert studies.get(round_).gate is None
+    assert log(round_)[-2:] == [("carol", "set gate")] * 2
+
+
+@pytest.mark.parametrize("gate", [Gate("nothing", 0.5), Gate("reference", -0.1), Gate("reviewers", 1.1), Gate("", 0.5)])
+def test_a_gate_that_is_none_is_refused(round_, gate):
+    with pytest.raises(InputError, match="A gate is a share from 0 to 1 of: reference or reviewers; got"):
+        calibrating.set_gate(round_, gate, **CAROL)
+    assert studies.get(round_).gate is None
+
+
+def test_the_gate_is_not_moved_once_somebody_labelled(round_):
+    calibrating.set_gate(round_, Gate("reference", 0.8), **CAROL)
+    answer_next(round_, "ada", "similar")
+    with pytest.raises(NotAllowed, match="The calibration round has begun; what it must reach cannot be changed"):
+        calibrating.set_gate(round_, Gate("reference", 0.1), **CAROL)
+    assert studies.get(round_).gate == Gate("reference", 0.8)
+
+
+@pytest.mark.parametrize("state", [State.OPEN, State.THIRD, State.CLOSED, State.UNBLINDED])
+def test_after_the_round_neither_gate_nor_reference_changes(round_, state):
+    studies.set_state(round_, state)
+    for change in (
+        lambda: calibrating.set_gate(round_, None, **CAROL),
+        lambda: calibrating.set_reference(round_, {item_name(1): S}, **CAROL),
+    ):
+        with pytest.raises(NotAllowed, match=f"The study is {state}: to say what the calibration round must reach"):
+            change()
+
+
+# --- what its items are
+
+
+def test_reference_labels_are_kept_replaced_and_logged_by_number_alone(round_):
+    names = set_reference(round_, S, D)
+    calibrating.set_reference(round_, {names[0]: D}, **CAROL)
+    assert reference_labels.everything(round_) == {names[0]: D, names[1]: D}
+    assert [event.details for event in events.of_actions(round_, ["set reference labels"])] == [
+        {"items": 2}, {"items": 1},
+    ]  # fmt: skip
+
+
+def test_with_one_unknown_item_no_reference_label_is_kept(round_):
+    before = log(round_)
+    with pytest.raises(InputError, match="There is no item 'nowhere'"):
+        calibrating.set_reference(round_, {item_name(1): S, "nowhere": D}, **CAROL)
+    assert (reference_labels.everything(round_), log(round_)) == ({}, before)
+
+
+def test_reference_labels_are_read_from_a_file_with_any_other_column(tmp_path):
+    path = reference_file(tmp_path, "label,note,item\nsimilar,x,a\ndissimilar,,b\nsimilar,again,a\n")
+    assert calibrating.read_reference(path) == {"a": S, "b": D}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("item,label\na,not sure\n", r"line 2: label 'not sure' is not one of: similar, dissimilar"),
+        ("item,label\na,similar\nb,Similar\n", r"line 3: label 'Similar' is not one of"),
+        ("item,label\na,similar\na,dissimilar\n", r"line 3: item 'a' has two different labels"),
+        ("item,category\na,similar\n", r"label"),
+    ],
+)
+def test_a_file_that_is_no_reference_is_refused_by_file_line_and_value(tmp_path, text, message):
+    path = reference_file(tmp_path, text)
+    with pytest.raises(InputError, match=message) as refused:
+        calibrating.read_reference(path)
+    assert str(path) in str(refused.value)
+    with pytest.raises(Refused):
+        calibrating.read_reference(tmp_path / "missing.csv")
+
+
+# --- what reviewers learn
+
+
+def test_feedback_comes_after_the_round_and_compares_own_labels(round_):
+    names = set_reference(round_, S, D)
+    answer_everything(round_, SPLIT)
+    ids = {name: id_of(round_, name) for name in REVIEWERS}
+    assert reviewing.feedback(round_, ids["ada"]) is None
+    course.move(round_, Step.OPEN, **WHY)
+    by_name = {item.item_id: item.name for item in coordinating.list_items(round_)}
+    for name, n_equal, with_others in (("ada", 1, 2 / 3), ("dan", 1, 0.0)):
+        told = reviewing.feedback(round_, ids[name])
+        assert {by_name[row.task.item_id]: row.reference for row in told.rows} == dict(
+            zip(names, (S, D, None, None), strict=True)
+        )
+        assert sum(row.is_equal for row in told.rows) == n_equal
+        assert told.with_others == pytest.approx(with_others)
+
+
+def test_feedback_names_nobody(round_):
+    answer_everything(round_, SPLIT)
+    course.move(round_, Step.OPEN, **WHY)
+    told = repr(reviewing.feedback(round_, id_of(round_, "ada")))
+    assert not any(repr(name) in told for name in (*REVIEWERS, *calibrating.item_names(round_)))
+
+
+def test_without_others_there_is_no_share_with_them(round_):
+    answer_everything(round_, {"ada": "similar"})
+    assert calibrating.share_with_others(round_, "ada") is None
+    assert calibrating.share_with_others(round_, "ben") is None
+
+
+def test_the_share_with_the_others_counts_no_excluded_item(round_):
+    answer_next(round_, "dan", "similar")
+    answer_everything(round_, SPLIT)
+    labelled_alike = labels.table(round_).query("reviewer == 'dan' and label == 'similar'")["item"].iloc[0]
+    curating.exclude(round_, labelled_alike, **WHY)
+    assert calibrating.share_with_others(round_, "dan") == 0
+
+
+def test_in_a_study_without_a_round_there_is_no_feedback(planned):
+    answer_everything(planned, SPLIT)
+    assert reviewing.feedback(planned, id_of(planned, "ada")) is None
+
+
+# --- in no result
+
+
+def test_labels_of_the_round_enter_no_number_but_their_own(round_):
+    set_reference(round_, S, S, S, S)
+    answer_everything(round_, SPLIT)
+    course.move(round_, Step.OPEN, **WHY)
+    nothing = report(round_)
+    assert nothing["agreement"]["n_labels"] == 0
+    assert nothing["agreement"]["percent"]["value"] is None
+    assert (nothing["study"]["items"], nothing["study"]["calibration_items"]) == (6, 4)
+    assert nothing["consensus"]["n_items"] == 6
+    assert nothing["left_out"]["calibration_labels"] == 16
+    assert nothing["course"]["calibration"]["n_items"] == 4
+    assert nothing["course"]["calibration"]["percent"]["value"] == pytest.approx(1 / 2)
+    answer_everything(round_, dict.fromkeys(REVIEWERS, "similar"))
+    content = report(round_)
+    assert content["agreement"]["percent"]["value"] == 1
+    assert content["agreement"]["n_labels"] == sum(one.n_done for one in coordinating.status(round_).reviewers)
+    assert content["consensus"]["agreed"] == 6
+
+
+def test_the_label_file_alone_counts_no_calibration_label_either(round_, tmp_path):
+    answer_everything(round_, SPLIT)
+    course.move(round_, Step.OPEN, **WHY)
+    answer_everything(round_, dict.fromkeys(REVIEWERS, "similar"))
+    path = tmp_path / "labels.csv"
+    path.write_text(reporting.as_csv(exchange.export_labels(round_, actor="owner", now=NOW)), encoding="utf-8")
+    of_files = reporting.report_of_files(path, None, options=reporting.QUICK)
+    of_study = report(round_)
+    for part in ("agreement", "consensus", "left_out"):
+        assert of_files[part] == of_study[part]
+
+
+@pytest.mark.parametrize(
+    ("n_equal", "n", "words"), [(1, 2, "0.50 (0.09 to 0.91)"), (3, 3, "1.00 (0.44 to 1.00)"), (0, 0, "")]
+)
+def test_a_share_in_words_has_its_interval_or_a_reason(n_equal, n, words):
+    share = wilson(n_equal, n)
+    assert calibrating.in_words(share) == (words or share.reason)

@@ -1,0 +1,295 @@
+"""The steps of a study: what each needs, what it leaves, and what the log keeps of it."""
+
+import pandas as pd
+import pytest
+
+from labeler.errors import InputError, NotAllowed
+from labeler.lifecycle import Step
+from labeler.model import Gate, Kind, PlanParameters, State
+from labeler.service import (
+    assigning,
+    calibrating,
+    coordinating,
+    course,
+    curating,
+    exchange,
+    reviewing,
+    splits,
+    staffing,
+)
+from labeler.store import assignments, events, labels, studies
+from tests.labeler.conftest import (
+    NOW,
+    REVIEWERS,
+    answer_everything,
+    answer_next,
+    id_of,
+    item_name,
+    log,
+    submission,
+)
+
+CAROL = {"actor": "carol", "now": NOW}
+SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
+LIVES = (State.OPEN, State.THIRD, State.CLOSED, State.UNBLINDED)
+
+
+def move(db, *steps, why="because", **more):
+    for step in steps:
+        moved = course.move(db, step, why=why, **more, **CAROL)
+    return moved
+
+
+def last_event(db):
+    row = events.table(db).iloc[-1]
+    return row.actor, row.action, events.of_actions(db, [row.action])[-1].details
+
+
+def with_calibration(db):
+    assigning.confirm_plan(db, PlanParameters(seed=3, overlap=0.25, retest=0, calibration=2), **CAROL)
+    return db
+
+
+def test_a_whole_life_is_in_the_log_with_who_when_and_why(planned):
+    answer_everything(planned, SPLIT)
+    for step, state in zip((Step.THIRD, Step.CLOSE, Step.UNBLIND), LIVES[1:], strict=True):
+        assert course.move(planned, step, why=f" for {step} ", **CAROL).state is state
+        actor, _, told = last_event(planned)
+        assert (actor, told["to"], told["why"]) == ("carol", state, f"for {step}")
+        assert studies.get(planned).state is state
+    assert log(planned)[-3:] == [
+        ("carol", "third round"), ("carol", "close study"), ("carol", "unblind study"),
+    ]  # fmt: skip
+    assert course.unblinding(planned) == {"at_utc": NOW.isoformat(), "by": "carol", "why": "for unblind"}
+
+
+def test_a_study_that_is_not_unblinded_has_no_unblinding(planned):
+    assert course.unblinding(planned) is None
+
+
+@pytest.mark.parametrize("why", ["", "  ", "x" * 1001])
+def test_no_step_is_taken_without_a_reason(planned, why):
+    before = log(planned)
+    with pytest.raises(InputError, match="A reason of 1 to 1000 characters is needed"):
+        move(planned, Step.CLOSE, why=why)
+    assert (log(planned), studies.get(planned).state) == (before, State.OPEN)
+
+
+def test_a_wrong_step_is_refused_with_the_ways_there_are_and_leaves_no_trace(planned):
+    before = log(planned)
+    with pytest.raises(NotAllowed, match="The study is open; the step unblind is not possible there, only: third"):
+        move(planned, Step.UNBLIND)
+    assert (log(planned), studies.get(planned).state) == (before, State.OPEN)
+
+
+def test_to_open_an_open_study_changes_nothing_and_says_so(planned):
+    before = log(planned)
+    assert move(planned, Step.OPEN) == course.Moved(State.OPEN, ("It was open already.",))
+    assert log(planned) == before
+
+
+def test_a_draft_without_plan_and_labels_cannot_be_opened_and_one_with_labels_can(study):
+    with pytest.raises(NotAllowed, match="There is nothing to label yet: draw the plan"):
+        move(study, Step.OPEN)
+    table = pd.DataFrame([{"item": item_name(1), "reviewer": "ada", "label": "similar"}])
+    exchange.import_labels(study, table, **CAROL)
+    assert move(study, Step.OPEN).state is State.OPEN
+    with pytest.raises(NotAllowed, match="There is no plan yet"):
+        move(study, Step.THIRD)
+    assert move(study, Step.CLOSE, Step.UNBLIND).state is State.UNBLINDED
+
+
+# --- a pause
+
+
+@pytest.mark.parametrize("phase", [State.DRAFT, State.CALIBRATION, *LIVES])
+def test_a_pause_ends_where_it_began(planned, phase):
+    studies.set_state(planned, phase)
+    assert move(planned, Step.PAUSE).state is State.PAUSED
+    assert (studies.get(planned).state, studies.get(planned).phase) == (State.PAUSED, phase)
+    assert last_event(planned)[2] == {"from": phase, "to": "paused", "why": "because"}
+    with pytest.raises(NotAllowed, match="The study is paused; the step pause is not possible"):
+        move(planned, Step.PAUSE)
+    assert move(planned, Step.OPEN).state is phase
+    assert studies.get(planned).resumes_to is None
+
+
+def test_while_paused_nothing_is_labelled_and_nothing_planned(planned):
+    move(planned, Step.PAUSE)
+    with pytest.raises(NotAllowed, match=r"The study is paused at the moment.*Nothing was kept"):
+        answer_next(planned, "ada", "similar")
+    with pytest.raises(NotAllowed, match="to draw a plan is possible once it is opened again"):
+        assigning.confirm_plan(planned, PlanParameters(1, retest=0), **CAROL)
+    move(planned, Step.OPEN)
+    answer_next(planned, "ada", "similar")
+
+
+# --- the calibration round
+
+
+def test_a_calibration_round_that_is_not_finished_keeps_the_study_closed_and_names_who_is_missing(study):
+    with_calibration(study)
+    answer_everything(study, {"ada": "similar", "ben": "similar", "cleo": "similar"})
+    with pytest.raises(NotAllowed, match=r"not passed: dan labelled 0 of 2 items\. Wait, or open the study anyway"):
+        move(study, Step.OPEN)
+    answer_everything(study, {"dan": "similar"})
+    move(study, Step.OPEN)
+    assert last_event(study)[2]["calibration"] == "passed"
+
+
+def test_a_calibration_round_below_its_gate_is_opened_only_on_purpose_and_the_log_says_so(study):
+    with_calibration(study)
+    calibrating.set_gate(study, Gate("reviewers", 0.9), **CAROL)
+    answer_everything(study, SPLIT)
+    with pytest.raises(NotAllowed, match="agreement between the reviewers is 50%, asked is 90% or more"):
+        move(study, Step.OPEN)
+    move(study, Step.OPEN, anyway=True)
+    assert last_event(study)[2]["calibration"] == (
+        "not passed: agreement between the reviewers is 50%, asked is 90% or more"
+    )
+
+
+def test_after_the_calibration_round_its_items_are_no_longer_labelled(study):
+    with_calibration(study)
+    task = reviewing.desk(study, id_of(study, "ada")).offers[0]
+    move(study, Step.OPEN, anyway=True)
+    codes = {offer.code for offer in assignments.tasks_of(study, id_of(study, "ada"))}
+    assert task.code not in codes
+    assert answer_next(study, "ada", "similar").code in codes
+
+
+def test_a_study_opened_before_its_calibration_was_finished_has_a_third_round(study):
+    with_calibration(study)
+    move(study, Step.OPEN, anyway=True)
+    answer_everything(study, SPLIT)
+    assert move(study, Step.THIRD).state is State.THIRD
+
+
+# --- the third round
+
+
+def third(db):
+    return [kept.assignment for kept in assignments.everything(db) if kept.assignment.kind is Kind.THIRD]
+
+
+def test_the_third_round_begins_after_all_first_labels_and_names_who_is_missing(planned):
+    answer_everything(planned, {"ada": "similar", "cleo": "dissimilar", "dan": "similar"})
+    with pytest.raises(NotAllowed, match=r"First labels are still missing of ben\. The third round begins after all"):
+        move(planned, Step.THIRD)
+    assert (third(planned), studies.get(planned).state) == ([], State.OPEN)
+    answer_everything(planned, {"ben": "similar"})
+    move(planned, Step.THIRD)
+
+
+def test_who_left_is_not_waited_for_and_who_is_paused_is(planned):
+    answer_everything(planned, {"ben": "similar", "cleo": "similar", "dan": "dissimilar"})
+    staffing.pause(planned, "ada", why="because", **CAROL)
+    with pytest.raises(NotAllowed, match="First labels are still missing of ada"):
+        move(planned, Step.THIRD)
+    staffing.remove(planned, "ada", why="because", **CAROL)
+    answer_everything(planned, {"ben": "similar", "cleo": "similar", "dan": "dissimilar"})
+    assert move(planned, Step.THIRD).state is State.THIRD
+
+
+def test_an_excluded_item_is_not_waited_for_and_not_asked_about_again(planned):
+    ada = assignments.tasks_of(planned, id_of(planned, "ada"))
+    names = {item.item_id: item.name for item in coordinating.list_items(planned)}
+    curating.exclude(planned, names[ada[-1].item_id], "cut off", **CAROL)
+    answer_everything(planned, SPLIT)
+    move(planned, Step.THIRD)
+    assert names[ada[-1].item_id] not in {one.item for one in third(planned)}
+
+
+def test_every_split_item_that_can_be_gets_a_third_label_hidden_among_agreed_ones(planned):
+    answer_everything(planned, SPLIT)
+    split = {one.item.name for one in splits.split_items(planned)}
+    labelled = {(row.reviewer, row.item) for row in labels.table(planned).itertuples()}
+    moved = move(planned, Step.THIRD)
+    rows = third(planned)
+    seen_by_all = {item for item in split if {(name, item) for name in REVIEWERS} <= labelled}
+    assert {one.item for one in rows} & split == split - seen_by_all
+    assert not {(one.reviewer, one.item) for one in rows} & labelled
+    assert moved.to_owner[0].startswith(f"{len(rows)} items were assigned for third labels")
+    assert any(item in " ".join(moved.to_owner) for item in seen_by_all) == bool(seen_by_all)
+    assert moved.remarks == ("Third labels were assigned, hidden among agreed items.",)
+    _, action, told = last_event(planned)
+    assert (action, told["answers"]) == ("third round", labels.n_labels(planned))
+    assert told["reviewers"] == list(REVIEWERS)
+
+
+def test_a_paused_reviewer_gets_no_third_item(planned):
+    answer_everything(planned, SPLIT)
+    staffing.pause(planned, "cleo", why="because", **CAROL)
+    move(planned, Step.THIRD)
+    assert third(planned)
+    assert "cleo" not in {one.reviewer for one in third(planned)}
+
+
+def test_reviewers_see_a_third_item_like_any_other(planned):
+    answer_everything(planned, SPLIT)
+    move(planned, Step.THIRD)
+    name = third(planned)[0].reviewer
+    desk = reviewing.desk(planned, id_of(planned, name))
+    assert desk.closed == ""
+    assert len(desk.offers) > 0
+    assert "third" not in repr(desk).lower()
+
+
+def test_a_third_round_with_nothing_split_assigns_nothing(planned):
+    answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
+    assert move(planned, Step.THIRD).to_owner == (
+        "0 items were assigned for third labels, as many agreed ones among them as split ones.",
+    )
+
+
+def test_a_third_round_without_anybody_who_could_label_is_refused(planned):
+    answer_everything(planned, SPLIT)
+    for name in REVIEWERS:
+        staffing.pause(planned, name, why="because", **CAROL)
+    with pytest.raises(InputError, match="no reviewer who could give third labels"):
+        move(planned, Step.THIRD)
+    assert studies.get(planned).state is State.OPEN
+
+
+def test_nobody_is_asked_for_a_third_label_on_an_item_they_gave_a_first_label_on(planned):
+    """Ada labels x, then y, takes back both and leaves; her label on x is a first label. Then she comes back."""
+    ada = id_of(planned, "ada")
+    answer_next(planned, "ada", "dissimilar")
+    answer_next(planned, "ada", "similar")
+    while last := reviewing.desk(planned, ada).last:
+        reviewing.submit(planned, ada, submission(last, "withdrawn"), now=NOW)
+    staffing.remove(planned, "ada", why="because", **CAROL)
+    answer_everything(planned, {"ben": "similar", "cleo": "similar", "dan": "similar"})
+    staffing.resume(planned, "ada", **CAROL)
+    move(planned, Step.THIRD)
+    first = {(row.reviewer, row.item) for row in labels.table(planned).itertuples()}
+    assert not {(one.reviewer, one.item) for one in third(planned)} & first
+
+
+# --- closing
+
+
+def test_closing_says_how_many_assigned_items_have_no_label(planned):
+    answer_next(planned, "ada", "similar")
+    answer_next(planned, "ada", "not sure")
+    n_assigned = len(assignments.everything(planned))
+    assert move(planned, Step.CLOSE).remarks == (
+        f"{n_assigned - 1} assigned items have no label, and get none any more.",
+    )
+
+
+def test_a_finished_study_is_closed_without_a_remark(planned):
+    answer_everything(planned, SPLIT)
+    assert move(planned, Step.CLOSE) == course.Moved(State.CLOSED)
+
+
+@pytest.mark.parametrize("steps", [(Step.CLOSE,), (Step.CLOSE, Step.UNBLIND)])
+def test_once_closed_no_answer_is_kept(planned, steps):
+    answer_next(planned, "ada", "similar")
+    task = reviewing.desk(planned, id_of(planned, "ada")).last
+    move(planned, *steps)
+    with pytest.raises(NotAllowed, match=r"closed for labelling.*Nothing was kept"):
+        answer_next(planned, "ben", "similar")
+    assert "closed for labelling" in reviewing.desk(planned, id_of(planned, "ada")).closed
+    assert task is not None
+    assert labels.n_labels(planned) == 1

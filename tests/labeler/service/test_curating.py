@@ -1,0 +1,180 @@
+"""An item is left out with a reason, kept, and can be taken back in."""
+
+from dataclasses import replace
+
+import pytest
+
+from labeler.errors import InputError, NotAllowed, NotAssigned
+from labeler.lifecycle import Step
+from labeler.model import PlanParameters, State
+from labeler.service import assigning, coordinating, course, curating, reporting, reviewing, splits, verifying
+from labeler.store import events, items, labels, studies
+from tests.labeler.conftest import (
+    NOW,
+    REVIEWERS,
+    answer_everything,
+    answer_next,
+    id_of,
+    item_name,
+    log,
+    submission,
+)
+
+CAROL = {"actor": "carol", "now": NOW}
+WHY = {"why": "because", **CAROL}
+
+
+def name_of(db, task):
+    return next(item.name for item in coordinating.list_items(db) if item.item_id == task.item_id)
+
+
+def names_to_do(db, reviewer):
+    return [name_of(db, task) for task in reviewing.desk(db, id_of(db, reviewer)).offers]
+
+
+def report(db):
+    return reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW)
+
+
+def test_an_excluded_item_is_kept_with_the_reason_and_who_left_it_out(study):
+    curating.exclude(study, item_name(1), "  one run was cut off ", **CAROL)
+    item = items.by_name(study, item_name(1))
+    assert (item.excluded_why, item.n_runs) == ("one run was cut off", 3)
+    told = events.of_actions(study, ["exclude item"])[-1]
+    assert (told.actor, told.details) == ("carol", {"item": item_name(1), "why": "one run was cut off"})
+    curating.include(study, item_name(1), "it was whole", **CAROL)
+    assert items.by_name(study, item_name(1)).excluded_why is None
+    told = events.of_actions(study, ["include item"])[-1]
+    assert (told.actor, told.details) == ("carol", {"item": item_name(1), "why": "it was whole"})
+
+
+def test_nobody_is_asked_about_an_excluded_item_until_it_is_back_in(planned):
+    task, ahead = reviewing.desk(planned, id_of(planned, "ada")).offers
+    n_assigned = reviewing.desk(planned, id_of(planned, "ada")).progress.n_assigned
+    curating.exclude(planned, name_of(planned, task), **WHY)
+    desk = reviewing.desk(planned, id_of(planned, "ada"))
+    assert (desk.offers[0], desk.progress.n_assigned) == (ahead, n_assigned - 1)
+    curating.include(planned, name_of(planned, task), **WHY)
+    assert reviewing.desk(planned, id_of(planned, "ada")).offers == (task, ahead)
+
+
+def test_an_answer_to_an_item_that_was_excluded_meanwhile_is_refused_in_words(planned):
+    ada = id_of(planned, "ada")
+    task = reviewing.desk(planned, ada).offers[0]
+    curating.exclude(planned, name_of(planned, task), **WHY)
+    with pytest.raises(NotAssigned, match="not yours to label now"):
+        reviewing.submit(planned, ada, submission(task, "similar"), now=NOW)
+    assert labels.n_labels(planned) == 0
+
+
+def test_an_own_label_of_an_excluded_item_is_neither_listed_nor_revised_nor_taken_back(planned):
+    ada = id_of(planned, "ada")
+    task = answer_next(planned, "ada", "similar")
+    curating.exclude(planned, name_of(planned, task), **WHY)
+    assert reviewing.own_labels(planned, ada) == []
+    assert reviewing.desk(planned, ada).last is None
+    revised = replace(task, revision=1)
+    with pytest.raises(NotAssigned):
+        reviewing.submit(planned, ada, submission(revised, "dissimilar"), now=NOW)
+    with pytest.raises(NotAssigned):
+        reviewing.task_by_code(planned, ada, task.code)
+    curating.include(planned, name_of(planned, task), **WHY)
+    assert len(reviewing.own_labels(planned, ada)) == 1
+
+
+def test_labels_of_an_excluded_item_are_kept_and_enter_no_number(planned):
+    """Of two items seen by all, one is split: without it everything is agreed."""
+    answer_everything(planned, dict.fromkeys(("ada", "ben", "cleo"), "similar"))
+    odd = answer_next(planned, "dan", "dissimilar")
+    answer_everything(planned, {"dan": "similar"})
+    before, n_labels = report(planned), labels.n_labels(planned)
+    curating.exclude(planned, name_of(planned, odd), **WHY)
+    after = report(planned)
+    assert before["agreement"]["percent"]["value"] < 1
+    assert after["agreement"]["percent"]["value"] == 1
+    n_on_it = int((labels.table(planned)["item"] == name_of(planned, odd)).sum())
+    assert before["agreement"]["n_labels"] - after["agreement"]["n_labels"] == n_on_it
+    assert (before["consensus"]["split"], after["consensus"]["split"]) == (1, 0)
+    assert (after["study"]["items"], after["study"]["excluded_items"]) == (7, 1)
+    assert labels.n_labels(planned) == n_labels
+    curating.include(planned, name_of(planned, odd), **WHY)
+    assert report(planned)["agreement"] == before["agreement"]
+
+
+def test_an_excluded_item_does_not_change_which_labels_of_other_items_were_first(planned):
+    """Ada says similar of x, answers y, and revises x to dissimilar: the first label of x stays when y is excluded."""
+    x, y = answer_next(planned, "ada", "similar"), answer_next(planned, "ada", "similar")
+    revised = replace(x, revision=1)
+    reviewing.submit(planned, id_of(planned, "ada"), submission(revised, "dissimilar"), now=NOW)
+    answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
+    assert report(planned)["agreement"]["percent"]["value"] == 1
+    curating.exclude(planned, name_of(planned, y), **WHY)
+    assert splits.split_items(planned) == []
+    assert report(planned)["agreement"]["percent"]["value"] == 1
+
+
+def test_the_report_lists_what_was_left_out_with_the_reason(planned):
+    curating.exclude(planned, item_name(2), "one run was cut off", **CAROL)
+    files = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
+    for name in ("report.html", "report.md"):
+        assert "one run was cut off" in files[name]
+    assert item_name(2) not in files["labels.csv"]
+
+
+def test_an_item_excluded_before_the_plan_is_not_in_it(study):
+    curating.exclude(study, item_name(2), **WHY)
+    plan = assigning.confirm_plan(study, PlanParameters(1, retest=0), **CAROL)
+    assert item_name(2) not in {one.item for one in plan.assignments}
+    curating.include(study, item_name(2), **WHY)
+    assert all(item_name(2) not in names_to_do(study, name) for name in REVIEWERS)
+    assert verifying.verify_plan(study).problems == ()
+
+
+@pytest.mark.parametrize("state", [State.DRAFT, State.CALIBRATION, State.OPEN, State.THIRD, State.CLOSED])
+def test_an_item_is_left_out_and_taken_back_in_until_the_study_is_unblinded(planned, state):
+    studies.set_state(planned, state)
+    curating.exclude(planned, item_name(1), **WHY)
+    curating.include(planned, item_name(1), **WHY)
+    assert log(planned)[-2:] == [("carol", "exclude item"), ("carol", "include item")]
+
+
+def test_also_while_the_study_is_paused(planned):
+    course.move(planned, Step.PAUSE, **WHY)
+    curating.exclude(planned, item_name(1), **WHY)
+    assert items.by_name(planned, item_name(1)).excluded_why == "because"
+
+
+def test_after_unblinding_nothing_is_left_out_or_taken_back_in(planned):
+    curating.exclude(planned, item_name(1), **WHY)
+    course.move(planned, Step.CLOSE, **WHY)
+    course.move(planned, Step.UNBLIND, **WHY)
+    before = log(planned)
+    for change, number in ((curating.exclude, 2), (curating.include, 1)):
+        with pytest.raises(NotAllowed, match="The study is unblinded: to exclude an item or take it back in"):
+            change(planned, item_name(number), **WHY)
+    assert log(planned) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "number", "why", "error", "message"),
+    [
+        (
+            curating.exclude,
+            99,
+            "because",
+            InputError,
+            "There is no item 'example__app1#bench_99#size=99' in this study",
+        ),
+        (curating.include, 99, "because", InputError, "There is no item"),
+        (curating.exclude, 1, "because", NotAllowed, "is excluded already: cut off"),
+        (curating.include, 2, "because", NotAllowed, "is not excluded"),
+        (curating.exclude, 2, "  ", InputError, "A reason of 1 to 1000"),
+        (curating.include, 1, "x" * 1001, InputError, "A reason of 1 to 1000"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_leaves_no_trace(study, change, number, why, error, message):
+    curating.exclude(study, item_name(1), "cut off", **CAROL)
+    before = (log(study), items.all_items(study))
+    with pytest.raises(error, match=message):
+        change(study, item_name(number), why, **CAROL)
+    assert (log(study), items.all_items(study)) == before

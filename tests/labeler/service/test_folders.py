@@ -1,0 +1,128 @@
+"""Which files of the server's disk a page may touch, and the list of what became of those it took in."""
+
+import pytest
+
+from labeler.errors import InputError
+from labeler.service import folders, importing
+from tests.labeler.conftest import import_all, item_name, result_file, series
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A folder with results, beside one that is nobody's business."""
+    inside, outside = tmp_path / "results", tmp_path / "private"
+    (inside / "may").mkdir(parents=True)
+    outside.mkdir()
+    for file in (inside / "a.json", inside / "may" / "b.json", outside / "c.json"):
+        file.write_text("[[1.0, 2.0], [1.0, 3.0]]")
+    (inside / "notes.txt").write_text("nothing")
+    (inside / "cache.study").write_text("the study")
+    return inside
+
+
+def files(root, path):
+    return folders.result_files(root, path, study=root / "cache.study")
+
+
+@pytest.mark.parametrize("path", ["", ".", "may", "may/b.json", "may/../a.json", "not there"])
+def test_what_lies_below_the_root_is_allowed(root, path):
+    assert folders.below(root, path) == (root / path).resolve()
+    assert folders.below(root, root / path) == (root / path).resolve()
+
+
+@pytest.mark.parametrize("path", ["..", "../private", "may/../../private/c.json", "/", "/etc/passwd", "../results2"])
+def test_nothing_else_is_allowed(root, path):
+    (root.parent / "results2").mkdir()  # begins like the root
+    with pytest.raises(InputError, match=r"lies outside of .*results; only what lies below it can be imported\."):
+        folders.below(root, path)
+    with pytest.raises(InputError, match="lies outside of"):
+        files(root, path)
+
+
+def test_links_do_not_lead_out(root):
+    (root / "way-out").symlink_to(root.parent / "private")
+    (root / "may" / "way-out.json").symlink_to(root.parent / "private" / "c.json")
+    for path in ("way-out", "way-out/c.json", "may/way-out.json", "may", "."):
+        with pytest.raises(InputError, match="lies outside of"):
+            files(root, path)
+
+
+def test_links_that_stay_inside_are_followed(root):
+    (root / "june").symlink_to(root / "may")
+    assert [file.name for file in files(root, "june")] == ["may/b.json"]
+
+
+def test_the_root_itself_may_be_a_link(root, tmp_path):
+    (tmp_path / "link").symlink_to(root)
+    assert [file.name for file in files(tmp_path / "link", "may")] == ["may/b.json"]
+
+
+def test_what_cannot_be_a_path_is_said(root):
+    (root / "loop").symlink_to(root / "loop")
+    for path in ("loop/x", "a\0b"):
+        with pytest.raises(InputError, match="leads to no file or folder"):
+            folders.below(root, path)
+
+
+def test_the_files_are_named_as_from_the_root_and_can_be_read(root):
+    assert [file.name for file in files(root, ".")] == ["a.json", "may/b.json"]
+    (one,) = files(root, "may/b.json")
+    assert one.content() == b"[[1.0, 2.0], [1.0, 3.0]]"
+
+
+@pytest.mark.parametrize("path", ["cache.study", "notes.txt", "study.json"])
+def test_a_file_that_is_named_must_be_one_of_results_and_never_the_study(root, path):
+    (root / "study.json").symlink_to(root / "cache.study")
+    with pytest.raises(InputError, match="is no result file"):
+        files(root, path)
+
+
+def test_what_is_not_there_is_said(root):
+    (root / "empty").mkdir()
+    with pytest.raises(InputError, match="there is no such file or folder"):
+        files(root, "june")
+    with pytest.raises(InputError, match="no result files"):
+        files(root, "empty")
+    with pytest.raises(InputError, match="cannot be looked at: File name too long"):
+        files(root, "x" * 300)
+
+
+@pytest.mark.parametrize("name", ["split", "split.study", "  split items ", "Größe", "-x", "a.b"])
+def test_a_file_beside_the_study_ends_in_study(tmp_path, name):
+    path = folders.beside(tmp_path / "cache.study", name)
+    assert path.parent == tmp_path
+    assert path.name == name.strip().removesuffix(".study") + ".study"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " ", ".", "..", ".hidden", ".study", "a/b", "/etc/x", "..\\x", "a\0b", "a\nb", "\ud800", "ö" * 101, "a:b"],
+)
+def test_what_is_no_plain_file_name_is_refused(tmp_path, name):
+    with pytest.raises(InputError, match="cannot be the name of a file"):
+        folders.beside(tmp_path / "cache.study", name)
+
+
+def test_the_list_has_a_row_for_every_file(db):
+    fine, short, bad = result_file("fine", series(1, 3, 60)), result_file("short", [[1.0] * 3, [1.0] * 5]), "{"
+    rows = [folders.outcome(one) for one in import_all(db, fine, short, importing.upload("bad.json", bad.encode()))]
+    assert rows[0] == {
+        "file": "fine.json", "benchmarks": 1, "runs": "3", "iterations": "60", "warnings": "",
+        "what became of it": "1 items imported",
+    }  # fmt: skip
+    assert (rows[1]["runs"], rows[1]["iterations"]) == ("2", "3 to 5")
+    assert "unequal length" in rows[1]["warnings"]
+    assert "; fewer than 50 iterations" in rows[1]["warnings"]
+    assert (rows[2]["benchmarks"], rows[2]["runs"], rows[2]["iterations"]) == (0, "", "")
+    assert rows[2]["what became of it"].startswith("refused: ")
+    (again,) = import_all(db, fine)
+    assert folders.outcome(again)["what became of it"] == "there already"
+
+
+def test_the_list_says_how_much_of_a_file_was_there_already(db):
+    lines = [f"{name},{run},{value}" for name in ("x", "y") for run in range(2) for value in (1.0, 1.5)]
+    table = importing.upload("both.csv", "\n".join(["benchmark,run,value", *lines]).encode())
+    import_all(db, importing.upload("x.csv", "\n".join(["benchmark,run,value", *lines[:4]]).encode()))
+    (result,) = import_all(db, table)
+    assert folders.outcome(result)["what became of it"] == "1 items imported, 1 there already"
+    assert item_name(0) not in folders.outcome(result)

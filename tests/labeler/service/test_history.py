@@ -1,0 +1,120 @@
+"""How a study went, as its report tells it."""
+
+import json
+from collections import Counter
+from itertools import combinations
+
+import pytest
+
+from labeler.lifecycle import Step
+from labeler.model import Origin, PlanParameters, Role
+from labeler.service import assigning, calibrating, course, curating, history, reporting, staffing
+from labeler.store import assignments, labels, open_database
+from tests.labeler.conftest import NOW, answer_everything, answer_next, item_name, make_study
+
+CAROL = {"actor": "carol", "now": NOW}
+SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
+
+
+def test_a_study_on_which_nothing_was_done_has_no_history(planned):
+    assert history.told(planned) == {
+        "unblinded": None, "steps": [], "people": [], "excluded": [], "changed_pairs": [], "calibration": None,
+    }  # fmt: skip
+    assert history.not_counted(planned) == frozenset()
+
+
+def test_every_step_is_told_with_when_by_whom_and_why(planned):
+    answer_everything(planned, SPLIT)
+    for step in (Step.PAUSE, Step.OPEN, Step.THIRD, Step.CLOSE, Step.UNBLIND):
+        course.move(planned, step, why=f"for {step}", **CAROL)
+    told = history.told(planned)
+    assert [(row["step"], row["by"], row["why"]) for row in told["steps"]] == [
+        ("pause study", "carol", "for pause"),
+        ("open study", "carol", "for open"),
+        ("third round", "carol", "for third"),
+        ("close study", "carol", "for close"),
+        ("unblind study", "carol", "for unblind"),
+    ]
+    assert told["unblinded"] == {"at_utc": NOW.isoformat(), "by": "carol", "why": "for unblind"}
+
+
+def test_every_change_of_people_is_told(planned):
+    staffing.pause(planned, "ada", why="ill", **CAROL)
+    staffing.resume(planned, "ada", **CAROL)
+    staffing.remove(planned, "ben", why="left", **CAROL)
+    staffing.replace(planned, "cleo", "eve", why="busy", actor="owner", now=NOW)
+    staffing.add(planned, "fay", [Role.REVIEWER], **CAROL)
+    staffing.add(planned, "chris", [Role.COORDINATOR], **CAROL)
+    at = NOW.isoformat()
+    assert history.told(planned)["people"] == [
+        {"at_utc": at, "change": "pause reviewer", "by": "carol", "name": "ada", "why": "ill"},
+        {"at_utc": at, "change": "resume reviewer", "by": "carol", "name": "ada"},
+        {"at_utc": at, "change": "remove reviewer", "by": "carol", "name": "ben", "why": "left"},
+        {"at_utc": at, "change": "replace reviewer", "by": "owner", "name": "cleo", "successor": "eve", "why": "busy"},
+        {"at_utc": at, "change": "join", "by": "carol", "name": "fay"},
+    ]
+
+
+def test_what_is_left_out_is_told_with_the_reason_as_long_as_it_is(planned):
+    curating.exclude(planned, item_name(3), "cut off", **CAROL)
+    curating.exclude(planned, item_name(4), "doubled", **CAROL)
+    curating.include(planned, item_name(4), "no, it is not", **CAROL)
+    assert history.told(planned)["excluded"] == [{"item": item_name(3), "why": "cut off"}]
+    assert history.not_counted(planned) == {item_name(3)}
+
+
+def test_items_of_the_calibration_round_do_not_count_and_the_round_has_its_own_numbers(study):
+    assigning.confirm_plan(study, PlanParameters(seed=3, retest=0, calibration=2), **CAROL)
+    answer_everything(study, SPLIT)
+    assert history.calibration_items(study) == set(calibrating.item_names(study)) == history.not_counted(study)
+    told = history.told(study)["calibration"]
+    assert (told["n_items"], told["passed"]) == (2, True)
+    assert told["percent"]["value"] == pytest.approx(1 / 2)
+    curating.exclude(study, calibrating.item_names(study)[0], "cut off", **CAROL)
+    assert history.not_counted(study) == set(calibrating.item_names(study))
+
+
+def test_pairs_that_changed_are_those_who_share_an_item_that_one_of_them_took_over(tmp_path):
+    make_study(tmp_path / "x.study", n_items=16)
+    with open_database(tmp_path / "x.study") as db:
+        assigning.confirm_plan(db, PlanParameters(seed=3, overlap=0.1, retest=0), **CAROL)
+        for _ in range(3):
+            answer_next(db, "ada", "similar")
+        staffing.remove(db, "ada", why="left", **CAROL)
+        staffing.replace(db, "ben", "eve", why="busy", **CAROL)
+        answer_everything(db, {"cleo": "similar", "dan": "dissimilar", "eve": "similar"})
+        taken = {
+            (kept.assignment.reviewer, kept.assignment.item)
+            for kept in assignments.everything(db)
+            if kept.origin is Origin.CHANGE
+        }
+        assert taken
+        by_item = labels.table(db).groupby("item")["reviewer"].agg(set)
+        expected = Counter()
+        for item, names in by_item.items():
+            for pair in combinations(sorted(names), 2):
+                expected[pair] += any((name, item) in taken for name in pair)
+        found = {(row["a"], row["b"]): row["items"] for row in history.told(db)["changed_pairs"]}
+        assert found == +expected
+        assert list(found) == sorted(found)
+
+
+def test_a_plan_that_never_changed_has_no_changed_pairs_also_after_a_third_round(planned):
+    answer_everything(planned, SPLIT)
+    course.move(planned, Step.THIRD, why="split", **CAROL)
+    answer_everything(planned, SPLIT)
+    assert history.told(planned)["changed_pairs"] == []
+
+
+def test_the_history_is_in_every_report_in_numbers_and_in_words(planned):
+    answer_everything(planned, SPLIT)
+    staffing.remove(planned, "dan", why="changed jobs", **CAROL)
+    curating.exclude(planned, item_name(3), "one run was cut off", **CAROL)
+    course.move(planned, Step.CLOSE, why="every label is there", **CAROL)
+    course.move(planned, Step.UNBLIND, why="the paper is due", **CAROL)
+    files = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
+    content = json.loads(files["report.json"])
+    assert content["course"] == json.loads(json.dumps(history.told(planned)))
+    for name in ("report.html", "report.md"):
+        for words in ("changed jobs", "one run was cut off", "every label is there", "the paper is due"):
+            assert words in files[name]

@@ -1,0 +1,164 @@
+"""What a plan is said to mean before it is confirmed."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from labeler.errors import InputError
+from labeler.lifecycle import Step
+from labeler.model import PlanParameters
+from labeler.service import assigning, course, curating, planning, previewing, staffing
+from labeler.service.planning import Assumptions
+from labeler.store import open_database
+from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_next, item_name, log, make_study
+
+PLAIN = PlanParameters(1, overlap=0, retest=0)
+
+
+def loads(rows):
+    """Reviewer to what is in the other columns."""
+    return {row["reviewer"]: {name: n for name, n in row.items() if name != "reviewer"} for row in rows}
+
+
+def what(preview):
+    return {row["what"]: (row["expected"], row["half-width"]) for row in preview.expectations}
+
+
+def test_loads_and_hours_worked_by_hand(study):
+    # 8 items in 2 applications: one of each 4 is seen by all, the other 6 by one of the 6 pairs each; 5 x 720 s = 1 h
+    found = previewing.preview(study, PARAMETERS, Assumptions(seconds=720))
+    row = {"fresh": 3, "overlap": 2, "in all": 5, "hours": 1.0}
+    assert found.rows_of_loads() == [{"reviewer": name, **row} for name in REVIEWERS]
+
+
+def test_the_preview_is_the_plan_that_is_confirmed_and_changes_nothing(study):
+    before = log(study)
+    found = previewing.preview(study, PARAMETERS)
+    assert log(study) == before
+    plan = assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
+    assert (found.plan, found.hash, found.shortfalls) == (plan, plan.hash, plan.shortfalls)
+
+
+def test_expectations_are_those_of_the_design_as_drawn(study):
+    found = previewing.preview(study, PARAMETERS)
+    rows, _ = planning.expected_of(planning.design(8, 4, 2, 0.25, 0, 2), Assumptions())
+    assert list(found.expectations) == rows[2:]
+    assert {row["what"] for row in rows[:2]} == {"labels a reviewer", "hours a reviewer"}
+
+
+def test_calibration_items_are_load_and_nothing_else(study):
+    found = previewing.preview(study, replace(PLAIN, calibration=2), Assumptions(seconds=720))
+    assert loads(found.rows_of_loads())["ada"] == {"fresh": 3, "calibration": 2, "in all": 5, "hours": 1.0}
+    rows, _ = planning.expected_of(planning.design(6, 4, 2, 0, 0, 2), Assumptions())
+    assert list(found.expectations) == rows[2:]
+
+
+def test_copies_that_cannot_be_met_are_remarked_and_not_expected(study):
+    found = previewing.preview(study, replace(PARAMETERS, retest=20))
+    assert [remark.split(":")[:2] for remark in found.remarks[1:]] == [["Not met", f" {name}"] for name in REVIEWERS]
+    assert what(found)["agreement with oneself"] == (None, None)
+    assert "Will not be told: agreement of a reviewer with themselves: no retest items." in found.warnings
+
+
+def test_reviewers_joined_by_shared_items_are_connected(study):
+    found = previewing.preview(study, PLAIN)
+    assert (found.groups, found.is_connected) == ((REVIEWERS,), True)
+    assert found.remarks == ("Shared items join all reviewers, directly or over others.",)
+    assert not [warning for warning in found.warnings if "share no item" in warning]
+
+
+@pytest.fixture
+def tiny(study_path):
+    """Two items for four reviewers."""
+    make_study(study_path, n_items=2)
+    with open_database(study_path) as db:
+        yield db
+
+
+def test_reviewers_not_joined_are_named_in_their_groups(tiny):
+    found = previewing.preview(tiny, PLAIN)
+    assert not found.is_connected
+    assert sorted(map(len, found.groups)) == [2, 2]
+    groups = " | ".join(", ".join(group) for group in found.groups)
+    assert found.warnings[0] == (
+        f"Will not be told: comparison of reviewers who share no item, even over others: {groups}."
+    )
+    assert found.remarks == ("Shared items join reviewers in 2 groups only, directly or over others.",)
+
+
+def test_who_gets_nothing_stands_there_with_nothing(tiny):
+    curating.exclude(tiny, item_name(0), "broken", actor="carol", now=NOW)
+    found = previewing.preview(tiny, PLAIN)
+    assert sorted(row["in all"] for row in found.rows_of_loads()) == [0, 0, 1, 1]
+    assert len(found.groups) == 3
+
+
+@pytest.mark.parametrize(
+    ("parameters", "is_told"),
+    [(PLAIN, False), (PARAMETERS, True), (replace(PLAIN, per_item=3), True), (replace(PLAIN, paper=True), False)],
+)
+def test_error_rates_are_told_where_three_label_the_same_item(study, parameters, is_told):
+    found = previewing.preview(study, parameters)
+    of_rates = [warning for warning in found.warnings if "reviewers' error rates: not identified" in warning]
+    assert (of_rates == []) is is_told
+
+
+def test_the_preview_is_ready_for_json(study):
+    found = previewing.preview(study, PARAMETERS)
+    plain = json.loads(json.dumps(found.plain()))
+    assert (plain["hash"], plain["loads"]) == (found.hash, found.rows_of_loads())
+    assert (plain["expected"], plain["warnings"]) == (list(found.expectations), list(found.warnings))
+    assert plain["remarks"] == list(found.remarks)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "assumed", "message"),
+    [
+        (replace(PARAMETERS, per_item=5), {}, "5 reviewers are to label each item, but the study has 4"),
+        (replace(PARAMETERS, calibration=7), {}, "at most 6 can be calibration items"),
+        (PARAMETERS, {"seconds": 0.0}, "seconds"),
+        (PARAMETERS, {"kappa": 1.0}, "(?i)kappa"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(study, parameters, assumed, message):
+    with pytest.raises(InputError, match=message):
+        previewing.preview(study, parameters, Assumptions(**assumed))
+
+
+def test_a_study_without_items_is_refused_in_words(db):
+    with pytest.raises(InputError, match="Import measurements first"):
+        previewing.preview(db, PLAIN)
+
+
+def test_the_loads_that_stand_are_those_of_the_preview_until_something_changes(study):
+    found = previewing.preview(study, PARAMETERS).rows_of_loads()
+    assert {row["in all"] for row in previewing.loads_now(study)} == {0}
+    assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
+    assert previewing.loads_now(study) == [{k: n for k, n in row.items() if k != "hours"} for row in found]
+
+
+def test_the_loads_that_stand_follow_who_leaves_and_what_is_excluded(planned):
+    staffing.remove(planned, "dan", why="left", actor="carol", now=NOW)
+    # the 3 that dan shared with one other go to the other two; of the 2 that all label, nobody needs dan's
+    now = loads(previewing.loads_now(planned))
+    assert now.keys() == {"ada", "ben", "cleo"}
+    assert sum(row["fresh"] for row in now.values()) == 12
+    curating.exclude(planned, item_name(0), "broken", actor="carol", now=NOW)
+    assert sum(row["in all"] for row in loads(previewing.loads_now(planned)).values()) < sum(
+        row["in all"] for row in now.values()
+    )
+
+
+def test_a_plan_can_be_drawn_until_somebody_answers(planned):
+    assert previewing.why_fixed(planned) == ""
+    answer_next(planned, "ada", "not sure")
+    assert "the plan stands" in previewing.why_fixed(planned)
+
+
+def test_no_plan_is_drawn_while_a_study_is_paused_or_once_it_is_closed(planned):
+    course.move(planned, Step.PAUSE, why="test", actor="carol", now=NOW)
+    assert "paused" in previewing.why_fixed(planned)
+    course.move(planned, Step.OPEN, why="test", actor="carol", now=NOW)
+    course.move(planned, Step.CLOSE, why="test", actor="carol", now=NOW)
+    assert "The study is closed" in previewing.why_fixed(planned)

@@ -1,0 +1,94 @@
+"""Agreement once a study is closed, against counts by hand and against the report."""
+
+import pytest
+
+from labeler.model import PlanParameters
+from labeler.service import assigning, curating, reporting, reviewing
+from labeler.service.so_far import agreement_so_far
+from labeler.store import items, open_database
+from tests.labeler.conftest import (
+    NOW,
+    REVIEWERS,
+    answer_everything,
+    answer_next,
+    id_of,
+    item_name,
+    make_study,
+    submission,
+)
+
+
+@pytest.fixture
+def pair(study_path):
+    """Four items that ada and ben both label."""
+    make_study(study_path, n_items=4, reviewers=("ada", "ben"))
+    with open_database(study_path) as db:
+        assigning.confirm_plan(db, PlanParameters(1, overlap=0, retest=0), actor="carol", now=NOW)
+        yield db
+
+
+def answer_by_item(db, reviewer, said):
+    """Answer the offered items until none is left of those that `said` names, "s" or "d" at the item's number."""
+    words = {item_name(number): {"s": "similar", "d": "dissimilar"}[letter] for number, letter in enumerate(said)}
+    while offers := reviewing.desk(db, id_of(db, reviewer)).offers:
+        task = offers[0]
+        sent = submission(task, words[items.by_id(db, task.item_id).name])
+        reviewing.submit(db, id_of(db, reviewer), sent, now=NOW)
+
+
+def counts(found):
+    return found.n_agreed, found.n_split, found.n_incomplete
+
+
+def test_agreement_so_far_worked_by_hand(pair):
+    # p = 5/8 similar; Pe = (5/8)^2 + (3/8)^2 = 17/32; kappa = (3/4 - 17/32) / (15/32) = 7/15
+    answer_by_item(pair, "ada", "sssd")
+    answer_by_item(pair, "ben", "ssdd")
+    found = agreement_so_far(pair)
+    assert counts(found) == (3, 1, 0)
+    assert (found.percent.value, found.kappa.value) == (0.75, pytest.approx(7 / 15))
+    percent, kappa = found.rows()
+    assert (percent["statistic"], percent["value"], percent["remark"]) == ("agreement (share)", 0.75, "95 % interval")
+    assert kappa["from"] < kappa["value"] == 0.467 < kappa["to"]
+
+
+def test_it_is_what_the_report_says(planned):
+    answer_everything(planned, dict(zip(REVIEWERS, ("similar", "dissimilar", "similar", "similar"), strict=True)))
+    found = agreement_so_far(planned)
+    told = reporting.report_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
+    agreement, consensus = told["agreement"], told["consensus"]
+    assert counts(found) == (consensus["agreed"], consensus["split"], consensus["incomplete"])
+    for name, estimate in (("percent", found.percent), ("fleiss_kappa", found.kappa)):
+        assert (estimate.value, estimate.low, estimate.high) == (
+            pytest.approx(agreement[name]["value"]),
+            pytest.approx(agreement[name]["low"]),
+            pytest.approx(agreement[name]["high"]),
+        )
+
+
+def test_without_labels_all_items_are_incomplete_and_nothing_is_defined(planned):
+    found = agreement_so_far(planned)
+    assert counts(found) == (0, 0, 8)
+    assert [(row["value"], row["remark"]) for row in found.rows()] == [(None, "no item has two labels")] * 2
+
+
+def test_an_excluded_item_counts_for_nothing(pair):
+    answer_by_item(pair, "ada", "sssd")
+    answer_by_item(pair, "ben", "ssdd")
+    curating.exclude(pair, item_name(2), "broken", actor="carol", now=NOW)
+    found = agreement_so_far(pair)
+    assert counts(found) == (3, 0, 0)
+    assert found.percent.value == 1
+
+
+def test_calibration_items_count_for_nothing(study):
+    parameters = PlanParameters(1, overlap=0, retest=0, calibration=3)
+    assigning.confirm_plan(study, parameters, actor="carol", now=NOW)
+    for name in REVIEWERS:
+        answer_next(study, name, "similar")
+    assert counts(agreement_so_far(study)) == (0, 0, 5)
+
+
+def test_it_names_nobody(planned):
+    answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
+    assert not [name for name in REVIEWERS if name in repr(agreement_so_far(planned))]

@@ -1,0 +1,328 @@
+"""Split items after closing: shown without names, decided by somebody who labelled none of them."""
+
+import json
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from analysis.tables import counted_labels
+from labeler.errors import InputError, NotAllowed
+from labeler.lifecycle import Step
+from labeler.model import Category, State
+from labeler.service import coordinating, course, curating, exchange, reporting, reviewing, splits
+from labeler.service.splits import Said
+from labeler.store import decisions, events, labels, studies
+from tests.labeler.conftest import (
+    NOW,
+    answer_everything,
+    answer_next,
+    copy_of,
+    id_of,
+    item_name,
+    log,
+    submission,
+)
+
+CAROL = {"actor": "carol", "now": NOW}
+WHY = {"why": "because", **CAROL}
+SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
+S, D = Category.SIMILAR, Category.DISSIMILAR
+
+
+@pytest.fixture
+def closed(planned):
+    """Dan says dissimilar of all his items, which splits them; closed without a third round."""
+    answer_everything(planned, SPLIT)
+    course.move(planned, Step.CLOSE, **WHY)
+    return planned
+
+
+def decide(db, name, category=D, why="two levels", actor="carol"):
+    splits.adjudicate(db, name, category, why, actor=actor, now=NOW)
+
+
+def split_by_hand(db):
+    """The items of which first labels say both."""
+    said = labels.table(db)
+    said = said[said["kind"].isin(("fresh", "overlap"))].groupby("item")["label"].nunique()
+    return set(said[said > 1].index)
+
+
+def consensus(db):
+    return reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW)["consensus"]
+
+
+def read_back(text, folder):
+    path = folder / "labels.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+# --- what is split
+
+
+def test_split_items_are_those_with_both_categories_among_first_labels_undecided_first_then_by_name(closed):
+    found = splits.split_items(closed)
+    assert {split.item.name for split in found} == split_by_hand(closed)
+    assert [(not split.remains, split.item.name) for split in found] == sorted(
+        (not split.remains, split.item.name) for split in found
+    )
+    # one of four said dissimilar of the items that all saw, one of two of the others
+    for split in found:
+        assert split.majority is (S if len(split.said) == 4 else None)
+        assert split.remains is (len(split.said) == 2)
+        assert split.decision is None
+
+
+def test_nothing_is_split_where_nobody_labelled(planned):
+    assert splits.split_items(planned) == []
+
+
+def test_what_was_said_is_without_names_and_in_an_order_that_tells_nobody(planned):
+    """Whoever answers first, the same is shown."""
+    answer_everything(planned, {"dan": "dissimilar"})
+    answer_everything(planned, SPLIT)
+    for split in splits.split_items(planned):
+        assert list(split.said) == sorted(split.said, key=lambda one: (one.is_third, one.category, one.comment or ""))
+        assert not any(repr(name) in repr(split) for name in SPLIT)
+
+
+def test_comments_are_shown_with_their_label(planned):
+    ada = id_of(planned, "ada")
+    task = reviewing.desk(planned, ada).offers[0]
+    reviewing.submit(planned, ada, replace(submission(task, "dissimilar"), comment="two levels"), now=NOW)
+    answer_everything(planned, dict.fromkeys(SPLIT, "similar"))
+    (split,) = splits.split_items(planned)
+    assert Said(D, "two levels", is_third=False) in split.said
+    assert [one.comment for one in split.said if one.category is S] == [None] * (len(split.said) - 1)
+
+
+def test_a_third_label_makes_a_majority(planned):
+    answer_everything(planned, SPLIT)
+    before = {split.item.name: split for split in splits.split_items(planned)}
+    course.move(planned, Step.THIRD, **WHY)
+    answer_everything(planned, dict.fromkeys(SPLIT, "dissimilar"))
+    after = {split.item.name: split for split in splits.split_items(planned)}
+    assert after.keys() == before.keys()  # a third label splits nothing that was agreed
+    for name, split in after.items():
+        n_third = sum(one.is_third for one in split.said)
+        assert len(split.said) == len(before[name].said) + n_third
+        if len(before[name].said) == 2 and n_third:
+            assert (split.majority, split.remains) == (D, False)
+
+
+def test_an_own_revision_splits_nothing(planned):
+    task = answer_next(planned, "ada", "similar")
+    answer_everything(planned, dict.fromkeys(SPLIT, "similar"))
+    revised = replace(task, revision=1)
+    reviewing.submit(planned, id_of(planned, "ada"), submission(revised, "dissimilar"), now=NOW)
+    assert splits.split_items(planned) == []
+
+
+def test_an_excluded_item_is_not_among_them_and_cannot_be_decided(closed):
+    name = splits.split_items(closed)[0].item.name
+    curating.exclude(closed, name, **WHY)
+    assert name not in {split.item.name for split in splits.split_items(closed)}
+    with pytest.raises(InputError, match="is not split: there is nothing to decide"):
+        decide(closed, name)
+
+
+def test_how_many_items_are_complete_tells_nothing_of_what_was_said(planned):
+    assert splits.n_complete(planned) == (0, 8)
+    answer_everything(planned, {"ada": "similar", "ben": "dissimilar", "cleo": "similar"})
+    counts = labels.table(planned).groupby("item")["reviewer"].nunique()
+    assert splits.n_complete(planned) == (int((counts >= 2).sum()), 8)
+    answer_everything(planned, SPLIT)
+    assert splits.n_complete(planned) == (8, 8)
+    curating.exclude(planned, item_name(1), **WHY)
+    assert splits.n_complete(planned) == (7, 7)
+
+
+# --- decisions
+
+
+def test_a_decision_is_kept_with_reason_and_actor_and_settles_the_item(closed):
+    name = splits.split_items(closed)[0].item.name
+    decide(closed, name, D, "  two levels ")
+    found = next(split for split in splits.split_items(closed) if split.item.name == name)
+    assert (found.decision.category, found.decision.why, found.decision.decided_by) == (D, "two levels", "carol")
+    assert not found.remains
+    told = events.of_actions(closed, ["adjudicate"])[-1]
+    assert (told.actor, told.details) == ("carol", {"item": name, "category": "dissimilar", "why": "two levels"})
+
+
+def test_first_labels_stay_as_they_were(closed):
+    before = counted_labels(labels.table(closed))
+    for split in splits.split_items(closed):
+        decide(closed, split.item.name)
+    assert counted_labels(labels.table(closed)).equals(before)
+    after = counted_labels(exchange.all_answers(closed))
+    assert after[["item", "rater", "category"]].equals(before[["item", "rater", "category"]])
+    assert split_by_hand(closed) == {split.item.name for split in splits.split_items(closed)}
+
+
+def test_a_later_decision_takes_the_place_of_an_earlier_one_and_both_are_kept(closed):
+    name = splits.split_items(closed)[0].item.name
+    decide(closed, name, D)
+    decide(closed, name, S, "looked again", actor="owner")
+    found = next(split for split in splits.split_items(closed) if split.item.name == name)
+    assert (found.decision.category, found.decision.decided_by) == (S, "owner")
+    assert [(one.category, one.decided_by) for one in decisions.everything(closed)] == [(D, "carol"), (S, "owner")]
+    assert log(closed)[-2:] == [("carol", "adjudicate"), ("owner", "adjudicate")]
+
+
+@pytest.mark.parametrize("statement", ["UPDATE decisions SET category = 'similar'", "DELETE FROM decisions"])
+def test_decisions_are_only_appended(closed, statement):
+    decide(closed, splits.split_items(closed)[0].item.name)
+    with pytest.raises(Exception, match="decisions are only appended"):
+        closed.execute(statement)
+
+
+@pytest.mark.parametrize("state", [state for state in State if state not in (State.CLOSED, State.PAUSED)])
+def test_items_are_decided_only_while_the_study_is_closed(closed, state):
+    name = splits.split_items(closed)[0].item.name
+    studies.set_state(closed, state)
+    before = log(closed)
+    with pytest.raises(NotAllowed, match=f"The study is {state}: to decide a split item is possible only while"):
+        decide(closed, name)
+    assert (log(closed), decisions.everything(closed)) == (before, [])
+
+
+def test_who_labelled_a_split_item_decides_none_of_them(closed):
+    closed.execute("UPDATE people SET is_coordinator = 1 WHERE name = 'dan'")
+    own = {row.item for row in labels.table(closed).itertuples() if row.reviewer == "dan"} & split_by_hand(closed)
+    for split in splits.split_items(closed):
+        with pytest.raises(NotAllowed, match=f"You labelled {len(own)} of the split items yourself"):
+            decide(closed, split.item.name, actor="dan")
+    assert decisions.everything(closed) == []
+    assert splits.why_not_decide(closed, "carol") == splits.why_not_decide(closed, "owner") == ""
+
+
+def test_who_labelled_agreed_items_only_may_decide(planned):
+    answer_everything(planned, {"ada": "similar", "ben": "similar"})
+    planned.execute("UPDATE people SET is_coordinator = 1 WHERE name = 'ada'")
+    assert splits.why_not_decide(planned, "ada") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "why", "message"),
+    [
+        ("nowhere", "because", "There is no item 'nowhere' in this study"),
+        (None, "because", "is not split: there is nothing to decide"),
+        ("split", " ", "A reason of 1 to 1000 characters"),
+    ],
+)
+def test_what_cannot_be_decided_is_refused_and_leaves_no_trace(closed, name, why, message):
+    split = [one.item.name for one in splits.split_items(closed)]
+    agreed = next(item.name for item in coordinating.list_items(closed) if item.name not in split)
+    before = log(closed)
+    with pytest.raises(InputError, match=message):
+        decide(closed, split[0] if name == "split" else name or agreed, why=why)
+    assert (log(closed), decisions.everything(closed)) == (before, [])
+
+
+# --- in numbers, and in files
+
+
+def test_decisions_enter_the_adjudicated_consensus_and_no_agreement(closed):
+    before = reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW)
+    remaining = [split.item.name for split in splits.split_items(closed) if split.remains]
+    decide(closed, remaining[0], S)
+    decide(closed, remaining[0], D)
+    decide(closed, remaining[1], S)
+    after = reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW)
+    assert after["agreement"] == before["agreement"]
+    majority = {key: after["consensus"]["majority"][key] - before["consensus"]["majority"][key]
+                for key in ("majority", "adjudicated", "split", "n_similar", "n_dissimilar")}  # fmt: skip
+    assert majority == {"majority": 0, "adjudicated": 2, "split": -2, "n_similar": 1, "n_dissimilar": 1}
+    assert {key: after["consensus"][key] for key in ("agreed", "split", "incomplete")} == {
+        key: before["consensus"][key] for key in ("agreed", "split", "incomplete")
+    }
+
+
+def test_decisions_are_rows_of_their_own_behind_all_answers(closed):
+    n_answers = labels.n_labels(closed)
+    name = splits.split_items(closed)[0].item.name
+    decide(closed, name, D)
+    decide(closed, name, S, "looked again", actor="owner")
+    table = exchange.export_labels(closed, actor="owner", now=NOW)
+    assert list(table.columns) == list(labels.COLUMNS)
+    rows = table.iloc[n_answers:]
+    assert rows[["item", "reviewer", "kind", "label", "revision", "comment"]].to_numpy().tolist() == [
+        [name, "carol", "adjudicated", "dissimilar", 0, "two levels"],
+        [name, "owner", "adjudicated", "similar", 1, "looked again"],
+    ]
+    assert rows["assignment"].tolist() == [-5, -5]
+    assert rows["application"].tolist() == ["example/app" + name[len("example__app")]] * 2
+    assert rows["event_id"].is_unique
+    json.loads(rows["view"].iloc[0])
+
+
+def test_decisions_survive_the_way_into_another_study(closed, masters, tmp_path):
+    for split, category in zip(splits.split_items(closed), (D, S, D), strict=False):
+        decide(closed, split.item.name, category, 'a "reason", with\nlines')
+    table = exchange.export_labels(closed, actor="owner", now=NOW)
+    path = read_back(reporting.as_csv(table), tmp_path)
+    (tmp_path / "other").mkdir()
+    with copy_of(masters["planned"], tmp_path / "other") as other:
+        taken = exchange.import_label_file(other, path, actor="carol", now=NOW)
+        assert taken.n_new == len(table)
+        assert decisions.everything(other) == decisions.everything(closed)
+        assert consensus(other) == consensus(closed)
+        again = exchange.import_label_file(other, path, actor="carol", now=NOW)
+        assert (again.n_new, again.n_already_there) == (0, len(table))
+        assert decisions.everything(other) == decisions.everything(closed)
+        columns = [column for column in labels.COLUMNS if column not in ("assignment", "view")]
+        back = exchange.export_labels(other, actor="owner", now=NOW)
+        assert back[columns].to_numpy().tolist() == table[columns].to_numpy().tolist()
+
+
+def test_who_decided_is_not_made_a_reviewer_by_an_import(closed, db, tmp_path):
+    decide(closed, splits.split_items(closed)[0].item.name, actor="owner")
+    path = read_back(reporting.as_csv(exchange.export_labels(closed, actor="owner", now=NOW)), tmp_path)
+    taken = exchange.import_label_file(db, path, actor="carol", now=NOW)
+    assert set(taken.new_reviewers) == set(SPLIT)
+    assert consensus(db) == consensus(closed)
+
+
+def test_the_label_file_alone_gives_the_same_consensus(closed, tmp_path):
+    for split, category in zip(splits.split_items(closed), (D, S), strict=False):
+        decide(closed, split.item.name, category)
+    path = read_back(reporting.as_csv(exchange.export_labels(closed, actor="owner", now=NOW)), tmp_path)
+    of_files = reporting.report_of_files(path, None, options=reporting.QUICK)
+    of_study = reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW)
+    for part in ("consensus", "agreement"):
+        assert of_files[part] == of_study[part]
+    assert of_study["consensus"]["majority"]["adjudicated"] == 2
+    assert of_files["left_out"]["adjudicated_labels"] == 2
+
+
+def test_a_report_counts_every_decision_that_stands(closed):
+    for split, category in zip(splits.split_items(closed), (D, S), strict=False):
+        decide(closed, split.item.name, category)
+    content = reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW)
+    assert content["left_out"]["adjudicated_labels"] == 2
+
+
+@pytest.mark.parametrize("label", ["not sure", "withdrawn"])
+def test_a_decision_in_a_file_is_a_category(closed, label):
+    row = {"item": item_name(1), "reviewer": "owner", "label": label, "kind": "adjudicated"}
+    with pytest.raises(InputError, match=rf"Line 2: a decision is similar or dissimilar, not .*'{label}'"):
+        exchange.import_labels(closed, pd.DataFrame([row]), **CAROL)
+    assert decisions.everything(closed) == []
+
+
+def test_a_decision_in_a_file_without_a_reason_says_so(closed):
+    row = {"item": splits.split_items(closed)[0].item.name, "reviewer": "owner", "label": "similar"}
+    table = pd.DataFrame([row | {"kind": "adjudicated"}])
+    assert exchange.import_labels(closed, table, **CAROL).n_new == 1
+    assert exchange.import_labels(closed, table, **CAROL).n_new == 0
+    assert [one.why for one in decisions.everything(closed)] == ["not told in the label file"]
+
+
+def test_an_event_id_names_one_decision(closed):
+    row = {"item": splits.split_items(closed)[0].item.name, "reviewer": "owner", "kind": "adjudicated", "event_id": "e"}
+    exchange.import_labels(closed, pd.DataFrame([row | {"label": "similar"}]), **CAROL)
+    with pytest.raises(InputError, match="event id 'e' stands for another"):
+        exchange.import_labels(closed, pd.DataFrame([row | {"label": "dissimilar"}]), **CAROL)

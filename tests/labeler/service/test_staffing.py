@@ -1,0 +1,400 @@
+"""People come, wait, leave and take over while a study goes on."""
+
+import pytest
+
+from labeler.errors import InputError, NotAllowed, NotAssigned
+from labeler.lifecycle import Step
+from labeler.model import Kind, PlanParameters, Role, State
+from labeler.service import assigning, course, identity, reviewing, staffing, verifying
+from labeler.service.staffing import Change
+from labeler.store import assignments, events, labels, open_database, people, studies
+from tests.labeler.conftest import (
+    NOW,
+    REVIEWERS,
+    answer_everything,
+    answer_next,
+    copy_of,
+    id_of,
+    log,
+    make_study,
+    submission,
+)
+
+CAROL = {"actor": "carol", "now": NOW}
+WHY = {"why": "because", **CAROL}
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory):
+    path = tmp_path_factory.mktemp("staffing") / "roomy.study"
+    make_study(path, n_items=24)
+    with open_database(path) as db:
+        assigning.confirm_plan(db, PlanParameters(seed=3, overlap=0.08, retest=0), **CAROL)
+    return path
+
+
+@pytest.fixture
+def roomy(master, tmp_path):
+    """24 items, so that there is something to hand over; two are for all."""
+    with copy_of(master, tmp_path) as db:
+        yield db
+
+
+def standing(db, name, *kinds):
+    """(item, kind, position) of what stands of a reviewer."""
+    return [
+        (kept.assignment.item, kept.assignment.kind.value, kept.assignment.position)
+        for kept in assignments.everything(db)
+        if not kept.ended and kept.assignment.reviewer == name and (not kinds or kept.assignment.kind in kinds)
+    ]
+
+
+def items_of(db, name, *kinds):
+    return {item for item, _, _ in standing(db, name, *kinds)}
+
+
+def open_places(db, *, ended):
+    rows = (kept.assignment for kept in assignments.everything(db) if kept.ended is ended)
+    return [(row.reviewer, row.item, row.kind) for row in rows]
+
+
+def last_event(db):
+    event = events.of_actions(db, {action for _, action in log(db)})[-1]
+    return event.actor, event.action, event.details
+
+
+def give_both_roles(db, name):
+    """Somebody who labels and coordinates."""
+    db.execute("UPDATE people SET is_coordinator = 1 WHERE name = ?", (name,))
+
+
+# --- coming
+
+
+def test_a_reviewer_who_comes_before_the_plan_gets_nothing_yet_and_is_in_the_plan(study):
+    person, change = staffing.add(study, "eve", [Role.REVIEWER], **CAROL)
+    assert (person.name, change, log(study)[-1]) == ("eve", Change(), ("carol", "add person"))
+    assigning.confirm_plan(study, PlanParameters(1, retest=0), **CAROL)
+    assert items_of(study, "eve")
+
+
+def test_a_late_joiner_gets_open_items_of_the_others_at_the_end_of_nothing(roomy):
+    before = {name: items_of(roomy, name) for name in REVIEWERS}
+    _, change = staffing.add(roomy, "eve", [Role.REVIEWER], **CAROL)
+    got = items_of(roomy, "eve")
+    assert change.n_moved == len(got) > 0
+    assert sum(len(before[name] - items_of(roomy, name)) for name in REVIEWERS) == len(got)
+    assert [position for _, _, position in standing(roomy, "eve")] == list(range(len(got)))
+    assert change.n_given_up == 0
+    assert log(roomy)[-2:] == [("carol", "add person"), ("carol", "join")]
+    # every item still has its two reviewers, or all
+    on = [item for name in (*REVIEWERS, "eve") for item in items_of(roomy, name)]
+    assert {on.count(item) for item in on} == {2, 4}
+
+
+def test_a_late_joiner_takes_nothing_away_that_somebody_has_before_them(roomy):
+    before = {name: [task.code for task in reviewing.desk(roomy, id_of(roomy, name)).offers] for name in REVIEWERS}
+    staffing.add(roomy, "eve", [Role.REVIEWER], **CAROL)
+    assert before == {
+        name: [task.code for task in reviewing.desk(roomy, id_of(roomy, name)).offers] for name in REVIEWERS
+    }
+
+
+def test_a_coordinator_who_comes_late_gets_nothing_to_label(planned):
+    _, change = staffing.add(planned, "chris", [Role.COORDINATOR], **CAROL)
+    assert (change, items_of(planned, "chris"), log(planned)[-1]) == (Change(), set(), ("carol", "add person"))
+
+
+def test_after_closing_a_coordinator_can_come_but_no_reviewer(planned):
+    course.move(planned, Step.CLOSE, **WHY)
+    staffing.add(planned, "chris", [Role.COORDINATOR], **CAROL)
+    before = log(planned)
+    with pytest.raises(NotAllowed, match="The study is closed: to change who takes part is possible only while"):
+        staffing.add(planned, "eve", [Role.REVIEWER], **CAROL)
+    assert people.by_name(planned, "eve") is None
+    assert log(planned) == before
+
+
+def test_a_taken_name_is_refused_and_nothing_is_handed_over(roomy):
+    before = assignments.everything(roomy)
+    with pytest.raises(InputError, match="somebody called ADA"):
+        staffing.add(roomy, "ADA", [Role.REVIEWER], **CAROL)
+    assert assignments.everything(roomy) == before
+
+
+def test_who_comes_during_the_calibration_round_labels_its_items_too(tmp_path):
+    make_study(tmp_path / "x.study")
+    with open_database(tmp_path / "x.study") as db:
+        assigning.confirm_plan(db, PlanParameters(seed=3, overlap=0, retest=0, calibration=3), **CAROL)
+        staffing.add(db, "eve", [Role.REVIEWER], **CAROL)
+        assert items_of(db, "eve", Kind.CALIBRATION) == items_of(db, "ada", Kind.CALIBRATION)
+        assert len(items_of(db, "eve", Kind.CALIBRATION)) == 3
+        answer_everything(db, dict.fromkeys((*REVIEWERS, "eve"), "similar"))
+        course.move(db, Step.OPEN, **WHY)
+        staffing.add(db, "fay", [Role.REVIEWER], **CAROL)
+        assert items_of(db, "fay", Kind.CALIBRATION) == set()
+
+
+# --- waiting
+
+
+def test_a_paused_reviewer_keeps_their_items_may_look_and_may_not_label(planned):
+    before, task = items_of(planned, "ada"), reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    staffing.pause(planned, "ada", **WHY)
+    assert items_of(planned, "ada") == before
+    assert "You are paused at the moment" in reviewing.desk(planned, id_of(planned, "ada")).closed
+    with pytest.raises(NotAllowed, match=r"You are paused at the moment.*Nothing was kept"):
+        answer_next(planned, "ada", "similar")
+    assert labels.n_labels(planned) == 0
+    assert last_event(planned) == ("carol", "pause reviewer", {"name": "ada", "why": "because"})
+    assert staffing.resume(planned, "ada", **CAROL) == Change()
+    assert answer_next(planned, "ada", "similar") == task
+    assert last_event(planned) == ("carol", "resume reviewer", {"name": "ada"})
+
+
+def test_a_paused_reviewer_takes_nothing_over_but_others_still_label(roomy):
+    staffing.pause(roomy, "ben", **WHY)
+    before = items_of(roomy, "ben")
+    staffing.remove(roomy, "ada", **WHY)
+    assert items_of(roomy, "ben") == before
+    answer_next(roomy, "cleo", "similar")
+
+
+@pytest.mark.parametrize(
+    ("do", "name", "error", "message"),
+    [
+        (staffing.pause, "nobody", InputError, "There is no reviewer called nobody in this study. Reviewers: ada, ben"),
+        (staffing.pause, "carol", InputError, "There is no reviewer called carol"),
+        (staffing.pause, "ben", NotAllowed, "ben is paused already"),
+        (staffing.pause, "cleo", NotAllowed, "cleo takes no part any more"),
+        (staffing.remove, "nobody", InputError, "There is no reviewer called nobody"),
+        (staffing.remove, "cleo", NotAllowed, "cleo takes no part any more"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words_and_leaves_no_trace(roomy, do, name, error, message):
+    staffing.pause(roomy, "ben", **WHY)
+    staffing.remove(roomy, "cleo", **WHY)
+    before = (log(roomy), people.all_people(roomy), assignments.everything(roomy))
+    with pytest.raises(error, match=message):
+        do(roomy, name, **WHY)
+    assert (log(roomy), people.all_people(roomy), assignments.everything(roomy)) == before
+
+
+@pytest.mark.parametrize("do", [staffing.pause, staffing.remove])
+@pytest.mark.parametrize("why", ["", "  \n", "x" * 1001, "\0"])
+def test_a_reason_is_needed_and_without_one_nothing_changes(roomy, do, why):
+    before = (log(roomy), people.all_people(roomy), assignments.everything(roomy))
+    with pytest.raises(InputError, match="A reason of 1 to 1000 characters is needed"):
+        do(roomy, "ada", why=why, **CAROL)
+    assert (log(roomy), people.all_people(roomy), assignments.everything(roomy)) == before
+
+
+def test_names_are_found_whatever_their_capitals(planned):
+    staffing.pause(planned, " ADA ", **WHY)
+    assert last_event(planned)[2]["name"] == "ada"
+
+
+def test_who_takes_part_is_not_resumed(planned):
+    with pytest.raises(NotAllowed, match="ada takes part already"):
+        staffing.resume(planned, "ada", **CAROL)
+
+
+@pytest.mark.parametrize("state", [State.CLOSED, State.UNBLINDED])
+def test_after_closing_nobody_is_paused_resumed_removed_or_replaced(roomy, state):
+    staffing.pause(roomy, "ben", **WHY)
+    studies.set_state(roomy, state)
+    for do in (
+        lambda: staffing.pause(roomy, "ada", **WHY),
+        lambda: staffing.resume(roomy, "ben", **CAROL),
+        lambda: staffing.remove(roomy, "ada", **WHY),
+        lambda: staffing.replace(roomy, "ada", "eve", **WHY),
+    ):
+        with pytest.raises(NotAllowed, match=f"The study is {state}: to change who takes part"):
+            do()
+    assert people.by_name(roomy, "eve") is None
+
+
+def test_people_change_while_the_whole_study_is_paused(roomy):
+    course.move(roomy, Step.PAUSE, **WHY)
+    staffing.remove(roomy, "ada", **WHY)
+    staffing.add(roomy, "eve", [Role.REVIEWER], **CAROL)
+    assert verifying.verify_plan(roomy).problems == ()
+
+
+# --- leaving
+
+
+def test_who_leaves_keeps_their_labels_and_their_open_items_go_to_others(roomy):
+    done = {answer_next(roomy, "ada", "similar").item_id for _ in range(3)}
+    n_before = {name: len(items_of(roomy, name)) for name in REVIEWERS}
+    change = staffing.remove(roomy, "ada", **WHY)
+    assert len(items_of(roomy, "ada")) == 3
+    assert len(done) == labels.n_labels(roomy) == 3
+    assert change.n_moved + change.n_given_up == n_before["ada"] - 3
+    assert sum(len(items_of(roomy, name)) - n_before[name] for name in REVIEWERS[1:]) == change.n_moved
+    # those for all have nobody left to go to
+    n_for_all = sum(reviewer == "ada" for reviewer, _, kind in open_places(roomy, ended=True) if kind == "overlap")
+    assert change.n_given_up == n_for_all
+    assert len(change.shortfalls) == min(1, n_for_all)
+
+
+def test_who_left_cannot_sign_in_and_their_window_shows_nothing(planned):
+    secret = identity.invite(planned, "ada", Role.REVIEWER, **CAROL)
+    token = identity.sign_in(planned, secret, now=NOW)
+    staffing.remove(planned, "ada", **WHY)
+    assert identity.person_of_session(planned, token, now=NOW) is None
+    with pytest.raises(NotAllowed, match="You no longer take part"):
+        identity.sign_in(planned, secret, now=NOW)
+    with pytest.raises(NotAllowed):
+        reviewing.desk(planned, id_of(planned, "ada"))
+
+
+def test_what_became_of_a_change_names_nobody_but_who_it_is_about(roomy):
+    change = staffing.remove(roomy, "ada", **WHY)
+    assert not any(name in repr(change) for name in REVIEWERS[1:])
+    assert "#" not in repr(change)  # no item either
+
+
+def test_before_the_plan_somebody_is_removed_and_comes_back(study):
+    assert staffing.remove(study, "ada", **WHY) == Change()
+    assert last_event(study) == ("carol", "remove reviewer", {"name": "ada", "why": "because"})
+    assert staffing.resume(study, "ada", **CAROL) == Change()
+    assert log(study)[-1] == ("carol", "resume reviewer")
+
+
+def test_the_log_keeps_what_a_removal_follows_from(roomy):
+    for _ in range(2):
+        answer_next(roomy, "ada", "similar")
+    staffing.pause(roomy, "dan", **WHY)
+    staffing.remove(roomy, "ada", **WHY)
+    _, action, told = last_event(roomy)
+    assert (action, told["staying"], told["answers"]) == ("remove reviewer", ["ben", "cleo"], 2)
+    assert told["hash"] == assigning.underway(roomy).hash
+
+
+def test_who_comes_back_finds_their_labels_and_gets_items_as_a_late_joiner(roomy):
+    for _ in range(3):
+        answer_next(roomy, "ada", "similar")
+    staffing.remove(roomy, "ada", **WHY)
+    change = staffing.resume(roomy, "ada", **CAROL)
+    assert change.n_moved > 0
+    assert len(items_of(roomy, "ada")) == 3 + change.n_moved
+    assert len(reviewing.own_labels(roomy, id_of(roomy, "ada"))) == 3
+    assert log(roomy)[-2:] == [("carol", "resume reviewer"), ("carol", "join")]
+    assert verifying.verify_plan(roomy).problems == ()
+
+
+def test_an_item_that_comes_back_keeps_its_code_and_its_answers(roomy):
+    """Ada gives all back as not sure and leaves; two others after her, so that all she had is on one desk alone."""
+    codes = {answer_next(roomy, "ada", "not sure").code for _ in range(8)}
+    for name in ("ada", "ben", "cleo"):
+        staffing.remove(roomy, name, **WHY)
+    staffing.resume(roomy, "ada", **CAROL)
+    mine = assignments.tasks_of(roomy, id_of(roomy, "ada"))
+    again = [task for task in mine if task.code in codes]
+    assert again
+    assert {(task.revision, task.answer) for task in again} == {(1, "not sure")}
+    assert verifying.verify_plan(roomy).problems == ()
+
+
+def test_who_coordinates_as_well_leaves_the_labelling_but_stays_a_coordinator(roomy):
+    give_both_roles(roomy, "ada")
+    staffing.remove(roomy, "ada", **WHY)
+    person = people.by_name(roomy, "ada")
+    assert (person.active, person.paused, items_of(roomy, "ada")) == (True, True, set())
+    assert staffing.resume(roomy, "ada", **CAROL).n_moved > 0
+
+
+def test_who_coordinates_as_well_and_was_only_paused_gets_no_items_of_others(roomy):
+    give_both_roles(roomy, "ada")
+    answer_everything(roomy, {"ada": "similar"})
+    staffing.pause(roomy, "ada", **WHY)
+    assert staffing.resume(roomy, "ada", **CAROL) == Change()
+
+
+# --- taking over
+
+
+def test_a_new_successor_takes_over_everything_open(roomy):
+    for _ in range(2):
+        answer_next(roomy, "ada", "similar")
+    before = items_of(roomy, "ada")
+    heir, change = staffing.replace(roomy, "ada", "eve", **WHY)
+    assert (heir.name, heir.active, change) == ("eve", True, Change(n_moved=len(before) - 2, is_new=True))
+    assert items_of(roomy, "ada") | items_of(roomy, "eve") == before
+    assert not people.by_name(roomy, "ada").active
+    assert log(roomy)[-2:] == [("carol", "add person"), ("carol", "replace reviewer")]
+    assert last_event(roomy)[2]["successor"] == "eve"
+
+
+def test_a_successor_who_labels_already_takes_what_they_are_not_on(roomy):
+    both = items_of(roomy, "ada") & items_of(roomy, "ben")
+    n_before = len(items_of(roomy, "ben"))
+    _, change = staffing.replace(roomy, "ada", "ben", **WHY)
+    n_taken = len(items_of(roomy, "ben")) - n_before
+    assert change.n_moved - n_taken + change.n_given_up == len(both)
+    assert verifying.verify_plan(roomy).problems == ()
+
+
+def test_who_left_takes_part_again_as_a_successor(roomy):
+    staffing.remove(roomy, "ben", **WHY)
+    heir, _ = staffing.replace(roomy, "ada", "ben", **WHY)
+    assert people.by_name(roomy, "ben").active
+    assert items_of(roomy, "ben")
+    assert heir.name == "ben"
+
+
+def test_who_coordinates_as_well_and_left_labels_again_as_a_successor(roomy):
+    give_both_roles(roomy, "ben")
+    staffing.remove(roomy, "ben", **WHY)
+    staffing.replace(roomy, "ada", "ben", **WHY)
+    answer_next(roomy, "ben", "similar")
+
+
+def test_before_the_plan_a_successor_just_takes_the_place(study):
+    heir, change = staffing.replace(study, "ada", "eve", **WHY)
+    assert (heir.name, change) == ("eve", Change(is_new=True))
+    assert last_event(study)[2] == {"name": "ada", "successor": "eve", "why": "because"}
+
+
+@pytest.mark.parametrize(
+    ("name", "successor", "why", "error", "message"),
+    [
+        ("ada", " ADA", "because", InputError, "ada cannot take over from ada"),
+        ("nobody", "eve", "because", InputError, "no reviewer called nobody"),
+        ("ada", "carol", "because", InputError, "no reviewer called carol"),
+        ("ada", " ", "because", InputError, "A name has 1 to"),
+        ("ada", "eve", " ", InputError, "A reason of 1 to 1000"),
+        ("cleo", "eve", "because", NotAllowed, "cleo takes no part any more"),
+    ],
+)
+def test_a_replacement_that_cannot_be_is_refused_and_leaves_everybody_where_they_were(
+    roomy, name, successor, why, error, message
+):
+    staffing.remove(roomy, "cleo", **WHY)
+    before = (log(roomy), people.all_people(roomy), assignments.everything(roomy))
+    with pytest.raises(error, match=message):
+        staffing.replace(roomy, name, successor, why=why, **CAROL)
+    assert (log(roomy), people.all_people(roomy), assignments.everything(roomy)) == before
+
+
+def test_in_the_third_round_open_third_items_change_hands_and_stay_third_items(roomy):
+    answer_everything(roomy, {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"})
+    course.move(roomy, Step.THIRD, **WHY)
+    name = next(name for name in REVIEWERS if items_of(roomy, name, Kind.THIRD))
+    before = items_of(roomy, name, Kind.THIRD)
+    _, change = staffing.replace(roomy, name, "eve", **WHY)
+    assert items_of(roomy, "eve", Kind.THIRD) == items_of(roomy, "eve") == before
+    assert (change.n_moved, items_of(roomy, name, Kind.THIRD)) == (len(before), set())
+    assert verifying.verify_plan(roomy).problems == ()
+
+
+def test_an_answer_on_its_way_is_refused_once_its_item_is_somebody_elses(roomy):
+    ada = id_of(roomy, "ada")
+    give_both_roles(roomy, "ada")  # so that ada is still there to be told
+    task = reviewing.desk(roomy, ada).offers[0]
+    staffing.replace(roomy, "ada", "eve", **WHY)
+    staffing.resume(roomy, "ada", **CAROL)
+    assert task.code not in [offer.code for offer in reviewing.desk(roomy, ada).offers]
+    with pytest.raises(NotAssigned, match="not yours to label now"):
+        reviewing.submit(roomy, ada, submission(task, "similar"), now=NOW)

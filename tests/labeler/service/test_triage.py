@@ -1,0 +1,216 @@
+"""A study made of some of the items of another."""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from labeler import binning
+from labeler.errors import InputError, StudyError
+from labeler.lifecycle import State
+from labeler.model import PlanParameters, Protocol, Role
+from labeler.service import assigning, browsing, computing, coordinating, curating, exchange, identity, judged, triage
+from labeler.store import bins, events, items, labels, open_database, people, runs, studies
+from tests.labeler.conftest import (
+    NOW,
+    answer_everything,
+    import_all,
+    item_name,
+    log,
+    result_file,
+    series,
+    unprivileged,
+)  # fmt: skip
+
+CHOSEN = [item_name(1), item_name(4), item_name(6)]
+
+
+def make(db, path, names=CHOSEN, *, name="Split ones", coordinator="dora", **options):
+    return triage.make_study(db, names, path, name=name, coordinator=coordinator, actor="carol", now=NOW, **options)
+
+
+def of_item(db, name):
+    """All that is kept about an item's measurements."""
+    item = items.by_name(db, name)
+    (parameters,) = db.execute("SELECT parameters FROM items WHERE name = ?", (name,)).fetchone()
+    return {
+        "item": (item.benchmark, item.application, item.unit, item.better, item.n_runs, item.n_iterations),
+        "hash": item.data_hash,
+        "parameters": parameters,
+        "runs": [run.tolist() for run in runs.of_item(db, item.item_id)],
+        "bins": bins.get(db, item.item_id, binning.VERSION),
+    }
+
+
+def test_the_new_study_has_the_chosen_items_with_all_that_was_measured(study, study_path):
+    make(study, study_path)
+    with open_database(study_path) as new:
+        assert [item.name for item in items.all_items(new)] == sorted(CHOSEN)
+        for name in CHOSEN:
+            assert of_item(new, name) == of_item(study, name)
+
+
+def test_the_new_study_asks_the_same_question_under_the_same_protocol(study, study_path):
+    coordinating.set_protocol(study, Protocol("full", 0.3, True, True, "Look twice."), actor="carol", now=NOW)
+    make(study, study_path)
+    with open_database(study_path) as new:
+        was, now = studies.get(study), studies.get(new)
+        assert (now.name, now.question, now.protocol) == ("Split ones", was.question, was.protocol)
+        assert (now.state, now.plan_hash) == (State.DRAFT, None)
+
+
+def test_neither_people_nor_labels_nor_plan_come_along(planned, study_path):
+    answer_everything(planned, {"ada": "similar", "ben": "dissimilar"})
+    make(planned, study_path)
+    with open_database(study_path) as new:
+        assert [(person.name, person.roles) for person in people.all_people(new)] == [("dora", {Role.COORDINATOR})]
+        assert labels.n_labels(new) == 0
+        assert new.execute("SELECT count(*) FROM assignments").fetchone() == (0,)
+
+
+def test_the_secret_signs_the_new_coordinator_in(study, study_path):
+    secret = make(study, study_path)
+    with open_database(study_path) as new:
+        token = identity.sign_in(new, secret, now=NOW + timedelta(days=1))
+        assert identity.person_of_session(new, token, now=NOW + timedelta(days=1)).name == "dora"
+
+
+def test_verdicts_on_these_measurements_come_along_with_their_evidence(study, study_path):
+    computing.compute_verdicts(study, actor="carol")
+    make(study, study_path)
+    with open_database(study_path) as new:
+        assert computing.n_missing(new) == 0
+        was = judged.verdict_table(study)
+        was = was[was["item"].isin(CHOSEN)].reset_index(drop=True)
+        assert judged.verdict_table(new).to_dict("records") == was.to_dict("records")
+        evidence = "SELECT pairs, linkage, used_utc FROM shown_verdicts WHERE name = ? ORDER BY classifier"
+        for name in CHOSEN:
+            assert new.execute(evidence, (name,)).fetchall() == study.execute(evidence, (name,)).fetchall()
+
+
+def test_verdicts_on_other_measurements_stay_behind(study, study_path):
+    computing.compute_verdicts(study, actor="carol")
+    study.execute(
+        "UPDATE verdicts SET data_hash = 'of before' WHERE item_id = ?", (items.by_name(study, CHOSEN[0]).item_id,)
+    )
+    make(study, study_path)
+    with open_database(study_path) as new:
+        assert set(judged.verdict_table(new)["item"]) == set(CHOSEN[1:])
+        assert new.execute("SELECT count(*) FROM verdicts WHERE data_hash = 'of before'").fetchone() == (0,)
+
+
+def test_both_logs_name_the_other_file_and_the_number_of_items(study, study_path):
+    make(study, study_path)
+    last = events.table(study).iloc[-1]
+    assert (last["actor"], last["action"]) == ("carol", "triage")
+    assert json.loads(last["details"]) == {"into": study_path.name, "items": 3}
+    with open_database(study_path) as new:
+        last = events.table(new).iloc[-1]
+        assert (last["action"], json.loads(last["details"])) == ("triage", {"from": study.path.name, "items": 3})
+
+
+def test_the_old_study_changes_by_one_event_only(study, study_path):
+    dumped = [line for line in study._connection.iterdump() if "triage" not in line]
+    make(study, study_path)
+    after = [line for line in study._connection.iterdump() if "triage" not in line]
+    assert [line for line in after if "sqlite_sequence" not in line] == [
+        line for line in dumped if "sqlite_sequence" not in line
+    ]
+
+
+def test_items_named_twice_count_once(study, study_path):
+    make(study, study_path, [*CHOSEN, *CHOSEN])
+    with open_database(study_path) as new:
+        assert len(items.all_items(new)) == 3
+
+
+def test_bins_of_an_older_version_are_made_anew(study, study_path):
+    drawn = of_item(study, CHOSEN[0])["bins"]
+    study.execute("UPDATE bins SET version = version - 1")
+    make(study, study_path)
+    with open_database(study_path) as new:
+        assert of_item(new, CHOSEN[0])["bins"] == drawn
+
+
+def test_the_new_study_can_be_extended_and_planned(study, study_path):
+    make(study, study_path)
+    with open_database(study_path) as new:
+        known, other = import_all(new, result_file(item_name(1), series(1)), result_file(item_name(7), series(7)))
+        assert (known.names, other.names) == ((), (item_name(7),))
+        for name in ("ada", "ben"):
+            identity.add_person(new, name, [Role.REVIEWER], actor="dora", now=NOW)
+        plan = assigning.confirm_plan(new, PlanParameters(1, overlap=0, retest=0), actor="dora", now=NOW)
+        assert {one.item for one in plan.assignments} == {*CHOSEN, item_name(7)}
+
+
+def refused(db, folder, **options):
+    """What was said; nothing is left in the folder, nor in the log."""
+    before, logged = sorted(folder.iterdir()), log(db)
+    with pytest.raises((InputError, StudyError)) as caught:
+        make(db, **options)
+    assert sorted(folder.iterdir()) == before
+    assert log(db) == logged
+    return str(caught.value)
+
+
+def test_a_choice_that_is_none_is_refused_and_leaves_nothing_behind(study, tmp_path):
+    curating.exclude(study, item_name(2), "twice in it", actor="carol", now=NOW)
+    path = tmp_path / "new.study"
+    assert "No items were chosen" in refused(study, tmp_path, path=path, names=[])
+    assert "no item 'x' in this study" in refused(study, tmp_path, path=path, names=[CHOSEN[0], "x"])
+    assert "is excluded" in refused(study, tmp_path, path=path, names=[item_name(2)])
+
+
+def test_items_without_measurements_are_refused(db, tmp_path):
+    file = tmp_path / "labels.csv"
+    file.write_text("item,reviewer,label\nx,ada,similar\n")
+    exchange.import_label_file(db, file, actor="carol", now=NOW)
+    assert "has no measurements" in refused(db, tmp_path, path=tmp_path / "new.study", names=["x"])
+
+
+def test_a_file_that_is_there_stays_as_it_is(study, tmp_path):
+    path = tmp_path / "new.study"
+    path.write_text("mine")
+    assert "exists already" in refused(study, tmp_path, path=path)
+    assert path.read_text() == "mine"
+    assert "exists already" in refused(study, tmp_path, path=study.path)
+
+
+@pytest.mark.parametrize("wrong", [{"name": " "}, {"coordinator": ""}, {"coordinator": "x" * 100}])
+def test_names_that_cannot_be_are_refused_and_leave_nothing_behind(study, tmp_path, wrong):
+    assert "name" in refused(study, tmp_path, path=tmp_path / "new.study", **wrong)
+
+
+def test_a_folder_that_is_not_there_or_closed_is_said(study, tmp_path):
+    gone = tmp_path / "gone" / "new.study"
+    assert f"could not be written to {gone}: No such file" in refused(study, tmp_path, path=gone)
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o555)
+    with unprivileged(closed), pytest.raises(StudyError, match=r"could not be written to .*Permission denied"):
+        make(study, closed / "new.study")
+
+
+def test_a_failure_in_the_middle_leaves_nothing_behind(study, tmp_path):
+    study.execute("DELETE FROM bins")
+    study.execute("DELETE FROM runs WHERE item_id = ?", (items.by_name(study, CHOSEN[2]).item_id,))  # a damaged study
+    before, logged = sorted(tmp_path.iterdir()), log(study)
+    with pytest.raises(ValueError):
+        make(study, tmp_path / "new.study")
+    assert sorted(tmp_path.iterdir()) == before
+    assert log(study) == logged
+
+
+def test_beside_the_study_the_file_is_called_like_the_new_study(study, tmp_path):
+    command, way_in = triage.make_beside(study, CHOSEN, "Split ones", coordinator="carol", now=NOW)
+    path = study.path.with_name("Split ones.study")
+    assert command == f"labeler serve --study '{path}'"
+    with open_database(path) as new:
+        assert studies.get(new).name == "Split ones"
+        assert identity.sign_in(new, way_in.removeprefix("/join/"), now=NOW)
+    with pytest.raises(InputError, match="cannot be the name of a file"):
+        triage.make_beside(study, CHOSEN, "../x", coordinator="carol", now=NOW)
+
+
+def test_what_a_new_study_can_have_is_measured_and_not_excluded(study):
+    curating.exclude(study, item_name(2), "twice in it", actor="carol", now=NOW)
+    assert set(triage.usable(browsing.catalogue(study))["item"]) == {item_name(n) for n in (0, 1, 3, 4, 5, 6, 7)}

@@ -1,0 +1,224 @@
+"""Two people press at once: one after the other it is, and nothing is done twice or by half."""
+
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from labeler.errors import LabelerError, NotAllowed
+from labeler.lifecycle import Step
+from labeler.model import Answer, Category, Kind, PlanParameters, Role, State, Submission
+from labeler.service import assigning, course, curating, identity, reviewing, splits, staffing, verifying
+from labeler.store import assignments, decisions, labels, open_database, studies
+from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, id_of, item_name, log
+
+SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
+TWO = ("carol", "chris")
+
+
+@pytest.fixture
+def shared(planned):
+    """A planned study with two coordinators."""
+    identity.add_person(planned, "chris", [Role.COORDINATOR], actor="carol", now=NOW)
+    return planned
+
+
+def at_once(db, *actions):
+    """Each action in a thread and on a connection of its own; what came of it, or the error for people."""
+    barrier = threading.Barrier(len(actions))
+
+    def act(action):
+        with open_database(db.path) as own:
+            barrier.wait(10)
+            try:
+                return action(own)
+            except LabelerError as error:
+                return error
+
+    with ThreadPoolExecutor(len(actions)) as pool:
+        return list(pool.map(act, actions))
+
+
+def by_both(db, action):
+    """The same by both coordinators; (what succeeded, what was refused)."""
+    found = at_once(db, *(lambda own, actor=actor: action(own, {"actor": actor, "now": NOW}) for actor in TWO))
+    refused = [outcome for outcome in found if isinstance(outcome, LabelerError)]
+    return [outcome for outcome in found if outcome not in refused], refused
+
+
+def times(db, action):
+    return Counter(what for _, what in log(db))[action]
+
+
+def test_of_two_who_start_the_third_round_one_does_and_its_items_are_assigned_once(shared):
+    answer_everything(shared, SPLIT)
+    (done,), (refused,) = by_both(shared, lambda db, who: course.move(db, Step.THIRD, why="split", **who))
+    assert done.state is State.THIRD
+    assert isinstance(refused, NotAllowed)
+    assert str(refused) == "The study is third; the step third is not possible there, only: close, pause."
+    assert times(shared, "third round") == 1
+    rows = [kept.assignment for kept in assignments.everything(shared) if kept.assignment.kind is Kind.THIRD]
+    assert done.to_owner[0].startswith(f"{len(rows)} items")
+    assert verifying.verify_plan(shared).problems == ()
+
+
+def test_of_two_who_remove_the_same_reviewer_one_does_and_the_items_move_once(shared):
+    n_open = sum(kept.assignment.reviewer == "ada" for kept in assignments.everything(shared))
+    (done,), (refused,) = by_both(shared, lambda db, who: staffing.remove(db, "ada", why="left", **who))
+    assert done.n_moved + done.n_given_up == n_open
+    assert str(refused) == "ada takes no part any more."
+    assert times(shared, "remove reviewer") == 1
+    assert verifying.verify_plan(shared).problems == ()
+
+
+def test_two_who_remove_different_reviewers_both_do_and_no_item_falls_between(shared):
+    found = at_once(
+        shared,
+        lambda db: staffing.remove(db, "ada", why="left", actor="carol", now=NOW),
+        lambda db: staffing.remove(db, "ben", why="left", actor="chris", now=NOW),
+    )
+    assert not any(isinstance(outcome, LabelerError) for outcome in found)
+    standing = [kept.assignment for kept in assignments.everything(shared) if not kept.ended]
+    assert {one.reviewer for one in standing} == {"cleo", "dan"}
+    on = Counter(one.item for one in standing)
+    assert set(on.values()) == {2}
+    assert len(on) == 8
+    assert verifying.verify_plan(shared).problems == ()
+
+
+def test_of_two_who_add_the_same_name_one_does(shared):
+    (done,), (refused,) = by_both(shared, lambda db, who: staffing.add(db, "eve", [Role.REVIEWER], **who))
+    assert done[0].name == "eve"
+    assert "somebody called eve" in str(refused)
+    assert (times(shared, "join"), verifying.verify_plan(shared).problems) == (1, ())
+
+
+def test_of_two_who_let_the_same_reviewer_be_replaced_one_does(shared):
+    found = at_once(
+        shared,
+        lambda db: staffing.replace(db, "ada", "eve", why="left", actor="carol", now=NOW),
+        lambda db: staffing.replace(db, "ada", "fay", why="left", actor="chris", now=NOW),
+    )
+    refused = [outcome for outcome in found if isinstance(outcome, LabelerError)]
+    assert [str(error) for error in refused] == ["ada takes no part any more."]
+    assert len({"eve", "fay"} & {person.name for person in identity.everyone(shared)}) == 1
+    assert verifying.verify_plan(shared).problems == ()
+
+
+def test_two_decisions_on_one_item_are_both_kept_and_the_later_stands(shared):
+    answer_everything(shared, SPLIT)
+    course.move(shared, Step.CLOSE, why="done", actor="carol", now=NOW)
+    name = splits.split_items(shared)[0].item.name
+    found = at_once(
+        shared,
+        lambda db: splits.adjudicate(db, name, Category.SIMILAR, "one", actor="carol", now=NOW),
+        lambda db: splits.adjudicate(db, name, Category.DISSIMILAR, "two", actor="chris", now=NOW),
+    )
+    assert not any(isinstance(outcome, LabelerError) for outcome in found)
+    kept = decisions.everything(shared)
+    assert {one.decided_by for one in kept} == set(TWO)
+    (split,) = [one for one in splits.split_items(shared) if one.item.name == name]
+    assert split.decision == kept[-1]
+    assert times(shared, "adjudicate") == 2
+
+
+def test_of_two_plans_the_later_stands_whole(study):
+    identity.add_person(study, "chris", [Role.COORDINATOR], actor="carol", now=NOW)
+    found = at_once(
+        study,
+        lambda db: assigning.confirm_plan(db, PlanParameters(1, retest=0), actor="carol", now=NOW),
+        lambda db: assigning.confirm_plan(db, PlanParameters(2, retest=0), actor="chris", now=NOW),
+    )
+    hashes = [plan.hash for plan in found]
+    assert len(set(hashes)) == 2
+    found = verifying.verify_plan(study)
+    assert (found.problems, times(study, "draw plan")) == ((), 2)
+    assert found.hash_drawn in hashes
+    assert studies.get(study).state is State.OPEN
+
+
+def test_a_plan_is_not_drawn_over_an_answer_that_comes_at_the_same_time(shared):
+    """Either the answer is there and the plan stands, or the plan is new and the answer is refused in words."""
+    ada = id_of(shared, "ada")
+    task = reviewing.desk(shared, ada).offers[0]
+    sent = Submission("one", task.code, task.revision, Answer.SIMILAR, 900)
+    plan, answer = at_once(
+        shared,
+        lambda db: assigning.confirm_plan(db, PlanParameters(9, retest=0), actor="chris", now=NOW),
+        lambda db: reviewing.submit(db, ada, sent, now=NOW),
+    )
+    assert isinstance(plan, NotAllowed) == (answer is None)
+    assert labels.n_labels(shared) == (answer is None)
+    assert verifying.verify_plan(shared).problems == ()
+
+
+def test_of_two_who_exclude_one_item_one_does(shared):
+    (_,), (refused,) = by_both(shared, lambda db, who: curating.exclude(db, item_name(1), "cut off", **who))
+    assert "is excluded already: cut off" in str(refused)
+    assert times(shared, "exclude item") == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "state"),
+    [(Step.CLOSE, Step.CLOSE, State.CLOSED), (Step.PAUSE, Step.PAUSE, State.PAUSED)],
+)
+def test_of_two_who_take_the_same_step_one_does(shared, first, second, state):
+    found = at_once(
+        shared,
+        lambda db: course.move(db, first, why="now", actor="carol", now=NOW),
+        lambda db: course.move(db, second, why="now", actor="chris", now=NOW),
+    )
+    assert sum(isinstance(outcome, NotAllowed) for outcome in found) == 1
+    assert studies.get(shared).state is state
+    assert studies.get(shared).resumes_to in (None, State.OPEN)
+
+
+@pytest.mark.parametrize("step", [Step.CLOSE, Step.PAUSE])
+def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_refused(shared, step):
+    """Every answer that was not refused is there, every other is not, and none was kept after the study stood still."""
+
+    def label_on(name):
+        def act(db):
+            said = {}
+            for number in range(5):
+                offers = reviewing.desk(db, id_of(db, name)).offers
+                if not offers:
+                    break
+                sent = Submission(f"{name} {number}", offers[0].code, offers[0].revision, Answer.SIMILAR, 900)
+                try:
+                    reviewing.submit(db, id_of(db, name), sent, now=NOW)
+                    said[sent.event_id] = True
+                except NotAllowed:
+                    said[sent.event_id] = False
+            return said
+
+        return act
+
+    def stop(db):
+        course.move(db, step, why="now", actor="carol", now=NOW)
+        return labels.n_labels(db)
+
+    *said, n_at_the_end = at_once(shared, *map(label_on, REVIEWERS), stop)
+    outcomes = {event: kept for one in said for event, kept in one.items()}
+    assert set(labels.table(shared)["event_id"]) == {event for event, kept in outcomes.items() if kept}
+    assert labels.n_labels(shared) == n_at_the_end
+
+
+def test_what_a_reviewer_sends_while_they_are_removed_is_kept_or_refused_but_not_both(shared):
+    ada = id_of(shared, "ada")
+    task = reviewing.desk(shared, ada).offers[0]
+    sent = Submission("last", task.code, task.revision, Answer.SIMILAR, 900)
+    removed, answer = at_once(
+        shared,
+        lambda db: staffing.remove(db, "ada", why="left", actor="carol", now=NOW),
+        lambda db: reviewing.submit(db, ada, sent, now=NOW),
+    )
+    assert not isinstance(removed, LabelerError)
+    assert labels.n_labels(shared) == (answer is None)
+    stands = [
+        kept.assignment.item for kept in assignments.everything(shared)
+        if kept.assignment.reviewer == "ada" and not kept.ended
+    ]  # fmt: skip
+    assert len(stands) == labels.n_labels(shared)
+    assert verifying.verify_plan(shared).problems == ()

@@ -1,0 +1,381 @@
+"""The plan is derived again from seed and log; whoever changes it in the file is found out."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from labeler.errors import NotAllowed
+from labeler.lifecycle import Step
+from labeler.model import Kind, PlanParameters, Role
+from labeler.service import (
+    assigning,
+    coordinating,
+    course,
+    curating,
+    exchange,
+    staffing,
+    verifying,
+)
+from labeler.store import assignments, open_database
+from tests.labeler.conftest import (
+    NOW,
+    answer_everything,
+    answer_next,
+    copy_of,
+    item_name,
+    make_study,
+)
+
+CAROL = {"actor": "carol", "now": NOW}
+WHY = {"why": "because", **CAROL}
+SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
+
+
+@pytest.fixture(scope="module")
+def masters_here(tmp_path_factory):
+    """A plan of 12 items just drawn, and the same one after a life with every kind of change."""
+    folder = tmp_path_factory.mktemp("verifying")
+    for name in ("drawn", "changed"):
+        make_study(folder / f"{name}.study", n_items=12)
+        with open_database(folder / f"{name}.study") as db:
+            parameters = PlanParameters(seed=3, overlap=0.1, retest=0, calibration=2)
+            assigning.confirm_plan(db, parameters, **CAROL)
+            if name == "changed":
+                live(db)
+    return folder
+
+
+def live(db):
+    """Every event that the plan depends on."""
+    curating.exclude(db, item_name(3), **WHY)
+    answer_everything(db, SPLIT)
+    staffing.add(db, "eve", [Role.REVIEWER], **CAROL)
+    course.move(db, Step.OPEN, anyway=True, **WHY)
+    for name in ("ada", "ben", "cleo"):
+        answer_next(db, name, "similar")
+    staffing.remove(db, "ada", **WHY)
+    curating.exclude(db, item_name(4), **WHY)
+    staffing.replace(db, "ben", "fay", **WHY)
+    curating.include(db, item_name(3), **WHY)
+    staffing.resume(db, "ada", **CAROL)
+    answer_everything(db, {name: SPLIT.get(name, "similar") for name in ("ada", "cleo", "dan", "eve", "fay")})
+    course.move(db, Step.THIRD, **WHY)
+    staffing.remove(db, "cleo", **WHY)
+
+
+@pytest.fixture
+def drawn(masters_here, tmp_path):
+    with copy_of(masters_here / "drawn.study", tmp_path) as db:
+        yield db
+
+
+@pytest.fixture
+def changed(masters_here, tmp_path):
+    with copy_of(masters_here / "changed.study", tmp_path) as db:
+        yield db
+
+
+def problems(db):
+    return verifying.verify_plan(db).problems
+
+
+def take_in(db, *rows, columns=("item", "reviewer", "label")):
+    return exchange.import_labels(db, pd.DataFrame(rows, columns=columns, dtype=str), **CAROL)
+
+
+def as_older_versions_logged(db):
+    """The log of a plan as it was written before it named items and reviewers."""
+    db.execute("DROP TRIGGER events_are_never_changed")
+    db.execute(
+        "UPDATE events SET details = json_remove(details, '$.items', '$.reviewers') WHERE action = 'draw plan'"
+    )  # fmt: skip
+
+
+# --- what is as it should be
+
+
+def test_a_plan_as_drawn_is_verified_by_its_hash(drawn):
+    found = verifying.verify_plan(drawn)
+    assert found.problems == ()
+    assert found.hash_drawn == found.hash_now == coordinating.get_study(drawn).plan_hash
+    assert (found.n_changes, found.n_imported) == (0, 0)
+
+
+def test_every_change_is_made_again_and_counted(changed):
+    found = verifying.verify_plan(changed)
+    assert found.problems == ()
+    assert found.n_changes == 6  # eve and ada join, ada leaves, fay takes over, the third round, cleo leaves
+    assert found.hash_drawn != found.hash_now == assigning.underway(changed).hash
+
+
+def test_plain_values_are_those_of_the_command(drawn):
+    found = verifying.verify_plan(drawn)
+    assert json.loads(json.dumps(found.plain())) == {
+        "hash_drawn": found.hash_drawn, "changes": 0, "hash_now": found.hash_now, "imported": 0, "verified": True,
+        "problems": [],
+    }  # fmt: skip
+
+
+def test_to_verify_changes_nothing_and_logs_nothing(changed):
+    before = (assignments.everything(changed), coordinating.event_log(changed).to_numpy().tolist())
+    verifying.verify_plan(changed)
+    assert (assignments.everything(changed), coordinating.event_log(changed).to_numpy().tolist()) == before
+
+
+def test_a_study_without_a_plan_has_nothing_to_verify(study):
+    with pytest.raises(NotAllowed, match="There is no plan yet"):
+        verifying.verify_plan(study)
+
+
+def test_a_plan_drawn_again_is_verified_by_its_own_seed(planned):
+    curating.exclude(planned, item_name(2), **WHY)
+    assigning.confirm_plan(planned, PlanParameters(seed=8, overlap=0.5, retest=0), **CAROL)
+    assert problems(planned) == ()
+
+
+def test_items_and_people_that_come_after_the_plan_break_nothing(planned):
+    staffing.remove(planned, "dan", **WHY)
+    staffing.add(planned, "eve", [Role.COORDINATOR], **CAROL)
+    curating.exclude(planned, item_name(2), **WHY)
+    assert problems(planned) == ()
+
+
+def test_the_papers_design_and_hidden_copies_are_verified_too(tmp_path):
+    make_study(tmp_path / "big.study", n_items=60, reviewers=("ada", "ben"))
+    with open_database(tmp_path / "big.study") as db:
+        assigning.confirm_plan(db, PlanParameters(seed=1, overlap=0, retest=0, paper=True), **CAROL)
+        assert problems(db) == ()
+        drawn = assigning.confirm_plan(db, PlanParameters(seed=1, overlap=0.2, retest=3), **CAROL)
+        assert any(one.kind is Kind.RETEST for one in drawn.assignments)
+        staffing.replace(db, "ada", "eve", **WHY)
+        assert problems(db) == ()
+
+
+# --- labels made elsewhere
+
+
+def test_imported_labels_break_nothing_and_are_counted(changed):
+    take_in(changed, (item_name(1), "zed", "similar"), (item_name(2), "zed", "dissimilar"))
+    found = verifying.verify_plan(changed)
+    assert (found.problems, found.n_imported) == ((), 2)
+    staffing.add(changed, "gus", [Role.REVIEWER], **CAROL)
+    staffing.remove(changed, "zed", **WHY)
+    assert problems(changed) == ()
+
+
+def test_changes_before_and_after_an_import_are_told_apart(drawn):
+    staffing.remove(drawn, "ada", **WHY)
+    take_in(drawn, *((item_name(number), "zed", "similar") for number in range(6)))
+    staffing.remove(drawn, "ben", **WHY)
+    take_in(drawn, *((item_name(number), "zed", "similar") for number in range(6, 12)))
+    staffing.add(drawn, "eve", [Role.REVIEWER], **CAROL)
+    assert problems(drawn) == ()
+
+
+def test_an_imported_label_on_an_assigned_item_belongs_to_the_plan(drawn):
+    one = next(kept.assignment for kept in assignments.everything(drawn) if kept.assignment.kind is Kind.FRESH)
+    take_in(drawn, (one.item, one.reviewer, "similar"))
+    found = verifying.verify_plan(drawn)
+    assert (found.problems, found.n_imported) == ((), 0)
+
+
+def test_an_imported_answer_that_is_no_label_is_handed_on_when_its_reviewer_leaves(drawn):
+    take_in(drawn, *((item_name(number), "zed", "not sure") for number in range(6)))
+    assert staffing.remove(drawn, "zed", **WHY).n_moved > 0
+    assert problems(drawn) == ()
+    staffing.remove(drawn, "ada", **WHY)
+    assert problems(drawn) == ()
+    staffing.resume(drawn, "zed", **CAROL)
+    assert problems(drawn) == ()
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [[("zed", "similar", "fresh"), ("zed", "similar", "third")], [("zed", "similar", "third"), ("zed", "similar", "")]],
+)
+def test_a_file_with_a_first_and_a_third_label_of_one_reviewer_on_one_item_stops_no_later_change(drawn, rows):
+    take_in(drawn, *((item_name(1), *row) for row in rows), columns=("item", "reviewer", "label", "kind"))
+    staffing.remove(drawn, "ada", **WHY)
+    assert problems(drawn) == ()
+
+
+def test_a_label_from_elsewhere_on_an_item_of_the_third_round_stops_no_later_change(planned):
+    answer_everything(planned, SPLIT)
+    course.move(planned, Step.THIRD, **WHY)
+    one = next(kept.assignment for kept in assignments.everything(planned) if kept.assignment.kind is Kind.THIRD)
+    take_in(planned, (one.item, one.reviewer, "similar"))
+    staffing.add(planned, "eve", [Role.REVIEWER], **CAROL)
+    assert problems(planned) == ()
+
+
+# --- logs of older versions
+
+
+def test_a_log_that_names_neither_items_nor_reviewers_is_enough(drawn):
+    as_older_versions_logged(drawn)
+    assert problems(drawn) == ()
+
+
+def test_such_a_log_is_enough_with_imported_labels(drawn):
+    as_older_versions_logged(drawn)
+    take_in(drawn, (item_name(1), "zed", "similar"))
+    assert problems(drawn) == ()
+
+
+def test_such_a_log_is_enough_after_later_changes(drawn):
+    as_older_versions_logged(drawn)
+    staffing.add(drawn, "eve", [Role.REVIEWER], **CAROL)
+    staffing.remove(drawn, "ada", **WHY)
+    assert problems(drawn) == ()
+
+
+def test_a_log_without_the_drawing_is_named(drawn):
+    drawn.execute("DROP TRIGGER events_are_never_removed")
+    drawn.execute("DELETE FROM events WHERE action = 'draw plan'")
+    assert problems(drawn) == ("the log names no drawing of a plan",)
+
+
+# --- who changes the file
+
+ONE = "assignment_id = (SELECT max(assignment_id) FROM assignments WHERE ended_utc IS NULL)"
+OTHER = "(SELECT person_id FROM people WHERE name = 'carol')"
+TAMPERED = {
+    f"UPDATE assignments SET position = 99 WHERE {ONE}": "1 assigned at another place, such as",
+    f"UPDATE assignments SET block = 77 WHERE {ONE}": "1 assigned at another place, such as",
+    f"UPDATE assignments SET person_id = {OTHER} WHERE {ONE}": "1 assigned, but not by the plan, such as carol / ",
+    f"UPDATE assignments SET kind = 'retest' WHERE {ONE}": "1 assigned, but not by the plan, such as",
+    f"UPDATE assignments SET ended_utc = 'now' WHERE {ONE}": "1 in the plan, but not assigned, such as",
+    f"""INSERT INTO assignments (person_id, item_id, kind, block, position, code)
+        VALUES ({OTHER}, 1, 'fresh', 0, 0, 'SECRET')""": "1 assigned, but not by the plan, such as carol / ",
+}
+
+
+@pytest.mark.parametrize("fixture", ["drawn", "changed"])
+@pytest.mark.parametrize(("statement", "message"), TAMPERED.items())
+def test_an_assignment_changed_in_the_file_is_named(fixture, statement, message, request):
+    db = request.getfixturevalue(fixture)
+    db.execute(statement)
+    assert any(problem.startswith(message) for problem in problems(db))
+    assert verifying.verify_plan(db).plain()["verified"] is False
+
+
+@pytest.mark.parametrize("fixture", ["drawn", "changed"])
+def test_an_assignment_removed_from_the_file_is_named(fixture, request):
+    db = request.getfixturevalue(fixture)
+    free = db.execute(
+        """SELECT a.assignment_id, p.name, i.name FROM assignments a JOIN people p USING (person_id)
+           JOIN items i USING (item_id) WHERE a.ended_utc IS NULL
+           AND a.assignment_id NOT IN (SELECT assignment_id FROM labels) LIMIT 1"""
+    ).fetchone()
+    assert free is not None
+    db.execute("DELETE FROM assignments WHERE assignment_id = ?", free[:1])
+    (problem,) = problems(db)
+    assert problem.startswith(f"1 in the plan, but not assigned, such as {free[1]} / {free[2]} / ")
+
+
+def test_three_examples_of_many_are_enough(drawn):
+    drawn.execute("DELETE FROM assignments")
+    (problem,) = problems(drawn)
+    assert problem.count(" / ") == 3 * 2
+
+
+@pytest.mark.parametrize("fixture", ["drawn", "changed"])
+def test_another_hash_of_the_plan_is_named(fixture, request):
+    db = request.getfixturevalue(fixture)
+    db.execute("UPDATE studies SET plan_hash = 'other'")
+    assert "the plan drawn again from its seed has another hash" in problems(db)
+
+
+def test_another_seed_of_a_study_that_has_changed_is_named(changed):
+    changed.execute("UPDATE studies SET plan_parameters = json_set(plan_parameters, '$.seed', 4)")
+    assert problems(changed)
+
+
+@pytest.mark.parametrize("parameter", ["seed", "per_item", "calibration"])
+def test_another_parameter_of_the_study_is_named(drawn, parameter):
+    drawn.execute(f"UPDATE studies SET plan_parameters = json_set(plan_parameters, '$.{parameter}', 4)")
+    assert problems(drawn)
+
+
+@pytest.mark.parametrize("fixture", ["drawn", "changed"])
+def test_another_seed_in_the_log_is_named(fixture, request):
+    db = request.getfixturevalue(fixture)
+    db.execute("DROP TRIGGER events_are_never_changed")
+    db.execute("UPDATE events SET details = json_set(details, '$.seed', 4) WHERE action = 'draw plan'")
+    assert "the plan drawn again from its seed has another hash" in problems(db)
+
+
+def test_a_log_that_cannot_be_drawn_from_is_named(drawn):
+    drawn.execute("DROP TRIGGER events_are_never_changed")
+    drawn.execute("UPDATE events SET details = json_set(details, '$.items', json('[]')) WHERE action = 'draw plan'")
+    assert problems(drawn)[0].startswith("the plan cannot be drawn again: There is nothing to plan")
+
+
+@pytest.mark.parametrize(
+    "action", ["join", "remove reviewer", "replace reviewer", "third round", "exclude item", "include item"]
+)
+def test_a_change_removed_from_the_log_is_noticed(changed, action):
+    changed.execute("DROP TRIGGER events_are_never_removed")
+    n_before = verifying.verify_plan(changed).n_changes
+    changed.execute(
+        "DELETE FROM events WHERE event_id = (SELECT min(event_id) FROM events WHERE action = ?)", (action,)
+    )
+    found = verifying.verify_plan(changed)
+    if action.endswith("item"):
+        assert found.n_changes == n_before
+    else:
+        assert found.problems
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("hash", "other"),
+        ("answers", 0),
+        ("staying", ["ben"]),
+    ],
+)
+def test_a_change_told_otherwise_in_the_log_is_named(changed, field, value):
+    tell_otherwise(changed, field, value)
+    assert any(problem.startswith("the change 'remove reviewer' of 2026-11-20T12:00") for problem in problems(changed))
+
+
+def test_a_change_that_cannot_be_made_again_is_named(changed):
+    """Ada cannot both leave and stay."""
+    tell_otherwise(changed, "staying", ["ada", "ben"])
+    assert any("remove reviewer" in problem for problem in problems(changed))
+
+
+def tell_otherwise(db, field, value):
+    """Change one detail of the first removal."""
+    db.execute("DROP TRIGGER events_are_never_changed")
+    db.execute(
+        f"""UPDATE events SET details = json_set(details, '$.{field}', json(?))
+            WHERE event_id = (SELECT min(event_id) FROM events WHERE action = 'remove reviewer')""",
+        (json.dumps(value),),
+    )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"UPDATE assignments SET origin = 'import', position = 99 WHERE {ONE}",
+        f"""INSERT INTO assignments (person_id, item_id, kind, block, position, code, origin)
+            VALUES ({OTHER}, 1, 'fresh', 0, 0, 'SECRET', 'import')""",
+    ],
+)
+def test_an_assignment_that_only_says_it_was_imported_is_named(drawn, statement):
+    drawn.execute(statement)
+    assert problems(drawn)
+
+
+def test_another_application_of_an_item_is_noticed(drawn):
+    drawn.execute("UPDATE items SET application = 'elsewhere' WHERE item_id <= 6")
+    assert problems(drawn)
+
+
+def test_an_anonymised_study_has_no_seed_and_says_so(drawn):
+    drawn.execute("UPDATE studies SET plan_parameters = json_remove(plan_parameters, '$.seed')")
+    with pytest.raises(NotAllowed, match="This study was anonymised, and the seed of its plan was left out"):
+        verifying.verify_plan(drawn)

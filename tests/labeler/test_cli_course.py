@@ -1,0 +1,440 @@
+"""The commands for the life of a study as a person runs them; their data, their remarks and their exit codes."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from labeler.model import Kind, PlanParameters, State
+from labeler.service import assigning, calibrating, coordinating, splits
+from labeler.store import assignments, decisions, events, items, open_database, people
+from tests.labeler.commands import run
+from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, item_name, log, make_study
+
+SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
+INTERIM = "interim, not unblinded"
+LINK = r"http://127\.0\.0\.1:8501/join/[\w-]{32}"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("course")
+    make_study(folder / "study.study", n_items=10, plan=True)
+    make_study(folder / "round.study", n_items=10)
+    with open_database(folder / "round.study") as db:
+        parameters = PlanParameters(seed=3, overlap=0.25, retest=0, calibration=3)
+        assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
+    return folder
+
+
+@pytest.fixture
+def study(made, tmp_path):
+    """Ten items, four reviewers, planned and open."""
+    return Path(shutil.copy(made / "study.study", tmp_path))
+
+
+@pytest.fixture
+def round_(made, tmp_path):
+    """The same in a calibration round of three items."""
+    return Path(shutil.copy(made / "round.study", tmp_path))
+
+
+@pytest.fixture
+def closed(study):
+    """Everything labelled, some of it split, and closed."""
+    label(study, SPLIT)
+    run("state", "close", "--study", study, "--why", "every label is there")
+    return study
+
+
+def label(path, says):
+    with open_database(path) as db:
+        answer_everything(db, says)
+
+
+def asked(path, question, *arguments):
+    """What a service or a store says of the study in a file."""
+    with open_database(path) as db:
+        return question(db, *arguments)
+
+
+def state_of(path):
+    return asked(path, coordinating.get_study).state
+
+
+def last_event(path):
+    with open_database(path) as db:
+        actor, action = log(db)[-1]
+        return actor, action, events.of_actions(db, [action])[-1].details
+
+
+# --- steps
+
+
+def test_a_study_is_led_from_open_to_unblinded_and_each_step_is_logged_with_its_reason(study):
+    label(study, SPLIT)
+    for step, state, action in (
+        ("pause", "paused", "pause study"), ("open", "open", "open study"), ("third", "third", "third round"),
+        ("close", "closed", "close study"), ("unblind", "unblinded", "unblind study"),
+    ):  # fmt: skip
+        result = run("state", step, "--study", study, "--why", f"for {step}")
+        assert result.stdout == ""
+        assert result.stderr.splitlines()[-1] == f"The study is {state}."
+        assert state_of(study) == state
+        actor, what, told = last_event(study)
+        assert (actor, what, told["why"]) == ("owner", action, f"for {step}")
+
+
+def test_a_wrong_step_is_refused_in_one_line_that_names_the_ways(study):
+    result = run("state", "unblind", "--study", study, "--why", "now", code=1)
+    assert result.stderr == (
+        "Error: The study is open; the step unblind is not possible there, only: third, close, pause.\n"
+    )
+    assert state_of(study) is State.OPEN
+
+
+@pytest.mark.parametrize("arguments", [("open",), ("sideways", "--why", "x"), ("close", "--study")])
+def test_a_step_needs_a_reason_and_a_name_that_there_is(study, arguments):
+    run("state", *arguments, *(() if "--study" in arguments else ("--study", study)), code=2)
+    assert state_of(study) is State.OPEN
+
+
+def test_an_empty_reason_is_refused(study):
+    assert "A reason of 1 to 1000 characters" in run("state", "close", "--study", study, "--why", " ", code=1).stderr
+
+
+def test_the_third_round_names_who_it_waits_for_and_what_it_assigned(study):
+    assert "First labels are still missing of ada, ben, cleo, dan" in (
+        run("state", "third", "--study", study, "--why", "split", code=1).stderr
+    )
+    label(study, SPLIT)
+    result = run("state", "third", "--study", study, "--why", "split")
+    rows = [kept for kept in asked(study, assignments.everything) if kept.assignment.kind is Kind.THIRD]
+    assert f"{len(rows)} items were assigned for third labels" in result.stderr
+
+
+def test_closing_says_what_has_no_label(study):
+    result = run("state", "close", "--study", study, "--why", "time is up")
+    n_assigned = len(asked(study, assignments.everything))
+    assert f"{n_assigned} assigned items have no label" in result.stderr
+
+
+def test_to_open_twice_says_so(study):
+    assert run("state", "open", "--study", study, "--why", "x").stderr.startswith("It was open already.")
+
+
+# --- the calibration round
+
+
+def test_the_calibration_round_from_plan_to_opening(round_, tmp_path):
+    names = asked(round_, calibrating.item_names)
+    reference = tmp_path / "reference.csv"
+    pd.DataFrame({"item": names, "label": ["similar", "similar", "dissimilar"]}).to_csv(reference, index=False)
+    result = run("calibration", "--study", round_, "--reference", reference, "--gate", 0.5)
+    assert result.stderr.splitlines()[:2] == ["3 reference labels kept.", INTERIM]
+    assert result.stderr.splitlines()[-1].startswith("Not passed: ada labelled 0 of 3 items; ")
+    label(round_, SPLIT)
+
+    result = run("calibration", "--study", round_, "--json")
+    told = json.loads(result.stdout)
+    assert (told["n_items"], told["n_reference"], told["passed"]) == (3, 3, False)
+    assert {one["reviewer"]: one["with_reference"]["value"] for one in told["reviewers"]} == pytest.approx(
+        {"ada": 2 / 3, "ben": 2 / 3, "cleo": 2 / 3, "dan": 1 / 3}
+    )
+    assert told["not_passed"] == ["agreement with the reference labels of dan is 33%, asked is 50% or more"]
+    assert result.stderr == f"{INTERIM}\n"
+
+    refused = run("state", "open", "--study", round_, "--why", "go on", code=1)
+    assert "The calibration round is not passed: agreement with the reference labels of dan is 33%" in refused.stderr
+    run("state", "open", "--study", round_, "--why", "dan was trained", "--anyway")
+    assert last_event(round_)[2]["calibration"].startswith("not passed: agreement")
+    assert state_of(round_) is State.OPEN
+
+
+def test_the_calibration_round_as_a_table(round_):
+    label(round_, dict.fromkeys(REVIEWERS, "similar"))
+    result = run("calibration", "--study", round_)
+    head, *rows = result.stdout.splitlines()
+    assert head.split("  ") == ["reviewer", "labelled", "of", "equal to the reference"]
+    assert [row.split()[:3] for row in rows] == [[name, "3", "3"] for name in REVIEWERS]
+    assert re.search(r"Percent agreement between the reviewers: 1\.00", result.stderr)
+    assert "Passed." in result.stderr
+
+
+def test_a_gate_on_the_reviewers_among_themselves(round_):
+    run("calibration", "--study", round_, "--gate", 0.9, "--on", "reviewers")
+    label(round_, SPLIT)
+    result = run("calibration", "--study", round_)
+    assert "Not passed: agreement between the reviewers is 50%, asked is 90% or more." in result.stderr
+    assert "cannot be changed any more" in run("calibration", "--study", round_, "--gate", 0.1, code=1).stderr
+
+
+@pytest.mark.parametrize("options", [("--gate", "1.5"), ("--gate", "x"), ("--on", "nothing"), ("--reference", ".")])
+def test_options_of_the_round_that_make_no_sense_are_usage_errors(round_, options):
+    run("calibration", "--study", round_, *options, code=2)
+
+
+def test_a_bad_reference_is_named_with_its_line_and_nothing_is_kept(round_, tmp_path):
+    path = tmp_path / "reference.csv"
+    path.write_text("item,label\nx,perhaps\n")
+    result = run("calibration", "--study", round_, "--reference", path, "--gate", 0.5, code=1)
+    assert result.stderr == f"Error: {path}: line 2: label 'perhaps' is not one of: similar, dissimilar.\n"
+    assert asked(round_, coordinating.get_study).gate is None
+
+
+def test_a_plan_with_a_calibration_round_says_that_it_begins(tmp_path):
+    make_study(tmp_path / "x.study")
+    result = run("plan", "--study", tmp_path / "x.study", "--seed", 1, "--retest", 0, "--calibration", 2, "--json")
+    assert [row["calibration"] for row in json.loads(result.stdout)] == [2] * 4
+    assert "The calibration round has begun." in result.stderr
+    assert state_of(tmp_path / "x.study") is State.CALIBRATION
+    refused = run("plan", "--study", tmp_path / "x.study", "--calibration", 7, code=1)
+    assert "Of 8 items at most 6 can be calibration items, got 7" in refused.stderr
+
+
+# --- single items
+
+
+def test_an_item_is_excluded_and_taken_back_in(study):
+    result = run("exclude", item_name(1), "--study", study, "--why", "cut off")
+    assert (result.stdout, asked(study, items.by_name, item_name(1)).excluded_why) == ("", "cut off")
+    assert result.stderr == f"{item_name(1)} is excluded; the report lists it with the reason.\n"
+    refused = run("exclude", item_name(1), "--study", study, "--why", "again", code=1)
+    assert refused.stderr == f"Error: {item_name(1)} is excluded already: cut off\n"
+    assert run("exclude", item_name(1), "--study", study, "--why", "x", "--undo").stderr.endswith("counts again.\n")
+    assert asked(study, items.by_name, item_name(1)).excluded_why is None
+    assert last_event(study)[:2] == ("owner", "include item")
+
+
+def test_an_item_that_is_not_there_is_named(study):
+    assert "There is no item 'nowhere' in this study" in (
+        run("exclude", "nowhere", "--study", study, "--why", "x", code=1).stderr
+    )
+    run("exclude", item_name(1), "--study", study, code=2)  # without a reason
+
+
+def test_split_items_are_listed_and_decided(closed):
+    found = asked(closed, splits.split_items)
+    result = run("adjudicate", "--study", closed, "--json")
+    assert [row["item"] for row in json.loads(result.stdout)] == [split.item.name for split in found]
+    assert INTERIM in result.stderr
+    name, n_open = found[0].item.name, sum(split.remains for split in found)
+    result = run("adjudicate", name, "dissimilar", "--study", closed, "--why", "two levels")
+    assert result.stderr == f"{name} is decided: dissimilar. {n_open - 1} split items remain.\n"
+    (decision,) = asked(closed, decisions.everything)
+    assert (decision.item, decision.category, decision.why, decision.decided_by) == (
+        name, "dissimilar", "two levels", "owner",
+    )  # fmt: skip
+    rows = {row["item"]: row for row in json.loads(run("adjudicate", "--study", closed, "--json").stdout)}
+    assert rows[name]["decision"] == "dissimilar"
+    assert [row["decision"] for other, row in rows.items() if other != name] == [None] * (len(rows) - 1)
+
+
+def test_split_items_as_a_table_name_no_reviewer(closed):
+    text = run("adjudicate", "--study", closed).stdout
+    assert text.splitlines()[0].split()[0] == "item"
+    assert not re.search(r"\b(ada|ben|cleo|dan|eve)\b", text)
+
+
+def test_to_look_at_split_items_is_logged(closed):
+    n_before = len(asked(closed, log))
+    run("adjudicate", "--study", closed)
+    assert asked(closed, log)[n_before:] == [("owner", "look")]
+
+
+def test_to_look_at_the_calibration_round_is_logged(round_):
+    n_before = len(asked(round_, log))
+    run("calibration", "--study", round_)
+    assert asked(round_, log)[n_before:] == [("owner", "look")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("{split}",), 1, "A decision needs the item, similar or dissimilar, and --why TEXT"),
+        (("{split}", "dissimilar"), 1, "A decision needs the item"),
+        (("{split}", "dissimilar", "--why", " "), 1, "A reason of 1 to 1000 characters"),
+        (("{split}", "not sure", "--why", "x"), 2, "'not sure' is not one of"),
+        (("nowhere", "similar", "--why", "x"), 1, "There is no item 'nowhere'"),
+        (("{agreed}", "similar", "--why", "x"), 1, "is not split: there is nothing to decide"),
+    ],
+)
+def test_a_decision_that_cannot_be_is_refused_in_words(closed, arguments, code, message):
+    split = [one.item.name for one in asked(closed, splits.split_items)]
+    agreed = next(item.name for item in asked(closed, items.all_items) if item.name not in split)
+    given = [argument.format(split=split[0], agreed=agreed) for argument in arguments]
+    assert message in run("adjudicate", *given, "--study", closed, code=code).stderr
+    assert asked(closed, decisions.everything) == []
+
+
+def test_nothing_is_decided_before_closing(study):
+    label(study, SPLIT)
+    name = asked(study, splits.split_items)[0].item.name
+    refused = run("adjudicate", name, "similar", "--study", study, "--why", "x", code=1)
+    assert "to decide a split item is possible only while a study is closed" in refused.stderr
+
+
+# --- people
+
+
+def test_a_reviewer_is_paused_and_goes_on(study):
+    run("reviewers", "pause", "ada", "--study", study, "--why", "on holiday")
+    listed = {row["reviewer"]: row for row in json.loads(run("reviewers", "list", "--study", study, "--json").stdout)}
+    assert (listed["ada"]["paused"], listed["ben"]["paused"]) == (True, False)
+    assert last_event(study) == ("owner", "pause reviewer", {"name": "ada", "why": "on holiday"})
+    assert "ada is paused already." in run("reviewers", "pause", "ada", "--study", study, "--why", "x", code=1).stderr
+    run("reviewers", "resume", "ada", "--study", study)
+    assert not asked(study, people.by_name, "ada").paused
+    assert "ada takes part already." in run("reviewers", "resume", "ada", "--study", study, code=1).stderr
+
+
+def test_a_reviewer_is_removed_in_numbers_without_names_and_comes_back(study):
+    result = run("reviewers", "remove", "ada", "--study", study, "--why", "changed jobs")
+    assert re.match(r"ada: \d+ open items changed hands, \d+ were given up\.", result.stderr)
+    assert not re.search(r"\b(ben|cleo|dan)\b", result.output)
+    assert "bench_" not in result.output
+    assert not asked(study, people.by_name, "ada").active
+    assert "open items changed hands" in run("reviewers", "resume", "ada", "--study", study).stderr
+    assert asked(study, people.by_name, "ada").active
+    run("plan", "--study", study, "--verify")
+
+
+def test_a_successor_gets_a_link_of_their_own(study):
+    result = run("reviewers", "replace", "ada", "eve", "--study", study, "--why", "changed jobs")
+    assert re.fullmatch(rf"eve: {LINK}\n", result.stdout)
+    assert result.stderr.startswith("ada: ")
+    assert asked(study, people.by_name, "eve").active
+    run("plan", "--study", study, "--verify")
+
+
+def test_a_late_joiner_is_told_in_numbers(study):
+    result = run("reviewers", "add", "--study", study, "eve")
+    assert re.fullmatch(rf"eve: {LINK}\n", result.stdout)
+    assert "eve: " in result.stderr
+    assert "open items changed hands" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("pause", "nobody", "--why", "x"), 1),
+        (("remove", "carol", "--why", "x"), 1),
+        (("replace", "ada", "ada", "--why", "x"), 1),
+        (("replace", "ada", "carol", "--why", "x"), 1),
+        (("remove", "ada"), 2),
+        (("pause", "ada"), 2),
+        (("replace", "ada", "eve"), 2),
+    ],
+)
+def test_what_cannot_be_done_about_people_is_refused_and_leaves_no_trace(study, arguments, code):
+    before = (asked(study, log), asked(study, people.all_people))
+    run("reviewers", *arguments, "--study", study, code=code)
+    assert (asked(study, log), asked(study, people.all_people)) == before
+
+
+def test_after_closing_nobody_is_removed(closed):
+    refused = run("reviewers", "remove", "ada", "--study", closed, "--why", "x", code=1)
+    assert "The study is closed: to change who takes part is possible only while" in refused.stderr
+
+
+# --- the plan
+
+
+def test_a_plan_is_verified_after_every_change(study):
+    result = run("plan", "--study", study, "--verify")
+    lines = dict(line.split() for line in result.stdout.splitlines())
+    assert lines["drawn"] == lines["assigned"] == asked(study, coordinating.get_study).plan_hash
+    assert lines["changes"] == "0"
+    assert result.stderr == "Verified: what is assigned follows from the seed and the log.\n"
+    run("reviewers", "remove", "ada", "--study", study, "--why", "left")
+    run("reviewers", "add", "--study", study, "eve")
+    told = json.loads(run("plan", "--study", study, "--verify", "--json").stdout)
+    assert (told["verified"], told["problems"], told["changes"]) == (True, [], 2)
+    assert told["hash_drawn"] != told["hash_now"]
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_plan_that_was_tampered_with_ends_with_exit_code_1_and_names_what(study, options):
+    with open_database(study) as db:
+        db.execute("UPDATE assignments SET position = 99 WHERE assignment_id = 1")
+    result = run("plan", "--study", study, "--verify", *options, code=1)
+    assert "Error: The plan is not what its seed and the log give: 1 assigned at another place, such as" in (
+        result.stderr
+    )
+    if options:
+        assert json.loads(result.stdout)["verified"] is False
+
+
+def test_imported_labels_are_said_to_belong_to_no_plan(study, tmp_path):
+    path = tmp_path / "l.csv"
+    pd.DataFrame([{"item": item_name(1), "reviewer": "zed", "label": "similar"}]).to_csv(path, index=False)
+    run("labels", "--study", study, "--import", path)
+    result = run("plan", "--study", study, "--verify")
+    assert "1 assignments came with imported labels; they belong to no plan." in result.stderr
+
+
+def test_without_a_plan_there_is_nothing_to_verify(tmp_path):
+    make_study(tmp_path / "x.study")
+    refused = run("plan", "--study", tmp_path / "x.study", "--verify", code=1)
+    assert refused.stderr == "Error: There is no plan yet. Draw one first: labeler plan\n"
+
+
+# --- before and after unblinding
+
+
+def looks(path, out):
+    """Every command that shows what pages hide until a study is unblinded."""
+    return [
+        ("report", "--study", path, "--out", out, "--quick"),
+        ("labels", "--study", path, "--export", out / "labels.csv"),
+        ("verdicts", "--study", path, "--only-verdict", "--export", out / "verdicts.csv"),
+    ]
+
+
+@pytest.mark.parametrize("steps", [(), ("pause",), ("close",), ("close", "pause")])
+def test_before_unblinding_report_and_exports_say_interim_on_standard_error_and_are_logged(study, tmp_path, steps):
+    label(study, {"ada": "similar"})
+    for step in steps:
+        run("state", step, "--study", study, "--why", "x")
+    for command in looks(study, tmp_path):
+        n_before = len(asked(study, log))
+        result = run(*command)
+        assert INTERIM in result.stderr.splitlines()
+        assert INTERIM not in result.stdout
+        assert {actor for actor, _ in asked(study, log)[n_before:]} == {"owner"}
+
+
+def test_after_unblinding_they_do_not(closed, tmp_path):
+    run("state", "unblind", "--study", closed, "--why", "the end")
+    for command in looks(closed, tmp_path):
+        n_before = len(asked(closed, log))
+        assert INTERIM not in run(*command).output
+        assert len(asked(closed, log)) > n_before
+
+
+def test_a_report_says_in_its_pages_whether_it_is_interim(closed, tmp_path):
+    run("report", "--study", closed, "--out", tmp_path / "before", "--quick")
+    run("state", "unblind", "--study", closed, "--why", "the paper is due")
+    run("report", "--study", closed, "--out", tmp_path / "after", "--quick")
+    before, after = (json.loads((tmp_path / name / "report.json").read_text()) for name in ("before", "after"))
+    assert (before["study"]["interim"], after["study"]["interim"]) == (True, False)
+    assert after["course"]["unblinded"]["why"] == "the paper is due"
+    assert "the paper is due" in (tmp_path / "after" / "report.md").read_text()
+    assert before["agreement"] == after["agreement"]
+
+
+def test_exported_labels_with_decisions_give_the_same_report_as_the_study(closed, tmp_path):
+    for split in asked(closed, splits.split_items)[:2]:
+        run("adjudicate", split.item.name, "dissimilar", "--study", closed, "--why", "two levels")
+    run("labels", "--study", closed, "--export", tmp_path / "l.csv")
+    exported = pd.read_csv(tmp_path / "l.csv")
+    assert exported["kind"].tolist()[-2:] == ["adjudicated"] * 2
+    run("report", "--study", closed, "--out", tmp_path / "a", "--quick")
+    run("report", "--labels", tmp_path / "l.csv", "--out", tmp_path / "b", "--quick")
+    one, other = (json.loads((tmp_path / name / "report.json").read_text()) for name in "ab")
+    assert one["consensus"] == other["consensus"]
+    assert one["agreement"] == other["agreement"]
+    assert one["consensus"]["majority"]["adjudicated"] == 2

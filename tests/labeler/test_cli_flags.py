@@ -1,0 +1,123 @@
+"""The command that lists flags and comments, and answers them, as a person runs it."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from labeler.cli.common import Commands
+from labeler.cli.flags import flags
+from labeler.model import State
+from labeler.service import inbox, reviewing
+from labeler.store import open_database, studies
+from tests.labeler.conftest import NOW, id_of, log, make_study
+
+labeler = Commands("labeler", commands=[flags])
+COMMENT = "Is a step\na change?\t\x1b[2J\x9b1m"
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(labeler, ["flags", *map(str, arguments)])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def study(tmp_path):
+    """ada flagged an item; ben, a minute later, commented one."""
+    path = tmp_path / "cache.study"
+    make_study(path, plan=True)
+    with open_database(path) as db:
+        for minute, (name, said) in enumerate({"ada": {"flag": True}, "ben": {"comment": COMMENT}}.items()):
+            task = reviewing.desk(db, id_of(db, name)).offers[0]
+            event = {"event_id": name, "code": task.code, "revision": 0, "answer": "dissimilar", "dwell_ms": 900}
+            reviewing.submit(
+                db, id_of(db, name), reviewing.submission_from(event | said), now=NOW.replace(minute=minute)
+            )
+    return path
+
+
+def messages(path):
+    with open_database(path) as db:
+        return {message.reviewer: message for message in inbox.messages(db)}
+
+
+def actions(path):
+    with open_database(path) as db:
+        return log(db)
+
+
+def test_the_list_is_a_table_without_labels_codes_or_what_a_terminal_acts_on(study):
+    said, listed = messages(study), run("--study", study)
+    assert listed.stderr == "interim, not unblinded\n"
+    head, first, second = listed.stdout.splitlines()
+    assert head.split() == [
+        "item", "reviewer", "flag", "comment", "created_utc", "answered", "answers", "last", "answer",
+    ]  # fmt: skip
+    assert first.split()[:2] == [said["ben"].item, "ben"]
+    assert "Is a step a change? [2J 1m" in first
+    assert second.split() == [said["ada"].item, "ada", "True", NOW.isoformat(), "False", "0"]
+    assert listed.stdout.isascii()
+    assert listed.stdout.replace("\n", "").isprintable()
+    assert not [one.code for one in said.values() if one.code in listed.output]
+    assert "similar" not in listed.output
+
+
+def test_the_list_as_json_has_every_text_as_it_was_written(study):
+    said, listed = messages(study), run("--study", study, "--json")
+    run("--study", study, "--answer", said["ada"].item, "Thank\nyou", "--reviewer", "ada")
+    assert json.loads(listed.stdout)[0] == {
+        "item": said["ben"].item, "reviewer": "ben", "flag": False, "comment": COMMENT.strip(),
+        "created_utc": said["ben"].created_utc, "answered": False, "answers": 0, "last answer": None,
+    }  # fmt: skip
+    again = json.loads(run("--study", study, "--json").stdout)
+    assert [(row["reviewer"], row["answered"], row["answers"], row["last answer"]) for row in again] == [
+        ("ben", False, 0, None), ("ada", True, 1, "Thank\nyou"),
+    ]  # fmt: skip
+    assert not [one.code for one in said.values() if one.code in listed.output]
+
+
+def test_listing_is_logged_each_time(study):
+    before = actions(study)
+    run("--study", study)
+    run("--study", study, "--json")
+    assert actions(study) == [*before, ("owner", "list flags"), ("owner", "list flags")]
+
+
+def test_nothing_is_called_interim_once_the_study_is_unblinded(study):
+    with open_database(study) as db:
+        studies.set_state(db, State.UNBLINDED)
+    assert run("--study", study).stderr == ""
+
+
+def test_an_empty_inbox_is_an_empty_table(tmp_path):
+    make_study(tmp_path / "new.study", plan=True)
+    assert run("--study", tmp_path / "new.study").stdout == ""
+    assert run("--study", tmp_path / "new.study", "--json").stdout == "[]\n"
+
+
+def test_an_answer_goes_to_the_reviewer_as_the_owner_of_the_study(study):
+    item = messages(study)["ben"].item
+    done = run("--study", study, "--answer", item, "Judge the steady state.", "--reviewer", "ben")
+    assert (done.stdout, done.stderr) == ("", f"Answered 1 on {item}: to be read under My labels.\n")
+    (reply,) = messages(study)["ben"].replies
+    assert (reply.text, reply.written_by) == ("Judge the steady state.", "owner")
+    assert actions(study)[-1] == ("owner", "answer comment")
+    with open_database(study) as db:
+        (label,) = reviewing.own_labels(db, id_of(db, "ben"))
+    assert label.replies == ("Judge the steady state.",)
+
+
+def test_what_cannot_be_answered_is_refused_in_words_and_not_logged(study):
+    item, before = messages(study)["ben"].item, actions(study)
+    for arguments, words in {
+        ("--answer", "nothing", "?"): "There is no item 'nothing'",
+        ("--answer", item, " "): "The answer is empty",
+        ("--answer", item, "?", "--reviewer", "dan"): f"No reviewer called dan flagged or commented {item}",
+        ("--reviewer", "ada"): "--reviewer goes with --answer ITEM TEXT.",
+    }.items():
+        assert words in run("--study", study, *arguments, code=1).stderr
+    run("--study", study, "--answer", item, code=2)
+    assert actions(study) == before

@@ -1,0 +1,159 @@
+"""The commands that look through the items of a study and make a study of some, as a person runs them."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from labeler.cli import triage
+from labeler.cli.common import Commands
+from labeler.service import curating, identity, judged
+from labeler.store import events, items, open_database, people, studies
+from tests.labeler.conftest import NOW, item_name, make_study
+
+labeler = Commands("labeler", commands=[triage.browse, triage.triage])
+SAID = f"""item,classifier,verdict
+{item_name(0)},mine,dissimilar
+{item_name(0)},yours,similar
+{item_name(1)},mine,dissimilar
+{item_name(1)},yours,dissimilar
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Four items, two of them judged by two classifiers, the third excluded."""
+    path = tmp_path / "cache.study"
+    make_study(path, n_items=4)
+    (tmp_path / "verdicts.csv").write_text(SAID)
+    with open_database(path) as db:
+        judged.import_verdicts(db, tmp_path / "verdicts.csv", None, actor="carol", now=NOW)
+        curating.exclude(db, item_name(2), "twice in it", actor="carol", now=NOW)
+    return path
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(labeler, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def chosen(*options):
+    """The numbers of the items that `browse` lists."""
+    rows = json.loads(run("browse", *options, "--json").stdout)
+    return sorted(int(row["item"].rpartition("=")[2]) for row in rows)
+
+
+def test_browse_prints_the_catalogue_as_a_table_and_how_many_were_chosen(study):
+    done = run("browse", "--study", study, "--text", "bench_0")
+    header, row = done.stdout.splitlines()
+    assert header.split() == [
+        "item", "application", "benchmark", "runs", "iterations", "unit", "spread", "excluded", "mine", "yours",
+    ]  # fmt: skip
+    assert row.startswith(item_name(0)) and row.endswith("dissimilar  similar")
+    assert done.stderr == "interim, not unblinded\n1 of 4 items.\n"
+
+
+def test_browse_prints_json_with_nothing_where_something_is_missing(study):
+    rows = {row["item"]: row for row in json.loads(run("browse", "--study", study, "--json").stdout)}
+    assert (rows[item_name(2)]["excluded"], rows[item_name(2)]["mine"]) == ("twice in it", None)
+    assert 0 < rows[item_name(0)]["spread"] < 0.2
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ((), [0, 1, 2, 3]),
+        (("--application", "example/app0"), [0, 2]),
+        (("--application", "example/app0", "--application", "example/app1"), [0, 1, 2, 3]),
+        (("--verdict", "mine=dissimilar"), [0, 1]),
+        (("--disagree",), [0]),
+        (("--min-spread", 0), [0, 1, 2, 3]),
+        (("--min-spread", 5), []),
+        (("--max-spread", 5), [0, 1, 2, 3]),
+        (("--min-iterations", 60, "--max-iterations", 60), [0, 1, 2, 3]),
+        (("--min-iterations", 61), []),
+        (("--max-iterations", 59), []),
+        (("--verdict", "mine=dissimilar", "--application", "example/app1"), [1]),
+    ],
+)
+def test_every_option_leaves_what_fulfils_it(study, options, expected):
+    assert chosen("--study", study, *options) == expected
+
+
+def test_triage_makes_the_study_lists_its_items_and_prints_the_link(study, tmp_path):
+    new = tmp_path / "split.study"
+    done = run("triage", "--study", study, new, "--verdict", "mine=dissimilar", "--url", "https://bench.example/")
+    *_, first, second, way_in = done.stdout.splitlines()
+    assert (first.split()[0], second.split()[0]) == (item_name(0), item_name(1))
+    assert done.stderr == f"Made {new} with 2 items. Next: labeler reviewers add --study {new} NAME...\n"
+    coordinator, _, link = way_in.partition(": ")
+    assert coordinator == "coordinator" and link.startswith("https://bench.example/join/")
+    with open_database(new) as db:
+        assert [item.name for item in items.all_items(db)] == [item_name(0), item_name(1)]
+        assert studies.get(db).name == "split"
+        assert identity.sign_in(db, link.rpartition("/")[2], now=NOW)
+    with open_database(study) as db:
+        assert events.table(db)[["actor", "action"]].iloc[-1].tolist() == ["owner", "triage"]
+
+
+def test_the_new_study_and_its_coordinator_are_called_as_asked(study, tmp_path):
+    new = tmp_path / "split.study"
+    run("triage", "--study", study, new, "--disagree", "--name", "Split", "--coordinator", "dora")
+    with open_database(new) as db:
+        assert studies.get(db).name == "Split"
+        assert [person.name for person in people.all_people(db)] == ["dora"]
+
+
+def test_excluded_items_stay_behind(study, tmp_path):
+    dry = run("triage", "--study", study, tmp_path / "new.study", "--application", "example/app0", "--dry-run")
+    assert [line.split()[0] for line in dry.stdout.splitlines()[1:]] == [item_name(0)]
+
+
+def test_a_dry_run_only_lists(study, tmp_path):
+    new = tmp_path / "split.study"
+    dry = run("triage", "--study", study, new, "--disagree", "--dry-run", "--json")
+    assert [row["item"] for row in json.loads(dry.stdout)] == [item_name(0)]
+    assert dry.stderr == f"1 items would be in {new}.\n"
+    assert not new.exists()
+    with open_database(study) as db:
+        assert "triage" not in events.table(db)["action"].tolist()
+
+
+def test_with_json_the_link_is_not_among_the_data(study, tmp_path):
+    done = run("triage", "--study", study, tmp_path / "split.study", "--disagree", "--json")
+    assert [row["item"] for row in json.loads(done.stdout)] == [item_name(0)]
+    assert "/join/" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--verdict", "his=similar"), "There are no verdicts of 'his'; there are those of: mine, yours."),
+        (("--verdict", "mine=odd"), "'odd' is no verdict"),
+        (("--application", "x"), "There is no application 'x'"),
+        (("--min-spread", 2, "--max-spread", 1), "name the smaller one first"),
+        (("--text", "nowhere"), "No items were chosen"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_makes_nothing(study, tmp_path, options, words):
+    done = run("triage", "--study", study, tmp_path / "new.study", *options, code=1)
+    assert done.stderr.startswith("Error: ") and words in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "new.study").exists()
+
+
+@pytest.mark.parametrize("text", ["heuristic", "=similar", "mine="])
+def test_a_verdict_needs_a_classifier_and_a_category(study, text):
+    assert "expected CLASSIFIER=VERDICT" in run("browse", "--study", study, "--verdict", text, code=2).stderr
+
+
+def test_a_file_that_is_there_is_not_written_over(study):
+    assert "exists already" in run("triage", "--study", study, study, "--disagree", code=1).stderr
+
+
+@pytest.mark.parametrize("name", ["browse", "triage"])
+def test_the_help_has_an_example_of_itself(name):
+    assert f"Example: labeler {name} --study" in run(name, "--help").output

@@ -1,0 +1,327 @@
+"""The pages Data and Browse under AppTest: files in, items to look through, a study made of some."""
+
+from datetime import UTC, datetime
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labeler.errors import NotAllowed
+from labeler.lifecycle import Action, State, require
+from labeler.model import Role, combined_hash
+from labeler.service import coordinating, curating, identity, judged, sight, triage
+from labeler.store import events, items, open_database, people, studies
+from tests.labeler.conftest import item_name, make_study
+from tests.labeler.ui.test_pages import LIMIT_S, texts
+
+NOW = datetime.now(UTC)
+SAID = f"""item,classifier,verdict
+{item_name(0)},mine,dissimilar
+{item_name(0)},yours,similar
+{item_name(1)},mine,dissimilar
+{item_name(1)},yours,dissimilar
+"""
+RESULT = "[[1.0, 2.0, 1.5], [1.0, 2.0, 3.0]]"
+
+
+def page_of(module: str, path: str, person: str) -> None:
+    from importlib import import_module
+    from pathlib import Path
+
+    import streamlit as st
+
+    from labeler.errors import LabelerError
+    from labeler.store import open_database
+
+    with open_database(Path(path)) as db:
+        try:
+            import_module(f"labeler.ui.coordinator.{module}").render(db, person)
+        except LabelerError as error:
+            st.error(str(error))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A study with four items, two of them judged, and one without any; both are drafts."""
+    folder = tmp_path_factory.mktemp("made")
+    make_study(folder / "four.study", n_items=4)
+    make_study(folder / "empty.study", n_items=0, reviewers=())
+    (folder / "verdicts.csv").write_text(SAID)
+    with open_database(folder / "four.study") as db:
+        judged.import_verdicts(db, folder / "verdicts.csv", None, actor="carol", now=NOW)
+    return folder
+
+
+@pytest.fixture
+def copied(made, tmp_path):
+    """A copy of one of them in a folder of its own."""
+
+    def copy(name):
+        path = tmp_path / "studies" / f"{name}.study"
+        path.parent.mkdir(exist_ok=True)
+        with open_database(made / path.name) as db:
+            db.backup(path)
+        return path
+
+    return copy
+
+
+@pytest.fixture
+def four(copied):
+    return copied("four")
+
+
+@pytest.fixture
+def empty(copied, monkeypatch):
+    monkeypatch.delenv("LABELER_IMPORT_ROOT", raising=False)
+    return copied("empty")
+
+
+def opened(module, path, person="carol"):
+    return checked(AppTest.from_function(page_of, args=(module, str(path), person), default_timeout=LIMIT_S).run())
+
+
+def checked(page):
+    assert [error.message for error in page.exception] == []
+    return page
+
+
+def button(page, label):
+    (found,) = [one for one in page.button if one.label.startswith(label)]
+    return found
+
+
+def set_state(path, state):
+    with open_database(path) as db, db.atomic():
+        studies.set_state(db, state)
+
+
+def names_in(path):
+    with open_database(path) as db:
+        return [item.name for item in coordinating.list_items(db)]
+
+
+def import_folder(page, path):
+    page.text_input[0].set_value(path)
+    return checked(button(page, "Import from the server").click().run())
+
+
+def test_an_upload_is_taken_in_with_a_row_for_every_file(empty):
+    page = opened("data", empty)
+    page.file_uploader[0].set_value(
+        [("a.json", RESULT.encode(), "application/json"), ("b_*_.json", b"{}", "application/json")]
+    ).run()
+    checked(button(page, "Import 2 files").click().run())
+    assert "1 items imported from 2 files" in page.success[0].value
+    assert "Some files were refused" in page.error[0].value
+    rows = page.dataframe[0].value.set_index("file")
+    assert rows.loc["a.json", ["benchmarks", "runs", "iterations"]].tolist() == [1, "2", "3"]
+    assert rows.loc["a.json", "what became of it"] == "1 items imported"
+    assert "fewer than" in rows.loc["a.json", "warnings"]
+    assert rows.loc["b_*_.json", "what became of it"].startswith("refused: not a result file")
+    assert names_in(empty) == ["a"]
+    assert "1 items" in texts(page)
+
+
+def test_files_beside_the_study_can_be_imported_without_an_upload(empty):
+    (empty.parent / "june").mkdir()
+    for name in ("a", "june/b"):
+        (empty.parent / f"{name}.json").write_text(RESULT.replace("3.0", f"3.{len(name)}"))
+    page = import_folder(opened("data", empty), "june")
+    assert page.dataframe[0].value["file"].tolist() == ["june/b.json"]
+    page = import_folder(opened("data", empty), " . ")
+    assert page.dataframe[0].value["what became of it"].tolist() == ["1 items imported", "there already"]
+    assert page.error.len == 0
+    assert names_in(empty) == ["a", "b"]
+
+
+def test_another_folder_is_allowed_by_the_environment(empty, tmp_path, monkeypatch):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "c.json").write_text(RESULT)
+    refused = import_folder(opened("data", empty), str(tmp_path / "results"))
+    assert "lies outside of" in refused.error[0].value
+    monkeypatch.setenv("LABELER_IMPORT_ROOT", str(tmp_path / "results"))
+    assert f"Only what lies below {tmp_path / 'results'}" in texts(opened("data", empty))
+    import_folder(opened("data", empty), str(tmp_path / "results"))
+    assert names_in(empty) == ["c"]
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [("../..", "lies outside of"), ("way-out", "lies outside of"), ("empty.study", "is no result file"),
+     ("june", "there is no such file or folder"), (".", "no result files")],
+)  # fmt: skip
+def test_what_cannot_be_imported_is_said(empty, tmp_path, path, words):
+    (tmp_path / "private").mkdir()
+    (empty.parent / "way-out").symlink_to(tmp_path / "private")
+    page = import_folder(opened("data", empty), path)
+    assert words in page.error[0].value
+    assert names_in(empty) == []
+
+
+def test_no_path_imports_nothing(empty):
+    page = import_folder(opened("data", empty), " ")
+    assert (page.error.len, page.success.len) == (0, 0)
+
+
+@pytest.mark.parametrize("state", [state for state in State if state not in (State.DRAFT, State.PAUSED)])
+def test_there_is_no_import_after_the_draft_and_the_page_says_why(four, state):
+    set_state(four, state)
+    page = opened("data", four)
+    with open_database(four) as db, pytest.raises(Exception) as refusal:
+        require(coordinating.get_study(db), Action.IMPORT)
+    assert page.info[0].value == str(refusal.value)
+    assert (len(page.file_uploader), len(page.button)) == (0, 0)
+    assert "4 items" in texts(page)
+
+
+def items_shown(page):
+    return sorted(int(name.rpartition("=")[2]) for name in page.dataframe[0].value["item"])
+
+
+def pick(page, row):
+    """Pick a row of the table, as a click on its left does."""
+    key = f"found-{combined_hash(page.dataframe[0].value['item'])}"
+    page.session_state[key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    return checked(page.run())
+
+
+def toggle(page, label):
+    (found,) = [one for one in page.toggle if one.label.startswith(label)]
+    return found
+
+
+def test_the_items_are_searched_and_filtered(four):
+    page = opened("browse", four)
+    assert items_shown(page) == [0, 1, 2, 3]
+    page.text_input[0].set_value("BENCH_2").run()
+    assert items_shown(checked(page)) == [2]
+    assert "1 of 4 items" in texts(page)
+    page.text_input[0].set_value("").run()
+    page.multiselect[0].set_value(["example/app1"]).run()
+    assert items_shown(checked(page)) == [1, 3]
+    page.multiselect[0].set_value([]).run()
+    spread, iterations = page.select_slider
+    iterations.set_range(0, 1).run()
+    assert items_shown(checked(page)) == []
+    iterations.set_range(1, 60).run()
+    spread.set_range(0.5, 1.0).run()
+    assert items_shown(checked(page)) == []
+
+
+def test_verdicts_choose_in_a_draft(four):
+    page = opened("browse", four)
+    assert page.dataframe[0].value.columns.tolist()[-2:] == ["mine", "yours"]
+    page.selectbox[0].set_value("mine").run()
+    assert items_shown(checked(page)) == []  # none similar
+    page.radio[0].set_value("dissimilar").run()
+    assert items_shown(checked(page)) == [0, 1]
+    toggle(page, "Only where").set_value(True).run()
+    assert items_shown(checked(page)) == [0]
+
+
+def test_nothing_of_a_verdict_reaches_the_browser_while_it_is_hidden(four):
+    words = ("mine", "yours", "dissimilar", "Verdict of", "disagree")
+    assert "mine" in everything(opened("browse", four))
+    set_state(four, State.OPEN)
+    page = opened("browse", four)
+    assert [word for word in words if word in everything(page)] == []
+    assert "Hidden until the study is unblinded: verdicts" in texts(page)
+    page = pick(page, 0)
+    assert [word for word in words if word in everything(page)] == []
+    set_state(four, State.UNBLINDED)
+    assert "mine" in everything(opened("browse", four))
+
+
+def test_who_labels_and_coordinates_sees_no_verdict_in_a_draft_either(four):
+    with open_database(four) as db, db.atomic():
+        people.add(db, "both", [Role.REVIEWER, Role.COORDINATOR], NOW.isoformat())
+        why = sight.why_not(db, "both", Action.SEE_VERDICTS)
+    page = opened("browse", four, "both")
+    assert "mine" not in everything(page)
+    assert why in texts(page)
+    assert not [button for button in page.button if "Make a study" in button.label]
+    with open_database(four) as db, pytest.raises(NotAllowed, match="shown to you only once it is"):
+        triage.make_beside(db, [item_name(0)], "Split", coordinator="both", now=NOW)
+    assert not four.with_name("Split.study").exists()
+
+
+def everything(page):
+    """All that was sent to the browser, but for the package's own words."""
+    sent = [element.proto for element in page.main if element.proto is not None]
+    return "\n".join([texts(page), *(proto.SerializeToString().decode("latin-1") for proto in sent)])
+
+
+def test_a_picked_item_shows_its_runs_and_is_taken_out_with_a_reason_and_back_in(four):
+    page = pick(opened("browse", four), 1)
+    name = page.dataframe[0].value["item"].iloc[1]
+    assert name in [text.value for text in page.text]
+    assert len(page.get("image")) == 1
+    button(page, "Exclude").click().run()
+    assert "reason" in page.error[0].value
+    page.text_input(key=f"why-exclude-{name}").set_value("measured <b>twice</b>").run()
+    checked(button(page, "Exclude").click().run())
+    assert f"{name}\nExcluded: measured <b>twice</b>" in [text.value for text in page.text]
+    assert page.dataframe[0].value["excluded"].dropna().tolist() == ["measured <b>twice</b>"]
+    toggle(page, "With excluded").set_value(False).run()
+    assert name not in page.dataframe[0].value["item"].tolist()
+    assert len(page.get("image")) == 0
+    page = pick(opened("browse", four), 1)
+    page.text_input(key=f"why-include-{name}").set_value("it was not").run()
+    checked(button(page, "Take back in").click().run())
+    assert page.dataframe[0].value["excluded"].dropna().tolist() == []
+    with open_database(four) as db:
+        log = events.table(db)[["actor", "action"]].to_numpy().tolist()
+    assert log[-2:] == [["carol", "exclude item"], ["carol", "include item"]]
+
+
+def test_another_choice_of_items_lets_go_of_the_picked_row(four):
+    page = pick(opened("browse", four), 0)
+    assert len(page.get("image")) == 1
+    page.text_input[0].set_value("bench_3").run()
+    assert len(checked(page).get("image")) == 0
+
+
+def make(page, name):
+    next(one for one in page.text_input if one.label.startswith("Name of a new study")).set_value(name).run()
+    return checked(button(page, "Make a study").click().run())
+
+
+def test_the_items_that_are_shown_become_a_study_without_the_excluded_one(four):
+    with open_database(four) as db:
+        curating.exclude(db, item_name(0), "measured twice", actor="carol", now=NOW)
+    page = opened("browse", four)
+    page.multiselect[0].set_value(["example/app0"]).run()
+    assert items_shown(page) == [0, 2]
+    assert button(page, "Make a study").label == "Make a study from these 1 items"
+    page = make(page, "Only two")
+    path = four.with_name("Only two.study")
+    command, way_in = page.code[0].value.splitlines()
+    assert command == f"labeler serve --study '{path}'"
+    with open_database(path) as new:
+        assert [item.name for item in items.all_items(new)] == [item_name(2)]
+        assert identity.sign_in(new, way_in.removeprefix("/join/"), now=NOW)
+        assert [person.name for person in people.all_people(new)] == ["carol"]
+
+
+def test_verdicts_come_along_where_they_are_shown(four):
+    make(opened("browse", four), "All")
+    with open_database(four.with_name("All.study")) as new:
+        assert set(judged.verdict_table(new)["classifier"]) == {"mine", "yours"}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("", "cannot be the name"), ("../x", "cannot be the name"), ("four", "exists already"), (".x", "cannot be")],
+)
+def test_a_name_that_cannot_be_makes_no_file(four, name, words):
+    before = sorted(four.parent.iterdir())
+    page = make(opened("browse", four), name)
+    assert words in page.error[0].value
+    assert len(page.code) == 0
+    assert sorted(four.parent.iterdir()) == before
+
+
+def test_a_study_without_items_has_nothing_to_make_a_study_of(empty):
+    page = opened("browse", empty)
+    assert "0 of 0 items" in texts(page)
+    assert button(page, "Make a study").disabled

@@ -1,0 +1,237 @@
+"""What coordinators' pages send in each state of a study, against the table in `labeler.lifecycle`.
+
+One study holds labels with comments, verdicts, a calibration round, third labels and a decision. It is put into each
+state as it is, so that nothing but the state decides what is shown.
+"""
+
+import base64
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labeler.lifecycle import ALLOWED, SIGHTS, Action, Step
+from labeler.model import Category, PlanParameters, Role, State
+from labeler.service import assigning, calibrating, computing, course, identity, inbox, judged, reviewing, splits
+from labeler.service.so_far import agreement_so_far
+from labeler.store import items, open_database, studies
+from labeler.ui import app
+from labeler.ui.coordinator import figures
+from tests.labeler.conftest import NOW, id_of, item_name, make_study
+from tests.labeler.ui.test_pages import LIMIT_S, coordinator_page
+
+NAMES, COORDINATOR, BOTH = ("Zebedee", "Yolanda", "Xanthippe"), "carol", "dora"
+N_ITEMS = 16
+COMMENT, REPLY, DECISION = "plover", "bittern", "ibis"
+CLASSIFIERS = ("oracle", "heuristic")
+CASES = [*((state, None) for state in State if state is not State.PAUSED), (State.PAUSED, State.OPEN),
+         (State.PAUSED, State.CLOSED)]  # fmt: skip
+HIDING = {"Browse", "Calibration", "Progress", "Inbox", "Splits", "Verdicts", "Item", "Figures", "Report"}
+WITH_NAMES = {"Study", "People", "Plan", "Calibration", "Progress"}  # who takes part and how far they are: no answers
+SHOWN_ON = {
+    Action.SEE_AGREEMENT: {"Progress", "Splits"},
+    Action.SEE_CALIBRATION: {"Calibration"},
+    Action.SEE_VERDICTS: {"Browse", "Verdicts", "Item", "Figures"},
+    Action.SEE_NAMES: {"Inbox"},
+}
+YOU_REVIEW_TOO = "You are a reviewer of this study as well"
+
+
+def answer_all(db, *, unlike_others):
+    """Everybody answers all they have, each time with a comment; one sees every fourth item unlike the others."""
+    for name in (*NAMES, BOTH):
+        while offers := reviewing.desk(db, id_of(db, name)).offers:
+            number = int(items.by_id(db, offers[0].item_id).name.rpartition("=")[2])
+            is_odd = number % 2 != (name == unlike_others and number % 4 == 0)
+            event = {"event_id": f"{name}-{offers[0].code}", "code": offers[0].code, "revision": 0, "dwell_ms": 900}
+            said = event | {"answer": "dissimilar" if is_odd else "similar", "comment": COMMENT}
+            reviewing.submit(db, id_of(db, name), reviewing.submission_from(said), now=NOW)
+
+
+def take(db, *steps, anyway=False):
+    for step in steps:
+        course.move(db, step, why="because", anyway=anyway, actor=COORDINATOR, now=NOW)
+
+
+def live_through(db):
+    """From a plan to unblinding."""
+    parameters = PlanParameters(seed=1, overlap=0.25, retest=0, calibration=3)
+    assigning.confirm_plan(db, parameters, actor=COORDINATOR, now=NOW)
+    reference = dict.fromkeys(calibrating.item_names(db), Category.SIMILAR)
+    calibrating.set_reference(db, reference, actor=COORDINATOR, now=NOW)
+    answer_all(db, unlike_others=NAMES[0])
+    take(db, Step.OPEN, anyway=True)
+    answer_all(db, unlike_others=NAMES[1])
+    take(db, Step.THIRD)
+    answer_all(db, unlike_others=NAMES[1])
+    take(db, Step.CLOSE)
+    (first, *_) = splits.split_items(db)
+    splits.adjudicate(db, first.item.name, Category.SIMILAR, DECISION, actor=COORDINATOR, now=NOW)
+    inbox.reply(db, inbox.messages(db)[0].code, REPLY, actor=COORDINATOR, now=NOW)
+    take(db, Step.UNBLIND)
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory):
+    """The file of a study that went through everything."""
+    folder = tmp_path_factory.mktemp("gates")
+    path, said = folder / "lived.study", folder / "oracle.csv"
+    make_study(path, n_items=N_ITEMS, reviewers=NAMES)
+    rows = (f"{item_name(number)},oracle,{'similar' if number % 4 else 'dissimilar'}" for number in range(N_ITEMS))
+    said.write_text("\n".join(["item,classifier,verdict", *rows]))
+    with open_database(path) as db:
+        computing.compute_verdicts(db, actor=COORDINATOR)
+        judged.import_verdicts(db, said, None, actor=COORDINATOR, now=NOW)
+        identity.add_person(db, BOTH, [Role.REVIEWER, Role.COORDINATOR], actor=COORDINATOR, now=NOW)
+        live_through(db)
+    return path
+
+
+@pytest.fixture(scope="module")
+def agreement(lived):
+    """The two numbers of agreement in every way of writing them; none is one that a form begins with."""
+    with open_database(lived) as db:
+        found = agreement_so_far(db)
+    told = (found.percent, found.kappa)
+    assert not [one for one in told if one.value < 0 or round(one.value * 100) % 5 == 0]
+    forms = [form for one in told for form in (f"{one.value:.3f}", f"{one.value:.1%}", calibrating.in_words(one))]
+    return re.compile(r"(?<![\d.])(" + "|".join(map(re.escape, forms)) + r")(?!\d)|items agreed|majority nor")
+
+
+@pytest.fixture
+def study(lived, tmp_path):
+    """A copy in the state asked for."""
+
+    def in_state(state, before_pause):
+        path = tmp_path / f"{state}.study"
+        with open_database(lived) as db:
+            db.backup(path)
+        with open_database(path) as db:
+            studies.set_state(db, state, before_pause)
+        return path
+
+    return in_state
+
+
+def nodes(block):
+    yield block
+    for child in getattr(block, "children", {}).values():
+        yield from nodes(child)
+
+
+def words_of_picture(url):
+    svg = base64.b64decode(url.removeprefix("data:image/svg+xml;base64,")).decode()
+    return " ".join(map("".join, re.findall(r'>([^<]+)<|aria-label="([^"]*)"', svg)))
+
+
+def pieces(page):
+    """Everything a page run sends: a text for each element, and for each row of a table."""
+    for node in nodes(page._tree):
+        if node.type == "dataframe":
+            for row in node.value.to_dict("records"):
+                yield " ".join(f"{column}: {value}" for column, value in row.items())
+        elif node.type in {"image", "imgs"}:
+            yield from (f"{image.caption} {words_of_picture(image.url)}" for image in node.proto.imgs)
+        else:
+            yield str(getattr(node, "proto", ""))
+
+
+def turned(page):
+    """The page as it opens, with a row picked in every table, with other options of all choices, and its last part."""
+    yield page
+    for table in [table for table in page.dataframe if table.key]:
+        page.session_state[table.key] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+        yield page.run()
+    for kind in ("selectbox", "radio"):
+        for place in range(len(getattr(page, kind))):
+            widgets = getattr(page, kind)
+            if place < len(widgets) and not widgets[place].proto.form_id:
+                for option in widgets[place].options[1:3]:
+                    yield getattr(page, kind)[place].set_value(option).run()
+    for place in range(len(page.toggle)):
+        yield page.toggle[place].set_value(not page.toggle[place].value).run()
+    for number in [number for number in page.number_input if number.label.startswith("Page of")]:
+        yield number.set_value(number.max).run()
+
+
+def sent(path, person):
+    """What every page sends to a coordinator who tries everything, by title."""
+    everything = {}
+    for title, module in app.COORDINATOR_PAGES.items():
+        name = module.__name__.rpartition(".")[2]
+        page = AppTest.from_function(coordinator_page, args=(name, str(path), person), default_timeout=LIMIT_S)
+        page.session_state["report-made"] = True  # as in a window in which the report was shown once
+        everything[title] = []
+        for version in turned(page.run()):
+            assert [error.message for error in version.exception] == []
+            everything[title] += pieces(version)
+    return everything
+
+
+def is_told(title, piece, agreement):
+    """What of the things that can be hidden a piece of a page tells."""
+    has_name, has_category = any(name in piece for name in NAMES), "similar" in piece
+    signs = {
+        Action.SEE_AGREEMENT: bool(agreement.search(piece)) or (has_category and COMMENT in piece),
+        Action.SEE_CALIBRATION: "equal to the reference:" in piece or "between reviewers:" in piece,
+        Action.SEE_VERDICTS: (has_category and any(name in piece for name in CLASSIFIERS))
+        or figures.BY_APPLICATION in piece
+        or figures.BY_BENCHMARK.partition("'")[0] in piece,
+        Action.SEE_NAMES: has_name and (title not in WITH_NAMES or has_category or COMMENT in piece),
+    }
+    return {sight for sight, tells in signs.items() if tells}
+
+
+def shows_report(everything):
+    return any(all(name in piece for name in (*NAMES, *CLASSIFIERS, "Fleiss")) for piece in everything["Report"])
+
+
+def told(everything, agreement):
+    """The pages that tell each of these things; a page with the whole report is left out."""
+    on = {sight: set() for sight in SIGHTS}
+    for title, texts in everything.items():
+        if title == "Report" and shows_report(everything):
+            continue
+        for sight in set().union(*(is_told(title, piece, agreement) for piece in texts)):
+            on[sight].add(title)
+    return on
+
+
+def case_name(value):
+    return "" if value is None else str(value)
+
+
+@pytest.mark.parametrize(("state", "before_pause"), CASES, ids=case_name)
+def test_a_coordinator_is_told_exactly_what_the_table_allows(study, agreement, state, before_pause):
+    everything = sent(study(state, before_pause), COORDINATOR)
+    phase = before_pause or state
+    expected = {sight: SHOWN_ON[sight] if phase in ALLOWED[sight] else set() for sight in SIGHTS}
+    assert told(everything, agreement) == expected
+    assert shows_report(everything) == (phase in ALLOWED[Action.SEE_NAMES])
+    assert any(COMMENT in piece for piece in everything["Inbox"])
+
+
+@pytest.mark.parametrize(("state", "before_pause"), CASES, ids=case_name)
+def test_who_labels_and_coordinates_is_told_nothing_before_unblinding_and_why(study, agreement, state, before_pause):
+    everything, is_unblinded = sent(study(state, before_pause), BOTH), state is State.UNBLINDED
+    assert told(everything, agreement) == {sight: SHOWN_ON[sight] if is_unblinded else set() for sight in SIGHTS}
+    assert shows_report(everything) == is_unblinded
+    for word in (COMMENT, REPLY, DECISION):
+        assert any(word in piece for texts in everything.values() for piece in texts) == is_unblinded, word
+    why = {title for title, texts in everything.items() if any(YOU_REVIEW_TOO in piece for piece in texts)}
+    assert why == (set() if is_unblinded else HIDING)
+
+
+@pytest.mark.parametrize("figure", [figures.BY_APPLICATION, figures.BY_BENCHMARK])
+def test_a_figure_of_measures_that_is_asked_for_by_name_is_not_sent_before_unblinding(study, figure):
+    captions = {}
+    for state in (State.OPEN, State.UNBLINDED):
+        path = str(study(state, None))
+        page = AppTest.from_function(coordinator_page, args=("figures", path, COORDINATOR), default_timeout=LIMIT_S)
+        page.session_state["figure"] = figure
+        assert [error.message for error in page.run().exception] == []
+        captions[state] = [image.caption for images in page.get("image") for image in images.proto.imgs]
+    asked_for = figure.partition(": ")[2].capitalize()
+    assert {state: asked_for in of_state for state, of_state in captions.items()} == {
+        State.OPEN: False, State.UNBLINDED: True,
+    }  # fmt: skip

@@ -1,0 +1,695 @@
+"""How a study goes on in the browser: its steps, who takes part, the calibration round and split items."""
+
+from datetime import UTC, datetime
+
+import pytest
+from streamlit.runtime.memory_media_file_storage import MediaFileKind, MemoryMediaFileStorage
+from streamlit.testing.v1 import AppTest
+
+from labeler import lifecycle
+from labeler.lifecycle import Step
+from labeler.model import Category, Gate, PlanParameters, Role, State
+from labeler.service import (
+    assigning,
+    calibrating,
+    coordinating,
+    course,
+    exchange,
+    identity,
+    reporting,
+    reviewing,
+    splits,
+    staffing,
+)
+from labeler.store import assignments, decisions, events, items, open_database, people, studies
+from labeler.ui.coordinator.life import MEANS
+from labeler.ui.coordinator.part import CHANGES
+from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
+from tests.labeler.ui.test_evidence_pages import pictures
+from tests.labeler.ui.test_pages import LIMIT_S, app_page, coordinator_page, opened, reviewer_page, texts
+
+TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
+BOTH = "dora"  # labels and coordinates
+WITH_CALIBRATION = PlanParameters(seed=1, overlap=0.25, retest=0, calibration=2)
+SAID = {"ada": "dissimilar", "ben": "similar", "cleo": "similar", "dan": "similar"}
+HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ `c`"
+NO_REASON = "A reason of 1 to 1000 characters is needed"
+PAUSE, RESUME, REMOVE, REPLACE = CHANGES
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Closed study files: one open, where dora has no items, and one in its calibration round, where she has."""
+    folder = tmp_path_factory.mktemp("life")
+    for name, parameters in (("open", PARAMETERS), ("calibration", WITH_CALIBRATION)):
+        make_study(folder / f"{name}.study")
+        with open_database(folder / f"{name}.study") as db:
+            if name == "open":
+                assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
+            identity.add_person(db, BOTH, [Role.REVIEWER, Role.COORDINATOR], actor="carol", now=NOW)
+            if name == "open":
+                staffing.pause(db, BOTH, why="later", actor="carol", now=NOW)
+            else:
+                assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
+    return folder
+
+
+@pytest.fixture
+def copied(made, tmp_path):
+    def copy(name):
+        with open_database(made / f"{name}.study") as db:
+            db.backup(tmp_path / f"{name}.study")
+        return tmp_path / f"{name}.study"
+
+    return copy
+
+
+@pytest.fixture
+def path(copied):
+    """A study that is open, and labelled by nobody."""
+    return copied("open")
+
+
+@pytest.fixture
+def calibrated(copied):
+    """A study in its calibration round, in which nobody has answered."""
+    return copied("calibration")
+
+
+@pytest.fixture
+def app(monkeypatch):
+    """Open one page of the whole application, where refusals are said in words; the first page has no address."""
+
+    def open_page(path, url="", name="carol", role=Role.COORDINATOR):
+        monkeypatch.setenv("LABELER_STUDY", str(path))
+        with open_database(path) as db:
+            token = identity.sign_in(db, identity.invite(db, name, role, actor="test", now=TODAY), now=TODAY)
+        page = AppTest.from_function(app_page, args=(token,), default_timeout=LIMIT_S).run()
+        (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == url]
+        return fine(page.run())
+
+    return open_page
+
+
+def fine(page):
+    assert [error.message for error in page.exception] == []
+    return page
+
+
+def open_page(module, path, person="carol"):
+    return opened(coordinator_page, module, path, person)
+
+
+def labelled(widgets, label):
+    (found,) = [one for one in widgets if one.label == label]
+    return found
+
+
+def press(page, label):
+    return fine(labelled(page.button, label).click().run())
+
+
+def errors(page):
+    return [error.value for error in page.error]
+
+
+def take(path, *steps, anyway=False):
+    with open_database(path) as db:
+        for step in steps:
+            course.move(db, step, why="because", anyway=anyway, actor="carol", now=TODAY)
+
+
+def answer_all(path, says=SAID):
+    with open_database(path) as db:
+        answer_everything(db, says)
+
+
+def study_of(path):
+    with open_database(path) as db:
+        return coordinating.get_study(db)
+
+
+def log_of(path):
+    with open_database(path) as db:
+        return log(db)
+
+
+def step_on(page, step, why):
+    """Choose a step on the page Study, give the reason and take it."""
+    state = next(radio for radio in page.radio if radio.label == "Next step").key.removeprefix("step-")
+    page.radio(key=f"step-{state}").set_value(step)
+    page.text_input(key=f"why-{state}").set_value(why)
+    return press(page, "Take this step")
+
+
+# the page Study
+
+
+@pytest.mark.parametrize("state", State)
+def test_the_study_page_offers_the_steps_that_are_possible_and_no_other(path, state):
+    with open_database(path) as db:
+        studies.set_state(db, state, State.OPEN if state is State.PAUSED else None)
+    offered = labelled(open_page("study", path).radio, "Next step").options
+    assert offered == [MEANS[step] for step in lifecycle.possible(study_of(path))]
+
+
+def test_a_whole_life_is_lived_on_the_study_page_and_every_step_is_logged_with_who_and_why(calibrated):
+    everybody, page = dict.fromkeys((*REVIEWERS, BOTH), "similar"), open_page("study", calibrated)
+    ways = [
+        (everybody, Step.OPEN, State.OPEN), (everybody | SAID, Step.THIRD, State.THIRD),
+        (everybody, Step.CLOSE, State.CLOSED), ({}, Step.UNBLIND, State.UNBLINDED),
+    ]  # fmt: skip
+    for says, step, state in ways:
+        answer_all(calibrated, says)
+        step_on(page, step, f"reason to {step}")
+        assert study_of(calibrated).state is state
+        assert f"State: {state}." in texts(page)
+    with open_database(calibrated) as db:
+        logged = [(one.actor, one.action, one.details["why"]) for one in events.of_actions(db, course.ACTIONS)]
+    actions = ("open study", "third round", "close study", "unblind study")
+    assert logged == [("carol", action, f"reason to {way[1]}") for action, way in zip(actions, ways, strict=True)]
+
+
+@pytest.mark.parametrize("why", ["", "  ", "x" * 1001])
+@pytest.mark.parametrize("step", [Step.CLOSE, Step.PAUSE])
+def test_a_step_without_a_reason_is_refused_in_words(app, path, step, why):
+    page = step_on(app(path), step, why)
+    (error,) = errors(page)
+    assert error.startswith(NO_REASON)
+    assert study_of(path).state is State.OPEN
+
+
+def test_a_pause_stops_labelling_and_leads_back_to_where_the_study_was(calibrated):
+    page = step_on(open_page("study", calibrated), Step.PAUSE, "a holiday")
+    with open_database(calibrated) as db:
+        assert "paused" in reviewing.desk(db, id_of(db, "ada")).closed
+    assert labelled(page.radio, "Next step").options == [MEANS[Step.OPEN]]
+    step_on(page, Step.OPEN, "it is over")
+    assert study_of(calibrated).state is State.CALIBRATION
+    with open_database(calibrated) as db:
+        assert not reviewing.desk(db, id_of(db, "ada")).closed
+
+
+def test_the_third_round_is_refused_in_words_while_first_labels_are_missing(app, path):
+    answer_all(path, {"ada": "similar"})
+    page = step_on(app(path), Step.THIRD, "all are there")
+    (error,) = errors(page)
+    assert error.startswith("First labels are still missing of ben, cleo, dan.")
+    assert study_of(path).state is State.OPEN
+
+
+def test_what_a_step_led_to_is_said_once(path):
+    page = step_on(open_page("study", path), Step.CLOSE, "done")
+    assert [info.value for info in page.info] == ["20 assigned items have no label, and get none any more."]
+    assert len(fine(page.run()).info) == 0
+    page = step_on(open_page("study", path), Step.UNBLIND, "done")
+    assert len(page.info) == 0
+
+
+def test_a_step_that_somebody_else_took_meanwhile_is_not_taken_for_the_next_one(app, path):
+    page = app(path)
+    page.text_input(key="why-open").set_value("all have labelled")
+    page.radio(key="step-open").set_value(Step.CLOSE)
+    take(path, Step.CLOSE)
+    press(page, "Take this step")
+    assert study_of(path).state is State.CLOSED
+    assert errors(page)[0].startswith(NO_REASON)
+
+
+def test_a_round_that_is_not_passed_is_left_only_by_saying_so(app, calibrated):
+    page = step_on(app(calibrated), Step.OPEN, "time is short")
+    (error,) = errors(page)
+    assert "The calibration round is not passed: ada labelled 0 of 2 items" in error
+    assert study_of(calibrated).state is State.CALIBRATION
+    labelled(page.checkbox, "Open though the calibration round is not passed").check()
+    step_on(page, Step.OPEN, "time is short")
+    assert study_of(calibrated).state is State.OPEN
+    with open_database(calibrated) as db:
+        (opening,) = events.of_actions(db, ["open study"])
+    assert opening.details["calibration"].startswith("not passed: ada labelled 0 of 2 items")
+
+
+def test_who_labels_as_well_is_not_told_what_the_calibration_round_reached_when_it_cannot_be_left(app, calibrated):
+    with open_database(calibrated) as db:
+        calibrating.set_gate(db, Gate("reference", 0.9), actor="carol", now=NOW)
+        calibrating.set_reference(
+            db, dict.fromkeys(calibrating.item_names(db), Category.SIMILAR), actor="carol", now=NOW
+        )
+    answer_all(calibrated, SAID | {BOTH: "similar"})
+    page = step_on(app(calibrated, name=BOTH, url="study"), Step.OPEN, "all have labelled")
+    assert study_of(calibrated).state is State.CALIBRATION
+    assert not [word for word in ("ada", "is 0%") if word in errors(page)[0]]
+
+
+@pytest.mark.parametrize("person", ["carol", BOTH])
+def test_nobody_is_told_which_items_are_split_before_the_study_is_closed(path, person):
+    answer_all(path)
+    page = step_on(open_page("study", path, person), Step.THIRD, "all have labelled")
+    with open_database(path) as db:
+        names = [split.item.name for split in splits.split_items(db)]
+    assert names
+    assert not [name for name in names if name in texts(page)]
+
+
+def test_nobody_is_told_how_many_items_are_split_before_the_study_is_closed(path):
+    answer_all(path)
+    page = step_on(open_page("study", path), Step.THIRD, "all have labelled")
+    with open_database(path) as db:
+        n_third = sum(row.assignment.kind == "third" for row in assignments.everything(db))
+    assert n_third
+    told = texts(page) + labelled_log(page)["details"].iloc[-1]
+    assert f"{n_third} items were assigned" not in told
+    assert f'"assignments": {n_third}' not in told
+
+
+def labelled_log(page):
+    return next(table.value for table in page.dataframe if "action" in table.value)
+
+
+def offered_file(page, label):
+    """The address of what a button downloads; it follows from content and name."""
+    return labelled(page.get("download_button"), label).proto.url
+
+
+def address_of(text, name):
+    storage = MemoryMediaFileStorage("/mock/media")
+    return storage.get_url(storage.load_and_get_id(text.encode(), "text/plain", MediaFileKind.DOWNLOADABLE, name))
+
+
+def test_the_log_is_shown_and_downloaded_whole_by_a_coordinator(path):
+    answer_all(path)
+    take(path, Step.CLOSE)
+    page = open_page("study", path)
+    with open_database(path) as db:
+        whole = coordinating.event_log(db)
+    assert labelled_log(page).to_csv() == whole.to_csv()
+    assert '"why": "because"' in whole["details"].iloc[-1]
+    assert offered_file(page, "Download the log (CSV)") == address_of(reporting.as_csv(whole), "events.csv")
+
+
+def test_who_labels_as_well_gets_the_log_without_details_until_the_study_is_unblinded(path):
+    answer_all(path)
+    take(path, Step.CLOSE)
+    with open_database(path) as db:
+        split = splits.split_items(db)[0].item.name
+        splits.adjudicate(db, split, Category.SIMILAR, "a step", actor="carol", now=TODAY)
+        whole = coordinating.event_log(db)
+    page, bare = open_page("study", path, BOTH), whole.drop(columns="details")
+    assert labelled_log(page).to_csv() == bare.to_csv()
+    assert offered_file(page, "Download the log (CSV)") == address_of(reporting.as_csv(bare), "events.csv")
+    take(path, Step.UNBLIND)
+    assert "a step" in labelled_log(open_page("study", path, BOTH)).to_csv()
+
+
+# the page People
+
+
+def change(page, name, what, *, why="because", successor=""):
+    """Fill in the form for changes and send it."""
+    labelled(page.selectbox, "Reviewer").set_value(name)
+    labelled(page.radio, "Change").set_value(what)
+    labelled(page.text_input, "Successor (a new name, or another reviewer)").set_value(successor)
+    labelled(page.text_input, "Why (kept in the log, shown in reports)").set_value(why)
+    return press(page, "Make this change")
+
+
+def person(path, name):
+    with open_database(path) as db:
+        return people.by_name(db, name)
+
+
+def n_offered(path, name):
+    with open_database(path) as db:
+        return reviewing.desk(db, id_of(db, name)).progress.n_assigned
+
+
+def others_named(page, *known):
+    """Reviewers who are named in what the page says; its lists name everyone."""
+    return [name for name in (*REVIEWERS, BOTH) if name not in known and name in texts(page)]
+
+
+def test_a_pause_of_one_reviewer_keeps_their_items_and_ends_when_told(path):
+    page = change(open_page("people", path), "ada", PAUSE, why="on leave")
+    assert page.success[0].value == "ada: no item changed hands."
+    assert page.dataframe[0].value.set_index("name")["paused"].to_dict()["ada"]
+    with open_database(path) as db:
+        assert reviewing.desk(db, id_of(db, "ada")).closed.startswith("You are paused")
+        (event,) = [one for one in events.of_actions(db, ["pause reviewer"]) if one.details["name"] == "ada"]
+    assert (event.actor, event.details["why"]) == ("carol", "on leave")
+    change(page, "ada", RESUME)
+    assert not person(path, "ada").paused
+    assert n_offered(path, "ada") == 5
+    assert log_of(path)[-1] == ("carol", "resume reviewer")
+
+
+@pytest.mark.parametrize("actor", ["carol", BOTH])
+def test_who_leaves_is_out_at_once_and_nobody_is_told_who_got_the_items(app, path, actor):
+    hers = app(path, name="ada", role=Role.REVIEWER)
+    page = change(open_page("people", path, actor), "ada", REMOVE, why="has left")
+    assert page.success[0].value == "ada: 3 open items changed hands, 2 were given up."
+    assert others_named(page, "ada", actor) == []
+    assert not person(path, "ada").active
+    assert errors(fine(hers.run())) == ["You are not signed in, or no longer. Open your sign-in link again."]
+    with open_database(path) as db:
+        assert sum(reviewing.desk(db, id_of(db, name)).progress.n_assigned for name in REVIEWERS[1:]) == 18
+    assert len(fine(page.run()).success) == 0
+    change(page, "ada", RESUME)
+    assert person(path, "ada").active
+    assert others_named(page, "ada", actor) == []
+
+
+def test_a_successor_takes_over_and_the_link_is_shown_once(path):
+    page = change(open_page("people", path), "ada", REPLACE, successor="eve", why="has left")
+    (link,) = page.code
+    assert "Give this link to **eve** only" in texts(page)
+    assert others_named(page, "ada") == []
+    with open_database(path) as db:
+        token = identity.sign_in(db, link.value.rpartition("/join/")[2], now=TODAY)
+        assert identity.person_of_session(db, token, now=TODAY).name == "eve"
+    assert (n_offered(path, "eve"), person(path, "ada").active) == (5, False)
+    assert page.success[0].value == "ada: 5 open items changed hands, 0 were given up."
+    fine(page.run())
+    assert len(page.code) == 0
+    assert others_named(page, "ada") == []
+
+
+@pytest.mark.parametrize("what", [PAUSE, REMOVE, REPLACE])
+def test_a_change_without_a_reason_is_refused_in_words_and_leaves_everything_as_it_was(app, path, what):
+    page = app(path, "people")
+    with open_database(path) as db:
+        before = (identity.everyone(db), log(db), assignments.everything(db))
+    change(page, "ada", what, why=" ", successor="eve")
+    assert errors(page)[0].startswith(NO_REASON)
+    assert len(page.code) == 0
+    with open_database(path) as db:
+        assert (identity.everyone(db), log(db), assignments.everything(db)) == before
+
+
+def test_nobody_is_exchanged_once_the_study_is_closed(app, path):
+    take(path, Step.CLOSE)
+    for what in (REMOVE, REPLACE):
+        page = change(app(path, "people"), "ada", what, successor="eve")
+        assert errors(page)[0].startswith("The study is closed: to change who takes part is possible only while")
+    assert person(path, "ada").active
+    assert person(path, "eve") is None
+
+
+def test_a_late_joiner_gets_a_link_and_items_without_anybody_being_named(path):
+    page = open_page("people", path)
+    labelled(page.text_area, "Add reviewers, one name a line").set_value("eve")
+    press(page, "Add")
+    assert len(page.code) == 1
+    assert n_offered(path, "eve") > 0
+    assert others_named(page) == []
+
+
+def test_a_study_without_reviewers_has_nobody_to_change(db):
+    page = open_page("people", db.path)
+    assert [button.label for button in page.button] == ["Add", "Make link", "Revoke"]
+
+
+def test_the_people_page_shows_a_name_as_it_is_and_not_as_markup(path):
+    name = "![x](http://evil.test) *eve*"
+    with open_database(path) as db:
+        identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=NOW)
+    page = change(open_page("people", path), name, PAUSE)
+    page_2 = open_page("people", path)
+    labelled(page_2.selectbox, "Make a new sign-in link for").set_value(name)
+    press(page_2, "Make link")
+    assert not [text for text in (texts(page), texts(page_2)) if name in text]
+
+
+# the page Splits
+
+
+@pytest.fixture
+def closed(path):
+    """ada said dissimilar of everything, the others similar; one of her labels has a comment."""
+    with open_database(path) as db:
+        task = reviewing.desk(db, id_of(db, "ada")).offers[0]
+        event = {"event_id": "first", "code": task.code, "revision": 0, "answer": "dissimilar", "dwell_ms": 900}
+        reviewing.submit(db, id_of(db, "ada"), reviewing.submission_from(event | {"comment": HOSTILE}), now=NOW)
+    answer_all(path)
+    take(path, Step.CLOSE)
+    return path
+
+
+def split_names(path):
+    with open_database(path) as db:
+        return [split.item.name for split in splits.split_items(db)]
+
+
+def choose_item(page, name):
+    return fine(page.selectbox(key="split").set_value(name).run())
+
+
+def decide(page, name, category, why):
+    page.radio(key=f"category-{name}").set_value(category)
+    page.text_input(key=f"why-{name}").set_value(why)
+    return press(page, "Decide")
+
+
+@pytest.mark.parametrize("coordinator", ["carol", BOTH])
+@pytest.mark.parametrize("steps", [(), (Step.THIRD,), (Step.PAUSE,)], ids=["open", "third", "paused"])
+def test_before_closing_the_splits_page_only_counts_items_with_labels(path, coordinator, steps):
+    with open_database(path) as db:
+        answer_next(db, "ada", "dissimilar")
+    assert "0 of 8 items have two first labels or more." in texts(open_page("splits", path, coordinator))
+    answer_all(path)
+    take(path, *steps)
+    page = open_page("splits", path, coordinator)
+    assert "8 of 8 items have two first labels or more." in texts(page)
+    assert "similar" not in texts(page)
+    assert (len(page.dataframe), len(page.selectbox), len(page.button), len(pictures(page))) == (0, 0, 0, 0)
+
+
+def test_after_closing_the_splits_page_lists_split_items_with_labels_but_no_names(closed):
+    page, names = open_page("splits", closed), split_names(closed)
+    with open_database(closed) as db:
+        hers = {row.assignment.item for row in assignments.everything(db) if row.assignment.reviewer == "ada"}
+    table = page.dataframe[0].value
+    assert table["item"].tolist() == names
+    assert set(names) == hers
+    assert table["dissimilar"].tolist() == [1] * 5
+    assert sorted(table["similar"]) == [1, 1, 1, 3, 3]
+    for name in names:
+        choose_item(page, name)
+        n_similar = table.set_index("item").loc[name, "similar"]
+        assert sorted(text.value.partition(":")[0] for text in page.text) == ["dissimilar", *["similar"] * n_similar]
+        assert len(pictures(page)) == 1
+        assert others_named(page) == []
+
+
+def test_a_comment_on_a_split_item_is_shown_as_the_text_it_is(closed):
+    page = open_page("splits", closed)
+    shown = [text.value for name in split_names(closed) for text in choose_item(page, name).text]
+    assert shown.count(f"dissimilar: {HOSTILE}") == 1
+    formatted = [str(element.value) for kind in ("markdown", "caption", "info") for element in getattr(page, kind)]
+    assert not [text for text in formatted if "alert" in text]
+
+
+def test_a_decision_is_shown_logged_and_changes_no_label(closed):
+    page, name = open_page("splits", closed), split_names(closed)[0]
+    with open_database(closed) as db:
+        before = exchange.all_answers(db)
+    decide(choose_item(page, name), name, Category.DISSIMILAR, "there is a step")
+    assert page.dataframe[0].value.set_index("item")["decision"].to_dict()[name] == "dissimilar"
+    assert "5 split items; 2 have neither a majority nor a decision." in texts(page)
+    assert "Decided: dissimilar. there is a step" in [text.value for text in page.text]
+    decide(choose_item(page, name), name, Category.SIMILAR, "on second thoughts")
+    assert page.dataframe[0].value.set_index("item")["decision"].to_dict()[name] == "similar"
+    with open_database(closed) as db:
+        assert exchange.all_answers(db)[lambda rows: rows["kind"] != "adjudicated"].to_csv() == before.to_csv()
+        told = [(one.actor, one.details) for one in events.of_actions(db, ["adjudicate"])]
+    assert told == [
+        ("carol", {"item": name, "category": "dissimilar", "why": "there is a step"}),
+        ("carol", {"item": name, "category": "similar", "why": "on second thoughts"}),
+    ]
+
+
+def test_a_decision_without_a_reason_is_refused_in_words(app, closed):
+    page, name = app(closed, "splits"), split_names(closed)[0]
+    decide(choose_item(page, name), name, Category.SIMILAR, " ")
+    assert errors(page)[0].startswith(NO_REASON)
+    with open_database(closed) as db:
+        assert decisions.everything(db) == []
+
+
+def test_a_decision_without_a_category_is_refused_in_words(app, closed):
+    page, name = app(closed, "splits"), split_names(closed)[0]
+    choose_item(page, name).text_input(key=f"why-{name}").set_value("there is a step")
+    press(page, "Decide")
+    assert errors(page) == ["Choose similar or dissimilar, and decide again."]
+    with open_database(closed) as db:
+        assert decisions.everything(db) == []
+
+
+def test_the_name_of_a_decided_item_is_shown_as_it_is_and_not_as_markup(closed):
+    name = "![x](http://evil.test) *bench*"
+    with open_database(closed) as db:
+        db.execute("UPDATE items SET name = ? WHERE name = ?", (name, split_names(closed)[0]))
+    page = decide(choose_item(open_page("splits", closed), name), name, Category.SIMILAR, "a step")
+    assert page.success.len == 1
+    assert name not in page.success[0].value
+
+
+def test_who_labelled_a_split_item_sees_why_they_cannot_decide(closed):
+    with open_database(closed) as db:
+        db.execute("UPDATE people SET is_reviewer = 0, is_coordinator = 1 WHERE name = 'ada'")
+    page = open_page("splits", closed, "ada")
+    assert page.info[0].value.startswith("You labelled 5 of the split items yourself.")
+    assert len(page.button) == 0
+    assert labelled(open_page("splits", closed).button, "Decide")
+
+
+def test_after_unblinding_split_items_are_shown_and_no_longer_decided(closed):
+    take(closed, Step.UNBLIND)
+    page = open_page("splits", closed)
+    assert page.dataframe[0].value["item"].tolist() == split_names(closed)
+    assert len(page.button) == 0
+
+
+def test_a_study_in_which_all_agree_has_no_split_items(path):
+    answer_all(path, dict.fromkeys(REVIEWERS, "similar"))
+    take(path, Step.CLOSE)
+    page = open_page("splits", path)
+    assert "0 split items; 0 have neither a majority nor a decision." in texts(page)
+    assert len(page.dataframe) == len(page.button) == 0
+
+
+# the pages Calibration and Feedback
+
+
+def put_gate(page, on, least):
+    labelled(page.radio, "The study opens once").set_value(on)
+    labelled(page.slider, "reaches at least").set_value(least)
+    return press(page, "Keep this gate")
+
+
+def put_reference(page, name, category):
+    labelled(page.selectbox, "Item").set_value(name)
+    labelled(page.radio, "It is").set_value(category)
+    return press(page, "Keep as reference label")
+
+
+def in_round(path):
+    """The names of the items of the calibration round."""
+    with open_database(path) as db:
+        return calibrating.item_names(db)
+
+
+def test_a_plan_without_a_calibration_round_says_how_to_get_one(path):
+    page = open_page("calibration", path)
+    assert page.info[0].value.startswith("The plan has no calibration items.")
+    assert len(page.button) == 0
+
+
+def test_gate_and_reference_labels_are_kept_and_the_round_is_judged_by_them(calibrated):
+    page, (first, second) = open_page("calibration", calibrated), in_round(calibrated)
+    put_gate(page, "reference", 0.5)
+    assert study_of(calibrated).gate == Gate("reference", 0.5)
+    for name, category in ((first, Category.SIMILAR), (second, Category.DISSIMILAR)):
+        put_reference(page, name, category)
+    assert "2 items, 2 of them with a reference label." in texts(page)
+    assert "Not passed: ada labelled 0 of 2 items; ben labelled 0 of 2 items;" in texts(page)
+    answer_all(calibrated, SAID | {BOTH: "not sure"})
+    fine(page.run())
+    shown = page.dataframe[0].value.set_index("reviewer")
+    assert shown.loc["ada", ["labelled", "of"]].tolist() == [2, 2]
+    assert shown.loc["ada", "equal to the reference"].startswith("0.50 (")
+    assert "Not passed: dora labelled 0 of 2 items; agreement with the reference labels of dora is unknown" in texts(
+        page
+    )
+    assert "Percent agreement between reviewers: 0.50" in texts(page)
+    assert [action for _, action in log_of(calibrated)][-3:] == ["set gate", *["set reference labels"] * 2]
+
+
+def test_a_round_in_which_all_agree_is_passed(calibrated):
+    page = open_page("calibration", calibrated)
+    put_gate(page, "reviewers", 1.0)
+    answer_all(calibrated, dict.fromkeys((*REVIEWERS, BOTH), "similar"))
+    fine(page.run())
+    assert "Passed." in [text.value for text in page.markdown]
+
+
+def test_a_gate_is_not_changed_once_somebody_has_answered(calibrated):
+    page = open_page("calibration", calibrated)
+    put_gate(page, "reviewers", 0.7)
+    answer_all(calibrated, {"ada": "similar"})
+    labelled(page.slider, "reaches at least").set_value(0.1)
+    press(page, "Keep this gate")
+    assert study_of(calibrated).gate == Gate("reviewers", 0.7)
+    assert [button.label for button in page.button] == ["Keep as reference label"]
+
+
+def test_a_reference_label_that_comes_after_the_round_is_not_kept(app, calibrated):
+    page = app(calibrated, "calibration")
+    take(calibrated, Step.OPEN, anyway=True)
+    labelled(page.selectbox, "Item").set_value(in_round(calibrated)[0])
+    fine(labelled(page.button, "Keep as reference label").click().run())
+    with open_database(calibrated) as db:
+        assert calibrating.result(db).n_reference == 0
+
+
+def test_once_the_study_is_open_nothing_of_the_round_can_be_changed(calibrated):
+    answer_all(calibrated, SAID | {BOTH: "similar"})
+    take(calibrated, Step.OPEN)
+    page = open_page("calibration", calibrated)
+    assert page.dataframe[0].value["labelled"].tolist() == [2] * 5
+    assert len(page.button) == 0
+
+
+def test_the_gate_that_is_kept_is_told_in_a_new_window(calibrated):
+    put_gate(open_page("calibration", calibrated), "reviewers", 0.7)
+    told = texts(open_page("calibration", calibrated))
+    assert "To open the study, agreement between the reviewers of 70% or more is asked." in told
+
+
+def test_keeping_the_gate_of_a_new_window_as_it_is_changes_nothing(calibrated):
+    put_gate(open_page("calibration", calibrated), "reviewers", 0.7)
+    press(open_page("calibration", calibrated), "Keep this gate")
+    assert study_of(calibrated).gate == Gate("reviewers", 0.7)
+
+
+def test_who_labels_as_well_sees_how_far_the_round_is_but_not_what_it_reached(calibrated):
+    answer_all(calibrated)
+    page = open_page("calibration", calibrated, BOTH)
+    assert list(page.dataframe[0].value.columns) == ["reviewer", "labelled", "of"]
+    assert page.dataframe[0].value.set_index("reviewer")["labelled"].to_dict()["ada"] == 2
+    assert "You are a reviewer of this study as well" in texts(page)
+    assert not [word for word in ("between reviewers:", "assed", "kappa") if word in texts(page)]
+    assert len(page.button) == 0
+
+
+def test_feedback_comes_once_the_round_is_over_and_tells_own_labels_and_the_reference_only(calibrated):
+    first, second = in_round(calibrated)
+    with open_database(calibrated) as db:
+        calibrating.set_reference(db, {first: Category.SIMILAR}, actor="carol", now=NOW)
+    answer_all(calibrated, SAID | {BOTH: "similar"})
+    for name in REVIEWERS:
+        assert "Once a calibration round is over" in opened(reviewer_page, "feedback", calibrated, name).info[0].value
+    take(calibrated, Step.OPEN)
+    for name, n_equal, share, ends in (
+        ("ada", 0, "0%", "the reference says similar."), ("ben", 1, "75%", "so does the reference."),
+    ):  # fmt: skip
+        page = opened(reviewer_page, "feedback", calibrated, name)
+        with open_database(calibrated) as db:
+            tasks = assignments.tasks_of(db, id_of(db, name), calibration=True)
+            codes = {items.by_id(db, task.item_id).name: task.code for task in tasks}
+        assert f"{n_equal} of your 1 labels equal the reference labels." in texts(page)
+        assert f"Of the labels that others gave these items, {share} are the same as yours." in texts(page)
+        assert sorted(text.value for text in page.text) == sorted(
+            [
+                f"Item {codes[first]}: you said {SAID[name]}; {ends}",
+                f"Item {codes[second]}: you said {SAID[name]}; it has no reference label.",
+            ]
+        )
+        assert len(pictures(page)) == 2
+        assert others_named(page) == []
+        assert not [item for item in (first, second) if item in texts(page) + "".join(pictures(page))]
+
+
+def test_who_labelled_nothing_in_the_round_gets_no_feedback(calibrated):
+    answer_all(calibrated, {"ada": "similar"})
+    take(calibrated, Step.OPEN, anyway=True)
+    assert "Once a calibration round is over" in opened(reviewer_page, "feedback", calibrated, "ben").info[0].value

@@ -1,0 +1,238 @@
+"""The pages Plan and Progress on small studies."""
+
+import shutil
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labeler.lifecycle import Step
+from labeler.model import Role, State
+from labeler.service import assigning, coordinating, course, identity, watching
+from labeler.store import open_database
+from tests.labeler.conftest import (
+    PARAMETERS,
+    REVIEWERS,
+    answer_everything,
+    answer_next,
+    import_all,
+    item_name,
+    result_file,
+    series,
+)
+
+TODAY = datetime.now(UTC)  # the pages go by the clock
+LIMIT_S = 30
+
+
+def page_of(module: str, path: str, person: str) -> None:
+    from importlib import import_module
+    from pathlib import Path
+
+    from labeler.store import open_database
+
+    with open_database(Path(path)) as db:
+        import_module(f"labeler.ui.coordinator.{module}").render(db, person)
+
+
+def opened(module, path, person="carol"):
+    return fine(AppTest.from_function(page_of, args=(module, str(path), person), default_timeout=LIMIT_S).run())
+
+
+def fine(page):
+    assert [error.message for error in page.exception] == []
+    return page
+
+
+def texts(page):
+    kinds = ("markdown", "caption", "info", "warning", "error", "success")
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(page, kind))
+
+
+def button(page, label):
+    return next(one for one in page.button if one.label.startswith(label))
+
+
+def number(page, label):
+    return next(one for one in page.number_input if one.label.startswith(label))
+
+
+def loads(page, column="in all"):
+    table = page.dataframe[0].value
+    return dict(zip(table["reviewer"], table[column], strict=True))
+
+
+@pytest.fixture
+def unplanned(masters, tmp_path):
+    return shutil.copy(masters["unplanned"], tmp_path / "unplanned.study")
+
+
+@pytest.fixture
+def empty(masters, tmp_path):
+    return shutil.copy(masters["empty"], tmp_path / "empty.study")
+
+
+def begin(path, reviewers):
+    """Eight items and a plan, five days ago."""
+    past = TODAY - timedelta(days=5)
+    coordinating.create_study(path, name="Caches", question="Alike?", coordinator="carol", now=past)
+    with open_database(path) as db:
+        import_all(db, *(result_file(item_name(n), series(n)) for n in range(8)))
+        for name in reviewers:
+            identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=past)
+        assigning.confirm_plan(db, PARAMETERS, actor="carol", now=past)
+    return path
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """Five days later: ada labelled one item today, ben was not sure at once, the others never came."""
+    path = begin(tmp_path / "begun.study", REVIEWERS)
+    with open_database(path) as db:
+        answer_next(db, "ada", "similar", now=TODAY)
+        answer_next(db, "ben", "not sure", now=TODAY - timedelta(days=5))
+    return path
+
+
+def closed_by(path, says):
+    with open_database(path) as db:
+        answer_everything(db, says)
+        course.move(db, Step.CLOSE, why="done", actor="carol", now=TODAY)
+
+
+def test_a_study_with_nothing_in_it_says_what_to_do_and_keeps_the_form(empty):
+    page = opened("plan", empty)
+    assert page.info[0].value == "There is nothing to plan: the study has no items. Import measurements first."
+    with open_database(empty) as db:
+        import_all(db, *(result_file(item_name(n), series(n)) for n in range(4)))
+    fine(page.run())
+    assert "the study has 0. Add reviewers first" in page.info[0].value
+    assert (len(page.button), len(page.number_input)) == (0, 5)
+    with open_database(empty) as db:
+        for name in REVIEWERS:
+            identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=TODAY)
+    fine(page.run())
+    assert loads(page) == {name: pytest.approx(2, abs=1) for name in REVIEWERS}
+
+
+def test_the_preview_follows_the_form(unplanned):
+    page = opened("plan", unplanned)
+    number(page, "Hidden copies").set_value(0)
+    number(page, "Seconds").set_value(720.0)
+    page.slider[0].set_value(0.25)
+    fine(page.run())
+    assert (loads(page), loads(page, "hours")) == (dict.fromkeys(REVIEWERS, 5), dict.fromkeys(REVIEWERS, 1.0))
+    number(page, "Calibration").set_value(2)
+    page.slider[0].set_value(0.0)
+    fine(page.run())
+    assert loads(page, "calibration") == dict.fromkeys(REVIEWERS, 2)
+    expected = page.dataframe[1].value
+    assert {"kappa", "agreement of a pair", "sensitivity"} <= set(expected["what"])
+    assert "Shared items join all reviewers" in texts(page)
+    assert "Will not be told: true prevalence and reviewers' error rates" in texts(page)
+
+
+def test_what_makes_no_sense_is_said_beside_the_form(unplanned):
+    page = opened("plan", unplanned)
+    number(page, "Reviewers per item").set_value(9).run()
+    assert "9 reviewers are to label each item" in fine(page).info[0].value
+    assert len(page.dataframe) == len(page.button) == 0
+    number(page, "Reviewers per item").set_value(3).run()
+    assert fine(page).info.len == 0
+
+
+def test_confirming_keeps_the_plan_that_was_shown(unplanned):
+    page = opened("plan", unplanned)
+    number(page, "Seed").set_value(7).run()
+    shown = next(text.value for text in page.markdown if text.value.startswith("What each reviewer gets"))
+    fine(button(page, "Confirm this plan and open the study").click().run())
+    with open_database(unplanned) as db:
+        study = coordinating.get_study(db)
+    assert (study.state, study.plan_parameters["seed"]) == (State.OPEN, 7)
+    assert study.plan_hash in shown
+    assert f"Plan hash `{study.plan_hash}`" in texts(page)
+
+
+def test_a_plan_with_calibration_items_begins_their_round(unplanned):
+    page = opened("plan", unplanned)
+    number(page, "Calibration").set_value(2).run()
+    fine(button(page, "Confirm this plan and begin the calibration round").click().run())
+    with open_database(unplanned) as db:
+        assert coordinating.get_study(db).state is State.CALIBRATION
+
+
+def test_a_plan_that_stands_is_shown_with_its_loads_and_verified(begun):
+    page = opened("plan", begun)
+    assert "Somebody has answered: the plan stands" in page.info[0].value
+    assert [one.label for one in page.button] == ["Verify the plan"]
+    assert loads(page) == dict.fromkeys(REVIEWERS, 5)
+    fine(page.button[0].click().run())
+    with open_database(begun) as db:
+        plan_hash = coordinating.get_study(db).plan_hash
+    assert f"Drawn: `{plan_hash}`, changes since: 0, now: `{plan_hash}`" in texts(page)
+    assert page.success.len == 1
+
+
+def test_a_plan_that_was_tampered_with_is_no_longer_verified(begun):
+    with open_database(begun) as db:
+        db.execute("UPDATE assignments SET position = position + 100 WHERE assignment_id = 1")
+    page = opened("plan", begun)
+    fine(page.button[0].click().run())
+    assert page.success.len == 0
+    assert "assigned at another place" in page.error[0].value
+
+
+def test_the_progress_page_has_a_row_for_each_reviewer(begun):
+    page = opened("progress", begun)
+    assert [bar.proto.text for bar in page.get("progress")] == ["1 of 20 labels given"]
+    table = page.dataframe[0].value.set_index("reviewer")
+    with open_database(begun) as db:
+        rows = watching.rows(watching.progress(db, now=TODAY))
+    assert table["state"].to_dict() == {row["reviewer"]: row["state"] for row in rows}
+    assert table.loc["ada", ["done", "assigned", "state"]].tolist() == [1, 5, "working"]
+    assert table.loc["ben", ["done", "not sure"]].tolist() == [0, 1]
+
+
+def test_the_progress_page_warns_of_who_has_stopped(begun):
+    page = opened("progress", begun)
+    (warning,) = page.warning
+    assert all(f"{name} since" in warning.value for name in ("ben", "cleo", "dan"))
+    assert "ada since" not in warning.value
+
+
+def test_a_name_is_shown_as_it_is_and_not_as_markup(tmp_path):
+    path = begin(tmp_path / "marked.study", ("ada", "<b>*eve*</b>"))
+    (warning,) = opened("progress", path).warning
+    assert r"\<b\>\*eve\*\</b\> since" in warning.value
+
+
+def test_nobody_is_shown_what_was_said(begun):
+    page = opened("progress", begun)
+    shown = texts(page) + page.dataframe[0].value.to_csv()
+    assert "similar" not in shown
+
+
+def test_agreement_is_hidden_until_the_study_is_closed(begun):
+    page = opened("progress", begun)
+    assert page.dataframe.len == 1
+    assert "Hidden until the study is closed or unblinded" in page.caption[-1].value
+    closed_by(begun, dict.fromkeys(REVIEWERS, "similar"))
+    fine(page.run())
+    statistics = page.dataframe[1].value.set_index("statistic")
+    assert statistics.loc["agreement (share)", "value"] == 1
+    assert "8 items agreed, 0 split, 0 incomplete" in texts(page)
+    assert "only one category was used" in statistics.loc["Fleiss' kappa", "remark"]
+
+
+def test_agreement_stays_hidden_from_a_coordinator_who_labels_as_well(begun):
+    with open_database(begun) as db:
+        roles = [Role.REVIEWER, Role.COORDINATOR]
+        identity.add_person(db, "gil", roles, actor="carol", now=TODAY)
+    closed_by(begun, dict.fromkeys(REVIEWERS, "similar"))
+    page = opened("progress", begun, "gil")
+    assert page.dataframe.len == 1
+    assert "You are a reviewer of this study as well" in page.caption[-1].value
+
+
+def test_a_study_without_a_plan_has_no_progress(empty):
+    assert "There is no plan yet" in opened("progress", empty).info[0].value
