@@ -66,7 +66,7 @@ class Calibration:
 
 def result(db: Database) -> Calibration:
     """Where the calibration round stands, over the items that count."""
-    counting = {item.name for item in items.all_items(db) if item.excluded_why is None}
+    counting = _counting(db)
     rows = [
         row.assignment
         for row in assignments.everything(db)
@@ -135,9 +135,8 @@ def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str
 
 def share_with_others(db: Database, reviewer: str) -> float | None:
     """The share of the others' labels on a reviewer's items that equal the reviewer's; None if there are none."""
-    excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
     first = first_labels(db)
-    first = first[~first["item"].isin(excluded)]
+    first = first[first["item"].isin(_counting(db))]
     own = dict(first.loc[first["rater"] == reviewer, ["item", "category"]].to_numpy().tolist())
     others = first[(first["rater"] != reviewer) & first["item"].isin(own)]
     equal = [own[item] == category for item, category in zip(others["item"], others["category"], strict=True)]
@@ -175,6 +174,10 @@ def read_reference(path: Path) -> dict[str, Category]:
         if reference.setdefault(item, Category(label)) != label:
             raise InputError(f"{path}: line {line}: item {item!r} has two different labels.")
     return reference
+
+
+def _counting(db: Database) -> set[str]:
+    return {item.name for item in items.all_items(db) if item.excluded_why is None}
 
 
 def _shared(first: pd.DataFrame, name: str, reference: Mapping[str, Category]) -> Estimate:

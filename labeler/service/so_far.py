@@ -7,8 +7,8 @@ from analysis import consensus
 from analysis.agreement import fleiss_kappa, percent_agreement
 from analysis.intervals import Estimate
 from analysis.tables import count_table, counted_labels
-from labeler.model import Kind
-from labeler.store import Database, assignments, items, labels
+from labeler.service import history
+from labeler.store import Database, items, labels
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,7 @@ class SoFar:
 
 def agreement_so_far(db: Database) -> SoFar:
     """Agreement as the labels are now; whoever shows it asks `sight` first."""
-    before = {row.assignment.item for row in assignments.everything(db) if row.assignment.kind is Kind.CALIBRATION}
-    counting = {item.name for item in items.all_items(db) if item.excluded_why is None} - before
+    counting = {item.name for item in items.all_items(db)} - history.not_counted(db)
     first = counted_labels(labels.table(db))
     first = first[first["item"].isin(counting)]
     counts, status = count_table(first), consensus.agreed_only(first)["status"]

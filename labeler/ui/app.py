@@ -17,6 +17,7 @@ from labeler.ui.coordinator import (
     calibration,
     data,
     figures,
+    handover,
     inbox,
     item,
     people,
@@ -38,7 +39,7 @@ REVIEWER_PAGES: dict[str, ModuleType] = {
 COORDINATOR_PAGES: dict[str, ModuleType] = {
     "Study": study, "Data": data, "Browse": browse, "People": people, "Planning": planning,
     "Plan": plan, "Calibration": calibration, "Progress": progress, "Inbox": inbox, "Splits": splits,
-    "Verdicts": verdicts, "Item": item, "Figures": figures, "Report": report,
+    "Verdicts": verdicts, "Item": item, "Figures": figures, "Report": report, "Handover": handover,
 }  # fmt: skip
 
 

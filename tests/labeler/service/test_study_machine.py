@@ -357,7 +357,16 @@ class Life(RuleBasedStateMachine):
             raise AssertionError(f"{person.name} left, and is shown something")
 
 
-@pytest.mark.parametrize(("takes_anything", "n_examples"), [(False, 25), (True, 15)], ids=["counted", "any label file"])
+MANY = pytest.mark.slow
+SIZES = [
+    pytest.param(False, 10, id="counted"),
+    pytest.param(True, 6, id="any label file"),
+    pytest.param(False, 60, marks=MANY, id="counted, many times"),
+    pytest.param(True, 40, marks=MANY, id="any label file, many times"),
+]
+
+
+@pytest.mark.parametrize(("takes_anything", "n_examples"), SIZES)
 def test_whatever_people_do_a_study_stays_whole(tmp_path, takes_anything, n_examples):
     path = tmp_path / "cache.study"
     make_study(path, n_items=N_ITEMS, reviewers=AT_FIRST)

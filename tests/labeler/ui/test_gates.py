@@ -26,7 +26,7 @@ COMMENT, REPLY, DECISION = "plover", "bittern", "ibis"
 CLASSIFIERS = ("oracle", "heuristic")
 CASES = [*((state, None) for state in State if state is not State.PAUSED), (State.PAUSED, State.OPEN),
          (State.PAUSED, State.CLOSED)]  # fmt: skip
-HIDING = {"Browse", "Calibration", "Progress", "Inbox", "Splits", "Verdicts", "Item", "Figures", "Report"}
+HIDING = {"Browse", "Calibration", "Progress", "Inbox", "Splits", "Verdicts", "Item", "Figures", "Report", "Handover"}
 WITH_NAMES = {"Study", "People", "Plan", "Calibration", "Progress"}  # who takes part and how far they are: no answers
 SHOWN_ON = {
     Action.SEE_AGREEMENT: {"Progress", "Splits"},
