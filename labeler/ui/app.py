@@ -29,7 +29,7 @@ from labeler.ui.coordinator import (
     study,
     verdicts,
 )
-from labeler.ui.coordinator.item import plain
+from labeler.ui.coordinator.escaping import plain
 from labeler.ui.reviewer import feedback, guide, label, my_labels, practice
 
 SESSION_COOKIE = "labeler_session"

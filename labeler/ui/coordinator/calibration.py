@@ -6,7 +6,7 @@ from labeler.lifecycle import ALLOWED, Action
 from labeler.service import calibrating, coordinating, sight
 from labeler.store import Database
 from labeler.ui.coordinator.calibration_form import set_gate, set_reference
-from labeler.ui.coordinator.item import plain
+from labeler.ui.coordinator.escaping import plain
 
 
 def render(db: Database, person: str) -> None:

@@ -10,7 +10,7 @@ from labeler.config import settings
 from labeler.lifecycle import Action
 from labeler.service import anonymising, coordinating, exchange, folders, merging, reporting, sight
 from labeler.store import Database, open_database
-from labeler.ui.coordinator.item import plain
+from labeler.ui.coordinator.escaping import plain
 
 
 def render(db: Database, person: str) -> None:

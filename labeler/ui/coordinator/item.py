@@ -1,13 +1,12 @@
 """Why: one item with its runs, the verdicts on it and what is behind them."""
 
-import re
-
 import streamlit as st
 
 from labeler.lifecycle import Action
 from labeler.service import coordinating, curating, evidence, sight
 from labeler.service.evidence import Reasoned
 from labeler.store import Database
+from labeler.ui.coordinator.escaping import plain
 
 
 def render(db: Database, person: str) -> None:
@@ -39,11 +38,6 @@ def render(db: Database, person: str) -> None:
         key=f"verdict-{name}",
     )
     explain(by_name[chosen], name)
-
-
-def plain(text: str) -> str:
-    """A text from outside so that none of it is taken for Markdown."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+!|~$])", r"\\\1", text)
 
 
 def explain(one: Reasoned, name: str) -> None:

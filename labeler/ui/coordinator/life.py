@@ -9,7 +9,7 @@ from labeler.lifecycle import Step
 from labeler.model import State, Study
 from labeler.service import course
 from labeler.store import Database
-from labeler.ui.coordinator.item import plain
+from labeler.ui.coordinator.escaping import plain
 
 MEANS = {
     Step.OPEN: "Open: reviewers can label",

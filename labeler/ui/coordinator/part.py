@@ -8,7 +8,7 @@ import streamlit as st
 from labeler.model import Role
 from labeler.service import identity, staffing
 from labeler.store import Database
-from labeler.ui.coordinator.item import plain
+from labeler.ui.coordinator.escaping import plain
 
 CHANGES = ["Pause", "Go on, or come back", "Leave: open items go to the others", "Leave: a successor takes over"]
 

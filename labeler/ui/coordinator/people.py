@@ -8,7 +8,7 @@ from labeler.model import Role
 from labeler.service import identity, staffing
 from labeler.store import Database
 from labeler.ui.coordinator import part
-from labeler.ui.coordinator.item import plain
+from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.part import show_link
 
 ROLES = {

@@ -8,7 +8,7 @@ from labeler.errors import InputError
 from labeler.model import Study
 from labeler.service import assigning, coordinating, previewing, verifying
 from labeler.store import Database
-from labeler.ui.coordinator.item import plain
+from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.plan_form import asked_for
 
 

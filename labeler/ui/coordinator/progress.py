@@ -7,7 +7,7 @@ import streamlit as st
 from labeler.lifecycle import Action
 from labeler.service import sight, so_far, watching
 from labeler.store import Database
-from labeler.ui.coordinator.item import plain
+from labeler.ui.coordinator.escaping import plain
 
 
 def render(db: Database, person: str) -> None:

@@ -9,7 +9,7 @@ from labeler.model import Category, State, Study
 from labeler.service import coordinating, evidence, sight, splits
 from labeler.service.splits import Split
 from labeler.store import Database
-from labeler.ui.coordinator.item import plain
+from labeler.ui.coordinator.escaping import plain
 
 
 def render(db: Database, person: str) -> None:

@@ -8,7 +8,7 @@ from labeler.model import Protocol
 from labeler.service import coordinating, reporting, sight
 from labeler.store import Database
 from labeler.ui.coordinator import life
-from labeler.ui.coordinator.item import plain
+from labeler.ui.coordinator.escaping import plain
 
 AXES = {"core": "main range", "pooled": "0.5 to 99.5 %", "full": "full range"}
 

@@ -12,7 +12,7 @@ from labeler.model import Role
 from labeler.service import computing, identity, judged
 from labeler.store import jobs, open_database
 from labeler.ui.coordinator import figures
-from labeler.ui.coordinator.item import plain
+from labeler.ui.coordinator.escaping import plain
 from tests.labeler.conftest import NOW, item_name, make_study
 from tests.labeler.ui.test_pages import LIMIT_S, app_page, coordinator_page, opened, texts
 
