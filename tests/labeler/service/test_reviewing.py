@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from labeler import binning
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
+from labeler.lifecycle import ALLOWED, Action
 from labeler.model import Answer, Kind, State, Submission
 from labeler.service import identity, reviewing
 from labeler.service.reviewing import OwnProgress
@@ -223,7 +224,7 @@ def test_in_a_study_that_is_not_open_nothing_is_labelled_and_the_reason_is_said(
 
 
 def test_each_state_has_been_looked_at(planned):
-    labelling = {State.CALIBRATION, State.OPEN, State.THIRD}
+    labelling = ALLOWED[Action.LABEL]
     assert {state for state, _ in WHY_CLOSED} == set(State) - labelling
     for state in labelling:
         studies.set_state(planned, state)
