@@ -56,7 +56,7 @@ class Runs:
                 at = int(np.flatnonzero(~np.isfinite(run))[0])
                 raise MeasurementError(f"run {index}, iteration {at}: {run[at]} is not a finite measurement")
         self.drop = checked_drop(drop)
-        self.n_dropped = [_n_warmup(run, index, drop) for index, run in enumerate(series)]
+        self.n_dropped = [n_warmup(len(run), drop, f"run {index}") for index, run in enumerate(series)]
         series = [run[n_dropped:] for run, n_dropped in zip(series, self.n_dropped, strict=True)]
         n = min(len(run) for run in series)
         self.values: Floats = np.stack([run[:n] for run in series])
@@ -132,12 +132,13 @@ def checked_drop(drop: float) -> float:
     return drop
 
 
-def _n_warmup(run: Floats, index: int, drop: float) -> int:
+def n_warmup(n_iterations: int, drop: float, which: str = "a run") -> int:
+    """How many iterations at the start of a run are warm-up; raises ValueError if all of them are."""
     if drop < 1:
-        return min(int(drop * len(run) + 1e-9), len(run) - 1)  # 0.29 of 3000 is 870, also in binary
+        return min(int(drop * n_iterations + 1e-9), n_iterations - 1)  # 0.29 of 3000 is 870, also in binary
     n_dropped = int(drop)
-    if n_dropped >= len(run):
-        raise ValueError(f"run {index} has {len(run)} iterations, all of them warm-up with drop = {drop}")
+    if n_dropped >= n_iterations:
+        raise ValueError(f"{which} has {n_iterations} iterations, all of them warm-up with drop = {drop}")
     return n_dropped
 
 

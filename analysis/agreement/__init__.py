@@ -15,7 +15,6 @@ from analysis.agreement._coefficients import (
 )
 from analysis.agreement._groups import GroupAgreement, by_group, by_order, partner_agreement
 from analysis.agreement._leniency import Leniency, LeniencyTest, PairLeniency, RaterLeniency, leniency
-from analysis.agreement._multiple import bonferroni, holm
 from analysis.agreement._order import OrderEffect, OrderTest, order_test, predecessor_effects, trend_effects
 from analysis.agreement._pairs import (
     Homogeneity,
@@ -36,6 +35,7 @@ from analysis.agreement._two_by_two import (
     two_by_two_tables,
 )
 from analysis.agreement._words import band, minority_warning
+from analysis.multiple import bonferroni, holm
 
 __all__ = [
     "ChanceTest",

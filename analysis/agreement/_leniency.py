@@ -8,13 +8,13 @@ import pandas as pd
 from scipy import special
 
 from analysis.agreement import _conditional as conditional
-from analysis.agreement._multiple import holm
 from analysis.agreement._pairs import tables_of, wide_labels
 from analysis.agreement._two_by_two import TwoByTwo, bias_index, two_by_twos
 from analysis.agreement._values import Floats
 from analysis.categories import CATEGORIES
 from analysis.evaluation import McNemar, mcnemar
 from analysis.intervals import Estimate, wilson
+from analysis.multiple import holm
 
 NEVER_DIFFERS = "no item on which this rater differs from another"
 LIKELIHOOD_RATIO, SCORE = "likelihood ratio", "score"

@@ -13,10 +13,10 @@ import pandas as pd
 from scipy import special
 
 from analysis.agreement._groups import in_order, partner_agreement
-from analysis.agreement._multiple import bonferroni, holm
 from analysis.agreement._values import Floats
 from analysis.categories import DISSIMILAR
 from analysis.intervals import Estimate, linearised
+from analysis.multiple import bonferroni, holm
 from analysis.tables import checked_labels, ranks
 
 SHARE, AGREEMENT = "dissimilar", "agreement"

@@ -63,6 +63,7 @@ class Document:
     lead: str
     interim: str
     sections: tuple[Section, ...] = field(default_factory=tuple)
+    kind: str = "agreement report"
 
 
 def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()) -> Table:

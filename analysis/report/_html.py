@@ -8,11 +8,12 @@ import pandas as pd
 
 from analysis.classifiers import CLASSIFIERS
 from analysis.report import figures, measure_figures
+from analysis.report._document import Document
 from analysis.report._sections import document
 
 
 def to_html(content: Mapping[str, Any], drawn: Mapping[str, str] | None = None) -> str:
-    """Render the report.
+    """Render the agreement report.
 
     Parameters
     ----------
@@ -26,6 +27,18 @@ def to_html(content: Mapping[str, Any], drawn: Mapping[str, str] | None = None) 
     str
         One self-contained HTML document; every text from outside is escaped.
     """
+    return page(document(content), draw(content) if drawn is None else drawn)
+
+
+def page(report: Document, drawn: Mapping[str, str]) -> str:
+    """Any document as one self-contained page; every text from outside is escaped.
+
+    Parameters
+    ----------
+    report : Document
+    drawn : mapping of str to str
+        SVG text by name of figure; a figure that is not there is left out.
+    """
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("analysis.report"),
         autoescape=True,
@@ -33,10 +46,7 @@ def to_html(content: Mapping[str, Any], drawn: Mapping[str, str] | None = None) 
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("report.html.j2").render(
-        report=document(content),
-        figures=draw(content) if drawn is None else drawn,
-    )
+    return environment.get_template("report.html.j2").render(report=report, figures=drawn)
 
 
 def draw(content: Mapping[str, Any]) -> dict[str, str]:

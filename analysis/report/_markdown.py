@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.report._document import Block, Bullets, Figure, Paragraph, Table
+from analysis.report._document import Block, Bullets, Document, Figure, Paragraph, Table
 from analysis.report._sections import document
 
 _LIST = re.compile(r"^(\d*)([-+.)])")  # what begins an item of a list, or a rule
@@ -12,7 +12,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$!&@])")
 
 
 def to_markdown(content: Mapping[str, Any]) -> str:
-    """Render the report.
+    """Render the agreement report.
 
     Parameters
     ----------
@@ -24,7 +24,11 @@ def to_markdown(content: Mapping[str, Any]) -> str:
     str
         Figures are linked as `figures/NAME.svg`; every text from outside is escaped.
     """
-    report = document(content)
+    return markdown(document(content))
+
+
+def markdown(report: Document) -> str:
+    """Any document; every text from outside is escaped."""
     parts = [f"# {_escaped(report.title)}", _escaped(report.lead)]
     parts += [f"**{_escaped(report.interim)}**"] if report.interim else []
     for section in report.sections:

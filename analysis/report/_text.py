@@ -1,0 +1,61 @@
+"""A document as text for a terminal."""
+
+import textwrap
+from collections.abc import Iterator
+
+from analysis.report._document import Block, Bullets, Document, Paragraph, Table
+
+WIDTH = 100  # of running text; tables are as wide as they are
+
+
+def to_text(report: Document) -> str:
+    """Render a document for a terminal.
+
+    Figures are left out; control characters of names from outside become spaces.
+
+    Parameters
+    ----------
+    report : Document
+
+    Returns
+    -------
+    str
+        Ends with a line break.
+    """
+    parts = [_wrapped(report.title), _wrapped(report.lead), _wrapped(report.interim)]
+    for section in report.sections:
+        parts.append(f"{_clean(section.title)}\n{'-' * len(_clean(section.title))}")
+        parts += [text for block in section.blocks for text in _block(block)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Paragraph):
+        yield _wrapped(block.text)
+    elif isinstance(block, Bullets):
+        yield "\n".join(_wrapped(item, "- ", "  ") for item in block.items)
+    elif isinstance(block, Table):
+        yield "\n".join([*([_wrapped(block.caption)] if block.caption else []), *_lines(block)])
+
+
+def _lines(table: Table) -> Iterator[str]:
+    """Columns as wide as their longest cell, two spaces between them; numbers to the right."""
+    rows = [[_clean(cell) for cell in row] for row in (table.header, *table.rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (
+            cell.rjust(width) if column in table.numeric else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
+
+
+def _wrapped(text: str, first: str = "", later: str = "") -> str:
+    return textwrap.fill(
+        _clean(text), WIDTH, initial_indent=first, subsequent_indent=later, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _clean(text: str) -> str:
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

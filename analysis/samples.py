@@ -1,0 +1,221 @@
+"""What the methods ask of one or two samples: tests that say why they cannot answer, intervals, ratios in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from analysis.intervals import Estimate
+from analysis.runs import Floats
+
+NO_VARIATION = "no variation"
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test's answer.
+
+    Attributes
+    ----------
+    p : float or None
+        None where the test cannot be done; `reason` says why. Without any variation p is 1, and `reason` says so too.
+    statistic : float or None
+    reason : str or None
+    """
+
+    p: float | None
+    statistic: float | None = None
+    reason: str | None = None
+
+    __test__ = False  # pytest would take the class for tests
+
+
+@dataclass(frozen=True)
+class KruskalWallis(Test):
+    """Kruskal and Wallis' test over several groups, with the size of the effect.
+
+    Attributes
+    ----------
+    epsilon2 : float or None
+        H / (N - 1) in [0, 1] [1]_: the share of the variation of ranks that lies between the groups.
+    n : int
+        Values in all groups.
+
+    References
+    ----------
+    .. [1] Tomczak, Tomczak (2014), Trends in Sport Sciences 1(21):19-25
+    """
+
+    epsilon2: float | None = None
+    n: int = 0
+
+
+def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
+    """Whether the values of one group tend to be larger than those of another [1]_, ties corrected.
+
+    Parameters
+    ----------
+    groups : sequence of array_like of float, each of shape (n_values,)
+        Finite values in any unit.
+
+    Returns
+    -------
+    KruskalWallis
+        No p if fewer than two groups have a value. p = 1 and epsilon2 = 0 if all values are equal.
+
+    References
+    ----------
+    .. [1] Kruskal, Wallis (1952), J. Am. Stat. Assoc. 47:583-621, doi:10.1080/01621459.1952.10483441
+
+    Examples
+    --------
+    >>> kruskal([[1, 2, 3], [4, 5, 6]])
+    KruskalWallis(p=0.0495..., statistic=3.857..., reason=None, epsilon2=0.771..., n=6)
+    """
+    samples = [sample for sample in map(_values, groups) if len(sample)]
+    n = sum(map(len, samples))
+    if len(samples) < 2:
+        return KruskalWallis(None, reason="at least two groups with values are needed", n=n)
+    pooled = np.concatenate(samples)
+    if pooled.min() == pooled.max():
+        return KruskalWallis(1.0, 0.0, NO_VARIATION, 0.0, n)
+    ranks = stats.rankdata(pooled)
+    ends = np.cumsum([len(sample) for sample in samples])[:-1]
+    sums = sum(part.sum() ** 2 / len(part) for part in np.split(ranks, ends))
+    _, n_equal = np.unique(pooled, return_counts=True)
+    ties = 1 - float((n_equal.astype(float) ** 3 - n_equal).sum()) / (n**3 - n)
+    h = max(0.0, float((12 / (n * (n + 1)) * sums - 3 * (n + 1)) / ties))
+    return KruskalWallis(float(stats.chi2.sf(h, len(samples) - 1)), h, None, min(1.0, h / (n - 1)), n)
+
+
+def welch(x: ArrayLike, y: ArrayLike) -> Test:
+    """Whether two means differ, the variances being what they are [1]_; two-sided.
+
+    Parameters
+    ----------
+    x, y : array_like of float, shape (n_values,)
+
+    Returns
+    -------
+    Test
+        No p if a sample has fewer than two values. Without variation in both: p = 1 if the means are equal, else 0.
+
+    References
+    ----------
+    .. [1] Welch (1947), Biometrika 34:28-35, doi:10.1093/biomet/34.1-2.28
+    """
+    a, b = _values(x), _values(y)
+    if min(len(a), len(b)) < 2:
+        return Test(None, reason="at least two values on each side are needed")
+    if a.min() == a.max() and b.min() == b.max():
+        return Test(float(a[0] == b[0]), reason=NO_VARIATION)
+    # a constant sample has no variance, also where rounding of its mean leaves some
+    va, vb = (0.0 if s.min() == s.max() else float(s.var(ddof=1)) / len(s) for s in (a, b))
+    t = float(a.mean() - b.mean()) / np.sqrt(va + vb)
+    df = (va + vb) ** 2 / (va**2 / (len(a) - 1) + vb**2 / (len(b) - 1))
+    return Test(float(2 * stats.t.sf(abs(t), df)), float(t))
+
+
+def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
+    """Wilcoxon's rank-sum test, that is Mann and Whitney's U [1]_; two-sided.
+
+    Exact if both samples have fewer than 50 values and no two values are equal, else normal with corrections for
+    ties and continuity.
+
+    Parameters
+    ----------
+    x, y : array_like of float, shape (n_values,)
+
+    Returns
+    -------
+    Test
+        The statistic is U of `x`. No p if a sample is empty; p = 1 if all values are equal.
+
+    References
+    ----------
+    .. [1] Mann, Whitney (1947), Ann. Math. Stat. 18:50-60, doi:10.1214/aoms/1177730491
+    """
+    a, b = _values(x), _values(y)
+    if not min(len(a), len(b)):
+        return Test(None, reason="a sample is empty")
+    pooled = np.concatenate([a, b])
+    if pooled.min() == pooled.max():
+        return Test(1.0, len(a) * len(b) / 2, NO_VARIATION)
+    exact = max(len(a), len(b)) < 50 and len(np.unique(pooled)) == len(pooled)
+    found = stats.mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic")
+    return Test(float(found.pvalue), float(found.statistic))
+
+
+def smallest_rank_sum_p(n_x: int, n_y: int) -> float:
+    """The smallest p that the exact rank-sum test can reach with these sizes: 2 / C(n_x + n_y, n_x), at most 1.
+
+    Examples
+    --------
+    >>> smallest_rank_sum_p(3, 3)
+    0.1
+    """
+    return min(1.0, 2 / comb(n_x + n_y, n_x))
+
+
+def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
+    """The mean with Student's interval.
+
+    Parameters
+    ----------
+    x : array_like of float, shape (n_values,)
+        Independent values, as one number a run.
+    level : float
+
+    Returns
+    -------
+    Estimate
+        Undefined without values; without interval if there is one. No variation: an interval of zero width.
+    """
+    a = _values(x)
+    if not len(a):
+        return Estimate(None, reason="no values")
+    mean = float(a.mean())
+    if len(a) == 1:
+        return Estimate(mean, reason="one value has no interval")
+    if a.min() == a.max():
+        return Estimate(float(a[0]), 0.0, float(a[0]), float(a[0]), NO_VARIATION)
+    se = float(a.std(ddof=1)) / np.sqrt(len(a))
+    half = float(stats.t.ppf((1 + level) / 2, len(a) - 1)) * se
+    return Estimate(mean, float(se), mean - half, mean + half)
+
+
+def change_in_words(ratio: float, better: str = "lower", *, who: str = "the candidate") -> str:
+    """A ratio of candidate to baseline with its direction.
+
+    Parameters
+    ----------
+    ratio : float
+        Candidate / baseline, > 0.
+    better : str
+        "lower" for times, "higher" for rates such as ops/s.
+    who : str
+
+    Returns
+    -------
+    str
+        For times the change of time, for rates the change of the rate, as a share of the baseline.
+
+    Examples
+    --------
+    >>> change_in_words(0.993), change_in_words(1.25), change_in_words(1.25, "higher"), change_in_words(1.0)
+    ('the candidate is 0.7 % faster', 'the candidate is 25 % slower', 'the candidate is 25 % faster', 'no change')
+    """
+    if ratio == 1:
+        return "no change"
+    share = f"{100 * abs(ratio - 1):.3g}"
+    return f"{who} is {share} % {'faster' if (ratio < 1) == (better == 'lower') else 'slower'}"
+
+
+def _values(sample: ArrayLike) -> Floats:
+    values = np.asarray(sample, dtype=np.float64)
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise ValueError(f"expected a series of finite values, got shape {values.shape}")
+    return values
