@@ -4,6 +4,7 @@ Notation of the sources: item i has r_i ratings, r_ik of them in category k; n i
 q declared categories. Binary tables put *dissimilar* in the second column.
 """
 
+from analysis.agreement._among import Among, classifiers_among_themselves, send_first
 from analysis.agreement._bootstrap import bootstrap_coefficient, bootstrap_cohen_kappa
 from analysis.agreement._chance_tests import ChanceTest, cohen_kappa_test, fleiss_kappa_test
 from analysis.agreement._coefficients import (
@@ -38,6 +39,7 @@ from analysis.agreement._words import band, minority_warning
 from analysis.multiple import bonferroni, holm
 
 __all__ = [
+    "Among",
     "ChanceTest",
     "GroupAgreement",
     "Homogeneity",
@@ -58,6 +60,7 @@ __all__ = [
     "brennan_prediger",
     "by_group",
     "by_order",
+    "classifiers_among_themselves",
     "cohen_kappa",
     "cohen_kappa_test",
     "fleiss_kappa",
@@ -78,6 +81,7 @@ __all__ = [
     "prevalence_index",
     "retest_agreement",
     "scott_pi",
+    "send_first",
     "specific_agreement",
     "trend_effects",
     "two_by_two_tables",
