@@ -6,7 +6,7 @@ every change again.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import zip_longest
 
@@ -44,6 +44,8 @@ class Underway:
     seed : int
     labelled : frozenset of Place
         Those with a first label, also if it was taken back after other answers.
+    ended : mapping of Place to Assignment
+        Those that stand no more.
     """
 
     standing: Mapping[Place, Assignment]
@@ -53,6 +55,7 @@ class Underway:
     imported: frozenset[Place]
     seed: int
     labelled: frozenset[Place] = frozenset()
+    ended: Mapping[Place, Assignment] = field(default_factory=dict)
 
     @property
     def hash(self) -> str:
@@ -77,7 +80,7 @@ class Underway:
         """After a reviewer joined, who in a calibration round labels its items as well."""
         before = {item: self.applications[item] for _, item, kind in self.standing if kind is Kind.CALIBRATION}
         own = calibration_for(reviewer, before, self.seed) if calibrating else []
-        prepared = self._added(one for one in own if place_of(one) not in self.standing)
+        prepared = self.added(one for one in own if place_of(one) not in self.standing)
         slots = prepared.slots_to_share()
         return prepared.moved(changes.join(slots, reviewer, applications=self.applications, seed=self.seed))
 
@@ -89,7 +92,7 @@ class Underway:
         plan = changes.third_round(
             counting, self._slots(), reviewers=reviewers, start=self._next_positions(), seed=self.seed
         )
-        return self._added(plan.assignments), plan.shortfalls
+        return self.added(plan.assignments), plan.shortfalls
 
     def has_open(self, reviewer: str) -> bool:
         """Whether something of the study proper that counts waits for this reviewer's answer."""
@@ -97,13 +100,16 @@ class Underway:
         return any(map(self._is_waiting, own))
 
     def _slots(self) -> list[Slot]:
-        """All assignments that stand; of a reviewer's on one item in two kinds, as imports can bring, one."""
+        """All assignments that stand; of a reviewer's on one item in two kinds, as imports can bring, one.
+
+        It is one that is open, as that can change hands; of two that are open the one that was not imported.
+        """
         slots: dict[tuple[str, str, Kind | None], Slot] = {}
-        for place in self.standing:
+        for place in sorted(self.standing, key=lambda place: (place in self.imported, place)):
             slot = Slot(*place, answered=self._has_label(place))
             kind = None if slot.kind in LOADING else slot.kind
             known = slots.get((slot.reviewer, slot.item, kind))
-            if known is None or known.answered:  # what is open can change hands
+            if known is None or known.answered:
                 slots[slot.reviewer, slot.item, kind] = slot
         return [*slots.values(), *self._once_imported()]
 
@@ -125,30 +131,39 @@ class Underway:
         ]
 
     def _next_positions(self) -> dict[str, int]:
-        """The position after each reviewer's last one."""
+        """The position after each reviewer's last one that stands or has an answer."""
         ends: dict[str, int] = defaultdict(int)
-        for assignment in self.standing.values():
+        for assignment in (*self.standing.values(), *self._answered_before.values()):
             ends[assignment.reviewer] = max(ends[assignment.reviewer], assignment.position + 1)
         return dict(ends)
 
     def moved(self, change: Changes) -> tuple["Underway", Changes]:
         """After slots changed hands: takers have theirs at the end of what they had, in the order of a key."""
-        standing, taken = dict(self.standing), defaultdict(list)
-        for move in change.moves:
-            old = standing.pop((move.giver, move.item, move.kind))
+        gone = {place: self.standing[place] for place in ((one.giver, one.item, one.kind) for one in change.moves)}
+        taken: dict[str, list[Assignment]] = defaultdict(list)
+        for move, old in zip(change.moves, gone.values(), strict=True):
             if move.taker is not None:
                 taken[move.taker].append(replace(old, reviewer=move.taker))
-        ends = self._next_positions()
+        ends, new = self._next_positions(), []
         for taker, assignments in taken.items():
             keyed = partial(key, self.seed, "moved", taker)
             in_order = sorted(assignments, key=lambda assignment: keyed(assignment.item))
-            for position, assignment in enumerate(in_order, start=ends.get(taker, 0)):
-                standing[place_of(assignment)] = replace(assignment, position=position)
-        return replace(self, standing=standing), change
+            positions = enumerate(in_order, start=ends.get(taker, 0))
+            new += [replace(assignment, position=position) for position, assignment in positions]
+        left = {place: one for place, one in self.standing.items() if place not in gone}
+        return replace(self, standing=left, ended={**self.ended, **gone}).added(new), change
 
-    def _added(self, assignments: Iterable[Assignment]) -> "Underway":
-        """With further assignments."""
-        return replace(self, standing={**self.standing, **{place_of(one): one for one in assignments}})
+    def added(self, assignments: Iterable[Assignment]) -> "Underway":
+        """With further assignments; what its reviewer had and answered before comes back to the position it had."""
+        before = self._answered_before
+        standing = {**self.standing, **{place_of(one): before.get(place_of(one), one) for one in assignments}}
+        ended = {place: one for place, one in self.ended.items() if place not in standing}
+        return replace(self, standing=standing, ended=ended)
+
+    @property
+    def _answered_before(self) -> dict[Place, Assignment]:
+        """Those with an answer that stand no more."""
+        return {place: one for place, one in self.ended.items() if place in self.answers}
 
     def _has_label(self, place: Place) -> bool:
         """Whether there is a label that was not taken back at once; it then stays where it is."""

@@ -122,6 +122,7 @@ def underway(db: Database) -> Underway:
         imported=imported(kept),
         seed=seed_of(studies.get(db).plan_parameters),
         labelled=answers.labelled(len(answers.marks)),
+        ended={place_of(row.assignment): row.assignment for row in kept if row.ended},
     )
 
 

@@ -113,7 +113,7 @@ def _drawn(db: Database, event: Event, study: Study, kept: Sequence[Kept], now: 
         return replace(now, standing={}), [*problems, f"the plan cannot be drawn again: {error}"]
     start = replace(
         now, standing={place_of(one): one for one in plan.assignments}, answers={}, excluded=frozenset(),
-        imported=frozenset(), labelled=frozenset(),
+        imported=frozenset(), labelled=frozenset(), ended={},
     )  # fmt: skip
     if plan.hash != study.plan_hash:
         problems.append("the plan drawn again from its seed has another hash")

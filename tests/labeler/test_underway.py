@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeler.changes import Changes, Move
+from labeler.changes import LOADING, Changes, Move
 from labeler.design import ALL, draw_plan, key
 from labeler.model import Answer, Assignment, Category, Kind, PlanParameters
 from labeler.underway import Underway, place_of
@@ -52,6 +52,23 @@ def states(draw):
         draw(st.frozensets(st.sampled_from(sorted(ITEMS)), max_size=2)),
         frozenset(),
         parameters.seed,
+    )
+
+
+@st.composite
+def states_with_imports(draw):
+    """The same with labels made elsewhere, also of a reviewer on the same item in another kind."""
+    state = draw(states())
+    on = sorted({place[:2] for place in state.standing} | {("zed", item) for item in ITEMS})
+    come = draw(st.lists(st.tuples(st.sampled_from(on), st.sampled_from(LOADING)), max_size=6, unique=True))
+    places = [(*whose, kind) for whose, kind in come if (*whose, kind) not in state.standing]
+    rows = [row(reviewer, item, 0, kind) for reviewer, item, kind in places]
+    said = {place_of(one): (draw(SAID),) for one in rows}
+    return replace(
+        state,
+        standing=state.standing | {place_of(one): one for one in rows},
+        answers=state.answers | said,
+        imported=frozenset(said),
     )
 
 
@@ -112,6 +129,23 @@ def test_a_moved_item_keeps_its_kind_and_its_block():
     assert {(one.item, one.kind, one.block) for one in left.standing.values()} == {
         ("x", Kind.OVERLAP, ALL), ("y", Kind.FRESH, 3),
     }  # fmt: skip
+
+
+def test_of_an_item_that_a_leaver_has_open_twice_the_one_that_was_not_imported_goes():
+    planned, come = row("ada", "x", 4), row("ada", "x", 0, Kind.THIRD)
+    for rows in ((planned, come), (come, planned)):
+        left, _ = underway(*rows, imported=[place_of(come)]).without("ada", ["ben"])
+        assert (rows_of(left, "ben"), rows_of(left, "ada")) == ([("x", "fresh", 0)], [("x", "third", 0)])
+
+
+def test_a_third_label_of_two_labels_on_an_item_is_the_one_that_a_third_round_sees():
+    first, third = row("ada", "x", 0), row("ada", "x", 1, Kind.THIRD)
+    split = {"x": {"ada": Category.SIMILAR, "ben": Category.DISSIMILAR}}
+    answers = said("ada", "x", "similar") | said("ada", "x", "similar", kind=Kind.THIRD)
+    for rows in ((first, third), (third, first)):
+        for imported in ([], [place_of(third)], [place_of(first), place_of(third)]):
+            state = underway(*rows, answers=answers, imported=imported)
+            assert state.in_third_round(split, NAMES)[0].standing == state.standing
 
 
 def test_a_successor_begins_where_nothing_was_before():
@@ -177,6 +211,27 @@ def test_who_comes_back_keeps_what_they_have_of_a_calibration_round():
     assert ("b", "calibration", 7) in rows_of(joined, "eve")
 
 
+def test_what_comes_back_stands_where_it_was_answered_and_nothing_else_gets_its_position():
+    rows = [row("ada", f"x{at}", at) for at in range(6)]
+    state = underway(*rows, answers=said("ada", "x3", "not sure"))
+    gone, _ = state.succeeded("ada", "eve", [])
+    assert rows_of(gone, "ada") == []
+    assert gone.ended.keys() == state.standing.keys()
+    back, _ = gone.succeeded("eve", "ada", [])
+    others = sorted(set(state.applications) - {"x3"}, key=lambda item: key(1, "moved", "ada", item))
+    order = sorted(state.applications, key=lambda item: key(1, "moved", "ada", item))
+    assert rows_of(back, "ada") == [
+        ("x3", "fresh", 3), *((item, "fresh", 4 + order.index(item)) for item in others),
+    ]  # fmt: skip
+    assert back.ended.keys() == gone.standing.keys()
+
+
+def test_what_comes_back_without_an_answer_is_at_the_end():
+    state = underway(row("ada", "x", 3), row("ben", "y", 7))
+    back, _ = state.succeeded("ada", "ben", [])[0].succeeded("ben", "ada", [])
+    assert sorted(position for _, _, position in rows_of(back, "ada")) == [0, 1]
+
+
 # --- what is waited for, and the third round
 
 
@@ -238,7 +293,9 @@ def test_positions_of_a_reviewer_stay_different_in_a_round_and_nobody_elses_chan
         assert after.standing[place] == state.standing[place]
 
 
-@given(states(), st.sampled_from(("leaves", "is replaced", "is joined")), st.randoms(use_true_random=False))
+@given(
+    states_with_imports(), st.sampled_from(("leaves", "is replaced", "is joined")), st.randoms(use_true_random=False)
+)
 def test_a_change_is_the_same_whatever_the_order_of_assignments_and_answers(state, what, random):
     shuffled = replace(
         state,

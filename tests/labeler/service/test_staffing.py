@@ -297,6 +297,23 @@ def test_an_item_that_comes_back_keeps_its_code_and_its_answers(roomy):
     assert verifying.verify_plan(roomy).problems == ()
 
 
+def test_an_answer_is_exported_as_before_when_its_item_comes_back(roomy):
+    answer_next(roomy, "ada", "similar")
+    for _ in range(3):
+        answer_next(roomy, "ada", "not sure")
+    before = labels.table(roomy)
+    assert before["position"].tolist() == [0, 1, 2, 3]
+    for name in ("ada", "ben", "cleo"):
+        staffing.remove(roomy, name, **WHY)
+    staffing.resume(roomy, "ada", **CAROL)
+    assert len(items_of(roomy, "ada") & set(before["item"])) > 1
+    assert labels.table(roomy).equals(before)
+    positions = [kept.assignment.position for kept in assignments.everything(roomy)
+                 if kept.assignment.reviewer == "ada" and not kept.ended]  # fmt: skip
+    assert len(set(positions)) == len(positions)
+    assert verifying.verify_plan(roomy).problems == ()
+
+
 def test_who_coordinates_as_well_leaves_the_labelling_but_stays_a_coordinator(roomy):
     give_both_roles(roomy, "ada")
     staffing.remove(roomy, "ada", **WHY)

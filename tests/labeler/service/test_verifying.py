@@ -200,6 +200,14 @@ def test_a_file_with_a_first_and_a_third_label_of_one_reviewer_on_one_item_stops
     assert problems(drawn) == ()
 
 
+@pytest.mark.parametrize("label", ["not sure", "withdrawn"])
+def test_an_item_that_a_leaver_has_open_twice_is_handed_on_as_the_plan_has_it(drawn, label):
+    one = next(kept.assignment for kept in assignments.everything(drawn) if kept.assignment.kind is Kind.FRESH)
+    take_in(drawn, (one.item, one.reviewer, label, "third"), columns=("item", "reviewer", "label", "kind"))
+    staffing.remove(drawn, one.reviewer, **WHY)
+    assert problems(drawn) == ()
+
+
 def test_a_label_from_elsewhere_on_an_item_of_the_third_round_stops_no_later_change(planned):
     answer_everything(planned, SPLIT)
     course.move(planned, Step.THIRD, **WHY)
