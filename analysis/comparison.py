@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from analysis.intervals import Estimate
-from analysis.measured import Measured, Sampling
+from analysis.measured import EVERY_ITERATION, Measured, Sampling
 from analysis.multiple import bonferroni, holm
 from analysis.samples import NO_VARIATION, change_in_words, welch
 
@@ -53,7 +53,7 @@ class Change:
 
 
 def compare(
-    pairs: Sequence[tuple[Measured, Measured]], *, sampling: Sampling = Sampling(), alpha: float = 0.05
+    pairs: Sequence[tuple[Measured, Measured]], *, sampling: Sampling = EVERY_ITERATION, alpha: float = 0.05
 ) -> list[Change]:
     """Which benchmarks have changed.
 

@@ -13,6 +13,7 @@ from analysis.runs import Floats, checked_drop, n_warmup
 # what may be known of a run beside its measurements; any other name is as good
 RUN, VERSION, CONTEXT = "run", "version", "context"
 ORDER_TYPE, ORDER_POSITION, ALTERED = "order_type", "order_position", "altered"
+FACTOR = "factor:"  # in front of the column of any other condition
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED)
 
 AGGREGATES: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "median": np.median, "min": np.min}
@@ -91,14 +92,17 @@ class Measured:
         return tuple(dict.fromkeys(entry for entry in self.of(condition) if entry))
 
     def where(self, **wanted: str) -> "Measured | None":
-        """Only the runs whose conditions are these; None if there are none."""
+        """Only the runs, and failures, whose conditions are these; None if there are no such runs."""
         kept = [
             run for run in range(len(self.runs)) if all(self.of(name)[run] == entry for name, entry in wanted.items())
         ]
-        return self.take(kept) if kept else None
+        failures = tuple(
+            one for one in self.failures if all(one.conditions.get(name, "") == entry for name, entry in wanted.items())
+        )
+        return replace(self.take(kept), failures=failures) if kept else None
 
     def take(self, kept: Sequence[int]) -> "Measured":
-        """Only the runs of these numbers, in this order."""
+        """Only the runs of these numbers, in this order, and all failures."""
         conditions = {name: tuple(entries[run] for run in kept) for name, entries in self.conditions.items()}
         return replace(self, runs=tuple(self.runs[run] for run in kept), conditions=conditions)
 
@@ -125,7 +129,11 @@ class Sampling:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
-        checked_drop(self.warmup)
+        try:
+            checked_drop(self.warmup)
+        except ValueError:
+            wanted = "a number of iterations or a share below 1"
+            raise ValueError(f"warmup must be {wanted}, got {self.warmup}") from None
         if self.aggregate not in AGGREGATES:
             raise ValueError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {self.aggregate!r}")
 
@@ -143,6 +151,47 @@ class Sampling:
         return np.array([self.value(run) for run in runs])
 
 
+def by_level(benchmark: Measured, conditions: Sequence[str] = (ALTERED, VERSION, CONTEXT)) -> list[Measured]:
+    """The runs apart by what must not be mixed in one sample: versions of the software, measurement contexts.
+
+    Parameters
+    ----------
+    benchmark : Measured
+    conditions : sequence of str
+        Those whose levels are told apart.
+
+    Returns
+    -------
+    list of Measured
+        In order of first appearance, named `NAME @ LEVEL`; the benchmark alone if it has one level of each.
+
+    Examples
+    --------
+    >>> runs = (np.array([1.0]), np.array([2.0]))
+    >>> [one.name for one in by_level(Measured("b", runs, conditions={"version": ("old", "new")}))]
+    ['b @ old', 'b @ new']
+    """
+    varied = [name for name in conditions if len(set(benchmark.of(name))) > 1]
+    if not varied:
+        return [benchmark]
+    levels = dict.fromkeys(zip(*map(benchmark.of, varied), strict=True))
+    return [
+        replace(runs, name=f"{benchmark.name} @ {' @ '.join(entry or '?' for entry in level)}")
+        for level in levels
+        if (runs := benchmark.where(**dict(zip(varied, level, strict=True))))
+    ]
+
+
+Advance = Callable[[int, int], None]  # told how many are done, of how many
+
+
+def unwatched(done: int, total: int) -> None:
+    """Nobody asks how far it is."""
+
+
+EVERY_ITERATION = Sampling()
+
+
 def from_table(table: pd.DataFrame) -> list[Measured]:
     """The benchmarks of a long table, one row a measurement.
 
@@ -150,7 +199,8 @@ def from_table(table: pd.DataFrame) -> list[Measured]:
     ----------
     table : DataFrame
         Columns benchmark, run, value, and optionally iteration (rows are put in its order), application, unit, better,
-        version, context, order_type, order_position, altered. Runs are told apart by run and all conditions together.
+        version, context, order_type, order_position, altered, and factor:NAME for any other condition. Runs are told
+        apart by run and all conditions together.
 
     Returns
     -------
@@ -160,7 +210,8 @@ def from_table(table: pd.DataFrame) -> list[Measured]:
     Raises
     ------
     ValueError
-        If a column is missing, a value is no finite number, or a benchmark has two units or directions.
+        If a column is missing, a row names no benchmark, a value is no finite number, an iteration no number, or a
+        benchmark has two units or directions.
 
     Examples
     --------
@@ -171,30 +222,42 @@ def from_table(table: pd.DataFrame) -> list[Measured]:
     missing = [name for name in ("benchmark", "run", "value") if name not in table.columns]
     if missing:
         raise ValueError(f"the table lacks the column {', '.join(missing)}; it has {', '.join(map(str, table))}")
+    if table["benchmark"].isna().any():
+        raise ValueError(f"row {int(table['benchmark'].isna().argmax())} of the table names no benchmark")
     groups = [name for name in ("application", "benchmark") if name in table.columns]
-    by_benchmark = table.groupby(groups, sort=False, observed=True)
-    return [_benchmark(dict(zip(groups, map(str, key), strict=True)), rows) for key, rows in by_benchmark]
+    by_benchmark = table.groupby(groups, sort=False, dropna=False, observed=True)
+    return [_benchmark(dict(zip(groups, map(_text, key), strict=True)), rows) for key, rows in by_benchmark]
 
 
 def _benchmark(named: Mapping[str, str], rows: pd.DataFrame) -> Measured:
-    names = [name for name in CONDITIONS if name in rows.columns]
+    factors = [str(column) for column in rows.columns if str(column).startswith(FACTOR)]
+    names = [name for name in CONDITIONS if name in rows.columns] + factors
     runs, conditions = [], []
     for key, run in rows.groupby(names, sort=False, dropna=False, observed=True):
-        ordered = run.sort_values("iteration", kind="stable") if "iteration" in run.columns else run
+        ordered = run.sort_values("iteration", kind="stable", key=pd.to_numeric) if "iteration" in run.columns else run
         runs.append(ordered["value"].to_numpy(dtype=np.float64))
-        conditions.append([str(entry) if entry is not None and entry == entry else "" for entry in key])
+        conditions.append([_text(entry) for entry in key])
     return Measured(
         name=named["benchmark"],
         runs=tuple(runs),
         application=named.get("application", ""),
         unit=_constant(rows, "unit", "s"),
         better=_constant(rows, "better", "lower"),
-        conditions={name: tuple(entries) for name, *entries in zip(names, *conditions, strict=True)},
+        conditions={
+            name.removeprefix(FACTOR): tuple(entries) for name, *entries in zip(names, *conditions, strict=True)
+        },
     )
 
 
 def _constant(rows: pd.DataFrame, column: str, otherwise: str) -> str:
-    found = sorted(set(map(str, rows[column]))) if column in rows.columns else [otherwise]
+    found = sorted(map(str, rows[column].dropna().unique())) if column in rows.columns else []
     if len(found) > 1:
         raise ValueError(f"benchmark {rows['benchmark'].iloc[0]!r} has more than one {column}: {', '.join(found)}")
-    return found[0]
+    return found[0] if found else otherwise
+
+
+def _text(entry: Any) -> str:
+    """A cell as a text: "" where it is missing, and 3 for 3.0, as numbers beside missing cells are written."""
+    if pd.isna(entry):
+        return ""
+    return str(int(entry)) if isinstance(entry, float) and entry.is_integer() else str(entry)

@@ -6,6 +6,7 @@ from scipy import optimize, stats
 
 from analysis.intervals import Estimate
 from analysis.samples import NO_VARIATION
+from analysis.spread import cv
 
 MAX_RUNS = 100_000
 
@@ -60,14 +61,14 @@ def smallest_difference(values: ArrayLike, *, alpha: float = 0.05, wanted: float
     Estimate
         As a share of the mean; 0 without variation. Undefined for fewer than two runs or a mean that is not positive.
     """
-    cv = variation(values)
-    if cv.value is None:
-        return cv
+    variation = cv(values)
+    if variation.value is None:
+        return variation
     n = len(np.asarray(values))
-    if cv.value == 0:
+    if variation.value == 0:
         return Estimate(0.0, reason=NO_VARIATION)
     effect = optimize.brentq(lambda d: power(d, n, alpha=alpha) - wanted, 1e-6, 1e3)
-    return Estimate(float(effect) * cv.value)
+    return Estimate(float(effect) * variation.value)
 
 
 def runs_needed(values: ArrayLike, difference: float, *, alpha: float = 0.05, wanted: float = 0.8) -> Estimate:
@@ -94,10 +95,10 @@ def runs_needed(values: ArrayLike, difference: float, *, alpha: float = 0.05, wa
     """
     if not difference > 0:
         raise ValueError(f"difference must be > 0, got {difference}")
-    cv = variation(values)
-    if not cv.value:
-        return Estimate(2.0, reason=NO_VARIATION) if cv.value == 0 else cv
-    effect = difference / cv.value
+    variation = cv(values)
+    if not variation.value:
+        return Estimate(2.0, reason=NO_VARIATION) if variation.value == 0 else variation
+    effect = difference / variation.value
     enough = 2
     while power(effect, enough, alpha=alpha) < wanted:
         enough *= 2
@@ -108,22 +109,3 @@ def runs_needed(values: ArrayLike, difference: float, *, alpha: float = 0.05, wa
         middle = (few + enough) // 2
         few, enough = (few, middle) if power(effect, middle, alpha=alpha) >= wanted else (middle, enough)
     return Estimate(float(enough))
-
-
-def variation(values: ArrayLike) -> Estimate:
-    """Coefficient of variation: standard deviation (n - 1) over mean of one number a run.
-
-    Returns
-    -------
-    Estimate
-        >= 0. Undefined for fewer than two values or a mean that is not positive.
-    """
-    numbers = np.asarray(values, dtype=np.float64)
-    if len(numbers) < 2:
-        return Estimate(None, reason="at least two runs are needed")
-    mean = float(numbers.mean())
-    if not mean > 0:
-        return Estimate(None, reason="the mean is not positive")
-    if numbers.min() == numbers.max():
-        return Estimate(0.0, reason=NO_VARIATION)
-    return Estimate(float(numbers.std(ddof=1)) / mean)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, frexp, inf, ldexp, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,6 +66,11 @@ def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
     KruskalWallis
         No p if fewer than two groups have a value. p = 1 and epsilon2 = 0 if all values are equal.
 
+    Raises
+    ------
+    ValueError
+        If a group is no series of finite values.
+
     References
     ----------
     .. [1] Kruskal, Wallis (1952), J. Am. Stat. Assoc. 47:583-621, doi:10.1080/01621459.1952.10483441
@@ -75,20 +80,19 @@ def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
     >>> kruskal([[1, 2, 3], [4, 5, 6]])
     KruskalWallis(p=0.0495..., statistic=3.857..., reason=None, epsilon2=0.771..., n=6)
     """
-    samples = [sample for sample in map(_values, groups) if len(sample)]
+    samples = [sample for group in groups if len(sample := _values(group, "groups"))]
     n = sum(map(len, samples))
     if len(samples) < 2:
         return KruskalWallis(None, reason="at least two groups with values are needed", n=n)
     pooled = np.concatenate(samples)
     if pooled.min() == pooled.max():
         return KruskalWallis(1.0, 0.0, NO_VARIATION, 0.0, n)
-    ranks = stats.rankdata(pooled)
+    ranks = stats.rankdata(pooled) - (n + 1) / 2
     ends = np.cumsum([len(sample) for sample in samples])[:-1]
-    sums = sum(part.sum() ** 2 / len(part) for part in np.split(ranks, ends))
-    _, n_equal = np.unique(pooled, return_counts=True)
-    ties = 1 - float((n_equal.astype(float) ** 3 - n_equal).sum()) / (n**3 - n)
-    h = max(0.0, float((12 / (n * (n + 1)) * sums - 3 * (n + 1)) / ties))
-    return KruskalWallis(float(stats.chi2.sf(h, len(samples) - 1)), h, None, min(1.0, h / (n - 1)), n)
+    between = sum(part.sum() ** 2 / len(part) for part in np.split(ranks, ends))
+    epsilon2 = min(1.0, float(between / (ranks**2).sum()))  # the ranks as they are: ties are corrected by that
+    h = (n - 1) * epsilon2
+    return KruskalWallis(float(stats.chi2.sf(h, len(samples) - 1)), h, None, epsilon2, n)
 
 
 def welch(x: ArrayLike, y: ArrayLike) -> Test:
@@ -103,20 +107,27 @@ def welch(x: ArrayLike, y: ArrayLike) -> Test:
     Test
         No p if a sample has fewer than two values. Without variation in both: p = 1 if the means are equal, else 0.
 
+    Raises
+    ------
+    ValueError
+        If a sample is no series of finite values.
+
     References
     ----------
     .. [1] Welch (1947), Biometrika 34:28-35, doi:10.1093/biomet/34.1-2.28
     """
-    a, b = _values(x), _values(y)
+    a, b = _values(x, "x"), _values(y, "y")
     if min(len(a), len(b)) < 2:
         return Test(None, reason="at least two values on each side are needed")
-    if a.min() == a.max() and b.min() == b.max():
-        return Test(float(a[0] == b[0]), reason=NO_VARIATION)
+    _, (a, b) = _scaled(a, b)
     # a constant sample has no variance, also where rounding of its mean leaves some
     va, vb = (0.0 if s.min() == s.max() else float(s.var(ddof=1)) / len(s) for s in (a, b))
-    t = float(a.mean() - b.mean()) / np.sqrt(va + vb)
-    df = (va + vb) ** 2 / (va**2 / (len(a) - 1) + vb**2 / (len(b) - 1))
-    return Test(float(2 * stats.t.sf(abs(t), df)), float(t))
+    if va + vb == 0:
+        return Test(float(a[0] == b[0]), reason=NO_VARIATION)
+    t = float(a.mean() - b.mean()) / sqrt(va + vb)
+    share_a, share_b = va / (va + vb), vb / (va + vb)
+    df = 1 / (share_a**2 / (len(a) - 1) + share_b**2 / (len(b) - 1))
+    return Test(float(2 * stats.t.sf(abs(t), df)), t)
 
 
 def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
@@ -134,11 +145,16 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
     Test
         The statistic is U of `x`. No p if a sample is empty; p = 1 if all values are equal.
 
+    Raises
+    ------
+    ValueError
+        If a sample is no series of finite values.
+
     References
     ----------
     .. [1] Mann, Whitney (1947), Ann. Math. Stat. 18:50-60, doi:10.1214/aoms/1177730491
     """
-    a, b = _values(x), _values(y)
+    a, b = _values(x, "x"), _values(y, "y")
     if not min(len(a), len(b)):
         return Test(None, reason="a sample is empty")
     pooled = np.concatenate([a, b])
@@ -152,11 +168,18 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
 def smallest_rank_sum_p(n_x: int, n_y: int) -> float:
     """The smallest p that the exact rank-sum test can reach with these sizes: 2 / C(n_x + n_y, n_x), at most 1.
 
+    Raises
+    ------
+    ValueError
+        If a size is negative.
+
     Examples
     --------
     >>> smallest_rank_sum_p(3, 3)
     0.1
     """
+    if min(n_x, n_y) < 0:
+        raise ValueError(f"n_x and n_y must not be negative, got {n_x} and {n_y}")
     return min(1.0, 2 / comb(n_x + n_y, n_x))
 
 
@@ -168,23 +191,35 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
     x : array_like of float, shape (n_values,)
         Independent values, as one number a run.
     level : float
+        Confidence level of the two-sided interval, in (0, 1).
 
     Returns
     -------
     Estimate
-        Undefined without values; without interval if there is one. No variation: an interval of zero width.
+        Undefined without values; without interval if there is one or its ends are no numbers of 64 bits. No
+        variation: an interval of zero width.
+
+    Raises
+    ------
+    ValueError
+        If `x` is no series of finite values, or `level` not within (0, 1).
     """
-    a = _values(x)
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie in (0, 1), got {level}")
+    exponent, (a,) = _scaled(_values(x, "x"))
     if not len(a):
         return Estimate(None, reason="no values")
-    mean = float(a.mean())
-    if len(a) == 1:
-        return Estimate(mean, reason="one value has no interval")
     if a.min() == a.max():
-        return Estimate(float(a[0]), 0.0, float(a[0]), float(a[0]), NO_VARIATION)
-    se = float(a.std(ddof=1)) / np.sqrt(len(a))
+        value = ldexp(a[0], exponent)
+        single = Estimate(value, reason="one value has no interval")
+        return single if len(a) == 1 else Estimate(value, 0.0, value, value, NO_VARIATION)
+    mean, se = float(a.mean()), float(a.std(ddof=1)) / sqrt(len(a))
     half = float(stats.t.ppf((1 + level) / 2, len(a) - 1)) * se
-    return Estimate(mean, float(se), mean - half, mean + half)
+    try:
+        low, high = ldexp(mean - half, exponent), ldexp(mean + half, exponent)
+    except OverflowError:
+        return Estimate(ldexp(mean, exponent), reason="the interval ends beyond the largest number")
+    return Estimate(ldexp(mean, exponent), ldexp(se, exponent), low, high)
 
 
 def change_in_words(ratio: float, better: str = "lower", *, who: str = "the candidate") -> str:
@@ -193,7 +228,7 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
     Parameters
     ----------
     ratio : float
-        Candidate / baseline, > 0.
+        Candidate / baseline, >= 0.
     better : str
         "lower" for times, "higher" for rates such as ops/s.
     who : str
@@ -201,21 +236,49 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
     Returns
     -------
     str
-        For times the change of time, for rates the change of the rate, as a share of the baseline.
+        For times the change of time, for rates the change of the rate, as a share of the baseline; what is below
+        0.001 % or above a million % is not told more exactly.
+
+    Raises
+    ------
+    ValueError
+        If the ratio is negative or no finite number, or `better` is another word.
 
     Examples
     --------
     >>> change_in_words(0.993), change_in_words(1.25), change_in_words(1.25, "higher"), change_in_words(1.0)
     ('the candidate is 0.7 % faster', 'the candidate is 25 % slower', 'the candidate is 25 % faster', 'no change')
     """
+    if not 0 <= ratio < inf:
+        raise ValueError(f"ratio must be a finite number >= 0, got {ratio}")
+    if better not in ("lower", "higher"):
+        raise ValueError(f"better must be 'lower' or 'higher', got {better!r}")
     if ratio == 1:
         return "no change"
-    share = f"{100 * abs(ratio - 1):.3g}"
+    share = _in_digits(100 * abs(float(ratio) - 1))
     return f"{who} is {share} % {'faster' if (ratio < 1) == (better == 'lower') else 'slower'}"
 
 
-def _values(sample: ArrayLike) -> Floats:
+def _in_digits(share: float) -> str:
+    """Three digits, or all before the point, and never an exponent."""
+    if share < 0.001:
+        return "less than 0.001"
+    if share > 1e6:
+        return "more than 1000000"
+    return f"{share:.3g}" if share < 999.5 else f"{share:.0f}"
+
+
+def _scaled(*samples: Floats) -> tuple[int, list[Floats]]:
+    """Samples divided by a power of two, and its exponent: that is exact, and their squares are then within range."""
+    largest = max((float(np.abs(sample).max()) for sample in samples if len(sample)), default=0.0)
+    exponent = frexp(largest)[1]
+    return exponent, [np.ldexp(sample, -exponent) for sample in samples]
+
+
+def _values(sample: ArrayLike, name: str) -> Floats:
     values = np.asarray(sample, dtype=np.float64)
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise ValueError(f"expected a series of finite values, got shape {values.shape}")
+    if values.ndim != 1:
+        raise ValueError(f"{name} must be a series of values, got shape {values.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} must hold finite values, got {values[~np.isfinite(values)][0]}")
     return values

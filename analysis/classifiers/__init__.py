@@ -5,15 +5,17 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from analysis.classifiers import _heuristic, _same
+from analysis.classifiers import _heuristic, _kruskal, _same, _spread
 from analysis.classifiers._explain import explain, runs_apart
 from analysis.classifiers._heuristic import heuristic
+from analysis.classifiers._kruskal import kruskal
 from analysis.classifiers._same import same
+from analysis.classifiers._spread import spread
 from analysis.classifiers._verdict import Verdict
 from analysis.dissimilarity import MIN_ITERATIONS
 from analysis.runs import Runs
 
-__all__ = ["CLASSIFIERS", "Classifier", "Verdict", "explain", "heuristic", "runs_apart", "same"]
+__all__ = ["CLASSIFIERS", "Classifier", "Verdict", "explain", "heuristic", "kruskal", "runs_apart", "same", "spread"]
 
 
 @dataclass(frozen=True)
@@ -58,5 +60,10 @@ CLASSIFIERS: dict[str, Classifier] = {
             _heuristic.VERSION,
         ),
         Classifier("same", "SAME", same, {"cut": 0.20}, _same.VERSION, needs_nonnegative=True),
+        Classifier("spread", "the spread of the runs", spread, {"limit": 0.10}, _spread.VERSION, min_iterations=1),
+        Classifier(
+            "kruskal", "the effect size of Kruskal and Wallis' test", kruskal, {"limit": 0.06}, _kruskal.VERSION,
+            min_iterations=_kruskal.MIN_ITERATIONS,
+        ),
     )
 }  # fmt: skip

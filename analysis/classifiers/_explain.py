@@ -59,8 +59,13 @@ def runs_apart(clusters: Sequence[int]) -> tuple[int, ...]:
     return tuple(run for run, cluster in enumerate(clusters) if cluster != largest)
 
 
+SCORES = {"spread": "maxSpread", "kruskal": "epsilon squared"}
+
+
 def _name_of_score(verdict: Verdict) -> str:
     """What the score is, where that is known."""
+    if verdict.classifier in SCORES:
+        return SCORES[verdict.classifier]
     if verdict.clusters and (verdict.linkage is None or verdict.score == verdict.linkage[-1, 2]):
         return "height of the last merge"
     if (

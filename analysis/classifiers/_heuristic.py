@@ -1,13 +1,12 @@
 """The heuristic: dissimilar when at least three of five mean dissimilarities exceed theta."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.classifiers._verdict import Verdict
+from analysis.classifiers._verdict import Verdict, known
 from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT, compression_exceeds
 from analysis.runs import Runs
 
@@ -69,25 +68,16 @@ def heuristic(
     >>> heuristic([step, step, step]).verdict, heuristic([step, step[::-1], step]).verdict
     ('similar', 'dissimilar')
     """
-    if theta != theta:
-        raise ValueError(f"theta must be a number, got {theta}")
     shared = Runs.of(runs, drop)
     name = "heuristic-printed" if keep_mean else "heuristic"
-    known: dict[str, Any] = {
-        "threshold": theta,
-        "parameters": {"theta": theta, "keep_mean": keep_mean, "drop": drop},
-        "n_runs": shared.k,
-        "n_iterations": shared.n,
-        "n_left_out": shared.n_left_out,
-        "version": VERSION,
-    }
+    background = known(shared, theta, VERSION, theta=theta, keep_mean=keep_mean, drop=drop)
     if shared.n < MIN_ITERATIONS:
-        return Verdict(name, None, reason=TOO_SHORT, **known)
+        return Verdict(name, None, reason=TOO_SHORT, **background)
     sources = {"m1": "m1", "m2": "m2", "m3": "m3_with_mean" if keep_mean else "m3", "m4": "m4", "m5": "m5"}
     if only_verdict:
         exceeds, means = _decide(shared, sources, theta)
         verdict = DISSIMILAR if exceeds else SIMILAR
-        return Verdict(name, verdict, means=means, **known)
+        return Verdict(name, verdict, means=means, **background)
     pairs = {key: MEASURES[source].of_pairs(shared) for key, source in sources.items()}
     means = {key: float(values.mean()) for key, values in pairs.items()}
     score = float(np.median(list(means.values())))
@@ -97,7 +87,7 @@ def heuristic(
         score=score,
         means=means,
         pairs=pairs,
-        **known,
+        **background,
     )
 
 

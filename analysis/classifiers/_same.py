@@ -1,14 +1,13 @@
 """SAME: similar when clustering the runs leaves one cluster."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.cluster import hierarchy
 
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.classifiers._verdict import Verdict
+from analysis.classifiers._verdict import Verdict, known
 from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT
 from analysis.runs import Floats, Runs
 
@@ -45,20 +44,11 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
     ----------
     .. [1] Leznik et al. (2022), ICPE '22, doi:10.1145/3489525.3511677
     """
-    if cut != cut:
-        raise ValueError(f"cut must be a number, got {cut}")
     shared = Runs.of(runs, drop)
-    known: dict[str, Any] = {
-        "threshold": cut,
-        "parameters": {"cut": cut, "drop": drop},
-        "n_runs": shared.k,
-        "n_iterations": shared.n,
-        "n_left_out": shared.n_left_out,
-        "version": VERSION,
-    }
+    background = known(shared, cut, VERSION, cut=cut, drop=drop)
     if shared.n < MIN_ITERATIONS:
         shared.require_nonnegative()
-        return Verdict("same", None, reason=TOO_SHORT, **known)
+        return Verdict("same", None, reason=TOO_SHORT, **background)
     pairs = {name: MEASURES[name].of_pairs(shared) for name in MEASURE_NAMES}
     # rounded, so that the last bit, and with it the unit of measurement, does not decide which of two ties merges first
     distances: Floats = np.mean(list(pairs.values()), axis=0).round(12)
@@ -72,7 +62,7 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
         clusters=_in_order_of_appearance(hierarchy.fcluster(linkage, cut, criterion="distance")),
         pairs=pairs,
         linkage=linkage,
-        **known,
+        **background,
     )
 
 

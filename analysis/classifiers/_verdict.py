@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from analysis.runs import Runs
 
 
 @dataclass(frozen=True)
@@ -51,3 +54,17 @@ class Verdict:
     n_iterations: int = 0
     n_left_out: int = 0
     version: int = 1
+
+
+def known(shared: Runs, threshold: float, version: int, **parameters: float | bool) -> dict[str, Any]:
+    """What a verdict says of its runs, threshold and parameters; raises ValueError if the threshold is not a number."""
+    if threshold != threshold:
+        raise ValueError(f"{next(iter(parameters))} must be a number, got {threshold}")
+    return {
+        "threshold": threshold,
+        "parameters": parameters,
+        "n_runs": shared.k,
+        "n_iterations": shared.n,
+        "n_left_out": shared.n_left_out,
+        "version": version,
+    }

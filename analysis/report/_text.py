@@ -5,13 +5,14 @@ from collections.abc import Iterator
 
 from analysis.report._document import Block, Bullets, Document, Paragraph, Table
 
-WIDTH = 100  # of running text; tables are as wide as they are
+WIDTH = 100  # of running text, and the most of a cell; tables are as wide as they are
 
 
 def to_text(report: Document) -> str:
     """Render a document for a terminal.
 
-    Figures are left out; control characters of names from outside become spaces.
+    Figures are left out; control characters of names from outside become spaces, and a cell of more than a line is cut
+    in its middle.
 
     Parameters
     ----------
@@ -24,7 +25,8 @@ def to_text(report: Document) -> str:
     """
     parts = [_wrapped(report.title), _wrapped(report.lead), _wrapped(report.interim)]
     for section in report.sections:
-        parts.append(f"{_clean(section.title)}\n{'-' * len(_clean(section.title))}")
+        heading = _clean(section.title)
+        parts.append(f"{heading}\n{'-' * len(heading)}" if heading else "")
         parts += [text for block in section.blocks for text in _block(block)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -33,14 +35,15 @@ def _block(block: Block) -> Iterator[str]:
     if isinstance(block, Paragraph):
         yield _wrapped(block.text)
     elif isinstance(block, Bullets):
-        yield "\n".join(_wrapped(item, "- ", "  ") for item in block.items)
+        yield "\n".join(filter(None, (_wrapped(item, "- ", "  ") for item in block.items)))
     elif isinstance(block, Table):
-        yield "\n".join([*([_wrapped(block.caption)] if block.caption else []), *_lines(block)])
+        caption = _wrapped(block.caption)
+        yield "\n".join([*([caption] if caption else []), *_lines(block)])
 
 
 def _lines(table: Table) -> Iterator[str]:
     """Columns as wide as their longest cell, two spaces between them; numbers to the right."""
-    rows = [[_clean(cell) for cell in row] for row in (table.header, *table.rows)]
+    rows = [[_cut(_clean(cell)) for cell in row] for row in (table.header, *table.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (
@@ -48,6 +51,12 @@ def _lines(table: Table) -> Iterator[str]:
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         yield "  ".join(cells).rstrip()
+
+
+def _cut(cell: str) -> str:
+    """Names of benchmarks differ at the end as often as at the start."""
+    half = (WIDTH - 1) // 2
+    return cell if len(cell) <= WIDTH else f"{cell[:half]}…{cell[-half:]}"
 
 
 def _wrapped(text: str, first: str = "", later: str = "") -> str:

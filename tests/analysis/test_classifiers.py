@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.cluster.hierarchy import is_valid_linkage
 
-from analysis.classifiers import CLASSIFIERS, heuristic, same
+from analysis.classifiers import CLASSIFIERS, heuristic, kruskal, same, spread
 from analysis.dissimilarity import MeasurementError, Runs
 from tests.analysis.strategies import pairs_of_runs
 from tests.conftest import golden
@@ -88,11 +89,44 @@ def test_one_cluster_is_similar(rows, cut):
     assert (verdict.verdict == "similar") == (len(set(verdict.clusters)) == 1)
 
 
-@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
+@pytest.mark.parametrize("name", ["heuristic", "heuristic-printed", "same"])
 def test_short_runs_are_refused_with_the_reason(name):
     verdict = CLASSIFIERS[name](np.ones((3, 49)))
     assert (verdict.verdict, verdict.score, verdict.reason) == (None, None, "too short for pattern measures")
     assert (verdict.n_runs, verdict.n_iterations, verdict.classifier) == (3, 49, name)
+
+
+def test_spread_and_kruskal_judge_short_runs_by_their_level():
+    assert [CLASSIFIERS[name]([[1.0, 1.1], [1.0, 1.1]]).verdict for name in ("spread", "kruskal")] == ["similar"] * 2
+    assert [CLASSIFIERS[name]([[1.0, 1.1], [2.0, 2.1]]).verdict for name in ("spread", "kruskal")] == ["dissimilar"] * 2
+
+
+def test_spread_by_hand_and_its_limit_is_exclusive():
+    # means 1.9 and 2.1: (2.1 - 1.9) / 2
+    runs = [[1.8, 2.0], [2.0, 2.2]]
+    score = spread(runs).score
+    assert score == pytest.approx(0.1)
+    assert (spread(runs, limit=score).verdict, spread(runs, limit=0.0999).verdict) == ("similar", "dissimilar")
+
+
+def test_kruskals_score_is_h_over_n_less_one():
+    runs = np.random.default_rng(2).normal(size=(4, 30)).round(1) + np.arange(4)[:, None] / 4
+    assert kruskal(runs).score == pytest.approx(stats.kruskal(*runs).statistic / (runs.size - 1))
+
+
+def test_what_spread_and_kruskal_cannot_judge_has_a_reason():
+    assert (spread([[-1.0], [1.0]]).verdict, spread([[-1.0], [1.0]]).reason) == (
+        None,
+        "the mean of the runs is not positive",
+    )
+    assert kruskal([[1.0], [2.0]]).reason == "one iteration a run: nothing varies within a run"
+    assert (kruskal(np.ones((3, 9))).verdict, kruskal(np.ones((3, 9))).score) == ("similar", 0)
+
+
+@pytest.mark.parametrize("judge", [spread, kruskal])
+def test_a_limit_must_be_a_number(judge):
+    with pytest.raises(ValueError, match="limit must be a number, got nan"):
+        judge([[1.0, 2.0], [1.0, 2.0]], limit=np.nan)
 
 
 @pytest.mark.parametrize("name", sorted(CLASSIFIERS))

@@ -44,7 +44,7 @@ def test_every_classifier_leaves_the_warmup_out(runs, drop, name):
     assert without_drop(verdict) == without_drop(JUDGES[name](sliced(runs, drop)))
 
 
-@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
+@pytest.mark.parametrize("name", ["heuristic", "heuristic-printed", "same"])
 def test_runs_that_the_warmup_leaves_too_short_get_no_verdict(name):
     runs = np.random.default_rng(1).random((3, 60))
     assert CLASSIFIERS[name](runs, drop=10).verdict is not None

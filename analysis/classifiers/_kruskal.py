@@ -1,0 +1,55 @@
+"""Kruskal: dissimilar when a large share of the variation of ranks lies between the runs."""
+
+from collections.abc import Sequence
+
+from numpy.typing import ArrayLike
+
+from analysis.categories import DISSIMILAR, SIMILAR
+from analysis.classifiers._verdict import Verdict, known
+from analysis.runs import Runs
+from analysis.samples import kruskal as kruskal_test
+
+VERSION = 1
+MIN_ITERATIONS = 2
+
+
+def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: float = 0) -> Verdict:
+    """Dissimilar when the effect size of Kruskal and Wallis' test over the runs, epsilon squared [1]_, exceeds a limit.
+
+    The p value is not used: iterations of a run are not independent, so that it rejects nearly always.
+
+    Parameters
+    ----------
+    runs : sequence of array_like of float, each of shape (n_iterations,), or Runs
+        The runs of one benchmark, at least two; runs of unequal length are cut to the shortest.
+    limit : float
+        Exclusive, in [0, 1]; 0.06 is called a medium effect.
+    drop : int or float
+        Warm-up left out at the start of each run: a number of iterations, or a share below 1.
+
+    Returns
+    -------
+    Verdict
+        If all measurements are equal, the score is 0 and the runs are similar. Without a verdict if the runs have one
+        iteration each: there is nothing within them to hold the differences between them against.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two runs, a measurement is NaN or infinite (`MeasurementError`), or the limit is NaN.
+
+    References
+    ----------
+    .. [1] Tomczak, Tomczak (2014), Trends in Sport Sciences 1(21):19-25
+
+    Examples
+    --------
+    >>> kruskal([[1, 3, 5, 7], [2, 4, 6, 8]]).verdict, kruskal([[1, 2, 3, 4], [5, 6, 7, 8]]).verdict
+    ('similar', 'dissimilar')
+    """
+    shared = Runs.of(runs, drop)
+    background = known(shared, limit, VERSION, limit=limit, drop=drop)
+    score = kruskal_test(list(shared.values)).epsilon2
+    if score is None or shared.n < MIN_ITERATIONS:
+        return Verdict("kruskal", None, reason="one iteration a run: nothing varies within a run", **background)
+    return Verdict("kruskal", DISSIMILAR if score > limit else SIMILAR, score=score, **background)

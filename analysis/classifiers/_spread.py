@@ -1,0 +1,53 @@
+"""Spread: dissimilar when the means of the runs lie too far apart."""
+
+from collections.abc import Sequence
+
+from numpy.typing import ArrayLike
+
+from analysis.categories import DISSIMILAR, SIMILAR
+from analysis.classifiers._verdict import Verdict, known
+from analysis.runs import Runs
+from analysis.spread import max_spread
+
+VERSION = 1
+
+
+def spread(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.10, drop: float = 0) -> Verdict:
+    """Dissimilar when maxSpread [1]_, (largest - smallest) / mean of the means of the runs, exceeds a limit.
+
+    It looks at the level alone, so that it judges runs of any length, and says nothing about their patterns.
+
+    Parameters
+    ----------
+    runs : sequence of array_like of float, each of shape (n_iterations,), or Runs
+        The runs of one benchmark, at least two; runs of unequal length are cut to the shortest.
+    limit : float
+        Exclusive; 0.10 is the second border of the paper's buckets. maxSpread grows with the number of runs.
+    drop : int or float
+        Warm-up left out at the start of each run: a number of iterations, or a share below 1.
+
+    Returns
+    -------
+    Verdict
+        Without a verdict if the mean is not positive.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two runs, a measurement is NaN or infinite (`MeasurementError`), or the limit is NaN.
+
+    References
+    ----------
+    .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
+
+    Examples
+    --------
+    >>> spread([[1.0, 1.0], [1.0, 1.2]]).verdict, spread([[1.0, 1.0], [1.1, 1.2]]).verdict
+    ('similar', 'dissimilar')
+    """
+    shared = Runs.of(runs, drop)
+    score = max_spread(shared.values.mean(axis=1))
+    background = known(shared, limit, VERSION, limit=limit, drop=drop)
+    if score.value is None:
+        return Verdict("spread", None, reason=score.reason, **background)
+    return Verdict("spread", DISSIMILAR if score.value > limit else SIMILAR, score=score.value, **background)

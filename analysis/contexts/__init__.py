@@ -1,0 +1,28 @@
+"""Does the measurement context decide? Two versions in many contexts: speed-ups, factors, observer effect, cause."""
+
+from analysis.contexts._causal import Spread, SpreadComparison, brown_forsythe, compare_spreads
+from analysis.contexts._factors import FactorEffect, LevelEffect, factor_effect, parse_context
+from analysis.contexts._observer import InstrumentationLevel, ObserverEffect, as_number, observer_effect
+from analysis.contexts._plan import variant_plan
+from analysis.contexts._ratios import (
+    MeanRatios,
+    Quartiles,
+    geometric_mean,
+    mean_ratios,
+    paired_ratio,
+    paired_t,
+    quartiles,
+    signed_rank,
+    speedup_in_words,
+    speedups,
+)
+from analysis.contexts._results import CausalCheck, Survey, Sweep
+from analysis.contexts._survey import survey
+from analysis.contexts._sweep import INTERVENTION, Context
+
+__all__ = [
+    "INTERVENTION", "CausalCheck", "Context", "FactorEffect", "InstrumentationLevel", "LevelEffect", "MeanRatios",
+    "ObserverEffect", "Quartiles", "Spread", "SpreadComparison", "Survey", "Sweep", "as_number", "brown_forsythe",
+    "compare_spreads", "factor_effect", "geometric_mean", "mean_ratios", "observer_effect", "paired_ratio",
+    "paired_t", "parse_context", "quartiles", "signed_rank", "speedup_in_words", "speedups", "survey", "variant_plan",
+]  # fmt: skip

@@ -1,0 +1,198 @@
+"""Everything that is asked of one benchmark over its contexts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analysis.bootstrap import bootstrap
+from analysis.comparison import FASTER, NOT_SHOWN, SLOWER
+from analysis.contexts._causal import compare_spreads, verdict_on
+from analysis.contexts._factors import FactorEffect, factor_effect
+from analysis.contexts._observer import ObserverEffect, observer_effect
+from analysis.contexts._ratios import (
+    geometric_mean,
+    mean_ratios,
+    paired_ratio,
+    paired_t,
+    quartiles,
+    signed_rank,
+    speedup_in_words,
+)
+from analysis.contexts._results import CausalCheck, Sweep
+from analysis.contexts._sweep import INTERVENTION, Context, contexts_of, verdict, versions_of, with_corrections
+from analysis.intervals import Estimate
+from analysis.measured import CONTEXT, VERSION, LeftOut, Measured, Sampling
+from analysis.multiple import bonferroni, holm
+from analysis.runs import Floats
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a survey is asked, as in `survey`."""
+
+    sampling: Sampling
+    baseline: str | None
+    candidate: str | None
+    instrumentation: str | None
+    held_fixed: str | None
+    alpha: float
+    resamples: int
+
+
+def sweep(measured: Measured, options: Options, rng: np.random.Generator) -> Sweep | str:
+    """The benchmark over its contexts, or in words why that cannot be."""
+    versions = versions_of(measured, options.baseline, options.candidate)
+    if isinstance(versions, str):
+        return versions
+    levels = _interventions(measured, options.held_fixed)
+    if isinstance(levels, str):
+        return levels
+    try:
+        natural = _at(measured, levels[0]) if len(levels) > 1 else measured
+        contexts, missing = contexts_of(natural, versions, options.sampling, options.alpha)
+        causal = _causal(measured, contexts, versions, levels, options) if len(levels) > 1 else None
+    except ValueError as nothing_but_warmup:
+        return str(nothing_but_warmup)
+    if not contexts:
+        reasons = dict.fromkeys(entry.reason for entry in missing)
+        return f"no context has usable runs of both versions: {'; '.join(reasons)}"
+    left_out = [*missing, *_unused(measured, VERSION, versions), *_unused(measured, INTERVENTION, levels)]
+    return _over_contexts(measured, versions, contexts, causal, left_out + _failed(measured), options, rng)
+
+
+def _unused(measured: Measured, condition: str, used: Sequence[str]) -> list[LeftOut]:
+    """The other levels of a condition."""
+    others = [level for level in dict.fromkeys(measured.of(condition)) if level not in used]
+    return [LeftOut(f"{condition}={level}", f"not one of the two compared: {' and '.join(used)}") for level in others]
+
+
+def _failed(measured: Measured) -> list[LeftOut]:
+    failures = [(failure.conditions.items(), failure.reason) for failure in measured.failures]
+    return [LeftOut(" ".join(f"{k}={v}" for k, v in of) or "a run", f"failed: {why}") for of, why in failures]
+
+
+def _over_contexts(
+    measured: Measured,
+    versions: tuple[str, str],
+    given: Sequence[Context],
+    causal: CausalCheck | None,
+    left_out: Sequence[LeftOut],
+    options: Options,
+    rng: np.random.Generator,
+) -> Sweep:
+    contexts = with_corrections(given, options.alpha)
+    level = 1 - options.alpha
+    a, b = (np.array([getattr(context, side) for context in contexts]) for side in ("baseline", "candidate"))
+    above, below = (a, b) if measured.better == "lower" else (b, a)
+    ratios = above / below
+    speedup = geometric_mean(ratios, level)
+    verdicts = [context.verdict for context in contexts]
+    bold = [verdict(context.speedup, context.p_bonferroni, options.alpha) for context in contexts]
+    return Sweep(
+        measured.name, measured.application, measured.unit, measured.better, *versions,
+        contexts=contexts,
+        quartiles=quartiles(ratios),
+        speedup=speedup,
+        bootstrap=_bootstrap(ratios, options, rng),
+        ratio_of_means=paired_ratio(above, below, level),
+        mean_ratios=mean_ratios(ratios),
+        words=speedup_in_words(speedup.value or 1.0, measured.better),
+        paired_t=paired_t(above, below),
+        signed_rank=signed_rank(above, below),
+        n_faster=verdicts.count(FASTER), n_slower=verdicts.count(SLOWER),
+        n_not_shown=verdicts.count(NOT_SHOWN), n_untested=verdicts.count(None),
+        n_faster_bonferroni=bold.count(FASTER), n_slower_bonferroni=bold.count(SLOWER),
+        both_directions=FASTER in verdicts and SLOWER in verdicts,
+        factors=_factors(contexts, ratios, level),
+        observer=_observer(contexts, measured.better, options.instrumentation, level),
+        causal=causal,
+        left_out=tuple(left_out),
+    )  # fmt: skip
+
+
+def _bootstrap(ratios: Floats, options: Options, rng: np.random.Generator) -> Estimate:
+    logs = np.log(ratios)
+    return bootstrap(
+        lambda weights: np.exp(weights @ logs / len(logs)),
+        len(logs), rng=rng, n_draws=options.resamples, level=1 - options.alpha,
+    )  # fmt: skip
+
+
+def _factors(contexts: Sequence[Context], ratios: Floats, level: float) -> tuple[FactorEffect, ...]:
+    """Each factor on its own; none where a context is known by its name alone."""
+    names = list(dict.fromkeys(name for context in contexts for name in context.factors))
+    if names == [CONTEXT]:
+        return ()
+    effects = [
+        factor_effect(name, ratios, [context.factors.get(name, "") for context in contexts], level=level)
+        for name in names
+    ]
+    ps = [effect.test.p for effect in effects]
+    return tuple(
+        replace(effect, p_holm=p_holm, p_bonferroni=p_bonferroni)
+        for effect, p_holm, p_bonferroni in zip(effects, holm(ps), bonferroni(ps), strict=True)
+    )
+
+
+def _observer(contexts: Sequence[Context], better: str, by: str | None, level: float) -> ObserverEffect | None:
+    """The observer effect over the levels of a factor, in contexts that are alike in all others."""
+    runs: dict[str, dict[str, tuple[tuple[float, ...], tuple[float, ...]]]] = {}
+    for context in contexts:
+        values = (context.baseline_runs, context.candidate_runs)
+        if by is not None and by in context.factors and min(map(min, values)) > 0:
+            rest = " ".join(f"{name}={entry}" for name, entry in sorted(context.factors.items()) if name != by)
+            runs.setdefault(context.factors[by], {})[rest] = values
+    return observer_effect(runs, better=better, level=level) if runs else None
+
+
+def _interventions(measured: Measured, held_fixed: str | None) -> tuple[str, ...] | str:
+    """The level at which the suspected cause is free and, where there is one, that at which it is held fixed."""
+    levels = list(dict.fromkeys(measured.of(INTERVENTION)))
+    if len(levels) < 2:
+        return (levels[0],)
+    if held_fixed is not None and held_fixed not in levels:
+        return f"no run with {INTERVENTION} {held_fixed}; there is {', '.join(filter(None, levels))}"
+    others = [level for level in levels if level != held_fixed]
+    free = "" if "" in others else others[0]
+    return free, next(level for level in levels if level != free) if held_fixed is None else held_fixed
+
+
+def _at(measured: Measured, intervention: str) -> Measured:
+    return measured.where(**{INTERVENTION: intervention}) or measured  # there is one: the level was found in it
+
+
+def _causal(
+    measured: Measured,
+    free: Sequence[Context],
+    versions: tuple[str, str],
+    levels: Sequence[str],
+    options: Options,
+) -> CausalCheck:
+    found, _ = contexts_of(_at(measured, levels[1]), versions, options.sampling, options.alpha)
+    if not found:
+        return CausalCheck(
+            levels[0], levels[1], reason="no context with the cause held fixed has runs of both versions"
+        )
+    sides = [
+        compare_spreads([of(context) for context in free], [of(context) for context in found], of=name)
+        for name, of in (("speed-up", _speedup), ("baseline", _baseline), ("candidate", _candidate))
+    ]
+    ps = [side.test.p for side in sides]
+    corrected = tuple(
+        replace(side, p_holm=p, p_bonferroni=bold, verdict=verdict_on(side.free, side.fixed, p, options.alpha))
+        for side, p, bold in zip(sides, holm(ps), bonferroni(ps), strict=True)
+    )
+    return CausalCheck(levels[0], levels[1], with_corrections(found, options.alpha), corrected)
+
+
+def _speedup(context: Context) -> float:
+    return context.speedup.value or 0.0
+
+
+def _baseline(context: Context) -> float:
+    return context.baseline
+
+
+def _candidate(context: Context) -> float:
+    return context.candidate

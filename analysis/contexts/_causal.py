@@ -1,0 +1,153 @@
+"""Is it this? The contexts once as they come and once with the suspected cause held fixed: do they still differ?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from analysis.contexts._ratios import NOT_POSITIVE, TINY, series
+from analysis.runs import Floats
+from analysis.samples import NO_VARIATION, Test
+
+SMALLER, LARGER, NOT_SHOWN = "smaller", "larger", "no difference shown"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far numbers of several contexts are apart.
+
+    Attributes
+    ----------
+    n : int
+        Contexts.
+    deviation : float or None
+        Mean absolute deviation of the logarithms from their median: about the typical relative deviation.
+    highest_over_lowest : float or None
+    """
+
+    n: int
+    deviation: float | None = None
+    highest_over_lowest: float | None = None
+
+
+@dataclass(frozen=True)
+class SpreadComparison:
+    """Two spreads: as it comes, and with the suspected cause held fixed.
+
+    Attributes
+    ----------
+    of : str
+        What is spread: "speed-up", "baseline" or "candidate".
+    free, fixed : Spread
+    ratio : float or None
+        Deviation with the cause held fixed / deviation as it comes; None where the latter is 0.
+    test : Test
+        Brown and Forsythe's, of the logarithms.
+    verdict : str or None
+        "smaller", "larger" or "no difference shown" at alpha; None without a p.
+    p_holm, p_bonferroni : float or None
+        Corrected over what was compared; the verdict then follows Holm's.
+    """
+
+    of: str
+    free: Spread
+    fixed: Spread
+    ratio: float | None
+    test: Test
+    verdict: str | None = None
+    p_holm: float | None = None
+    p_bonferroni: float | None = None
+
+
+def brown_forsythe(x: ArrayLike, y: ArrayLike) -> Test:
+    """Whether two spreads differ: the analysis of variance of absolute deviations from the medians [1]_.
+
+    Parameters
+    ----------
+    x, y : array_like of float, shape (n_values,)
+
+    Returns
+    -------
+    Test
+        No p if a sample has fewer than three values. p = 1 if neither varies; 0 if the deviations are all the same
+        within each sample, but not in both.
+
+    References
+    ----------
+    .. [1] Brown, Forsythe (1974), J. Am. Stat. Assoc. 69:364-367, doi:10.1080/01621459.1974.10482955
+
+    Examples
+    --------
+    >>> brown_forsythe([1, 2, 3, 4, 5], [10, 20, 30, 40, 50])  # F = 291.6 / 35.35
+    Test(p=0.0207..., statistic=8.248..., reason=None)
+    """
+    samples = series(x, "x"), series(y, "y")
+    if min(map(len, samples)) < 3:
+        return Test(None, reason="at least three contexts are needed on each side")
+    rounding = TINY * max(float(np.abs(sample).max()) for sample in samples)
+    z = [np.abs(sample - np.median(sample)) for sample in samples]
+    pooled = np.concatenate(z)
+    if np.ptp(pooled) <= rounding:
+        return Test(1.0, 0.0, NO_VARIATION)
+    if max(float(np.ptp(part)) for part in z) <= rounding:
+        return Test(0.0, reason="the deviations do not vary within the samples")
+    within = sum(float(((part - part.mean()) ** 2).sum()) for part in z) / (len(pooled) - 2)
+    between = sum(len(part) * float(part.mean() - pooled.mean()) ** 2 for part in z)
+    return Test(float(stats.f.sf(between / within, 1, len(pooled) - 2)), between / within)
+
+
+def compare_spreads(
+    free: ArrayLike, fixed: ArrayLike, *, of: str = "speed-up", alpha: float = 0.05
+) -> SpreadComparison:
+    """The spread of numbers over contexts as they come against that with the suspected cause held fixed [1]_.
+
+    If the cause is the right one, the contexts no longer differ once it is held fixed.
+
+    Parameters
+    ----------
+    free, fixed : array_like of float, shape (n_contexts,)
+        Speed-ups, or the numbers of one version; the contexts may be others, and their numbers differ.
+    of : str
+        What they are.
+    alpha : float
+
+    Returns
+    -------
+    SpreadComparison
+        Without verdict, and with a reason in its test, if a number is not above zero or a side has fewer than three.
+
+    References
+    ----------
+    .. [1] Mytkowicz, Diwan, Hauswirth, Sweeney (2009), ASPLOS XIV, 265-276, doi:10.1145/1508244.1508275
+
+    Examples
+    --------
+    >>> found = compare_spreads([1.0, 2.0, 4.0, 8.0, 16.0], [2.0, 2.1, 2.2, 2.1, 2.0])
+    >>> found.verdict, round(found.ratio, 3), found.free.highest_over_lowest
+    ('smaller', 0.035, 16.0)
+    """
+    sides = series(free, "free"), series(fixed, "fixed")
+    if any((side <= 0).any() for side in sides):
+        return SpreadComparison(of, Spread(len(sides[0])), Spread(len(sides[1])), None, Test(None, reason=NOT_POSITIVE))
+    before, after = map(_spread, sides)
+    test = brown_forsythe(np.log(sides[0]), np.log(sides[1]))
+    ratio = after.deviation / before.deviation if before.deviation and after.deviation is not None else None
+    return SpreadComparison(of, before, after, ratio, test, verdict_on(before, after, test.p, alpha))
+
+
+def verdict_on(free: Spread, fixed: Spread, p: float | None, alpha: float) -> str | None:
+    """Which of two spreads is shown to be the smaller by a test with this p."""
+    if p is None or free.deviation is None or fixed.deviation is None:
+        return None
+    if p > alpha:
+        return NOT_SHOWN
+    return SMALLER if fixed.deviation < free.deviation else LARGER
+
+
+def _spread(values: Floats) -> Spread:
+    if not len(values):
+        return Spread(0)
+    logs = np.log(values)
+    deviation = 0.0 if np.ptp(logs) <= TINY else float(np.abs(logs - np.median(logs)).mean())
+    return Spread(len(values), deviation, float(values.max() / values.min()))

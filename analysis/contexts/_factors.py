@@ -1,0 +1,129 @@
+"""What of a context goes with the speed-up: each factor, such as the size of the environment, on its own."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analysis.contexts._ratios import NOT_POSITIVE, TINY, geometric_mean, series
+from analysis.intervals import Estimate
+from analysis.runs import Floats
+from analysis.samples import KruskalWallis, kruskal
+
+
+@dataclass(frozen=True)
+class LevelEffect:
+    """The speed-up in the contexts with one level of a factor: its geometric mean."""
+
+    level: str
+    n_contexts: int
+    speedup: Estimate
+
+
+@dataclass(frozen=True)
+class FactorEffect:
+    """How far the speed-up goes with the levels of a factor.
+
+    Attributes
+    ----------
+    name : str
+    n_contexts : int
+        Those in which its level is known.
+    levels : tuple of LevelEffect
+        In order of first appearance.
+    test : KruskalWallis
+        Of the logarithms of the speed-ups by level; its epsilon2 is the share of their ranks' variation.
+    share : float or None
+        eta squared: the share of the variation (sum of squares) of the logarithms that lies between the levels.
+    share_by_chance : float or None
+        (levels - 1) / (contexts - 1): what the share is on average if the factor has no effect.
+    p_holm, p_bonferroni : float or None
+        Corrected over the factors of the benchmark.
+    """
+
+    name: str
+    n_contexts: int
+    levels: tuple[LevelEffect, ...]
+    test: KruskalWallis
+    share: float | None = None
+    share_by_chance: float | None = None
+    p_holm: float | None = None
+    p_bonferroni: float | None = None
+
+
+def parse_context(text: str) -> dict[str, str]:
+    """The factors of a context written as "k=v k2=v2" or "k=v,k2=v2"; none if it is written otherwise.
+
+    Examples
+    --------
+    >>> parse_context("env=1024, link=3"), parse_context("machine A"), parse_context("env=1 env=2")
+    ({'env': '1024', 'link': '3'}, {}, {})
+    """
+    pairs = [part.partition("=") for part in re.split(r"[\s,]+", text.strip(" ,"))]
+    factors = {name: level for name, sign, level in pairs if name and sign and level}
+    return factors if len(factors) == len(pairs) else {}
+
+
+def factor_effect(name: str, ratios: ArrayLike, levels: Sequence[str], *, level: float = 0.95) -> FactorEffect:
+    """Whether the speed-up goes with the levels of a factor, and how much of its variation they account for.
+
+    Parameters
+    ----------
+    name : str
+    ratios : array_like of float, shape (n_contexts,)
+    levels : sequence of str
+        The level in each context; "" where it is not known: these contexts are left out.
+    level : float
+        Of the intervals of the speed-up at each level.
+
+    Returns
+    -------
+    FactorEffect
+        Without p and shares if a ratio is not above zero, there are fewer than two levels, or each level occurs in one
+        context only, so that nothing is known of how contexts of one level differ.
+
+    Raises
+    ------
+    ValueError
+        If there is not one level a ratio.
+
+    Examples
+    --------
+    >>> effect = factor_effect("link", [1.0, 1.0, 2.0, 2.0], ["a", "a", "b", "b"])
+    >>> effect.share, effect.share_by_chance, [found.speedup.value for found in effect.levels]
+    (1.0, 0.333..., [1.0, 2.0])
+    """
+    values = series(ratios, "ratios")
+    if len(values) != len(levels):
+        raise ValueError(f"levels has {len(levels)} entries for {len(values)} ratios")
+    of_level: Mapping[str, Floats] = {
+        known: values[[entry == known for entry in levels]] for known in dict.fromkeys(levels) if known
+    }
+    n = sum(map(len, of_level.values()))
+    effects = tuple(LevelEffect(known, len(part), geometric_mean(part, level)) for known, part in of_level.items())
+    reason = _cannot(of_level, n)
+    if reason:
+        return FactorEffect(name, n, effects, KruskalWallis(None, reason=reason, n=n))
+    logs = [np.log(part) for part in of_level.values()]
+    by_chance = (len(logs) - 1) / (n - 1)
+    return FactorEffect(name, n, effects, kruskal(logs), _between(logs), by_chance)
+
+
+def _cannot(of_level: Mapping[str, Floats], n: int) -> str | None:
+    if any((part <= 0).any() for part in of_level.values()):
+        return NOT_POSITIVE
+    if len(of_level) < 2:
+        return "the factor has one level" if of_level else "the factor is not known in any context"
+    return "each level occurs in one context only" if n == len(of_level) else None
+
+
+def _between(groups: Sequence[Floats]) -> float:
+    """Share of the sum of squares that lies between groups; 0 if nothing varies."""
+    pooled = np.concatenate(groups)
+    total = float(((pooled - pooled.mean()) ** 2).sum())
+    if np.ptp(pooled) <= TINY:
+        return 0.0
+    within = sum(float(((group - group.mean()) ** 2).sum()) for group in groups)
+    return min(1.0, max(0.0, 1 - within / total))

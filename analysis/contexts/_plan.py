@@ -1,0 +1,124 @@
+"""Which runs to make: every version in every chosen context, in an order that nothing else goes with."""
+
+import re
+from collections.abc import Mapping, Sequence
+from math import prod
+
+import numpy as np
+import pandas as pd
+
+from analysis.contexts._sweep import INTERVENTION
+from analysis.measured import CONDITIONS, VERSION
+
+MAX_RUNS = 200_000  # rows of a plan
+OUTSIDE = (VERSION, INTERVENTION)  # factors that are crossed with the contexts and not part of them
+
+
+def variant_plan(
+    factors: Mapping[str, Sequence[str]],
+    *,
+    benchmarks: Sequence[str] = (),
+    n: int | None = None,
+    runs: int = 1,
+    seed: int,
+) -> pd.DataFrame:
+    """A shuffled run plan over contexts: all combinations of the factors' levels, or some of them at random [1]_.
+
+    Parameters
+    ----------
+    factors : mapping of str to sequence of str
+        Levels of each factor, such as {"version": ["O2", "O3"], "env": ["0", "64"], "link": ["a", "b"]}. `version`
+        and `intervention` are not part of the context: each of their levels is run in every context.
+    benchmarks : sequence of str
+        Each is run in every context.
+    n : int, optional
+        So many contexts are drawn without repeats; all of them if not given.
+    runs : int
+        Of each benchmark and version in each context.
+    seed : int
+        The same seed gives the same plan.
+
+    Returns
+    -------
+    DataFrame
+        One row a run, in the order in which to make them: order (from 1), benchmark (if there are any), a column a
+        factor, context ("env=0 link=b", as result files should carry it), run (from 0, within benchmark, version,
+        intervention and context) and seed, which `attrs` holds too.
+
+    Raises
+    ------
+    ValueError
+        If there is no factor beside these two, a factor has no level, one twice, or one that cannot stand in a context
+        (spaces, commas, equals signs), its name is that of a column, `n` or `runs` is out of range, or the plan would
+        have more than 200 000 rows.
+
+    References
+    ----------
+    .. [1] Mytkowicz, Diwan, Hauswirth, Sweeney (2009), ASPLOS XIV, 265-276, doi:10.1145/1508244.1508275
+
+    Examples
+    --------
+    >>> variant_plan({"version": ["O2", "O3"], "env": ["0", "64"]}, seed=1)[["order", "version", "context", "run"]]
+       order version context  run
+    ...
+    """
+    levels = _checked(factors, benchmarks)
+    inner = {name: entries for name, entries in levels.items() if name not in OUTSIDE}
+    outer = {"benchmark": tuple(benchmarks) or ("",)} | {name: levels[name] for name in OUTSIDE if name in levels}
+    total = prod(map(len, inner.values()))
+    n_chosen = total if n is None else n
+    if not 1 <= n_chosen <= total:
+        raise ValueError(f"n must be within 1..{total}, the number of contexts, got {n}")
+    if runs < 1:
+        raise ValueError(f"runs must be at least 1, got {runs}")
+    if n_chosen * runs * prod(map(len, outer.values())) > MAX_RUNS:
+        raise ValueError(f"the plan would have more than {MAX_RUNS} runs: draw n of the {total} contexts")
+    rng = np.random.default_rng(seed)
+    chosen = pd.DataFrame(_combinations(inner, total, n_chosen, rng))
+    chosen["context"] = [" ".join(f"{k}={v}" for k, v in zip(inner, row, strict=True)) for row in chosen.to_numpy()]
+    table = _crossed(chosen, outer, runs).sample(frac=1, random_state=rng, ignore_index=True)
+    given = [*(["benchmark"] if benchmarks else []), *levels, "context"]
+    table = table[given].assign(order=range(1, len(table) + 1), seed=seed)
+    table["run"] = table.groupby(given, sort=False).cumcount()
+    table.attrs["seed"] = seed
+    return table[["order", *given, "run", "seed"]]
+
+
+def _combinations(
+    factors: Mapping[str, Sequence[str]], total: int, n: int, rng: np.random.Generator
+) -> dict[str, list[str]]:
+    """n different combinations of levels, as columns: a number in mixed radix is a combination."""
+    if n < total and total > 50 * MAX_RUNS:  # so many that drawing again what comes twice costs next to nothing
+        numbers: set[tuple[int, ...]] = set()
+        while len(numbers) < n:
+            numbers.add(tuple(int(rng.integers(len(entries))) for entries in factors.values()))
+        at = np.array(sorted(numbers)).T
+    else:
+        drawn = np.arange(total) if n == total else np.sort(rng.choice(total, n, replace=False))
+        at = np.array(np.unravel_index(drawn, [len(entries) for entries in factors.values()]))
+    return {name: [entries[i] for i in row] for (name, entries), row in zip(factors.items(), at, strict=True)}
+
+
+def _crossed(contexts: pd.DataFrame, outer: Mapping[str, Sequence[str]], runs: int) -> pd.DataFrame:
+    others = pd.MultiIndex.from_product([*outer.values(), range(runs)], names=[*outer, "run"])
+    return contexts.merge(others.to_frame(index=False), how="cross")
+
+
+def _checked(factors: Mapping[str, Sequence[str]], benchmarks: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    if not set(factors) - set(OUTSIDE):
+        raise ValueError(f"factors must name one beside {' and '.join(OUTSIDE)}, got {list(factors)}")
+    taken = {"benchmark", "order", "seed", *CONDITIONS} - {VERSION}
+    for name, entries in factors.items():
+        if name in taken or not _WORD.fullmatch(name):
+            raise ValueError(f"factors: {name!r} cannot be the name of a factor")
+        if isinstance(entries, str) or not entries or len(set(entries)) < len(entries):
+            raise ValueError(f"factors: {name} must have different levels, at least one, got {entries!r}")
+        wrong = [entry for entry in entries if not _WORD.fullmatch(entry)]
+        if wrong and name not in OUTSIDE:
+            raise ValueError(f"factors: {name} has the level {wrong[0]!r}; spaces, commas and = cannot be in a context")
+    if len(set(benchmarks)) < len(benchmarks):
+        raise ValueError(f"benchmarks must differ, got {list(benchmarks)}")
+    return {name: tuple(entries) for name, entries in factors.items()}
+
+
+_WORD = re.compile(r"[^\s,=]+")

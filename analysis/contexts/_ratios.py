@@ -1,0 +1,315 @@
+"""One speed-up a measurement context: where it lies, what it is over all contexts, and whether it is there at all."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from analysis.intervals import Estimate
+from analysis.runs import Floats
+from analysis.samples import NO_VARIATION, Test, change_in_words, mean_interval
+
+NOT_POSITIVE = "a number is not above zero, so it has no logarithm"
+NO_CONTEXTS = "no contexts"
+EXACT_UP_TO = 50  # differences; the distribution of more is as good as normal
+TINY = 1e-12  # relative; differences below it are rounding
+
+
+@dataclass(frozen=True)
+class Quartiles:
+    """Where the speed-ups of the contexts lie.
+
+    Attributes
+    ----------
+    n : int
+        Contexts.
+    lowest, q1, median, q3, highest : float or None
+        None without contexts.
+    straddles : bool
+        lowest < 1 < highest: which version is called faster depends on the context [1]_.
+
+    References
+    ----------
+    .. [1] Mytkowicz, Diwan, Hauswirth, Sweeney (2009), ASPLOS XIV, 265-276, doi:10.1145/1508244.1508275
+    """
+
+    n: int
+    lowest: float | None = None
+    q1: float | None = None
+    median: float | None = None
+    q3: float | None = None
+    highest: float | None = None
+    straddles: bool = False
+
+
+@dataclass(frozen=True)
+class MeanRatios:
+    """The mean of the speed-ups, one way and the other; noise makes both larger, so neither is an estimate.
+
+    Attributes
+    ----------
+    of_candidate : float or None
+        Mean speed-up of the candidate.
+    of_baseline : float or None
+        Mean speed-up of the baseline; the product of the two is at least 1, and 1 only without any variation.
+    both_faster : bool
+        Each version seems faster than the other.
+    reason : str or None
+    """
+
+    of_candidate: float | None
+    of_baseline: float | None = None
+    both_faster: bool = False
+    reason: str | None = None
+
+
+def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower") -> Floats:
+    """How many times as fast the candidate is in each context: above 1 it is faster, whatever is measured.
+
+    Parameters
+    ----------
+    baseline, candidate : array_like of float, shape (n_contexts,)
+        The number of each version in each context, > 0.
+    better : str
+        "lower" for times, where a speed-up is baseline / candidate; "higher" for rates such as ops/s, the inverse of
+        times, where it is candidate / baseline.
+
+    Returns
+    -------
+    ndarray of float, shape (n_contexts,)
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, a number is not finite and above 0, or `better` is another word.
+
+    Examples
+    --------
+    >>> speedups([3.0, 2.0], [2.0, 4.0]), speedups([2.0], [3.0], better="higher")
+    (array([1.5, 0.5]), array([1.5]))
+    """
+    if better not in ("lower", "higher"):
+        raise ValueError(f"better must be 'lower' or 'higher', got {better!r}")
+    a, b = paired(baseline, candidate)
+    for name, values in (("baseline", a), ("candidate", b)):
+        if (values <= 0).any():
+            raise ValueError(f"{name} must be above 0 in every context, got {values.min():g}")
+    return a / b if better == "lower" else b / a
+
+
+def speedup_in_words(speedup: float, better: str = "lower") -> str:
+    """A speed-up, > 0, as the change of what is measured: time for `better` "lower", a rate for "higher".
+
+    Examples
+    --------
+    >>> speedup_in_words(1.25), speedup_in_words(0.8), speedup_in_words(1.25, "higher")
+    ('the candidate is 20 % faster', 'the candidate is 25 % slower', 'the candidate is 25 % faster')
+    """
+    return change_in_words(1 / speedup if better == "lower" else speedup, better)
+
+
+def quartiles(ratios: ArrayLike) -> Quartiles:
+    """Lowest, quartiles (linear between values) and highest of ratios, shape (n_contexts,), and whether 1 lies inside.
+
+    Examples
+    --------
+    >>> quartiles([0.9, 1.0, 1.1, 1.3, 1.6])
+    Quartiles(n=5, lowest=0.9, q1=1.0, median=1.1, q3=1.3, highest=1.6, straddles=True)
+    """
+    values = series(ratios, "ratios")
+    if not len(values):
+        return Quartiles(0)
+    lowest, q1, median, q3, highest = map(float, np.quantile(values, [0, 0.25, 0.5, 0.75, 1]))
+    return Quartiles(len(values), lowest, q1, median, q3, highest, lowest < 1 < highest)
+
+
+def geometric_mean(ratios: ArrayLike, level: float = 0.95) -> Estimate:
+    """The geometric mean of ratios with Student's interval of their logarithms; the other way round gives its inverse.
+
+    Parameters
+    ----------
+    ratios : array_like of float, shape (n_contexts,)
+    level : float
+
+    Returns
+    -------
+    Estimate
+        `se` is that of the mean logarithm, so a share of the value. Undefined without ratios, or if one is not above
+        zero; without interval if there is one. No variation: an interval of zero width.
+
+    Examples
+    --------
+    >>> geometric_mean([0.5, 2.0]).value, geometric_mean([1.5, 1.5]).ends
+    (1.0, (1.5, 1.5, 1.5))
+    """
+    values = series(ratios, "ratios")
+    if not len(values):
+        return Estimate(None, reason=NO_CONTEXTS)
+    if values.min() <= 0:
+        return Estimate(None, reason=NOT_POSITIVE)
+    if len(values) == 1:
+        return Estimate(float(values[0]), reason="one context has no interval")
+    if np.ptp(values) <= TINY * values.max():
+        return _without_variation(float(values[0]))
+    logs = mean_interval(np.log(values), level)
+    value, low, high = (float(np.exp(end)) for end in logs.ends or ())
+    return Estimate(value, logs.se, low, high)
+
+
+def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
+    """mean(x) / mean(y) of pairs with Fieller's interval [1]_: contexts with larger numbers weigh more.
+
+    Parameters
+    ----------
+    x, y : array_like of float, shape (n_contexts,)
+        One pair a context, in one unit.
+    level : float
+
+    Returns
+    -------
+    Estimate
+        Undefined without pairs or where the mean of `y` is zero. Without interval if there is one pair, or if `y`
+        varies so much over the pairs that its mean cannot be told from zero at this level: the ratios that the data
+        allow then have no end. No variation: an interval of zero width.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or a number is not finite.
+
+    References
+    ----------
+    .. [1] Fieller (1954), J. R. Stat. Soc. B 16:175-185, doi:10.1111/j.2517-6161.1954.tb00159.x
+
+    Examples
+    --------
+    >>> paired_ratio([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]).ends, paired_ratio([1.0, 3.0], [1.0, 2.0]).low
+    ((2.0, 2.0, 2.0), None)
+    """
+    a, b = paired(x, y, ("x", "y"))
+    if not len(a):
+        return Estimate(None, reason=NO_CONTEXTS)
+    if b.mean() == 0:
+        return Estimate(None, reason="the mean below the line is zero")
+    ratio = float(a.mean() / b.mean())
+    if len(a) == 1:
+        return Estimate(ratio, reason="one context has no interval")
+    a, b = a / b.mean(), b / b.mean()
+    off = a - ratio * b
+    if np.abs(off).max() <= TINY * max(1.0, np.abs(a).max()):
+        return _without_variation(ratio)
+    (v_a, v_ab), (_, v_b) = np.cov(a, b) / len(a)
+    t2 = float(stats.t.ppf((1 + level) / 2, len(a) - 1)) ** 2
+    leading, middle = 1 - t2 * v_b, ratio - t2 * v_ab
+    if leading <= 0:
+        return Estimate(ratio, reason="the contexts differ so much in level that the interval has no end")
+    root = float(np.sqrt(max(0.0, middle**2 - leading * (ratio**2 - t2 * v_a))))
+    se = float(off.std(ddof=1) / np.sqrt(len(a)))
+    return Estimate(ratio, se, float((middle - root) / leading), float((middle + root) / leading))
+
+
+def mean_ratios(ratios: ArrayLike) -> MeanRatios:
+    """The mean of ratios, shape (n_contexts,), and that of their inverses; by Jensen's inequality noise raises both.
+
+    Examples
+    --------
+    >>> mean_ratios([0.5, 2.0])
+    MeanRatios(of_candidate=1.25, of_baseline=1.25, both_faster=True, reason=None)
+    """
+    values = series(ratios, "ratios")
+    if not len(values):
+        return MeanRatios(None, reason=NO_CONTEXTS)
+    if values.min() <= 0:
+        return MeanRatios(None, reason=NOT_POSITIVE)
+    one, other = float(values.mean()), float((1 / values).mean())
+    return MeanRatios(one, other, min(one, other) > 1 + TINY)
+
+
+def paired_t(x: ArrayLike, y: ArrayLike) -> Test:
+    """Whether the mean difference of pairs, each array of shape (n_contexts,), is zero [1]_; two-sided.
+
+    Returns
+    -------
+    Test
+        No p with fewer than two pairs. If all differences are equal: p = 1 if they are zero, else 0.
+
+    References
+    ----------
+    .. [1] Student (1908), Biometrika 6:1-25, doi:10.1093/biomet/6.1.1
+    """
+    a, b = paired(x, y, ("x", "y"))
+    if len(a) < 2:
+        return Test(None, reason="at least two contexts are needed")
+    d = a - b
+    if d.min() == d.max():
+        return Test(float(d[0] == 0), reason=NO_VARIATION)
+    t = float(d.mean() / (d.std(ddof=1) / np.sqrt(len(d))))
+    return Test(float(2 * stats.t.sf(abs(t), len(d) - 1)), t)
+
+
+def signed_rank(x: ArrayLike, y: ArrayLike) -> Test:
+    """Wilcoxon's signed-rank test of pairs [1]_, each array of shape (n_contexts,); two-sided.
+
+    Pairs without a difference are left out. Up to 50 differences the p is exact, with ties as without: the ranks are
+    given, and each sign is as likely as the other. Beyond, it is normal with corrections for ties and continuity.
+
+    Returns
+    -------
+    Test
+        The statistic is the sum of the ranks of positive differences. No p without pairs; p = 1 if none differs.
+
+    References
+    ----------
+    .. [1] Wilcoxon (1945), Biometrics Bulletin 1:80-83, doi:10.2307/3001968
+
+    Examples
+    --------
+    >>> signed_rank([5, 6, 7, 8], [1, 1, 1, 1])  # one of 16 ways to set the signs, and its mirror image
+    Test(p=0.125, statistic=10.0, reason=None)
+    """
+    a, b = paired(x, y, ("x", "y"))
+    if not len(a):
+        return Test(None, reason=NO_CONTEXTS)
+    d = (a - b)[a != b]
+    if not len(d):
+        return Test(1.0, 0.0, NO_VARIATION)
+    ranks = stats.rankdata(np.abs(d))
+    positive = float(ranks[d > 0].sum())
+    total = float(ranks.sum())
+    if len(d) > EXACT_UP_TO:
+        off = max(0.0, abs(positive - total / 2) - 0.5)
+        return Test(float(2 * stats.norm.sf(off / np.sqrt((ranks**2).sum() / 4))), positive)
+    smaller = min(positive, total - positive)
+    return Test(min(1.0, 2 * _share_of_signs(ranks, smaller)), positive)
+
+
+def _share_of_signs(ranks: Floats, at_most: float) -> float:
+    """The share of the 2^n ways to set signs in which the positive ranks sum to at most this; mid-ranks are halves."""
+    doubled = np.rint(2 * ranks).astype(int)
+    ways = np.zeros(doubled.sum() + 1)
+    ways[0] = 1.0
+    for rank in doubled:
+        ways[rank:] += ways[:-rank].copy()
+        ways /= 2
+    return float(ways[: round(2 * at_most) + 1].sum())
+
+
+def _without_variation(value: float) -> Estimate:
+    return Estimate(value, 0.0, value, value, NO_VARIATION)
+
+
+def paired(x: ArrayLike, y: ArrayLike, names: tuple[str, str] = ("baseline", "candidate")) -> tuple[Floats, Floats]:
+    """Both as arrays of one length; raises ValueError if they are not."""
+    a, b = series(x, names[0]), series(y, names[1])
+    if len(a) != len(b):
+        raise ValueError(f"{names[0]} and {names[1]} must be pairs, got {len(a)} and {len(b)} values")
+    return a, b
+
+
+def series(values: ArrayLike, name: str) -> Floats:
+    """As an array of one dimension; raises ValueError if it is not, or a value is not finite."""
+    given = np.asarray(values, dtype=np.float64)
+    if given.ndim != 1 or not np.isfinite(given).all():
+        raise ValueError(f"{name} must be a series of finite numbers, got shape {given.shape}: {given}")
+    return given

@@ -1,0 +1,162 @@
+"""The runs of a benchmark, put in order by context and version."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analysis.comparison import FASTER, NOT_SHOWN, SLOWER, ratio_of_means
+from analysis.contexts._factors import parse_context
+from analysis.contexts._ratios import speedups
+from analysis.intervals import Estimate
+from analysis.measured import CONDITIONS, CONTEXT, VERSION, LeftOut, Measured, Sampling
+from analysis.multiple import bonferroni, holm
+from analysis.runs import Floats
+from analysis.samples import Test, welch
+
+INTERVENTION = "intervention"  # condition: whether the suspected cause is held fixed
+NO_CONTEXT = "no context given"
+
+
+@dataclass(frozen=True)
+class Context:
+    """Both versions of a benchmark in one measurement context.
+
+    Attributes
+    ----------
+    name : str
+    factors : mapping of str to str
+        What is known of the context.
+    baseline_runs, candidate_runs : tuple of float
+        One number a run.
+    baseline, candidate : float
+        Their means.
+    speedup : Estimate
+        How many times as fast the candidate is, from the means; with Fieller's interval for independent runs where
+        both versions have two.
+    test : Test
+        Welch's, of the run values.
+    p_holm, p_bonferroni : float or None
+        Corrected over the contexts of the benchmark.
+    verdict : str or None
+        "faster", "slower" or "no change shown" in this context alone, by Holm's p; None without a test.
+    """
+
+    name: str
+    factors: Mapping[str, str]
+    baseline_runs: tuple[float, ...]
+    candidate_runs: tuple[float, ...]
+    baseline: float
+    candidate: float
+    speedup: Estimate
+    test: Test
+    p_holm: float | None = None
+    p_bonferroni: float | None = None
+    verdict: str | None = None
+
+
+def versions_of(measured: Measured, baseline: str | None, candidate: str | None) -> tuple[str, str] | str:
+    """Baseline and candidate, or in words why they are not known.
+
+    Those named; if one is not named, the other of two; if none is, the first two to appear, and there may be no third.
+    """
+    levels = measured.levels(VERSION)
+    for named in (baseline, candidate):
+        if named is not None and named not in levels:
+            return f"no run of version {named}; there is {', '.join(levels) or 'no version'}"
+    others = [level for level in levels if level not in (baseline, candidate)]
+    n_wanted = (baseline is None) + (candidate is None)
+    if len(others) < n_wanted:
+        return f"runs of one version only: {levels[0]}" if levels else "no version is known of any run"
+    if n_wanted and len(others) > n_wanted:
+        return f"{len(levels)} versions ({', '.join(levels)}): name the baseline and the candidate"
+    first, second = baseline or others.pop(0), candidate or others.pop(0)
+    return first, second
+
+
+def contexts_of(
+    measured: Measured, versions: tuple[str, str], sampling: Sampling, alpha: float
+) -> tuple[list[Context], list[LeftOut]]:
+    """The contexts with runs of both versions, in order of appearance, and those without; no corrected p yet.
+
+    Raises ValueError if a run has nothing but warm-up.
+    """
+    factors = _factors(measured)
+    names = [_name(text, of_run) for text, of_run in zip(measured.of(CONTEXT), factors, strict=True)]
+    cells: dict[str, tuple[list[int], list[int]]] = {}
+    for run, (name, version) in enumerate(zip(names, measured.of(VERSION), strict=True)):
+        if version in versions:
+            cells.setdefault(name, ([], []))[versions.index(version)].append(run)
+    found, left_out = [], []
+    for name, sides in cells.items():
+        values = [sampling.values([measured.runs[run] for run in side]) for side in sides]
+        reason = _cannot(values, versions)
+        if reason:
+            left_out.append(LeftOut(name, reason))
+        else:
+            known = factors[sides[0][0]]
+            found.append(_context(name, known, (values[0], values[1]), measured.better, alpha))
+    return found, left_out
+
+
+def with_corrections(contexts: Sequence[Context], alpha: float) -> tuple[Context, ...]:
+    """The same with corrected p and verdicts, these contexts being one family of tests."""
+    ps = [context.test.p for context in contexts]
+    return tuple(
+        replace(context, p_holm=p_holm, p_bonferroni=p_bonferroni, verdict=verdict(context.speedup, p_holm, alpha))
+        for context, p_holm, p_bonferroni in zip(contexts, holm(ps), bonferroni(ps), strict=True)
+    )
+
+
+def verdict(speedup: Estimate, p: float | None, alpha: float) -> str | None:
+    """What a test with this p shows of the candidate; None without one."""
+    if p is None or speedup.value is None:
+        return None
+    if p > alpha or speedup.value == 1:
+        return NOT_SHOWN
+    return FASTER if speedup.value > 1 else SLOWER
+
+
+def _factors(measured: Measured) -> list[dict[str, str]]:
+    """What is known of the context of each run: the parts of its text, or the text, and all further conditions."""
+    further = [name for name in measured.conditions if name not in (*CONDITIONS, INTERVENTION)]
+    known = []
+    for run, text in enumerate(measured.of(CONTEXT)):
+        parts = parse_context(text) or ({CONTEXT: text} if text else {})
+        known.append(parts | {name: entry for name in further if (entry := measured.of(name)[run])})
+    return known
+
+
+def _name(text: str, factors: Mapping[str, str]) -> str:
+    inside = parse_context(text)
+    more = [f"{name}={level}" for name, level in factors.items() if name != CONTEXT and inside.get(name) != level]
+    return " ".join([*([text] if text else []), *more]) or NO_CONTEXT
+
+
+def _cannot(values: Sequence[Floats], versions: tuple[str, str]) -> str | None:
+    for side, version in zip(values, versions, strict=True):
+        if not len(side):
+            return f"no run of version {version}"
+        if side.mean() <= 0:
+            return f"version {version} has a mean of {side.mean():g}: a ratio needs numbers above zero"
+    return None
+
+
+def _context(
+    name: str, factors: Mapping[str, str], values: tuple[Floats, Floats], better: str, alpha: float
+) -> Context:
+    a, b = values
+    means = float(np.mean(a)), float(np.mean(b))
+    above, below = (a, b) if better == "lower" else (b, a)
+    interval = ratio_of_means(above, below, 1 - alpha)
+    (value,) = speedups(means[:1], means[1:], better=better)
+    reason = _why(interval, min(len(a), len(b)))
+    speedup = Estimate(float(value), interval.se, interval.low, interval.high, reason)
+    return Context(name, factors, tuple(a.tolist()), tuple(b.tolist()), *means, speedup, welch(a, b))
+
+
+def _why(interval: Estimate, n_runs: int) -> str | None:
+    """Why there is no interval, in the words of contexts."""
+    if interval.low is not None:
+        return interval.reason
+    return "one run has no interval" if n_runs < 2 else "the runs vary so much that the interval has no end"

@@ -1,0 +1,25 @@
+"""Does the order of the benchmarks matter? Runs in one fixed order against runs in random order.
+
+The design and its test are those of Duplyakin et al. (2023), Avoiding the Ordering Trap in Systems Performance
+Measurement, USENIX ATC '23, https://www.usenix.org/conference/atc23/presentation/duplyakin. Where only positions in
+random orders are known, two weaker tests ask whether a value depends on when, or after what, it was measured.
+"""
+
+from analysis.order._compare import (
+    Comparison,
+    Side,
+    delta_percent,
+    interval_case,
+    smallest_p,
+)
+from analysis.order._failures import Dropped, drop_failed
+from analysis.order._medians import median_interval
+from analysis.order._positions import After, Placed, after_predecessor, position_trend, predecessors
+from analysis.order._survey import Survey, survey
+from analysis.order._systems import Conclusion, conclusion, count_flags, flag
+
+__all__ = [
+    "After", "Comparison", "Conclusion", "Dropped", "Placed", "Side", "Survey",
+    "after_predecessor", "conclusion", "count_flags", "delta_percent", "drop_failed",
+    "flag", "interval_case", "median_interval", "position_trend", "predecessors", "smallest_p", "survey",
+]  # fmt: skip

@@ -1,0 +1,242 @@
+"""One benchmark in fixed and in random order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import frexp, isfinite, ldexp
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analysis.intervals import Estimate
+from analysis.multiple import bonferroni, holm
+from analysis.order._medians import median_interval
+from analysis.runs import Floats
+from analysis.samples import KruskalWallis, change_in_words, kruskal
+from analysis.spread import cv
+
+RED_FLAG, UNLIKELY, EXAMINE = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Side:
+    """The runs of one order.
+
+    Attributes
+    ----------
+    values : tuple of float
+        One number a run, in the benchmark's unit.
+    mean : float
+    variation : Estimate
+        The coefficient of variation.
+    median : Estimate
+        With its interval, at the level that the survey names.
+    """
+
+    values: tuple[float, ...]
+    mean: float
+    variation: Estimate
+    median: Estimate
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One test: a benchmark, of one version, in fixed against random order.
+
+    Attributes
+    ----------
+    benchmark, application, version, unit, better : str
+        The version is "" where none is known.
+    fixed, random : Side
+    test : KruskalWallis
+    smallest_p : float
+        What the test gives at most with this many runs: the orders wholly apart, no two values equal.
+    p_bonferroni, p_holm : float or None
+        Corrected over all tests of the survey.
+    differs, differs_holm, differs_uncorrected : bool
+        p below alpha / |T| (Bonferroni), corrected p below alpha (Holm), p below alpha.
+    delta_percent : Estimate
+        (mean fixed - mean random) / mean fixed, in percent.
+    change : str or None
+        The same in words, random against fixed.
+    case : int or None
+        As `interval_case` gives it.
+    """
+
+    benchmark: str
+    application: str
+    version: str
+    unit: str
+    better: str
+    fixed: Side
+    random: Side
+    test: KruskalWallis
+    smallest_p: float
+    p_bonferroni: float | None
+    p_holm: float | None
+    differs: bool
+    differs_holm: bool
+    differs_uncorrected: bool
+    delta_percent: Estimate
+    change: str | None
+    case: int | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one test works on: the values of a benchmark, of one version, in both orders."""
+
+    benchmark: str
+    application: str
+    version: str
+    unit: str
+    better: str
+    fixed: Floats
+    random: Floats
+
+
+def delta_percent(fixed: ArrayLike, random: ArrayLike) -> Estimate:
+    """How far the mean of the random order lies below that of the fixed one: (fixed - random) / fixed * 100 [1]_.
+
+    Parameters
+    ----------
+    fixed, random : array_like of float, shape (n_values,)
+        One number a run, in one unit.
+
+    Returns
+    -------
+    Estimate
+        Percent, without an interval; negative where the random order has the larger mean. Undefined if the mean of
+        the fixed order is not positive, that of the random order negative, or if there are no values.
+
+    References
+    ----------
+    .. [1] Duplyakin et al. (2023), USENIX ATC '23,
+       https://www.usenix.org/conference/atc23/presentation/duplyakin
+
+    Examples
+    --------
+    >>> delta_percent([10, 10], [9, 10]).value
+    5.0
+    """
+    a, b = np.asarray(fixed, dtype=np.float64), np.asarray(random, dtype=np.float64)
+    if not len(a) or not len(b):
+        return Estimate(None, reason="no values in one of the orders")
+    mean_a, mean_b = _mean(a), _mean(b)
+    if mean_a <= 0:
+        return Estimate(None, reason="the mean of the fixed order is not positive")
+    if mean_b < 0:
+        return Estimate(None, reason="the mean of the random order is negative")
+    delta = (mean_a - mean_b) / mean_a * 100
+    return Estimate(delta) if isfinite(delta) else Estimate(None, reason="the difference is beyond the largest number")
+
+
+def interval_case(fixed: Estimate, random: Estimate) -> int | None:
+    """Which of the three cases of two medians with intervals it is [1]_.
+
+    Parameters
+    ----------
+    fixed, random : Estimate
+        As `median_interval` gives them.
+
+    Returns
+    -------
+    int or None
+        1: the intervals have nothing in common, a red flag. 2: a median lies within the other's interval, so that
+        order is unlikely to change a conclusion. 3: the intervals only overlap, to be examined. None where one of
+        them has no interval.
+
+    References
+    ----------
+    .. [1] Duplyakin et al. (2023), USENIX ATC '23,
+       https://www.usenix.org/conference/atc23/presentation/duplyakin
+
+    Examples
+    --------
+    >>> a = Estimate(2, low=1, high=3)
+    >>> others = Estimate(5, low=4, high=6), Estimate(3, low=2, high=6), Estimate(5, low=2.5, high=6)
+    >>> [interval_case(a, b) for b in others]
+    [1, 2, 3]
+    """
+    if fixed.ends is None or random.ends is None:
+        return None
+    (a, a_low, a_high), (b, b_low, b_high) = fixed.ends, random.ends
+    if a_high < b_low or b_high < a_low:
+        return RED_FLAG
+    return UNLIKELY if b_low <= a <= b_high or a_low <= b <= a_high else EXAMINE
+
+
+@lru_cache(maxsize=1024)  # a suite has few numbers of runs
+def smallest_p(n_fixed: int, n_random: int) -> float:
+    """The p of `kruskal` for two samples of these sizes that lie wholly apart, no two values equal.
+
+    Examples
+    --------
+    >>> round(smallest_p(3, 3), 4)
+    0.0495
+    """
+    p = kruskal([np.arange(n_fixed), np.arange(n_random) + n_fixed]).p
+    return 1.0 if p is None else p
+
+
+def compared(cells: Sequence[Cell], *, alpha: float, compat: str | None) -> tuple[Comparison, ...]:
+    """All tests, corrected over each other; intervals at the level 1 - alpha / |T|."""
+    tests = [kruskal([cell.fixed, cell.random]) for cell in cells]
+    p = [test.p for test in tests]
+    return tuple(
+        _comparison(cell, test, corrected, alpha=alpha, threshold=alpha / len(cells), compat=compat)
+        for cell, test, *corrected in zip(cells, tests, bonferroni(p), holm(p), strict=True)
+    )
+
+
+def below(p: float | None, threshold: float) -> bool:
+    """Whether there is a p, and it is below."""
+    return p is not None and p < threshold
+
+
+def _comparison(
+    cell: Cell,
+    test: KruskalWallis,
+    corrected: Sequence[float | None],
+    *,
+    alpha: float,
+    threshold: float,
+    compat: str | None,
+) -> Comparison:
+    fixed, random = (_side(values, 1 - threshold, compat) for values in (cell.fixed, cell.random))
+    delta = delta_percent(cell.fixed, cell.random)
+    p_bonferroni, p_holm = corrected
+    in_words = None
+    if delta.value is not None:
+        in_words = change_in_words(random.mean / fixed.mean, cell.better, who="the random order")
+    return Comparison(
+        cell.benchmark, cell.application, cell.version, cell.unit, cell.better, fixed, random, test,
+        smallest_p=smallest_p(len(cell.fixed), len(cell.random)),
+        p_bonferroni=p_bonferroni,
+        p_holm=p_holm,
+        differs=below(test.p, threshold),
+        differs_holm=below(p_holm, alpha),
+        differs_uncorrected=below(test.p, alpha),
+        delta_percent=delta,
+        change=in_words,
+        case=interval_case(fixed.median, random.median),
+    )  # fmt: skip
+
+
+def _side(values: Floats, level: float, compat: str | None) -> Side:
+    median = median_interval(values, level, compat=compat)
+    return Side(tuple(map(float, values)), _mean(values), cv(values), median)
+
+
+def _mean(values: Floats) -> float:
+    """The mean; of equal values exactly theirs, without rounding; of large ones within range."""
+    if values.min() == values.max():
+        return float(values[0])
+    exponent, scaled = _scaled(values)
+    return ldexp(float(scaled.mean()), exponent)
+
+
+def _scaled(values: Floats) -> tuple[int, Floats]:
+    """The values divided by a power of two, which is exact, and its exponent."""
+    exponent = frexp(np.abs(values).max())[1]
+    return exponent, np.ldexp(values, -exponent)

@@ -1,0 +1,98 @@
+"""The median with an interval that assumes no distribution."""
+
+from functools import lru_cache
+from math import ceil, floor, log2, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from analysis.intervals import Estimate
+from analysis.runs import Floats
+
+COMPAT = ("ordersage",)
+
+
+def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | None = None) -> Estimate:
+    """The median with the exact interval from order statistics [1]_.
+
+    From the j-th smallest to the j-th largest value, j being the largest with 1 - 2 P(B < j) >= level, where B is
+    binomial with n trials of 1/2. Whatever the distribution, it holds the median at least as often as its level says.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n_values,)
+        Independent values in any unit, as one a run.
+    level : float
+        Confidence level, in (0, 1).
+    compat : str, optional
+        "ordersage": the ranks of the tool published with [2]_, which reads the ranks of the normal approximation,
+        counted from 1, as counted from 0: both ends are one value too high, and an interval is given for any n.
+
+    Returns
+    -------
+    Estimate
+        In the unit of `values`. Undefined without values; without an interval, and with the reason, where n is too
+        small for the level. All values equal: an interval of zero width.
+
+    Raises
+    ------
+    ValueError
+        If `values` is not one series of finite numbers, `level` not within (0, 1), or `compat` another word.
+
+    References
+    ----------
+    .. [1] Le Boudec (2010), Performance Evaluation of Computer and Communication Systems, EPFL Press, section 2.2
+    .. [2] Duplyakin et al. (2023), USENIX ATC '23,
+       https://www.usenix.org/conference/atc23/presentation/duplyakin
+
+    Examples
+    --------
+    >>> median_interval([3, 1, 4, 2, 6, 5])
+    Estimate(value=3.5, se=None, low=1.0, high=6.0, reason=None)
+    >>> median_interval([3, 1, 4]).reason
+    '3 values are too few for an interval of 95 %: 6 are needed'
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be within (0, 1), got {level}")
+    checked_compat(compat)
+    ascending = np.sort(np.asarray(values, dtype=np.float64))
+    if ascending.ndim != 1 or not np.isfinite(ascending).all():
+        raise ValueError(f"values must be one series of finite numbers, got shape {ascending.shape}")
+    n = len(ascending)
+    if not n:
+        return Estimate(None, reason="no values")
+    median = middle(ascending)
+    ranks = _published_ranks(n, level) if compat else _exact_ranks(n, level)
+    if ranks is None:
+        needed = ceil(1 - log2(1 - level) - 1e-9)
+        few = f"{n} value{'s are' if n > 1 else ' is'} too few"
+        return Estimate(median, reason=f"{few} for an interval of {100 * level:.4g} %: {needed} are needed")
+    low, high = ranks
+    return Estimate(median, low=float(ascending[low]), high=float(ascending[high]))
+
+
+def checked_compat(compat: str | None) -> str | None:
+    """The word as given; raises ValueError if it is another."""
+    if compat is not None and compat not in COMPAT:
+        raise ValueError(f"compat must be one of {', '.join(COMPAT)}, or None, got {compat!r}")
+    return compat
+
+
+def middle(ascending: Floats) -> float:
+    """The median of at least one value; halved before they are added, large ones stay within range."""
+    low, high = float(ascending[(len(ascending) - 1) // 2]), float(ascending[len(ascending) // 2])
+    return low if low == high else low / 2 + high / 2
+
+
+@lru_cache(maxsize=1024)  # a suite has few numbers of runs
+def _exact_ranks(n: int, level: float) -> tuple[int, int] | None:
+    """Both ends, counted from 0; None if even the smallest and the largest value hold the median too rarely."""
+    holds = 1 - 2 * stats.binom.cdf(np.arange((n + 1) // 2), n, 0.5)
+    j = int((holds >= level - 1e-12).sum())  # a level such as 0.75 is met exactly, also where rounding says not quite
+    return (j - 1, n - j) if j else None
+
+
+def _published_ranks(n: int, level: float) -> tuple[int, int]:
+    half = float(stats.norm.ppf((1 + level) / 2)) * sqrt(n) / 2
+    return max(floor(n / 2 - half), 0), min(ceil(n / 2 + half) + 1, n - 1)

@@ -1,0 +1,258 @@
+"""Only positions are known: does a value depend on when, or after what, it was measured?
+
+Weaker than the comparison of two orders: it sees only effects that go along with the position or with the benchmark
+just before, and a random order has few runs for each.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from analysis.measured import ORDER_POSITION, ORDER_TYPE, VERSION, Measured
+from analysis.multiple import bonferroni, holm
+from analysis.order._failures import FIXED, IDENTITY, Key, run_keys
+from analysis.order._medians import middle
+from analysis.runs import Floats
+from analysis.samples import NO_VARIATION, KruskalWallis, Test, kruskal
+
+MIN_RUNS = 3
+MIN_AFTER = 2  # runs behind the same benchmark
+
+
+@dataclass(frozen=True)
+class After:
+    """The runs that came just after one benchmark; `before` is "" for those that came first in their run."""
+
+    before: str
+    n: int
+    median: float
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The two weaker tests of a benchmark, of one version; runs in fixed order are not among its runs.
+
+    Attributes
+    ----------
+    benchmark, application, version, unit, better : str
+    positions, values : tuple of float
+        One a run of known position.
+    before : tuple of str
+        The benchmark just before it in the same run, "" if none.
+    trend : Test
+        Of values over positions; the statistic is Kendall's tau-b.
+    change : str or None
+        The trend's direction in words; None where there is none.
+    after : KruskalWallis
+        Of values by the benchmark just before.
+    groups : tuple of After
+        The groups of that test, ascending in median.
+    trend_bonferroni, trend_holm, after_bonferroni, after_holm : float or None
+        p corrected over both tests of all benchmarks.
+    """
+
+    benchmark: str
+    application: str
+    version: str
+    unit: str
+    better: str
+    positions: tuple[float, ...]
+    before: tuple[str, ...]
+    values: tuple[float, ...]
+    trend: Test
+    change: str | None
+    after: KruskalWallis
+    groups: tuple[After, ...]
+    trend_bonferroni: float | None = None
+    trend_holm: float | None = None
+    after_bonferroni: float | None = None
+    after_holm: float | None = None
+
+
+def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
+    """Whether values go up or down with the position: Kendall's tau-b [1]_, two-sided.
+
+    Chosen over Spearman's rank correlation because many runs share a position: its p is corrected for ties.
+
+    Parameters
+    ----------
+    positions, values : array_like of float, shape (n_runs,)
+        Where in its run the benchmark stood, and its one number in any unit.
+
+    Returns
+    -------
+    Test
+        The statistic is tau-b in [-1, 1], positive where later runs have larger values. No p for fewer than three
+        runs or if all have the same position; p = 1 if all values are equal.
+
+    Raises
+    ------
+    ValueError
+        If there is not one position a value.
+
+    References
+    ----------
+    .. [1] Kendall (1945), Biometrika 33:239-251, doi:10.1093/biomet/33.3.239
+
+    Examples
+    --------
+    >>> position_trend([0, 1, 2, 3], [1.0, 1.5, 1.25, 2.0])
+    Test(p=0.333..., statistic=0.666..., reason=None)
+    """
+    x, y = np.asarray(positions, dtype=np.float64), np.asarray(values, dtype=np.float64)
+    if x.shape != y.shape or x.ndim != 1:
+        raise ValueError(f"positions must be one a value, got shapes {x.shape} and {y.shape}")
+    if len(x) < MIN_RUNS:
+        return Test(None, reason=f"fewer than {MIN_RUNS} runs of known position")
+    if x.min() == x.max():
+        return Test(None, reason="the position is the same in all runs")
+    if y.min() == y.max():
+        return Test(1.0, 0.0, NO_VARIATION)
+    found = stats.kendalltau(x, y)
+    return Test(float(found.pvalue), float(found.statistic))
+
+
+def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalWallis:
+    """Whether values depend on the benchmark that ran just before [1]_.
+
+    Parameters
+    ----------
+    before : sequence of hashable, one a run
+        The benchmark just before; "" where it was the first, a group like any other.
+    values : array_like of float, shape (n_runs,)
+
+    Returns
+    -------
+    KruskalWallis
+        Over the predecessors that at least two runs have; no p if these are fewer than two.
+
+    Raises
+    ------
+    ValueError
+        If there is not one predecessor a value.
+
+    References
+    ----------
+    .. [1] Kruskal, Wallis (1952), J. Am. Stat. Assoc. 47:583-621, doi:10.1080/01621459.1952.10483441
+
+    Examples
+    --------
+    >>> after_predecessor(["a", "a", "b", "b", "c"], [1, 2, 3, 4, 5]).n
+    4
+    """
+    groups = _by_predecessor(before, np.asarray(values, dtype=np.float64))
+    if len(groups) < 2:
+        few = f"fewer than two benchmarks ran before it in at least {MIN_AFTER} runs"
+        return KruskalWallis(None, reason=few, n=sum(map(len, groups.values())))
+    return kruskal(list(groups.values()))
+
+
+def predecessors(benchmarks: Sequence[Measured]) -> list[list[str | None]]:
+    """The benchmark just before each run of each benchmark, from the positions of all of them in the same run.
+
+    Parameters
+    ----------
+    benchmarks : sequence of Measured
+        With the conditions run and order_position (a number, from whatever it counts). Runs belong together if run,
+        order_type, version, context and altered are equal. Failures of known position count: they ran too.
+
+    Returns
+    -------
+    list of list of (str or None)
+        One entry a run: the name of the benchmark with the next lower position (several at one position: their names,
+        joined), "" if there is none lower, None where run or position is not known.
+    """
+    order = _order_of_runs(benchmarks)
+    found: list[list[str | None]] = []
+    for benchmark in benchmarks:
+        places = zip(run_keys(benchmark), map(_number, benchmark.of(ORDER_POSITION)), strict=True)
+        found.append([None if at is None or not key[0] else _before(order[key], at) for key, at in places])
+    return found
+
+
+def placed(
+    benchmark: Measured, values: Floats, before: Sequence[str | None], versions: Sequence[str]
+) -> Iterator[Placed]:
+    """Both tests of each version of a benchmark, uncorrected."""
+    positions = [_number(entry) for entry in benchmark.of(ORDER_POSITION)]
+    kinds, version_of = benchmark.of(ORDER_TYPE), benchmark.of(VERSION)
+    for version in versions:
+        runs = [
+            run
+            for run, at in enumerate(positions)
+            if at is not None and kinds[run] != FIXED and version_of[run] == version
+        ]
+        behind = [run for run in runs if before[run] is not None]
+        at = [position for run in runs if (position := positions[run]) is not None]
+        names = [name for run in runs if (name := before[run]) is not None]
+        trend, groups = position_trend(at, values[runs]), _by_predecessor(names, values[behind])
+        yield Placed(
+            benchmark.name, benchmark.application, version, benchmark.unit, benchmark.better,
+            tuple(at), tuple(before[run] or "" for run in runs), tuple(map(float, values[runs])),
+            trend, _in_words(trend.statistic, benchmark.better), after_predecessor(names, values[behind]),
+            tuple(sorted((After(str(n), len(g), middle(np.sort(g))) for n, g in groups.items()), key=_median)),
+        )  # fmt: skip
+
+
+def corrected(found: Sequence[Placed]) -> tuple[Placed, ...]:
+    """The same with p corrected over both tests of all of them."""
+    p = [test.p for one in found for test in (one.trend, one.after)]
+    by_bonferroni, by_holm = bonferroni(p), holm(p)
+    return tuple(
+        replace(
+            one,
+            trend_bonferroni=by_bonferroni[2 * i],
+            after_bonferroni=by_bonferroni[2 * i + 1],
+            trend_holm=by_holm[2 * i],
+            after_holm=by_holm[2 * i + 1],
+        )
+        for i, one in enumerate(found)
+    )
+
+
+def _order_of_runs(benchmarks: Sequence[Measured]) -> dict[Key, tuple[list[float], list[str]]]:
+    """Run -> positions in ascending order, and what stood there."""
+    entries: dict[Key, dict[float, dict[str, None]]] = {}
+    for benchmark in benchmarks:
+        failed = [tuple(f.conditions.get(name, "") for name in (*IDENTITY, ORDER_POSITION)) for f in benchmark.failures]
+        known = list(zip(run_keys(benchmark), benchmark.of(ORDER_POSITION), strict=True))
+        for key, entry in [*known, *((key[:-1], key[-1]) for key in failed)]:
+            at = _number(entry)
+            if at is not None:
+                entries.setdefault(key, {}).setdefault(at, {})[benchmark.name] = None
+    return {key: (sorted(places), [", ".join(places[at]) for at in sorted(places)]) for key, places in entries.items()}
+
+
+def _before(order: tuple[list[float], list[str]], at: float) -> str:
+    earlier = bisect_left(order[0], at)
+    return order[1][earlier - 1] if earlier else ""
+
+
+def _number(entry: str) -> float | None:
+    try:
+        at = float(entry)
+    except ValueError:
+        return None
+    return at if isfinite(at) else None
+
+
+def _by_predecessor(before: Sequence[Hashable], values: Floats) -> dict[Hashable, Floats]:
+    if len(before) != len(values):
+        raise ValueError(f"before must be one a value, got {len(before)} for {len(values)} values")
+    return {name: values[[one == name for one in before]] for name, n in Counter(before).items() if n >= MIN_AFTER}
+
+
+def _median(group: After) -> float:
+    return group.median
+
+
+def _in_words(tau: float | None, better: str) -> str | None:
+    if not tau:
+        return None
+    return f"{'slower' if (tau > 0) == (better == 'lower') else 'faster'} the later it runs"

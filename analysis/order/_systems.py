@@ -1,0 +1,174 @@
+"""Two versions: is the conclusion drawn in fixed order also the one drawn in random order?"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from analysis.intervals import Estimate
+from analysis.measured import VERSION, Measured
+from analysis.order._compare import Comparison, Side
+from analysis.samples import change_in_words
+
+FASTER, SLOWER, UNDECIDED = "faster", "slower", "undecided"
+SAME, AMBER, RED = "same", "amber", "red flag"
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What each order says of two versions of one benchmark.
+
+    Attributes
+    ----------
+    benchmark, application, baseline, candidate : str
+    fixed, random : str or None
+        Of the candidate: "faster", "slower" or "undecided", as `conclusion` gives it.
+    ratio_fixed, ratio_random : Estimate
+        Median of the candidate / median of the baseline; undefined if the latter is not positive, the former negative.
+    change_fixed, change_random : str or None
+        The ratios in words.
+    flag : str or None
+        As `flag` gives it.
+    reason : str or None
+        Why there is no flag.
+    """
+
+    benchmark: str
+    application: str
+    baseline: str
+    candidate: str
+    fixed: str | None
+    random: str | None
+    ratio_fixed: Estimate
+    ratio_random: Estimate
+    change_fixed: str | None
+    change_random: str | None
+    flag: str | None
+    reason: str | None
+
+
+def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower") -> str | None:
+    """What two medians with intervals say of the candidate: a difference is there if the intervals are disjoint.
+
+    Parameters
+    ----------
+    baseline, candidate : Estimate
+        As `median_interval` gives them.
+    better : str
+        "lower" for times, "higher" for rates.
+
+    Returns
+    -------
+    str or None
+        "faster", "slower" or "undecided"; None where one of them has no interval.
+
+    Examples
+    --------
+    >>> conclusion(Estimate(2, low=1, high=3), Estimate(5, low=4, high=6))
+    'slower'
+    """
+    if baseline.ends is None or candidate.ends is None:
+        return None
+    (_, a_low, a_high), (_, b_low, b_high) = baseline.ends, candidate.ends
+    if a_low <= b_high and b_low <= a_high:
+        return UNDECIDED
+    return FASTER if (b_high < a_low) == (better == "lower") else SLOWER
+
+
+def flag(fixed: str | None, random: str | None) -> str | None:
+    """How the conclusions of the two orders go together [1]_.
+
+    Parameters
+    ----------
+    fixed, random : str or None
+        As `conclusion` gives them.
+
+    Returns
+    -------
+    str or None
+        "red flag" if they are opposite, "amber" if only one order decides, else "same"; None where one is None.
+
+    References
+    ----------
+    .. [1] Duplyakin et al. (2023), USENIX ATC '23,
+       https://www.usenix.org/conference/atc23/presentation/duplyakin
+
+    Examples
+    --------
+    >>> flag("faster", "slower"), flag("faster", "undecided"), flag("undecided", "undecided")
+    ('red flag', 'amber', 'same')
+    """
+    if fixed is None or random is None:
+        return None
+    if fixed == random:
+        return SAME
+    return AMBER if UNDECIDED in (fixed, random) else RED
+
+
+def count_flags(found: Sequence[Conclusion]) -> dict[str, int]:
+    """How many conclusions carry each flag; "none" where there is none."""
+    counts = {RED: 0, AMBER: 0, SAME: 0, "none": 0}
+    for one in found:
+        counts[one.flag or "none"] += 1
+    return counts
+
+
+def two_versions(
+    benchmarks: Sequence[Measured], baseline: str | None, candidate: str | None
+) -> tuple[tuple[str, str] | None, str | None]:
+    """Baseline and candidate: as named, else the first and the second version there is; None and why if not two.
+
+    Raises
+    ------
+    ValueError
+        If a named version is nowhere, or both are the same.
+    """
+    versions = list(dict.fromkeys(level for benchmark in benchmarks for level in benchmark.levels(VERSION)))
+    for argument, name in (("baseline", baseline), ("candidate", candidate)):
+        if name is not None and name not in versions:
+            raise ValueError(f"{argument} must be one of the versions ({', '.join(versions) or 'none'}), got {name!r}")
+    if baseline is not None and baseline == candidate:
+        raise ValueError(f"candidate must be another version than baseline, got {candidate!r}")
+    if baseline is not None and candidate is not None:
+        return (baseline, candidate), None
+    others = [name for name in versions if name not in (baseline, candidate)]
+    if len(versions) < 2:
+        return None, None
+    if len(versions) > 2:
+        return None, f"there are {len(versions)} versions ({', '.join(versions)}): name a baseline and a candidate"
+    return (baseline or others[0], candidate or others[-1]), None
+
+
+def conclusions(tests: Sequence[Comparison], pair: tuple[str, str]) -> tuple[Conclusion, ...]:
+    """One for every benchmark that has both versions in both orders."""
+    return tuple(_conclusions({(test.application, test.benchmark, test.version): test for test in tests}, pair))
+
+
+def _conclusions(tests: dict[tuple[str, str, str], Comparison], pair: tuple[str, str]) -> Iterator[Conclusion]:
+    for (application, benchmark, version), a in tests.items():
+        b = tests.get((application, benchmark, pair[1]))
+        if version != pair[0] or b is None:
+            continue
+        fixed = conclusion(a.fixed.median, b.fixed.median, better=a.better)
+        random = conclusion(a.random.median, b.random.median, better=a.better)
+        ratio_fixed, ratio_random = _ratio(a.fixed, b.fixed), _ratio(a.random, b.random)
+        found = flag(fixed, random)
+        yield Conclusion(
+            benchmark, application, *pair, fixed, random, ratio_fixed, ratio_random,
+            change_fixed=_in_words(ratio_fixed, a.better),
+            change_random=_in_words(ratio_random, a.better),
+            flag=found,
+            reason="a median has no interval: too few runs" if found is None else None,
+        )  # fmt: skip
+
+
+def _in_words(ratio: Estimate, better: str) -> str | None:
+    return None if ratio.value is None else change_in_words(ratio.value, better)
+
+
+def _ratio(baseline: Side, candidate: Side) -> Estimate:
+    a, b = baseline.median.value, candidate.median.value
+    if a is None or b is None or a <= 0:
+        return Estimate(None, reason="the median of the baseline is not positive")
+    if b < 0:
+        return Estimate(None, reason="the median of the candidate is negative")
+    return Estimate(b / a) if isfinite(b / a) else Estimate(None, reason="the ratio is beyond the largest number")

@@ -1,0 +1,203 @@
+"""What the numbers say of the runs of one benchmark, beside the verdicts: reasons, not one more vote."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT
+from analysis.intervals import Estimate
+from analysis.measured import EVERY_ITERATION, Measured, Sampling
+from analysis.power import runs_needed, smallest_difference
+from analysis.runs import Runs
+from analysis.samples import change_in_words, kruskal
+from analysis.spread import bucket, max_spread
+from analysis.trust import MERGED, WELCH, type_1_error
+
+FIRST = 0.1  # the share of a run whose level is held against the rest
+MIN_FOR_WARMUP = 20  # iterations; a tenth of fewer is a single one
+DIFFERENCE = 0.05
+DRAWN, MAX_ENUMERATED = 5, 12  # runs drawn for the type I error; of more all draws would take long
+WARMUP_MATTERS = 0.02
+ONE_RUN = "one run only: nothing can be compared"
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """What is behind a verdict, whichever.
+
+    Attributes
+    ----------
+    n_runs, n_iterations : int
+        Iterations of the shortest run.
+    max_spread : Estimate
+        (largest - smallest) / mean of one number a run.
+    bucket : str or None
+        In which of the usual borders it lies.
+    epsilon2 : Estimate
+        Share of the variation of ranks that lies between the runs, in [0, 1].
+    pattern, distribution : Estimate
+        Mean over all pairs of runs of M1 (1 less the correlation) and of M5 (distance of the distributions), in [0, 1].
+    warmup : Estimate
+        Level of the first tenth of a run over that of the rest, median over runs; `low` and `high` are those of the
+        runs with the smallest and the largest.
+    type_1_error : Estimate
+        How often Welch's test at 5 % on all iterations merged would find a difference between two sets of these runs.
+    smallest_difference : Estimate
+        The smallest relative difference that as many runs on each side show with 80 % power, one number a run.
+    runs_needed : Estimate
+        Runs on each side that show 5 %.
+    sentences : tuple of str
+        The same in words.
+    """
+
+    n_runs: int
+    n_iterations: int
+    max_spread: Estimate
+    bucket: str | None
+    epsilon2: Estimate
+    pattern: Estimate
+    distribution: Estimate
+    warmup: Estimate
+    type_1_error: Estimate
+    smallest_difference: Estimate
+    runs_needed: Estimate
+    sentences: tuple[str, ...] = ()
+
+
+def reasons(benchmark: Measured, *, sampling: Sampling = EVERY_ITERATION) -> Reasons:
+    """Level, pattern, distribution, warm-up and consequence of the runs of one benchmark.
+
+    Parameters
+    ----------
+    benchmark : Measured
+    sampling : Sampling
+        How a run becomes one number.
+
+    Returns
+    -------
+    Reasons
+        What cannot be said of so few or so short runs is undefined, with the reason.
+    """
+    values = sampling.values(benchmark.runs)
+    spread = max_spread(values)
+    pattern, distribution = _pairs(benchmark, sampling)
+    found = Reasons(
+        n_runs=len(benchmark.runs),
+        n_iterations=min(map(len, benchmark.runs)),
+        max_spread=spread,
+        bucket=None if spread.value is None else bucket(spread.value),
+        epsilon2=_epsilon2(benchmark, sampling),
+        pattern=pattern,
+        distribution=distribution,
+        warmup=_warmup(benchmark),
+        type_1_error=_type_1_error(benchmark, sampling),
+        smallest_difference=smallest_difference(values),
+        runs_needed=runs_needed(values, DIFFERENCE),
+    )
+    return Reasons(**{**vars(found), "sentences": tuple(_in_words(found, benchmark.better))})
+
+
+def _pairs(benchmark: Measured, sampling: Sampling) -> tuple[Estimate, Estimate]:
+    """Means of M1 and M5 over all pairs of runs."""
+    if len(benchmark.runs) < 2:
+        return Estimate(None, reason=ONE_RUN), Estimate(None, reason=ONE_RUN)
+    shared = Runs(benchmark.runs, sampling.warmup)
+    if shared.n < MIN_ITERATIONS:
+        return Estimate(None, reason=TOO_SHORT), Estimate(None, reason=TOO_SHORT)
+    means = (float(MEASURES[name].of_pairs(shared).mean()) for name in ("m1", "m5"))
+    return Estimate(next(means)), Estimate(next(means))
+
+
+def _epsilon2(benchmark: Measured, sampling: Sampling) -> Estimate:
+    if max(map(len, benchmark.runs)) < 2:
+        return Estimate(None, reason="one iteration a run: nothing varies within a run")
+    test = kruskal([sampling.steady(run) for run in benchmark.runs])
+    return Estimate(test.epsilon2, reason=test.reason)
+
+
+def _warmup(benchmark: Measured) -> Estimate:
+    n = min(map(len, benchmark.runs))
+    if n < MIN_FOR_WARMUP:
+        return Estimate(None, reason=f"runs of fewer than {MIN_FOR_WARMUP} iterations have no first tenth")
+    ratios = []
+    for run in benchmark.runs:
+        border = max(1, int(FIRST * len(run)))
+        first, rest = float(np.median(run[:border])), float(np.median(run[border:]))
+        if not rest > 0:
+            return Estimate(None, reason="the median of a run is not positive")
+        ratios.append(first / rest)
+    return Estimate(float(np.median(ratios)), low=min(ratios), high=max(ratios))
+
+
+def _type_1_error(benchmark: Measured, sampling: Sampling) -> Estimate:
+    if len(benchmark.runs) < 2:
+        return Estimate(None, reason=ONE_RUN)
+    if len(benchmark.runs) > MAX_ENUMERATED:
+        return Estimate(None, reason=f"more than {MAX_ENUMERATED} runs")
+    found = type_1_error(
+        benchmark.runs, DRAWN, sampling=sampling, aggregations=[MERGED], tests=[WELCH], rng=np.random.default_rng(0)
+    )[MERGED][WELCH]
+    return Estimate(found.value, reason=found.reason)
+
+
+def _in_words(found: Reasons, better: str) -> list[str]:
+    return [*_level(found), *_shape(found), *_start(found, better), *_consequence(found)]
+
+
+def _level(found: Reasons) -> list[str]:
+    if found.max_spread.value is None:
+        return [f"Level: {found.max_spread.reason}."]
+    said = (
+        f"Level: the {found.n_runs} runs lie within {_percent(found.max_spread.value)} of each other ({found.bucket})"
+    )
+    if found.epsilon2.value is None:
+        return [f"{said}."]
+    return [f"{said}; {_percent(found.epsilon2.value)} of the variation of ranks is between runs, not within them."]
+
+
+def _shape(found: Reasons) -> list[str]:
+    if found.pattern.value is None or found.distribution.value is None:
+        return [f"Pattern and distribution: {found.pattern.reason}."]
+    return [
+        f"Pattern: M1 is {found.pattern.value:.2f} over the pairs of runs (0: they go up and down together, 1: not).",
+        f"Distribution: M5 is {found.distribution.value:.2f} (0: the same values equally often, 1: none in common).",
+    ]
+
+
+def _start(found: Reasons, better: str) -> list[str]:
+    ratio = found.warmup
+    if ratio.value is None or ratio.low is None or ratio.high is None:
+        return [f"Warm-up: {ratio.reason}."]
+    who = "the first tenth of a run"
+    if max(abs(end - 1) for end in (ratio.low, ratio.high)) < WARMUP_MATTERS:
+        return [f"Warm-up: none seen; {who} is within {_percent(WARMUP_MATTERS)} of the rest in every run."]
+    median, low, high = (change_in_words(end, better, who=who) for end in (ratio.value, ratio.low, ratio.high))
+    ends = " to ".join(end.removeprefix(f"{who} is ") for end in (low, high))
+    return [f"Warm-up: {median} against the rest in the median run; from {ends} over all runs."]
+
+
+def _consequence(found: Reasons) -> list[str]:
+    said = []
+    if found.type_1_error.value is not None:
+        said.append(
+            f"Consequence: with all iterations merged, a test at 5 % would tell two sets of these runs apart "
+            f"{_percent(found.type_1_error.value)} of the time although nothing has changed; compare one number a run."
+        )
+    smallest, needed = found.smallest_difference.value, found.runs_needed.value
+    if smallest is None:
+        return [*said, f"Smallest difference: {found.smallest_difference.reason}."]
+    found_at = f"With {found.n_runs} runs on each side a difference of {_percent(smallest)} is found four times in five"
+    return [*said, f"{found_at}; {_needed(found, needed)}"]
+
+
+def _needed(found: Reasons, needed: float | None) -> str:
+    if needed is None:
+        return f"for {_percent(DIFFERENCE)}, {found.runs_needed.reason}."
+    more = int(needed) - found.n_runs
+    if more <= 0:
+        return f"for {_percent(DIFFERENCE)}, {int(needed)} are enough."
+    return f"for {_percent(DIFFERENCE)}, {int(needed)} are needed, {more} more than there are."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

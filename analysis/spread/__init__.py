@@ -1,0 +1,11 @@
+"""Spread of run values: how stable a benchmark is, what slowdown its runs can show, and what a suite would catch."""
+
+from analysis.spread._regression import Pair, Regression, is_regression
+from analysis.spread._score import Detection, Score, Variant, api_benchmarking_score
+from analysis.spread._spread import BUCKETS, PER, bucket, cv, max_spread, variability
+from analysis.spread._survey import BucketRow, Spread, Survey, survey
+
+__all__ = [
+    "BUCKETS", "PER", "BucketRow", "Detection", "Pair", "Regression", "Score", "Spread", "Survey", "Variant",
+    "api_benchmarking_score", "bucket", "cv", "is_regression", "max_spread", "survey", "variability",
+]  # fmt: skip

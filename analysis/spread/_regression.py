@@ -1,0 +1,139 @@
+"""Whether a benchmark notices a change: in every run, by ranks and by size."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from numpy.typing import ArrayLike
+
+from analysis.measured import EVERY_ITERATION, Sampling
+from analysis.samples import rank_sum, smallest_rank_sum_p
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A run of the baseline beside the same run with the altered method.
+
+    Attributes
+    ----------
+    run : str
+    p : float or None
+        Of the rank-sum test over the iterations of the two.
+    difference : float or None
+        (altered - baseline) / baseline, of the values of the two runs; None where the baseline's is not positive.
+    n_baseline, n_altered : int
+        Iterations.
+    """
+
+    run: str
+    p: float | None
+    difference: float | None
+    n_baseline: int
+    n_altered: int
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Whether a benchmark notices a change.
+
+    Attributes
+    ----------
+    found : bool
+    pairs : tuple of Pair
+    p : float or None
+        The largest of the pairs'.
+    reason : str or None
+        Why it cannot be detected with these runs, whatever the change.
+    """
+
+    found: bool
+    pairs: tuple[Pair, ...]
+    p: float | None = None
+    reason: str | None = None
+
+
+def is_regression(
+    base_runs: Sequence[ArrayLike],
+    altered_runs: Sequence[ArrayLike],
+    v: float,
+    *,
+    p: float = 0.01,
+    sampling: Sampling = EVERY_ITERATION,
+    names: Sequence[str] = (),
+) -> Regression:
+    """Whether a change shows in every pair of runs [1]_: rank-sum test below p, and at least v / 2 between the means.
+
+    The test takes iterations of one run for independent, which they seldom are; that every run must agree, and the
+    least difference, make up for some of it. A change for the better counts as well, and so do opposite changes.
+
+    Parameters
+    ----------
+    base_runs, altered_runs : sequence of array_like of float, each of shape (n_iterations,)
+        The runs that belong together, in the same order.
+    v : float
+        The suite's variability, a share >= 0.
+    p : float
+        Each pair's p must be below.
+    sampling : Sampling
+        Warm-up, and what is compared beside the ranks: mean, median or min.
+    names : sequence of str, optional
+        Of the pairs; else they are numbered from 0.
+
+    Returns
+    -------
+    Regression
+        Not found, with a reason, if there is no pair, the test cannot reach p with so few iterations (five against
+        five are needed for .01), or a baseline's value is not positive.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of runs or names differ, `v` is negative or not finite, or `p` not within (0, 1).
+
+    References
+    ----------
+    .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
+
+    Examples
+    --------
+    >>> is_regression([[1.0, 1.1, 1.2, 1.3, 1.4]], [[2.0, 2.1, 2.2, 2.3, 2.4]], 0.2).found
+    True
+    >>> is_regression([[1.0, 1.1, 1.2]], [[2.0, 2.1, 2.2]], 0.2).reason
+    'run 0: 3 and 3 iterations cannot give p below 0.01'
+    """
+    if len(base_runs) != len(altered_runs):
+        raise ValueError(f"altered_runs must be as many as base_runs ({len(base_runs)}), got {len(altered_runs)}")
+    check_v(v)
+    if not 0 < p < 1:
+        raise ValueError(f"p must be within (0, 1), got {p}")
+    if names and len(names) != len(base_runs):
+        raise ValueError(f"names must be one a pair ({len(base_runs)}), got {len(names)}")
+    if not base_runs:
+        return Regression(False, (), reason="no run was made both with and without the change")
+    named = names or [str(number) for number in range(len(base_runs))]
+    pairs = tuple(_pair(*both, sampling) for both in zip(named, base_runs, altered_runs, strict=True))
+    highest = max(pair.p for pair in pairs if pair.p is not None)
+    reason = next((reason for pair in pairs if (reason := _undetectable(pair, p))), None)
+    far = all(pair.difference is not None and abs(pair.difference) >= v / 2 for pair in pairs)
+    return Regression(reason is None and highest < p and far, pairs, highest, reason)
+
+
+def check_v(v: float) -> None:
+    """Raise ValueError unless it is a share >= 0."""
+    if not isfinite(v) or v < 0:
+        raise ValueError(f"v must be a share >= 0, got {v}")
+
+
+def _pair(run: str, base: ArrayLike, altered: ArrayLike, sampling: Sampling) -> Pair:
+    before, after = sampling.steady(base), sampling.steady(altered)
+    value = sampling.value(base)
+    difference = (sampling.value(altered) - value) / value if value > 0 else None
+    return Pair(run, rank_sum(before, after).p, difference, len(before), len(after))
+
+
+def _undetectable(pair: Pair, p: float) -> str | None:
+    if pair.difference is None:
+        return f"run {pair.run}: the baseline is not positive"
+    if smallest_rank_sum_p(pair.n_baseline, pair.n_altered) >= p:
+        return f"run {pair.run}: {pair.n_baseline} and {pair.n_altered} iterations cannot give p below {p:g}"
+    return None

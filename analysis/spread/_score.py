@@ -1,0 +1,300 @@
+"""Which altered methods a suite of benchmarks notices: the API benchmarking score."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.intervals import Estimate, wilson
+from analysis.measured import (
+    ALTERED,
+    CONTEXT,
+    EVERY_ITERATION,
+    RUN,
+    VERSION,
+    Advance,
+    LeftOut,
+    Measured,
+    Sampling,
+    by_level,
+    unwatched,
+)
+from analysis.multiple import bonferroni, holm
+from analysis.runs import Floats
+from analysis.spread._regression import Regression, check_v, is_regression
+from analysis.spread._spread import defined, max_spread, variability
+
+BASELINE = "baseline"  # in any spelling
+WIDEST = 0.5  # the absolute score is without wider ones
+
+
+@dataclass(frozen=True)
+class Detection:
+    """Whether one benchmark notices one altered method, with p corrected for all such questions of the suite."""
+
+    benchmark: str
+    method: str
+    regression: Regression
+    p_bonferroni: float | None
+    p_holm: float | None
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The score with some of the benchmarks.
+
+    Attributes
+    ----------
+    score : Estimate
+        In [0, 100], with Wilson's interval as if the methods were drawn at random from those of the application.
+    n_benchmarks : int
+    without : tuple of str
+        Benchmarks that this variant leaves out.
+    covered : tuple of str
+        The methods that at least one benchmark notices.
+    """
+
+    score: Estimate
+    n_benchmarks: int
+    without: tuple[str, ...]
+    covered: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Score:
+    """The API benchmarking score with all that stands behind it.
+
+    Attributes
+    ----------
+    baseline : str or None
+        The level of `altered` that is none.
+    methods, benchmarks : tuple of str
+    v : Estimate
+        A difference below v / 2 does not count.
+    detections : tuple of Detection
+        A benchmark and a method each that was measured.
+    variants : mapping of str to Variant
+        total; relative: without the benchmarks of widest spread, round(.05 n) of them; absolute: without those above
+        50 %; and the total with p corrected after Bonferroni and after Holm.
+    redundancy : mapping of str to int
+        Method -> how many benchmarks notice it.
+    left_out : tuple of LeftOut
+    """
+
+    baseline: str | None
+    methods: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    v: Estimate
+    detections: tuple[Detection, ...]
+    variants: Mapping[str, Variant]
+    redundancy: Mapping[str, int]
+    left_out: tuple[LeftOut, ...]
+
+
+def api_benchmarking_score(
+    benchmarks: Sequence[Measured],
+    *,
+    sampling: Sampling = EVERY_ITERATION,
+    baseline: str | None = None,
+    without: Sequence[str] = (),
+    v: float | None = None,
+    regression_p: float = 0.01,
+    alpha: float = 0.05,
+    advance: Advance = unwatched,
+) -> Score:
+    """ABS [1]_: the percentage of altered methods that at least one benchmark of the suite notices.
+
+    Parameters
+    ----------
+    benchmarks : sequence of Measured
+        One suite. The condition `altered` of a run names the method that was made slower, or the baseline. Runs with
+        the same `run` (and version and context) belong together; where that is not known, in their order.
+    sampling : Sampling
+    baseline : str, optional
+        The level of `altered` that is none; else the one that is called baseline.
+    without : sequence of str
+        Benchmarks to be left out of the score by name. v stays that of the whole suite: it tells the noise of the
+        environment, and a score that changed its threshold with every benchmark could not be compared.
+    v : float, optional
+        The slowdown that was built in, a share, where it is known. Else `variability` of the spreads of every
+        benchmark with every method, baseline included. The baselines alone are too few where benchmarks are few: of
+        three, floor(.95 n) keeps two, and the noisy third says nothing. In a suite of three benchmarks and five
+        methods made for this, the 18 spreads give v / 2 = .157 and a score of 40, 20 without the noisy benchmark; the
+        three of the baselines give v / 2 = .0048 and 60.
+    regression_p : float
+        The p of `is_regression`.
+    alpha : float
+        The level of the score's interval is 1 - alpha.
+    advance : callable, optional
+        Told (done, total) after each benchmark.
+
+    Returns
+    -------
+    Score
+        Its variants are undefined if there is no baseline, no altered method, or no v.
+
+    Raises
+    ------
+    ValueError
+        If `baseline` or a name of `without` is not there, or as `is_regression`.
+
+    References
+    ----------
+    .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
+    """
+    levels = list(dict.fromkeys(level for benchmark in benchmarks for level in benchmark.levels(ALTERED)))
+    named = _baseline(levels, baseline)
+    methods = tuple(level for level in levels if level != named)
+    _check_without(benchmarks, without)
+    if v is not None:
+        check_v(v)
+    found_v = _variability(benchmarks, sampling) if v is None else Estimate(v)
+    suite, left_out = _usable(benchmarks, named, methods, without)
+    questions = _questions(suite, named, methods, found_v, sampling, regression_p, advance)
+    detections = _corrected(list(questions))
+    variants = _variants(suite, named, methods, detections, found_v, sampling, regression_p, alpha)
+    redundancy = Counter(one.method for one in detections if one.regression.found)
+    return Score(
+        named, methods, tuple(benchmark.name for benchmark in suite), found_v, detections, variants,
+        {method: redundancy[method] for method in methods}, left_out,
+    )  # fmt: skip
+
+
+def _baseline(levels: Sequence[str], baseline: str | None) -> str | None:
+    if baseline is None:
+        return next((level for level in levels if level.casefold() == BASELINE), None)
+    if baseline not in levels:
+        raise ValueError(f"baseline must be one of the altered levels ({', '.join(levels)}), got {baseline!r}")
+    return baseline
+
+
+def _check_without(benchmarks: Sequence[Measured], without: Sequence[str]) -> None:
+    unknown = [name for name in without if name not in {benchmark.name for benchmark in benchmarks}]
+    if unknown:
+        raise ValueError(f"without must name benchmarks of the suite, got {', '.join(map(repr, unknown))}")
+
+
+def _variability(benchmarks: Sequence[Measured], sampling: Sampling) -> Estimate:
+    spreads = [max_spread(sampling.values(one.runs)) for benchmark in benchmarks for one in by_level(benchmark)]
+    return variability(defined(spreads))
+
+
+def _usable(
+    benchmarks: Sequence[Measured], baseline: str | None, methods: Sequence[str], without: Sequence[str]
+) -> tuple[list[Measured], tuple[LeftOut, ...]]:
+    """The benchmarks that are asked, and the others, or what is missing of these, in words."""
+    suite, left_out = [], []
+    for benchmark in benchmarks:
+        levels = benchmark.levels(ALTERED)
+        missing = [method for method in methods if method not in levels]
+        if benchmark.name in without:
+            left_out.append(LeftOut(benchmark.name, "left out of the score by name"))
+        elif baseline is None or baseline not in levels:
+            left_out.append(LeftOut(benchmark.name, "no run of the baseline"))
+        else:
+            suite.append(benchmark)
+            if missing:
+                left_out.append(LeftOut(benchmark.name, f"not measured with {', '.join(missing)}"))
+    return suite, tuple(left_out)
+
+
+def _questions(
+    suite: Sequence[Measured],
+    baseline: str | None,
+    methods: Sequence[str],
+    v: Estimate,
+    sampling: Sampling,
+    regression_p: float,
+    advance: Callable[[int, int], None] | None,
+) -> Iterator[tuple[str, str, Regression]]:
+    """Each benchmark of the suite with each method that it was measured with."""
+    for done, benchmark in enumerate(suite, start=1):
+        before = _by_run(benchmark, baseline or "")
+        for method in methods:
+            after = _by_run(benchmark, method)
+            if not after:
+                continue
+            common = [key for key in before if key in after]
+            found = is_regression(
+                [before[key] for key in common], [after[key] for key in common], v.value or 0.0,
+                p=regression_p, sampling=sampling, names=[_run_in_words(key) for key in common],
+            )  # fmt: skip
+            undefined = Regression(False, found.pairs, found.p, f"v is undefined: {v.reason}")
+            yield benchmark.name, method, found if v.value is not None else undefined
+        if advance:
+            advance(done, len(suite))
+
+
+def _by_run(benchmark: Measured, level: str) -> dict[tuple[str, ...], Floats]:
+    """The runs of a level by what makes them belong to those of another: run, version, context, and which of these."""
+    found: dict[tuple[str, ...], Floats] = {}
+    seen: Counter[tuple[str, ...]] = Counter()
+    for number in (number for number, entry in enumerate(benchmark.of(ALTERED)) if entry == level):
+        key = tuple(benchmark.of(name)[number] for name in (RUN, VERSION, CONTEXT))
+        found[(*key, str(seen[key]))] = benchmark.runs[number]
+        seen[key] += 1
+    return found
+
+
+def _run_in_words(key: tuple[str, ...]) -> str:
+    run, version, context, number = key
+    return " ".join(filter(None, (run or number, version, context)))
+
+
+def _corrected(questions: Sequence[tuple[str, str, Regression]]) -> tuple[Detection, ...]:
+    p = [regression.p for _, _, regression in questions]
+    return tuple(Detection(*row, b, h) for row, b, h in zip(questions, bonferroni(p), holm(p), strict=True))
+
+
+def _variants(
+    suite: Sequence[Measured],
+    baseline: str | None,
+    methods: Sequence[str],
+    detections: Sequence[Detection],
+    v: Estimate,
+    sampling: Sampling,
+    regression_p: float,
+    alpha: float,
+) -> dict[str, Variant]:
+    found = [one for one in detections if one.regression.found]
+    missing = "no method is altered" if not methods else None if v.value is not None else f"v is undefined: {v.reason}"
+    missing = "no level of altered is called baseline" if baseline is None else missing
+
+    def variant(noticed: Sequence[Detection], without: Sequence[str] = ()) -> Variant:
+        names = {one.method for one in noticed if one.benchmark not in without}
+        covered = tuple(method for method in methods if method in names)
+        share = Estimate(None, reason=missing) if missing else _percentage(len(covered), len(methods), 1 - alpha)
+        n_benchmarks = sum(benchmark.name not in without for benchmark in suite)
+        return Variant(share, n_benchmarks, tuple(without), covered)
+
+    spreads = _baseline_spreads(suite, baseline or "", sampling)
+    widest = sorted(spreads, key=lambda name: -spreads[name])[: (len(suite) + 10) // 20]  # round(.05 n), halves up
+    return {
+        "total": variant(found),
+        "relative": variant(found, widest),
+        "absolute": variant(found, [name for name, spread in spreads.items() if spread > WIDEST]),
+        "total, Bonferroni": variant([one for one in found if _below(one.p_bonferroni, regression_p)]),
+        "total, Holm": variant([one for one in found if _below(one.p_holm, regression_p)]),
+    }
+
+
+def _below(p: float | None, limit: float) -> bool:
+    return p is not None and p < limit
+
+
+def _percentage(x: int, n: int, level: float) -> Estimate:
+    share = wilson(x, n, level)
+    value, low, high = (100 * np.array(share.ends)).tolist()
+    return Estimate(value, low=low, high=high)
+
+
+def _baseline_spreads(suite: Sequence[Measured], baseline: str, sampling: Sampling) -> dict[str, float]:
+    """The widest spread of each benchmark's baseline, where it has one."""
+    found = {}
+    for benchmark in suite:
+        levels = [one for one in by_level(benchmark) if one.of(ALTERED)[0] == baseline]
+        spreads = defined([max_spread(sampling.values(one.runs)) for one in levels])
+        if spreads:
+            found[benchmark.name] = max(spreads)
+    return found

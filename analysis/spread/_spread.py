@@ -1,0 +1,221 @@
+"""How far the runs of a benchmark are apart, and what that means for a whole suite."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, combinations
+from math import comb, inf, isnan
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.bootstrap import bootstrap
+from analysis.intervals import Estimate
+from analysis.runs import Floats
+from analysis.samples import NO_VARIATION
+
+PER = 5  # the source made five runs of each benchmark
+MAX_SUBSETS = 200_000  # enumerated; more would take longer than 20 ms a benchmark
+KEPT_PERCENT = 95  # of a suite's spreads, the smallest first, when its variability is taken
+
+# in words -> the largest spread that is still in it
+BUCKETS: Mapping[str, float] = {
+    "up to 5 %": 0.05, "5 to 10 %": 0.1, "10 to 25 %": 0.25, "25 to 50 %": 0.5, "above 50 %": inf,
+}  # fmt: skip
+
+
+def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
+    """How far apart the fastest and the slowest run are, as a share of the mean: (max - min) / mean [1]_.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n_runs,)
+        One number a run, such as its mean; any unit.
+    per : int, optional
+        The spread grows with the number of runs. With `per`, it is the average over all choices of that many of the
+        runs, so that benchmarks with different numbers of runs can be compared. Up to 200 000 choices are enumerated;
+        with more, it is the average range, exact by order statistics, over the mean of all runs, and `reason` says so.
+
+    Returns
+    -------
+    Estimate
+        A share >= 0, without interval. Undefined for fewer than two runs, fewer runs than `per`, or where the mean of
+        the runs (or of one choice of them) is not positive.
+
+    Raises
+    ------
+    ValueError
+        If `per` is below 2, or `values` is not a series of finite numbers.
+
+    References
+    ----------
+    .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
+
+    Examples
+    --------
+    >>> round(max_spread([9.0, 10.0, 11.0]).value, 4)
+    0.2
+    >>> round(max_spread([9.0, 10.0, 11.0], per=2).value, 4)  # 1/9.5, 1/10.5 and 2/10
+    0.1335
+    """
+    x, reason = _run_values(values)
+    if per is not None and per < 2:
+        raise ValueError(f"per must be at least 2, got {per}")
+    if reason:
+        return Estimate(None, reason=reason)
+    if per is None:
+        return Estimate(float((x.max() - x.min()) / x.mean()))
+    if per > len(x):
+        return Estimate(None, reason=f"fewer than {per} runs ({len(x)})")
+    if comb(len(x), per) > MAX_SUBSETS:
+        return Estimate(
+            _average_range(x, per) / float(x.mean()),
+            reason="too many choices of runs to enumerate: average range over the mean of all runs",
+        )
+    chosen = x[_choices(len(x), per)]
+    means = chosen.mean(axis=1)
+    if means.min() <= 0:
+        return Estimate(None, reason=f"the mean of {per} of the runs is not positive")
+    return Estimate(float(((chosen.max(axis=1) - chosen.min(axis=1)) / means).mean()))
+
+
+def cv(values: ArrayLike) -> Estimate:
+    """Coefficient of variation of run values: standard deviation (n - 1) / mean; unlike the spread it does not grow.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n_runs,)
+        One number a run.
+
+    Returns
+    -------
+    Estimate
+        A share >= 0, without interval. Undefined for fewer than two runs or a mean that is not positive.
+
+    Raises
+    ------
+    ValueError
+        If `values` is not a series of finite numbers.
+
+    Examples
+    --------
+    >>> round(cv([9.0, 10.0, 11.0]).value, 6)
+    0.1
+    """
+    x, reason = _run_values(values)
+    if reason:
+        return Estimate(None, reason=reason)
+    if x.min() == x.max():
+        return Estimate(0.0, reason=NO_VARIATION)
+    return Estimate(float(x.std(ddof=1) / x.mean()))
+
+
+def bucket(spread: float) -> str:
+    """The name in `BUCKETS` of a spread: (0, .05], (.05, .1], (.1, .25], (.25, .5] or above [1]_.
+
+    Parameters
+    ----------
+    spread : float
+        A share >= 0. The source leaves 0 out; runs that are all equal are as stable as can be: the first bucket.
+
+    Raises
+    ------
+    ValueError
+        If `spread` is negative or no number.
+
+    References
+    ----------
+    .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
+
+    Examples
+    --------
+    >>> bucket(0.05), bucket(0.0501), bucket(3.0)
+    ('up to 5 %', '5 to 10 %', 'above 50 %')
+    """
+    if isnan(spread) or spread < 0:
+        raise ValueError(f"spread must be at least 0, got {spread}")
+    return next(name for name, highest in BUCKETS.items() if spread <= highest)
+
+
+def variability(
+    max_spreads: ArrayLike, *, resamples: int = 0, alpha: float = 0.05, rng: np.random.Generator | None = None
+) -> Estimate:
+    """The slowdown v that a suite should show: twice the largest spread but for the widest 5 % of them [1]_.
+
+    v = 2 max{MS_i : 0 < i <= floor(.95 |MS|)}, MS ascending and counted from 1.
+
+    Parameters
+    ----------
+    max_spreads : array_like of float, shape (n_benchmarks,)
+        Shares >= 0.
+    resamples : int
+        Draws for a bootstrap interval; 0: none.
+    alpha : float
+        The interval's level is 1 - alpha.
+    rng : Generator, optional
+        Needed for an interval.
+
+    Returns
+    -------
+    Estimate
+        A share >= 0. Undefined for fewer than two spreads, as floor(.95) is 0.
+
+    Raises
+    ------
+    ValueError
+        If a spread is negative or not finite, or `rng` is missing.
+
+    References
+    ----------
+    .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
+
+    Examples
+    --------
+    >>> variability([0.3, 0.01, 0.02]).value  # floor(2.85) = 2: of .01, .02, .3 the second
+    0.04
+    """
+    spreads = np.sort(np.asarray(max_spreads, dtype=np.float64))
+    if spreads.ndim != 1 or not np.isfinite(spreads).all() or (spreads < 0).any():
+        raise ValueError(f"max_spreads must be a series of finite shares >= 0, got {spreads}")
+    if resamples and rng is None:
+        raise ValueError(f"rng is needed for resamples = {resamples}")
+    n_kept = KEPT_PERCENT * len(spreads) // 100  # in whole numbers: no rounding of .95 n
+    if n_kept < 1:
+        return Estimate(None, reason=f"fewer than two spreads ({len(spreads)})")
+    if not resamples or rng is None:
+        return Estimate(float(2 * spreads[n_kept - 1]))
+
+    def of_draws(weights: Floats) -> Floats:
+        drawn: Floats = 2 * spreads[np.argmax(np.cumsum(weights, axis=1) >= n_kept, axis=1)]
+        return drawn
+
+    return bootstrap(of_draws, len(spreads), rng=rng, n_draws=resamples, level=1 - alpha)
+
+
+def defined(estimates: Sequence[Estimate]) -> list[float]:
+    """The values of those that have one."""
+    return [estimate.value for estimate in estimates if estimate.value is not None]
+
+
+def _run_values(values: ArrayLike) -> tuple[Floats, str | None]:
+    """The values times a power of two that brings the largest near 1: exact, and no sum overflows; or why not."""
+    x = np.asarray(values, dtype=np.float64)
+    if x.ndim != 1 or not np.isfinite(x).all():
+        raise ValueError(f"values must be a series of finite numbers, one a run, got {x}")
+    if len(x) < 2:
+        return x, f"fewer than two runs ({len(x)})"
+    scaled: Floats = np.ldexp(x, -int(np.frexp(np.abs(x).max())[1]))
+    return scaled, None if scaled.mean() > 0 else "the mean of the runs is not positive"
+
+
+def _average_range(x: Floats, per: int) -> float:
+    """The range, averaged over all choices of `per` values: the i-th of them is the largest in C(i - 1, per - 1)."""
+    total = comb(len(x), per)
+    largest = np.array([comb(i, per - 1) / total for i in range(len(x))])
+    ascending = np.sort(x)
+    return float(ascending @ largest - ascending @ largest[::-1])
+
+
+@lru_cache(maxsize=8)
+def _choices(n: int, k: int) -> NDArray[np.intp]:
+    """All choices of k of n, shape (C(n, k), k)."""
+    return np.fromiter(chain.from_iterable(combinations(range(n), k)), np.intp, comb(n, k) * k).reshape(-1, k)

@@ -1,0 +1,32 @@
+"""How far intervals and tests can be believed with the runs at hand: coverage, type I error, sensitivity."""
+
+from analysis.trust._pairs import INTERVALS, MANN_WHITNEY, TESTS, WELCH
+from analysis.trust._population import AGGREGATIONS, MERGED, ONE_SAMPLE, RUN_MEANS
+from analysis.trust._rates import (
+    GAMMAS,
+    RESAMPLES,
+    Coverage,
+    Curve,
+    Rate,
+    coverage,
+    sensitivity,
+    smallest_slowdown,
+    type_1_error,
+)
+from analysis.trust._survey import (
+    CoverageAt,
+    Quartiles,
+    Slowdown,
+    SlowdownSummary,
+    Summary,
+    Survey,
+    Trust,
+    survey,
+    trust_of,
+)
+
+__all__ = [
+    "AGGREGATIONS", "GAMMAS", "INTERVALS", "MANN_WHITNEY", "MERGED", "ONE_SAMPLE", "RESAMPLES", "RUN_MEANS", "TESTS",
+    "WELCH", "Coverage", "CoverageAt", "Curve", "Quartiles", "Rate", "Slowdown", "SlowdownSummary", "Summary", "Survey",
+    "Trust", "coverage", "sensitivity", "smallest_slowdown", "survey", "trust_of", "type_1_error",
+]  # fmt: skip

@@ -1,0 +1,62 @@
+"""Which runs are drawn: every multiset of them with its chance, or some at random."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+from scipy import special
+
+from analysis.runs import Floats
+
+MAX_MULTISETS = 20_000  # that are enumerated
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Draws of runs with replacement.
+
+    Attributes
+    ----------
+    counts : ndarray of float, shape (n_draws, m)
+        How often each of the m runs was drawn; whole numbers, each row sums to n_runs.
+    weights : ndarray of float, shape (n_draws,)
+        The chance of each, with sum 1.
+    exact : bool
+        Whether these are all there are.
+    """
+
+    counts: Floats
+    weights: Floats
+    exact: bool
+
+
+def n_multisets(m: int, n_runs: int) -> int:
+    """How many draws of n_runs out of m runs differ in more than their order: C(m + n_runs - 1, n_runs)."""
+    return comb(m + n_runs - 1, n_runs)
+
+
+@lru_cache(maxsize=16)
+def all_draws(m: int, n_runs: int) -> Draws:
+    """Every multiset with its multinomial weight n_runs! / (k_1! ... k_m!) / m^n_runs.
+
+    Examples
+    --------
+    >>> all_draws(2, 2).counts.tolist(), all_draws(2, 2).weights.round(12).tolist()
+    ([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0]], [0.25, 0.5, 0.25])
+    """
+    drawn = np.array(list(combinations_with_replacement(range(m), n_runs)))
+    rows = np.arange(len(drawn))[:, None] * m
+    counts = np.bincount((rows + drawn).ravel(), minlength=len(drawn) * m).reshape(-1, m).astype(np.float64)
+    chances = np.exp(special.gammaln(n_runs + 1) - special.gammaln(counts + 1).sum(axis=1) - n_runs * np.log(m))
+    draws = Draws(counts, chances / chances.sum(), True)
+    for array in (draws.counts, draws.weights):
+        array.setflags(write=False)  # every caller is given the same object
+    return draws
+
+
+def some_draws(m: int, n_runs: int, n_draws: int, rng: np.random.Generator) -> Draws:
+    """As many draws at random, each with the same weight."""
+    counts = rng.multinomial(n_runs, np.full(m, 1 / m), size=n_draws).astype(np.float64)
+    return Draws(counts, np.full(n_draws, 1 / n_draws), False)

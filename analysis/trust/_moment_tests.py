@@ -1,0 +1,71 @@
+"""Welch's test and disjoint intervals for many pairs of draws at once."""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.polynomial import Chebyshev
+from numpy.typing import NDArray
+from scipy import special
+
+from analysis.runs import Floats
+from analysis.trust._population import Moments
+
+Bools = NDArray[np.bool_]
+
+ACCURACY = 1e-12
+DEGREES = (8, 16, 32, 64, 128)
+
+
+def welch_rejects(distance: Floats, a: Moments, b: Moments, alpha: float) -> Bools:
+    """Whether Welch's p is at most alpha, for draws of shapes that broadcast.
+
+    Where t^2 lies beyond the critical values for all degrees of freedom that can occur, these are not asked for; for
+    the rest they come from a polynomial.
+
+    Parameters
+    ----------
+    distance : ndarray of float
+        The squared difference of the means.
+    a, b : Moments
+    alpha : float
+    """
+    low, high, critical = _critical(_inverse_df_range(a, b), alpha)
+    rejects: Bools = distance >= high * a.variance + high * b.variance
+    unclear = np.flatnonzero((distance >= low * a.variance + low * b.variance) != rejects)
+    where = np.unravel_index(unclear, rejects.shape)
+    (variance_a, n_a), (variance_b, n_b) = (
+        (np.broadcast_to(x, rejects.shape)[where] for x in (side.variance, side.n)) for side in (a, b)
+    )
+    variance = variance_a + variance_b
+    inverse_df = (variance_a**2 / (n_a - 1) + variance_b**2 / (n_b - 1)) / variance**2
+    rejects[where] = distance[where] >= np.exp(critical(inverse_df)) * variance
+    return rejects
+
+
+def _inverse_df_range(a: Moments, b: Moments) -> tuple[float, float]:
+    """1 / df lies between that of both draws together and that of the smallest alone."""
+    return 1 / float(a.n.max() + b.n.max() - 2), 1 / float(min(a.n.min(), b.n.min()) - 1)
+
+
+@lru_cache(maxsize=64)
+def _critical(ends: tuple[float, float], alpha: float) -> tuple[float, float, Chebyshev]:
+    """The critical t^2 at the ends, a little widened, and the logarithm between them as a function of 1 / df."""
+
+    def logarithm(inverse_df: Floats) -> Floats:
+        return 2 * np.log(-special.stdtrit(1 / inverse_df, alpha / 2))
+
+    low, high = np.exp(logarithm(np.array(ends))) * [1 - ACCURACY, 1 + ACCURACY]
+    grid = np.linspace(*ends, 501)
+    for degree in DEGREES:
+        fitted = Chebyshev.interpolate(logarithm, degree, domain=ends)
+        if np.abs(fitted(grid) - logarithm(grid)).max() < ACCURACY:
+            break
+    return float(low), float(high), fitted
+
+
+def disjoint(distance: Floats, a_half: Floats, b_half: Floats) -> Bools:
+    """Whether two intervals have no point in common; of the squared difference of their middles."""
+    reach = a_half + b_half
+    reach *= reach
+    apart: Bools = distance > reach
+    return apart

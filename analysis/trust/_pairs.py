@@ -1,0 +1,169 @@
+"""In which share of the pairs of draws a test rejects."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import stats
+
+from analysis.runs import Floats
+from analysis.trust._draws import MAX_MULTISETS, Draws, all_draws, n_multisets, some_draws
+from analysis.trust._moment_tests import Bools, disjoint, welch_rejects
+from analysis.trust._population import Moments, Population, one_value_a_run, value_moments
+from analysis.trust._rank_test import Compared, Values, compared, counted, rank_sum_rejects, values_reject
+
+WELCH, MANN_WHITNEY, INTERVALS = "welch", "mann-whitney", "intervals"
+TESTS = (WELCH, MANN_WHITNEY, INTERVALS)
+PAIRS_AT_ONCE = 1 << 17  # so many that arrays of them stay in the processor's cache
+
+Shares = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which tests are asked, at which size, and the level of the intervals."""
+
+    tests: Sequence[str]
+    alpha: float
+    level: float
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Two draws each, of the same runs.
+
+    Attributes
+    ----------
+    first, second : Draws
+    every : bool
+        Whether each draw is paired with each; otherwise the first with the first, the second with the second, ...
+    """
+
+    first: Draws
+    second: Draws
+    every: bool
+
+    @property
+    def n(self) -> int:
+        """How many pairs there are."""
+        return len(self.first.weights) * (len(self.second.weights) if self.every else 1)
+
+
+def pairs_of(m: int, n_runs: int, n_pairs: int, rng: np.random.Generator, *, every: bool = True) -> Pairs:
+    """All pairs of multisets, if wanted and not too many, else as many as asked for at random."""
+    if every and n_multisets(m, n_runs) <= MAX_MULTISETS:
+        draws = all_draws(m, n_runs)
+        return Pairs(draws, draws, True)
+    return Pairs(some_draws(m, n_runs, n_pairs, rng), some_draws(m, n_runs, n_pairs, rng), False)
+
+
+def shares(population: Population, pairs: Pairs, factors: Sequence[float], question: Question) -> Iterator[Shares]:
+    """The share of rejections of each test for each factor by which the second draw is multiplied."""
+    first, second = (population.moments(draws.counts) for draws in (pairs.first, pairs.second))
+    values = counted(population.values) if MANN_WHITNEY in question.tests else None
+    for factor in factors:
+        found: dict[str, float] = {}
+        if {WELCH, INTERVALS} & set(question.tests):
+            found |= _moment_shares(first, second.times(factor, population.zero), pairs, factor == 1, question)
+        if values is not None:
+            found[MANN_WHITNEY] = _rank_share(population, values, pairs, factor, question.alpha)
+        yield found
+
+
+def _moment_shares(a: Moments, b: Moments, pairs: Pairs, alike: bool, question: Question) -> Shares:
+    halves = [side.half_widths(question.level) for side in (a, b)]
+    shares = dict.fromkeys((test for test in question.tests if test != MANN_WHITNEY), 0.0)
+    for block in _blocks(pairs, alike):
+        x, y = a[block.rows], b[block.columns]
+        distance = x.mean - y.mean
+        distance *= distance
+        for test in shares:
+            if test == WELCH:
+                rejects = welch_rejects(distance, x, y, question.alpha)
+            else:
+                rejects = disjoint(distance, halves[0][block.rows], halves[1][block.columns])
+            shares[test] += block.share(rejects)
+    return shares
+
+
+def _rank_share(population: Population, values: Values, pairs: Pairs, factor: float, alpha: float) -> float:
+    if factor == 1 and pairs.every and population.n.max() == 1:
+        # one number a run: only their order counts, which many benchmarks have in common
+        order = stats.rankdata([run[0] for run in population.values], method="dense")
+        return _share_by_order(tuple(sorted(map(int, order))), int(pairs.first.counts[0].sum()), alpha)
+    return _sum_of_blocks(compared(values, factor), pairs, factor == 1, alpha)
+
+
+@lru_cache(maxsize=256)
+def _share_by_order(order: tuple[int, ...], n_runs: int, alpha: float) -> float:
+    draws = all_draws(len(order), n_runs)
+    values = counted([np.array([float(rank)]) for rank in order])
+    return _sum_of_blocks(compared(values, 1.0), Pairs(draws, draws, True), True, alpha)
+
+
+def _sum_of_blocks(runs: Compared, pairs: Pairs, alike: bool, alpha: float) -> float:
+    return sum(
+        block.share(rank_sum_rejects(runs, pairs.first.counts[block.rows], pairs.second.counts[block.columns], alpha))
+        for block in _blocks(pairs, alike)
+    )
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Some of the pairs: which draws they are, how to index them, and what they weigh."""
+
+    rows: tuple[slice | None, ...]
+    columns: tuple[slice | None, ...]
+    row_weights: Floats
+    column_weights: Floats | None
+    n_once: int  # the first columns are counted once, all others stand for the pair the other way round as well
+
+    def share(self, rejects: Bools) -> float:
+        """The weight of the pairs that reject."""
+        if self.column_weights is None:
+            return float(rejects @ self.row_weights)
+        by_row = rejects @ self.column_weights
+        if self.n_once < len(self.column_weights):
+            by_row = 2 * by_row - rejects[:, : self.n_once] @ self.column_weights[: self.n_once]
+        return float(self.row_weights @ by_row)
+
+
+def _blocks(pairs: Pairs, alike: bool) -> Iterator[_Block]:
+    """Blocks small enough for the cache; where both draws are `alike`, each two draws are looked at once."""
+    weights = pairs.first.weights
+    n = len(weights)
+    if not pairs.every:
+        yield _Block((slice(None),), (slice(None),), weights, None, 0)
+        return
+    size = max(1, PAIRS_AT_ONCE // n)
+    for start in range(0, n, size):
+        rows, columns = slice(start, start + size), slice(start if alike else 0, n)
+        n_once = len(weights[rows]) if alike else n
+        others = pairs.second.weights[columns]
+        yield _Block((rows, None), (None, columns), weights[rows], others, n_once)
+
+
+def value_shares(
+    population: Population,
+    n_runs: int,
+    n_pairs: int,
+    factors: Sequence[float],
+    question: Question,
+    rng: np.random.Generator,
+) -> Iterator[Shares]:
+    """The same where each run drawn brings one value at random."""
+    first, second = (one_value_a_run(population.scaled, n_runs, n_pairs, rng) for _ in range(2))
+    a, b = value_moments(first), value_moments(second)
+    for factor in factors:
+        found: dict[str, float] = {}
+        y = b.times(factor, population.zero)
+        distance = (a.mean - y.mean) ** 2
+        if WELCH in question.tests:
+            found[WELCH] = float(welch_rejects(distance, a, y, question.alpha).mean())
+        if INTERVALS in question.tests:
+            found[INTERVALS] = float(disjoint(distance, *(x.half_widths(question.level) for x in (a, y))).mean())
+        if MANN_WHITNEY in question.tests:
+            times = factor * second - (factor - 1) * population.zero
+            found[MANN_WHITNEY] = float(values_reject(first, times, question.alpha).mean())
+        yield found

@@ -1,0 +1,137 @@
+"""What can be drawn from the runs of a benchmark, and mean and variance of what was drawn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from analysis.measured import Sampling
+from analysis.runs import Floats
+
+MERGED, RUN_MEANS, ONE_SAMPLE = "merged", "run means", "one sample"
+AGGREGATIONS = (MERGED, RUN_MEANS, ONE_SAMPLE)
+TINY = 1e-300  # a variance that is none: 0 / 0 becomes 0, and any difference is beyond it
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and its variance for each of many draws, in the units of their population.
+
+    Attributes
+    ----------
+    mean, variance : ndarray of float
+        The variance is that of the mean.
+    n : ndarray of float
+        Values in the draw.
+    constant : ndarray of bool
+        Whether all of them are equal.
+    """
+
+    mean: Floats
+    variance: Floats
+    n: Floats
+    constant: NDArray[np.bool_]
+
+    def __getitem__(self, index: Any) -> "Moments":
+        """Some of the draws; an index with None gives rows or columns."""
+        return Moments(self.mean[index], self.variance[index], self.n[index], self.constant[index])
+
+    def times(self, factor: float, zero: float) -> "Moments":
+        """The same draws with every value times a factor; `zero` is where 0 lies in these units."""
+        mean = factor * self.mean - (factor - 1) * zero
+        return replace(self, mean=mean, variance=np.maximum(factor**2 * self.variance, TINY))
+
+    def half_widths(self, level: float) -> Floats:
+        """Half of Student's interval for the mean."""
+        sizes, which = np.unique(self.n, return_inverse=True)
+        quantiles = special.stdtrit(sizes - 1, (1 + level) / 2)[which].reshape(self.n.shape)
+        halves: Floats = np.where(self.constant, 0.0, quantiles * np.sqrt(self.variance))
+        return halves
+
+
+@dataclass(frozen=True)
+class Population:
+    """The runs as they are drawn, around their mean and so scaled that the farthest value is 1 from it.
+
+    Attributes
+    ----------
+    values : tuple of ndarray of float
+        The values of each run that a draw of the run brings, in the benchmark's unit.
+    scaled : tuple of ndarray of float
+        The same, scaled.
+    n, means, squares : ndarray of float, shape (m,)
+        Values of each run, their mean, and the sum of their squared distances from it.
+    zero : float
+        Where 0 lies in these units.
+    target : float
+        The mean that an interval should hold.
+    """
+
+    values: tuple[Floats, ...]
+    scaled: tuple[Floats, ...]
+    n: Floats
+    means: Floats
+    squares: Floats
+    zero: float
+    target: float
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all values of all runs are equal."""
+        return not self.squares.any() and bool(self.means.min() == self.means.max())
+
+    def moments(self, counts: Floats) -> Moments:
+        """Of all values of the runs drawn; the variance as a sum of terms >= 0, so that nothing cancels."""
+        weights = counts * self.n
+        n = weights.sum(axis=1)
+        apart = np.square(self.means[:, None] - self.means)
+        squares = counts @ self.squares + ((weights @ apart) * weights).sum(axis=1) / (2 * n)
+        constant = squares == 0
+        # all values equal: their value is the mean, without the rounding of a sum
+        mean = np.where(constant, self.means[counts.argmax(axis=1)], weights @ self.means / n)
+        return Moments(mean, np.maximum(squares / ((n - 1) * n), TINY), n, constant)
+
+
+def population(runs: Sequence[ArrayLike], aggregation: str, sampling: Sampling) -> Population:
+    """What a draw takes from each run: all values, its one number, or, for one sample, one of its values.
+
+    The target is the mean of all values for runs merged, that of the runs' numbers for run means, and for one sample
+    the mean of the runs' means, as each run is as likely as the other.
+    """
+    values = tuple(sampling.steady(run) for run in runs)
+    if aggregation == RUN_MEANS:
+        values = tuple(np.array([sampling.value(run)]) for run in runs)
+    centre = float(np.mean([_mean(run) for run in values]))
+    farthest = max(float(np.abs(run - centre).max()) for run in values)
+    scaled = tuple((run - centre) / (farthest or 1.0) for run in values)
+    n = np.array([len(run) for run in scaled], dtype=np.float64)
+    means = np.array([_mean(run) for run in scaled])
+    squares = np.array([np.square(run - mean).sum() for run, mean in zip(scaled, means, strict=True)])
+    target = float(n @ means / n.sum()) if aggregation == MERGED else float(means.mean())
+    return Population(values, scaled, n, means, squares, -centre / (farthest or 1.0), target)
+
+
+def _mean(values: Floats) -> float:
+    """The mean; that of equal values is their value."""
+    return float(values[0]) if values.min() == values.max() else float(values.mean())
+
+
+def value_moments(values: Floats) -> Moments:
+    """Of draws whose values are at hand, one draw a row."""
+    n = values.shape[1]
+    constant = values.min(axis=1) == values.max(axis=1)
+    mean = np.where(constant, values[:, 0], values.mean(axis=1))
+    variance = np.where(constant, 0.0, values.var(axis=1, ddof=1) / n)
+    return Moments(mean, np.maximum(variance, TINY), np.full(len(values), float(n)), constant)
+
+
+def one_value_a_run(scaled: Sequence[Floats], n_runs: int, n_draws: int, rng: np.random.Generator) -> Floats:
+    """Draws of one random value from each of n_runs random runs, shape (n_draws, n_runs)."""
+    n = np.array([len(run) for run in scaled])
+    starts = np.cumsum(n) - n
+    run = rng.integers(len(scaled), size=(n_draws, n_runs))
+    drawn: Floats = np.concatenate(scaled)[starts[run] + rng.integers(n[run])]
+    return drawn

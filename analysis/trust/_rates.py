@@ -1,0 +1,391 @@
+"""Coverage of intervals, type I error of tests, and what slowdown a test sees."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analysis.intervals import Estimate
+from analysis.measured import EVERY_ITERATION, Sampling
+from analysis.runs import Floats
+from analysis.samples import NO_VARIATION
+from analysis.trust._draws import MAX_MULTISETS, all_draws, n_multisets, some_draws
+from analysis.trust._pairs import TESTS, Question, Shares, pairs_of, shares, value_shares
+from analysis.trust._population import (
+    AGGREGATIONS,
+    MERGED,
+    ONE_SAMPLE,
+    Population,
+    one_value_a_run,
+    population,
+    value_moments,
+)
+
+GAMMAS = tuple(round(1 + step / 100, 2) for step in range(31))
+RESAMPLES = 4000
+
+ONE_RUN = "one run: every draw is the same"
+ONE_VALUE = "one value has no interval"
+NO_PERCENT = "the mean is not above zero: a slowdown in per cent has no meaning"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of draws, or of pairs of them.
+
+    Attributes
+    ----------
+    value : float or None
+        In [0, 1]; None where it is undefined. `reason` says why, or that there was no variation.
+    se : float or None
+        Standard error of a share of random draws; None where all draws were enumerated.
+    n : int
+        Draws, or pairs of draws, that were looked at; enumerated ones differ in chance.
+    exact : bool
+        Whether these were all there are.
+    reason : str or None
+    """
+
+    value: float | None
+    se: float | None = None
+    n: int = 0
+    exact: bool = True
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Coverage(Rate):
+    """The share of draws whose interval holds the mean; `zero_width` is the share whose interval has no width."""
+
+    zero_width: float | None = None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How often a test rejects when the second draw is slower by a factor.
+
+    Attributes
+    ----------
+    aggregation, test : str
+    gammas : tuple of float
+        Time of the second draw by that of the first, as far as the factor goes.
+    power : tuple of float
+        The share of rejections at each, in [0, 1]; empty where it is undefined.
+    se : tuple of float
+        The standard error of each; 0 where all pairs were enumerated.
+    n : int
+        Pairs of draws.
+    exact : bool
+    alpha : float
+    reason : str or None
+    """
+
+    aggregation: str
+    test: str
+    gammas: tuple[float, ...]
+    power: tuple[float, ...]
+    se: tuple[float, ...]
+    n: int
+    exact: bool
+    alpha: float
+    reason: str | None = None
+
+
+def coverage(
+    runs: Sequence[ArrayLike],
+    n_runs: int,
+    *,
+    level: float = 0.95,
+    sampling: Sampling = EVERY_ITERATION,
+    aggregations: Sequence[str] = AGGREGATIONS,
+    resamples: int = RESAMPLES,
+    rng: np.random.Generator,
+) -> dict[str, Coverage]:
+    """How often Student's interval from n_runs of the runs, drawn with replacement, holds the mean of all [1]_.
+
+    Runs merged and run means depend only on which runs were drawn: every multiset is enumerated with its chance.
+    Random draws are used for one sample, and where there are more than 20 000 multisets.
+
+    Parameters
+    ----------
+    runs : sequence of array_like of float, each of shape (n_iterations,)
+        The runs of one benchmark in any unit; lengths may differ.
+    n_runs : int
+        Runs in a draw, >= 1; it may exceed the number of runs.
+    level : float
+        Confidence level of the interval, in (0, 1).
+    sampling : Sampling
+        The warm-up left out of each run, and how a run becomes one number.
+    aggregations : sequence of str
+        "merged": all values of the runs drawn are one sample. "run means": one number a run. "one sample": one random
+        iteration of each.
+    resamples : int
+        Random draws.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    dict of str to Coverage
+        By aggregation; a good interval has the level. An interval of zero width, as from one run again and again,
+        misses. Undefined with one run, and for draws of one value; 1 without any variation.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or a run has nothing behind its warm-up.
+
+    References
+    ----------
+    .. [1] Bulej, Horky, Tuma (2017), ICPE '17 Companion, doi:10.1145/3053600.3053638
+
+    Examples
+    --------
+    >>> found = coverage([[1, 2], [3, 4]], 2, aggregations=("merged",), rng=np.random.default_rng(1))
+    >>> found["merged"]  # 1, 2, 1, 2 and 3, 4, 3, 4 miss 2.5
+    Coverage(value=0.5, se=None, n=3, exact=True, reason=None, zero_width=0.0)
+    """
+    _check(runs, n_runs, level, resamples)
+    _check_words("aggregations", aggregations, AGGREGATIONS)
+    return {
+        name: _coverage(population(runs, name, sampling), name, n_runs, level, resamples, rng) for name in aggregations
+    }
+
+
+def _coverage(
+    drawn: Population, aggregation: str, n_runs: int, level: float, resamples: int, rng: np.random.Generator
+) -> Coverage:
+    reason = _undefined(drawn, aggregation, n_runs)
+    if reason is not None:
+        return Coverage(None, reason=reason)
+    if drawn.is_constant:
+        return Coverage(1.0, n=1, reason=NO_VARIATION, zero_width=1.0)
+    m = len(drawn.n)
+    exact = aggregation != ONE_SAMPLE and n_multisets(m, n_runs) <= MAX_MULTISETS
+    if aggregation == ONE_SAMPLE:
+        moments = value_moments(one_value_a_run(drawn.scaled, n_runs, resamples, rng))
+        weights = np.full(resamples, 1 / resamples)
+    else:
+        draws = all_draws(m, n_runs) if exact else some_draws(m, n_runs, resamples, rng)
+        moments, weights = drawn.moments(draws.counts), draws.weights
+    held = (np.abs(moments.mean - drawn.target) <= moments.half_widths(level)) & ~moments.constant
+    rate = _rate(float(held @ weights), len(weights), exact)
+    return Coverage(rate.value, rate.se, rate.n, exact, None, float(moments.constant @ weights))
+
+
+def type_1_error(
+    runs: Sequence[ArrayLike],
+    n_runs: int,
+    *,
+    alpha: float = 0.05,
+    level: float = 0.95,
+    sampling: Sampling = EVERY_ITERATION,
+    aggregations: Sequence[str] = AGGREGATIONS,
+    tests: Sequence[str] = TESTS,
+    resamples: int = RESAMPLES,
+    rng: np.random.Generator,
+) -> dict[str, dict[str, Rate]]:
+    """How often a test tells two draws of the same runs apart [1]_: its false alarms.
+
+    Every multiset is paired with every other, each with its chance; random pairs are used for one sample, and where
+    there are more than 20 000 multisets.
+
+    Parameters
+    ----------
+    runs, n_runs, sampling, aggregations, resamples, rng
+        As for `coverage`.
+    alpha : float
+        Size of the tests, in (0, 1): a test rejects where p is at most alpha.
+    level : float
+        Level of the intervals, in (0, 1).
+    tests : sequence of str
+        "welch", "mann-whitney" (as in `analysis.samples`), and "intervals": the intervals of the two draws have no
+        point in common, which is far stricter than alpha.
+
+    Returns
+    -------
+    dict of str to dict of str to Rate
+        By aggregation and test; a good test has alpha. Section 3.2 of the source calls 1 - alpha the ideal share of
+        rejections, which is the ideal share of the others. Undefined as `coverage`; 0 without any variation (p = 1).
+
+    Raises
+    ------
+    ValueError
+        As for `coverage`.
+
+    References
+    ----------
+    .. [1] Bulej, Horky, Tuma (2017), ICPE '17 Companion, doi:10.1145/3053600.3053638
+
+    Examples
+    --------
+    >>> found = type_1_error([[1, 2], [3, 4]], 2, aggregations=("merged",), rng=np.random.default_rng(1))
+    >>> found["merged"]["welch"]  # rejects when one run was drawn twice, and then the other twice: 2 / 16
+    Rate(value=0.125, se=None, n=9, exact=True, reason=None)
+    """
+    _check(runs, n_runs, level, resamples, alpha)
+    _check_words("aggregations", aggregations, AGGREGATIONS)
+    _check_words("tests", tests, TESTS)
+    question = Question(tuple(tests), alpha, level)
+    found = {}
+    for name in aggregations:
+        drawn = population(runs, name, sampling)
+        reason = _undefined(drawn, name, n_runs)
+        if reason is not None or drawn.is_constant:
+            rate = Rate(None, reason=reason) if reason else Rate(0.0, n=1, reason=NO_VARIATION)
+            found[name] = dict.fromkeys(tests, rate)
+            continue
+        by_factor, n, exact = _shares(drawn, name, n_runs, [1.0], question, resamples, rng, every=True)
+        found[name] = {test: _rate(by_factor[0][test], n, exact) for test in tests}
+    return found
+
+
+def sensitivity(
+    runs: Sequence[ArrayLike],
+    n_runs: int,
+    *,
+    gammas: Sequence[float] = GAMMAS,
+    better: str = "lower",
+    alpha: float = 0.05,
+    level: float = 0.95,
+    sampling: Sampling = EVERY_ITERATION,
+    aggregations: Sequence[str] = AGGREGATIONS,
+    tests: Sequence[str] = TESTS,
+    resamples: int = RESAMPLES,
+    exact: bool = False,
+    rng: np.random.Generator,
+) -> tuple[Curve, ...]:
+    """How often a test tells two draws of the same runs apart when the second is slower by a factor [1]_.
+
+    Parameters
+    ----------
+    runs, n_runs, alpha, level, sampling, aggregations, tests, resamples, rng
+        As for `type_1_error`.
+    gammas : sequence of float
+        Factors >= 1, ascending.
+    better : str
+        "lower": the values of the second draw are multiplied by the factor; "higher" (rates): divided by it.
+    exact : bool
+        Enumerate all pairs of multisets if there are not more than 20 000, for minutes; otherwise `resamples` random
+        pairs, the same for all factors.
+
+    Returns
+    -------
+    tuple of Curve
+        One for each aggregation and test. Undefined as `coverage`, and where the mean is not above zero.
+
+    Raises
+    ------
+    ValueError
+        As for `coverage`.
+
+    References
+    ----------
+    .. [1] Bulej, Horky, Tuma (2017), ICPE '17 Companion, doi:10.1145/3053600.3053638
+    """
+    _check(runs, n_runs, level, resamples, alpha)
+    _check_words("aggregations", aggregations, AGGREGATIONS)
+    _check_words("tests", tests, TESTS)
+    _check_words("better", [better], ("lower", "higher"))
+    if not len(gammas) or gammas[0] < 1 or (np.diff(gammas) <= 0).any():
+        raise ValueError(f"gammas must be factors >= 1 in ascending order, got {gammas}")
+    factors = [gamma if better == "lower" else 1 / gamma for gamma in gammas]
+    question = Question(tuple(tests), alpha, level)
+    curves = []
+    for name in aggregations:
+        drawn = population(runs, name, sampling)
+        reason = _undefined(drawn, name, n_runs) or (NO_PERCENT if drawn.target <= drawn.zero else None)
+        if reason is not None:
+            curves += [Curve(name, test, tuple(gammas), (), (), 0, True, alpha, reason) for test in tests]
+            continue
+        found, n, all_pairs = _shares(drawn, name, n_runs, factors, question, resamples, rng, every=exact)
+        reason = NO_VARIATION if drawn.is_constant else None
+        for test in tests:
+            rates = [_rate(shares[test], n, all_pairs) for shares in found]
+            power, se = tuple(rate.value or 0.0 for rate in rates), tuple(rate.se or 0.0 for rate in rates)
+            curves.append(Curve(name, test, tuple(gammas), power, se, n, all_pairs, alpha, reason))
+    return tuple(curves)
+
+
+def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
+    """The smallest factor above 1 from which on the test rejects at least so often.
+
+    Parameters
+    ----------
+    curve : Curve
+    power : float
+        Share of rejections asked for, in (0, 1].
+
+    Returns
+    -------
+    Estimate
+        A factor of the curve; 1.05: 5 % slower. Undefined where the curve is, or where it is not reached. `reason` also
+        says where the test rejects more than twice alpha of the pairs without any slowdown: it sees what is not there.
+
+    Raises
+    ------
+    ValueError
+        If `power` is out of range.
+    """
+    if not 0 < power <= 1:
+        raise ValueError(f"power must be within (0, 1], got {power}")
+    if not curve.power:
+        return Estimate(None, reason=curve.reason)
+    reached = np.array(curve.power) >= power - 1e-12  # weights of all pairs sum to 1 but for rounding
+    from_here = np.logical_and.accumulate(reached[::-1])[::-1] & (np.array(curve.gammas) > 1)
+    if not from_here.any():
+        return Estimate(None, reason=f"not reached up to {curve.gammas[-1]:.2f}")
+    alarms = curve.power[0] if curve.gammas[0] == 1 else 0.0
+    reason = f"{100 * alarms:.0f} % of the pairs are told apart without any slowdown"
+    return Estimate(curve.gammas[int(from_here.argmax())], reason=reason if alarms > 2 * curve.alpha else curve.reason)
+
+
+def _shares(
+    drawn: Population,
+    aggregation: str,
+    n_runs: int,
+    factors: Sequence[float],
+    question: Question,
+    resamples: int,
+    rng: np.random.Generator,
+    *,
+    every: bool,
+) -> tuple[list[Shares], int, bool]:
+    """The shares of rejections for each factor, the number of pairs, and whether they are all there are."""
+    if aggregation == ONE_SAMPLE:
+        return list(value_shares(drawn, n_runs, resamples, factors, question, rng)), resamples, False
+    pairs = pairs_of(len(drawn.n), n_runs, resamples, rng, every=every)
+    return list(shares(drawn, pairs, factors, question)), pairs.n, pairs.every
+
+
+def _rate(share: float, n: int, exact: bool) -> Rate:
+    value = min(1.0, max(0.0, share))
+    return Rate(value, None if exact else float(np.sqrt(value * (1 - value) / n)), n, exact)
+
+
+def _undefined(drawn: Population, aggregation: str, n_runs: int) -> str | None:
+    if len(drawn.n) == 1:
+        return ONE_RUN
+    smallest = n_runs * (drawn.n.min() if aggregation == MERGED else 1)
+    return ONE_VALUE if smallest < 2 else None
+
+
+def _check(runs: Sequence[ArrayLike], n_runs: int, level: float, resamples: int, alpha: float = 0.05) -> None:
+    if not len(runs):
+        raise ValueError("runs is empty")
+    for index, run in enumerate(runs):
+        values: Floats = np.asarray(run, dtype=np.float64)
+        if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+            raise ValueError(f"run {index}: not a series of finite measurements")
+    for name, count in (("n_runs", n_runs), ("resamples", resamples)):
+        if count < 1 or count != int(count):
+            raise ValueError(f"{name} must be a whole number >= 1, got {count}")
+    for name, share in (("level", level), ("alpha", alpha)):
+        if not 0 < share < 1:
+            raise ValueError(f"{name} must be within (0, 1), got {share}")
+
+
+def _check_words(name: str, given: Sequence[str], known: Sequence[str]) -> None:
+    unknown = [word for word in given if word not in known]
+    if unknown:
+        raise ValueError(f"{name}: {unknown[0]!r} is none of {', '.join(known)}")

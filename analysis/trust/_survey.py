@@ -1,0 +1,345 @@
+"""The whole question asked of a suite of benchmarks."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from analysis.intervals import Estimate
+from analysis.measured import (
+    EVERY_ITERATION,
+    Advance,
+    LeftOut,
+    Measured,
+    Sampling,
+    by_level,
+    unwatched,
+)
+from analysis.trust._pairs import TESTS
+from analysis.trust._population import AGGREGATIONS
+from analysis.trust._rates import (
+    GAMMAS,
+    RESAMPLES,
+    Coverage,
+    Curve,
+    Rate,
+    coverage,
+    sensitivity,
+    smallest_slowdown,
+    type_1_error,
+)
+
+POWERS = (0.8, 0.95)
+
+
+@dataclass(frozen=True)
+class CoverageAt:
+    """Coverage by aggregation with so many runs in a draw."""
+
+    n_runs: int
+    coverage: Mapping[str, Coverage]
+
+
+@dataclass(frozen=True)
+class Slowdown:
+    """The smallest factor that a test sees with this power; undefined with the reason."""
+
+    aggregation: str
+    test: str
+    power: float
+    factor: Estimate
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What can be believed of one benchmark.
+
+    Attributes
+    ----------
+    name, application, unit, better : str
+    n_runs : int
+        Runs there are.
+    run_values : tuple of float
+        One number a run.
+    coverage : mapping of str to Coverage
+        By aggregation.
+    type_1_error : mapping of str to mapping of str to Rate
+        By aggregation and test.
+    curves : tuple of Curve
+        Empty where no factors were asked for.
+    slowdowns : tuple of Slowdown
+    by_n_runs : tuple of CoverageAt
+        Coverage with 2, 3, ... runs in a draw; empty where it was not asked for.
+    """
+
+    name: str
+    application: str
+    unit: str
+    better: str
+    n_runs: int
+    run_values: tuple[float, ...]
+    coverage: Mapping[str, Coverage]
+    type_1_error: Mapping[str, Mapping[str, Rate]]
+    curves: tuple[Curve, ...]
+    slowdowns: tuple[Slowdown, ...]
+    by_n_runs: tuple[CoverageAt, ...]
+
+
+@dataclass(frozen=True)
+class Quartiles:
+    """Median and middle half over the n benchmarks in which a number is defined; None without any."""
+
+    n: int
+    low: float | None
+    median: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class SlowdownSummary:
+    """The smallest slowdown seen, over benchmarks: in how many of the n it is reached, and its median.
+
+    One that is not reached counts as larger than all others; the median is None where half of them are not.
+    """
+
+    aggregation: str
+    test: str
+    power: float
+    n: int
+    n_reached: int
+    median: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One aggregation over all benchmarks.
+
+    Attributes
+    ----------
+    aggregation : str
+    coverage : Quartiles
+    zero_width : Quartiles
+        Share of draws without an interval worth the name.
+    below : mapping of str to int
+        Benchmarks whose coverage is below a half, 0.8, 0.9 and the level: keys are the limits.
+    type_1_error : mapping of str to Quartiles
+        By test.
+    n_alarming : mapping of str to int
+        By test, the benchmarks with a type I error above twice alpha.
+    """
+
+    aggregation: str
+    coverage: Quartiles
+    zero_width: Quartiles
+    below: Mapping[str, int]
+    type_1_error: Mapping[str, Quartiles]
+    n_alarming: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What can be believed of a suite.
+
+    Attributes
+    ----------
+    benchmarks : tuple of Trust
+        In the order given; those with several levels once for each.
+    summaries : tuple of Summary
+        One an aggregation.
+    slowdowns : tuple of SlowdownSummary
+    left_out : tuple of LeftOut
+    parameters : mapping of str to object
+    """
+
+    benchmarks: tuple[Trust, ...]
+    summaries: tuple[Summary, ...]
+    slowdowns: tuple[SlowdownSummary, ...]
+    left_out: tuple[LeftOut, ...]
+    parameters: Mapping[str, object]
+
+
+def trust_of(
+    benchmark: Measured,
+    *,
+    n_runs: int = 5,
+    level: float = 0.95,
+    alpha: float = 0.05,
+    sampling: Sampling = EVERY_ITERATION,
+    gammas: Sequence[float] = GAMMAS,
+    powers: Sequence[float] = POWERS,
+    tests: Sequence[str] = TESTS,
+    resamples: int = RESAMPLES,
+    by_n_runs: bool = False,
+    rng: np.random.Generator,
+) -> Trust:
+    """What can be believed of one benchmark; the result can be pickled.
+
+    Parameters
+    ----------
+    benchmark : Measured
+        All its runs are taken as draws from one population: see `by_level`.
+    n_runs, level, alpha, sampling, tests, resamples, rng
+        As for `type_1_error`.
+    gammas : sequence of float
+        As for `sensitivity`; empty: no curves, which take most of the time.
+    powers : sequence of float
+        For which the smallest slowdown is given.
+    by_n_runs : bool
+        Whether coverage is also given with 2, 3, ... as many runs in a draw as there are.
+
+    Returns
+    -------
+    Trust
+
+    Raises
+    ------
+    ValueError
+        As for `type_1_error`, and if a power is not within (0, 1].
+    """
+    drawing: dict[str, Any] = {"level": level, "sampling": sampling, "resamples": resamples, "rng": rng}
+    testing = drawing | {"alpha": alpha, "tests": tests}
+    runs = benchmark.runs
+    curves = sensitivity(runs, n_runs, gammas=gammas, better=benchmark.better, **testing) if len(gammas) else ()
+    slowdowns = [
+        Slowdown(curve.aggregation, curve.test, power, smallest_slowdown(curve, power))
+        for curve in curves
+        for power in powers
+    ]
+    sizes = range(2, len(runs) + 1) if by_n_runs else ()
+    return Trust(
+        name=benchmark.name,
+        application=benchmark.application,
+        unit=benchmark.unit,
+        better=benchmark.better,
+        n_runs=len(runs),
+        run_values=tuple(sampling.values(runs).tolist()),
+        coverage=coverage(runs, n_runs, **drawing),
+        type_1_error=type_1_error(runs, n_runs, **testing),
+        curves=curves,
+        slowdowns=tuple(slowdowns),
+        by_n_runs=tuple(CoverageAt(n, coverage(runs, n, **drawing)) for n in sizes),
+    )
+
+
+def survey(
+    benchmarks: Sequence[Measured],
+    *,
+    n_runs: int = 5,
+    level: float = 0.95,
+    alpha: float = 0.05,
+    sampling: Sampling = EVERY_ITERATION,
+    gammas: Sequence[float] = GAMMAS,
+    powers: Sequence[float] = POWERS,
+    tests: Sequence[str] = TESTS,
+    resamples: int = RESAMPLES,
+    n_curve: int = 100,
+    seed: int = 1,
+    mapper: Callable[..., Iterable[Trust]] = map,
+    advance: Advance = unwatched,
+) -> Survey:
+    """How far intervals and tests can be believed with the runs of these benchmarks [1]_.
+
+    Parameters
+    ----------
+    benchmarks : sequence of Measured
+        One with several versions, contexts or alterations is taken level by level.
+    n_runs, level, alpha, sampling, gammas, powers, tests, resamples
+        As for `trust_of`.
+    n_curve : int
+        For how many benchmarks, evenly spread over the list, coverage is also given by the number of runs.
+    seed : int
+        Each benchmark has random numbers of its own from it.
+    mapper : callable
+        As the built-in `map` with one iterable: that of an executor, or one that spreads over processes.
+    advance : callable
+        Called with the number of benchmarks done, and of all.
+
+    Returns
+    -------
+    Survey
+        Benchmarks with one run, or with a run that has nothing behind its warm-up, are left out with the reason.
+
+    Raises
+    ------
+    ValueError
+        As for `trust_of`, and if `n_curve` is negative.
+
+    References
+    ----------
+    .. [1] Bulej, Horky, Tuma (2017), ICPE '17 Companion, doi:10.1145/3053600.3053638
+    """
+    if n_curve < 0:
+        raise ValueError(f"n_curve must be at least 0, got {n_curve}")
+    levels = [level_of for benchmark in benchmarks for level_of in by_level(benchmark)]
+    reasons = [_unusable(benchmark, sampling) for benchmark in levels]
+    usable = [benchmark for benchmark, reason in zip(levels, reasons, strict=True) if reason is None]
+    left_out = [LeftOut(entry.name, reason) for entry, reason in zip(levels, reasons, strict=True) if reason]
+    options: dict[str, Any] = {
+        "n_runs": n_runs, "level": level, "alpha": alpha, "sampling": sampling, "gammas": tuple(gammas),
+        "powers": tuple(powers), "tests": tuple(tests), "resamples": resamples,
+    }  # fmt: skip
+    chosen = set(np.linspace(0, len(usable) - 1, min(n_curve, len(usable))).round().astype(int).tolist())
+    generators = np.random.default_rng(seed).spawn(len(usable))
+    tasks = [(benchmark, rng, at in chosen) for at, (benchmark, rng) in enumerate(zip(usable, generators, strict=True))]
+    found: list[Trust] = []
+    for trust in mapper(partial(_task, options), tasks):
+        found.append(trust)
+        advance(len(found), len(usable))
+    parameters = options | {"n_curve": n_curve, "seed": seed}
+    del parameters["sampling"]
+    parameters |= {"warmup": sampling.warmup, "aggregate": sampling.aggregate}
+    summaries = tuple(_summary(name, found, tests, level, alpha) for name in AGGREGATIONS) if found else ()
+    return Survey(tuple(found), summaries, _slowdowns(found), tuple(left_out), parameters)
+
+
+def _task(options: Mapping[str, Any], task: tuple[Measured, np.random.Generator, bool]) -> Trust:
+    benchmark, rng, by_n_runs = task
+    return trust_of(benchmark, rng=rng, by_n_runs=by_n_runs, **options)
+
+
+def _unusable(benchmark: Measured, sampling: Sampling) -> str | None:
+    if len(benchmark.runs) < 2:
+        return "one run: every draw is the same"
+    try:
+        sampling.values(benchmark.runs)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _summary(aggregation: str, found: Sequence[Trust], tests: Sequence[str], level: float, alpha: float) -> Summary:
+    coverages = [trust.coverage[aggregation] for trust in found]
+    errors = {test: [trust.type_1_error[aggregation][test].value for trust in found] for test in tests}
+    limits = sorted({0.5, 0.8, 0.9, level})
+    return Summary(
+        aggregation,
+        _quartiles([rate.value for rate in coverages]),
+        _quartiles([rate.zero_width for rate in coverages]),
+        {f"{limit:g}": sum(rate.value is not None and rate.value < limit for rate in coverages) for limit in limits},
+        {test: _quartiles(values) for test, values in errors.items()},
+        {test: sum(value is not None and value > 2 * alpha for value in values) for test, values in errors.items()},
+    )
+
+
+def _quartiles(values: Iterable[float | None]) -> Quartiles:
+    known = [value for value in values if value is not None]
+    return Quartiles(len(known), *(np.quantile(known, [0.25, 0.5, 0.75]).tolist() if known else (None,) * 3))
+
+
+def _slowdowns(found: Sequence[Trust]) -> tuple[SlowdownSummary, ...]:
+    """Over benchmarks, in the order of the first that has them."""
+    by_question: dict[tuple[str, str, float], list[float]] = {}
+    for trust in found:
+        for curve in trust.curves:
+            for entry in trust.slowdowns:
+                if curve.power and (entry.aggregation, entry.test) == (curve.aggregation, curve.test):
+                    factors = by_question.setdefault((entry.aggregation, entry.test, entry.power), [])
+                    factors.append(np.inf if entry.factor.value is None else entry.factor.value)
+    rows = []
+    for question, factors in by_question.items():
+        median = float(np.quantile(factors, 0.5, method="inverted_cdf"))
+        n_reached = int(np.isfinite(factors).sum())
+        rows.append(SlowdownSummary(*question, len(factors), n_reached, median if np.isfinite(median) else None))
+    return tuple(rows)

@@ -1,0 +1,62 @@
+"""Sweeps over measurement contexts, made from a seed: environments of growing size, link orders, two versions."""
+
+import numpy as np
+
+from analysis.measured import Measured
+
+SIZES = tuple(range(0, 4097, 64))
+
+
+def measured(cells, name="b", **more):
+    """A benchmark from (version, context) -> one number a run; each run has one iteration."""
+    rows = [(version, context, value) for (version, context), values in cells.items() for value in values]
+    versions, contexts, values = zip(*rows, strict=True)
+    conditions = {"version": versions, "context": contexts} | more.pop("conditions", {})
+    return Measured(name, tuple(np.array([value]) for value in values), conditions=conditions, **more)
+
+
+def sweep(
+    name="b",
+    *,
+    seed=1,
+    speedup=1.0,
+    effect=0.03,
+    noise=0.002,
+    n_runs=3,
+    sizes=SIZES,
+    links=("",),
+    seconds=1.0,
+    phase=2.0,
+    **more,
+):
+    """Two versions that go up and down with the size of the environment, the candidate behind by a phase."""
+    rng = np.random.default_rng(seed)
+    orders = effect * (len(links) > 1) * rng.normal(size=(2, len(links)))
+    cells = {}
+    for at, version in enumerate(("O2", "O3")):
+        level = seconds / (1, speedup)[at]
+        for size in sizes:
+            for number, link in enumerate(links):
+                off = effect * np.sin(2 * np.pi * size / 1024 + at * phase) + orders[at, number]
+                text = f"env={size}" + (f" link={link}" if link else "")
+                cells[version, text] = level * np.exp(off + noise * rng.normal(size=n_runs))
+    return measured(cells, name, **more)
+
+
+def with_intervention(free, fixed):
+    """One benchmark of two sweeps: as it comes, and with the cause held fixed."""
+    marks = ("",) * len(free.runs) + ("stack aligned",) * len(fixed.runs)
+    conditions = {name: free.of(name) + fixed.of(name) for name in ("version", "context")} | {"intervention": marks}
+    return Measured(free.name, free.runs + fixed.runs, unit=free.unit, better=free.better, conditions=conditions)
+
+
+def instrumented(name="b", *, seed=1, change=0.04, n_runs=4):
+    """Speed-ups that grow with the number of events counted, in three environments."""
+    rng = np.random.default_rng(seed)
+    cells = {}
+    for size in (0, 64, 128):
+        for events in (0, 2, 8):
+            for version, level in (("O2", 1.0), ("O3", 1 / (1.01 + change * events / 8))):
+                runs = level * np.exp(0.002 * rng.normal(size=n_runs))
+                cells[version, f"env={size} events={events}"] = runs
+    return measured(cells, name)

@@ -1,0 +1,406 @@
+"""Speed-ups over contexts, what goes with them, the observer effect and the check of a cause."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from analysis.contexts import (
+    brown_forsythe,
+    compare_spreads,
+    factor_effect,
+    geometric_mean,
+    mean_ratios,
+    observer_effect,
+    paired_ratio,
+    paired_t,
+    parse_context,
+    quartiles,
+    signed_rank,
+    speedup_in_words,
+    speedups,
+)
+from analysis.samples import NO_VARIATION
+
+positive = st.floats(0.01, 100, allow_nan=False)
+ratios = st.lists(positive, min_size=2, max_size=20)
+
+
+# speed-ups
+
+
+def test_a_ratio_of_times_above_one_is_a_speed_up():
+    # 1.007 s with O2, 1.000 s with O3: O3 needs less time, 1 - 1 / 1.007 = 0.695 % less, and is 0.7 % faster
+    (ratio,) = speedups([1.007], [1.000])
+    assert ratio == 1.007
+    assert speedup_in_words(ratio) == "the candidate is 0.695 % faster"
+
+
+def test_rates_turn_the_ratio_and_the_words():
+    # 100 ops/s before, 125 after: 125 / 100 = 1.25 times as fast
+    assert speedups([100.0], [125.0], better="higher").tolist() == [1.25]
+    assert speedup_in_words(1.25, "higher") == "the candidate is 25 % faster"
+    assert speedup_in_words(0.8, "higher") == "the candidate is 20 % slower"
+    assert speedup_in_words(1.0) == "no change"
+
+
+@given(st.lists(st.tuples(positive, positive), min_size=1, max_size=8))
+def test_rates_have_the_speed_up_of_the_times_they_are_the_inverse_of(pairs):
+    a, b = np.array(pairs).T
+    assert speedups(1 / a, 1 / b, better="higher") == pytest.approx(speedups(a, b))
+
+
+def test_quartiles_are_those_of_numpy_and_say_what_straddles():
+    values = [1.3, 0.9, 1.0, 1.6, 1.1]
+    found = quartiles(values)
+    assert (found.lowest, found.q1, found.median, found.q3, found.highest) == (0.9, 1.0, 1.1, 1.3, 1.6)
+    assert found.straddles
+    assert not quartiles([1.0, 1.2]).straddles  # 1 is the end, not inside
+    assert quartiles([]).median is None
+
+
+# estimates
+
+
+def test_the_geometric_mean_of_a_table_worked_by_hand():
+    # ln 1, ln 2, ln 4 = 0, L, 2L with L = ln 2: mean L, sd L, t(.975, 2) = 4.303: ends exp(L -+ 4.303 L / sqrt 3)
+    found = geometric_mean([1.0, 2.0, 4.0])
+    half = stats.t.ppf(0.975, 2) * np.log(2) / np.sqrt(3)
+    assert found.value == pytest.approx(2.0)
+    assert (found.low, found.high) == pytest.approx((2 * np.exp(-half), 2 * np.exp(half)))
+    assert found.se == pytest.approx(np.log(2) / np.sqrt(3))
+
+
+@given(ratios)
+def test_the_geometric_mean_turned_round_is_its_inverse(values):
+    one, other = geometric_mean(values), geometric_mean(1 / np.array(values))
+    assert one.value * other.value == pytest.approx(1)
+    assert one.low * other.high == pytest.approx(1)
+    assert stats.gmean(values) == pytest.approx(one.value)
+
+
+def test_the_geometric_mean_says_why_it_is_undefined():
+    assert geometric_mean([]).reason == "no contexts"
+    assert geometric_mean([1.0, 0.0]).reason == "a number is not above zero, so it has no logarithm"
+    assert geometric_mean([1.5]).value == 1.5 and geometric_mean([1.5]).reason == "one context has no interval"
+    same = geometric_mean([1.1, 1.1, 1.1])
+    assert (same.ends, same.reason) == ((1.1, 1.1, 1.1), NO_VARIATION)
+
+
+def test_fiellers_interval_holds_the_ratios_that_a_t_test_does_not_reject():
+    # theta is inside exactly when the paired t test of x against theta y has p > alpha
+    rng = np.random.default_rng(3)
+    y = rng.normal(10, 1, 12)
+    x = 1.1 * y + rng.normal(0, 0.5, 12)
+    found = paired_ratio(x, y, 0.9)
+    assert found.value == pytest.approx(x.mean() / y.mean())
+    for end in (found.low, found.high):
+        assert stats.ttest_rel(x, end * y).pvalue == pytest.approx(0.1)
+    assert found.low < found.value < found.high
+
+
+@given(st.lists(st.tuples(positive, positive), min_size=2, max_size=10))
+def test_fiellers_interval_holds_one_exactly_when_the_paired_t_test_does_not_reject(pairs):
+    x, y = np.array(pairs).T
+    found, test = paired_ratio(x, y), paired_t(x, y)
+    if found.low is not None and found.reason is None and abs(test.p - 0.05) > 1e-6:
+        assert (found.low <= 1 <= found.high) == (test.p > 0.05)
+
+
+def test_fiellers_interval_has_no_end_where_levels_of_contexts_differ_widely():
+    # mean 1.5, standard error 0.5, t(.975, 1) = 12.7: the mean of y cannot be told from zero
+    found = paired_ratio([1.0, 3.0], [1.0, 2.0])
+    assert found.value == pytest.approx(4 / 3)
+    assert (found.low, found.reason) == (None, "the contexts differ so much in level that the interval has no end")
+
+
+def test_fiellers_interval_of_equal_ratios_has_no_width():
+    found = paired_ratio([1.1, 2.2, 3.3], [1.0, 2.0, 3.0])
+    assert found.ends == pytest.approx((1.1, 1.1, 1.1)) and found.reason == NO_VARIATION
+    assert found.low == found.high
+
+
+def test_a_ratio_of_means_says_why_it_is_undefined():
+    assert paired_ratio([], []).reason == "no contexts"
+    assert paired_ratio([1.0, 1.0], [1.0, -1.0]).reason == "the mean below the line is zero"
+    one = paired_ratio([3.0], [2.0])
+    assert (one.value, one.reason) == (1.5, "one context has no interval")
+
+
+def test_noise_makes_each_version_faster_in_the_mean_of_ratios_while_nothing_differs():
+    # the contexts come in pairs that change places: 1 against 2 and 2 against 1; mean (0.5 + 2) / 2 = 1.25 both ways
+    a, b = np.array([1.0, 2.0] * 6), np.array([2.0, 1.0] * 6)
+    found = mean_ratios(speedups(a, b))
+    assert (found.of_candidate, found.of_baseline, found.both_faster) == (1.25, 1.25, True)
+    assert paired_t(a, b).p == 1.0
+    assert geometric_mean(speedups(a, b)).value == pytest.approx(1.0)
+
+
+def test_noise_inflates_both_means_of_a_noisy_sweep():
+    rng = np.random.default_rng(11)
+    a, b = rng.lognormal(0, 0.3, (2, 200))
+    found = mean_ratios(a / b)
+    assert min(found.of_candidate, found.of_baseline) > 1.05
+    assert found.both_faster
+    assert paired_t(a, b).p > 0.3
+
+
+@given(ratios)
+def test_the_two_means_of_ratios_multiply_to_at_least_one(values):
+    found = mean_ratios(values)
+    assert found.of_candidate * found.of_baseline >= 1 - 1e-9
+    assert found.of_candidate >= geometric_mean(values).value - 1e-9
+
+
+def test_the_mean_of_ratios_says_why_it_is_undefined():
+    assert mean_ratios([]).reason == "no contexts"
+    assert mean_ratios([-1.0]).reason == "a number is not above zero, so it has no logarithm"
+    assert not mean_ratios([1.0, 1.0]).both_faster
+
+
+# tests over contexts
+
+
+def test_the_paired_t_test_is_that_of_scipy():
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(1, 0.1, (2, 9))
+    assert paired_t(x, y).p == pytest.approx(stats.ttest_rel(x, y).pvalue)
+    assert paired_t(x, y).statistic == pytest.approx(stats.ttest_rel(x, y).statistic)
+
+
+def test_the_paired_t_test_without_variation():
+    assert paired_t([1.0, 2.0], [1.0, 2.0]).p == 1.0
+    assert paired_t([2.0, 3.0], [1.0, 2.0]).p == 0.0
+    assert paired_t([1.0], [2.0]).reason == "at least two contexts are needed"
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
+def test_the_signed_rank_test_counts_all_signs_also_with_ties(differences):
+    d = np.array([x for x in differences if x], dtype=float)
+    found = signed_rank(np.array(differences, dtype=float), np.zeros(len(differences)))
+    if not len(d):
+        assert (found.p, found.reason) == (1.0, NO_VARIATION)
+        return
+    ranks = stats.rankdata(np.abs(d))
+    sums = np.array([ranks[np.array(signs)].sum() for signs in itertools.product([False, True], repeat=len(d))])
+    off = abs(ranks[d > 0].sum() - ranks.sum() / 2)
+    assert found.p == pytest.approx((np.abs(sums - ranks.sum() / 2) >= off - 1e-9).mean())
+
+
+@pytest.mark.parametrize("n", [20, 50])
+def test_the_signed_rank_test_is_that_of_scipy_where_it_is_exact(n):
+    x, y = np.random.default_rng(n).normal(0, 1, (2, n))
+    assert signed_rank(x, y).p == pytest.approx(stats.wilcoxon(x, y, method="exact").pvalue)
+
+
+def test_the_signed_rank_test_of_many_contexts_is_that_of_scipy_with_ties_and_continuity():
+    x = np.random.default_rng(2).integers(-5, 7, 120).astype(float)
+    expected = stats.wilcoxon(x, correction=True, method="asymptotic").pvalue
+    assert signed_rank(x, np.zeros(120)).p == pytest.approx(expected)
+    even = np.tile([1.0, -1.0], 40)
+    assert signed_rank(even, np.zeros(80)).p == 1.0
+
+
+def test_the_signed_rank_test_needs_contexts():
+    assert signed_rank([], []).reason == "no contexts"
+
+
+# factors
+
+
+@pytest.mark.parametrize(
+    ("text", "factors"),
+    [
+        ("env=1024 link=3", {"env": "1024", "link": "3"}),
+        ("env=1024,link=3", {"env": "1024", "link": "3"}),
+        (" env=1024 , link=3 ", {"env": "1024", "link": "3"}),
+        ("flags=-O2=yes", {"flags": "-O2=yes"}),
+        ("machine A", {}), ("env=1 on A", {}), ("env=", {}), ("=1", {}), ("", {}), ("a=1 a=2", {}),
+    ],
+)  # fmt: skip
+def test_a_context_is_read_as_factors_if_all_of_it_is_so_written(text, factors):
+    assert parse_context(text) == factors
+
+
+def test_the_share_of_a_factor_worked_by_hand():
+    # logs 0 2 | 4 6: mean 3, total 9 + 1 + 1 + 9 = 20, within 2 + 2 = 4: share 1 - 4/20 = 0.8; by chance 1/3
+    # ranks 1 2 | 3 4: H = 12/20 (9/2 + 49/2) - 15 = 2.4, epsilon2 = 2.4 / 3 = 0.8
+    found = factor_effect("link", np.exp([0.0, 2.0, 4.0, 6.0]), ["a", "a", "b", "b"])
+    assert (found.share, found.share_by_chance, found.test.epsilon2) == pytest.approx((0.8, 1 / 3, 0.8))
+    assert [(level.level, level.n_contexts) for level in found.levels] == [("a", 2), ("b", 2)]
+    assert found.levels[1].speedup.value == pytest.approx(np.exp(5))
+
+
+def test_a_factor_is_tested_as_by_scipy():
+    rng = np.random.default_rng(4)
+    levels = ["abc"[at] for at in rng.integers(0, 3, 40)]
+    values = np.exp(rng.normal(0, 0.1, 40))
+    groups = [values[[entry == level for entry in levels]] for level in "abc"]
+    assert factor_effect("x", values, levels).test.p == pytest.approx(stats.kruskal(*groups).pvalue)
+
+
+def test_the_share_by_chance_is_what_an_idle_factor_has_on_average():
+    rng = np.random.default_rng(9)
+    levels = [str(at % 5) for at in range(30)]
+    found = [factor_effect("x", np.exp(rng.normal(0, 0.1, 30)), levels) for _ in range(300)]
+    shares = np.array([effect.share for effect in found])
+    assert abs(shares.mean() - found[0].share_by_chance) < 4 * shares.std() / np.sqrt(300)
+
+
+@pytest.mark.parametrize(
+    ("values", "levels", "reason"),
+    [
+        ([1.0, 2.0], ["a", "a"], "the factor has one level"),
+        ([1.0, 2.0], ["", ""], "the factor is not known in any context"),
+        ([1.0, 2.0, 3.0], ["a", "b", "c"], "each level occurs in one context only"),
+        ([1.0, -2.0], ["a", "b"], "a number is not above zero, so it has no logarithm"),
+    ],
+)
+def test_a_factor_that_cannot_be_tested_says_why(values, levels, reason):
+    found = factor_effect("x", values, levels)
+    assert (found.test.p, found.test.reason, found.share) == (None, reason, None)
+
+
+def test_a_factor_of_speed_ups_that_are_all_alike_has_no_share():
+    found = factor_effect("x", [1.1] * 4, ["a", "a", "b", "b"])
+    assert (found.test.p, found.share) == (1.0, 0.0)
+
+
+def test_contexts_whose_level_is_not_known_are_left_out_of_the_factor():
+    assert factor_effect("x", [1.0, 2.0, 3.0, 9.0], ["a", "a", "b", ""]).n_contexts == 3
+
+
+# observer effect
+
+
+def test_an_observer_effect_worked_by_hand():
+    # least: means 2.1 / 1.05 = 2, single runs from 2.0 / 1.1 to 2.2 / 1.0; with 8 events 3 / 1 = 3, 1.5 times as much
+    effect = observer_effect({"8": {"c": ([3.0], [1.0])}, "0": {"c": ([2.0, 2.2], [1.0, 1.1])}})
+    assert [level.level for level in effect.levels] == ["0", "8"]
+    least, most = effect.levels
+    assert (least.against_least, least.exceeds) == (1.0, False)
+    assert (most.low, most.high) == pytest.approx((2.0 / 1.1, 2.2))
+    assert (most.speedup.value, most.against_least, most.exceeds) == (3.0, pytest.approx(1.5), True)
+    assert effect.n_exceeding == 1
+
+
+def test_an_observer_effect_of_rates_turns_the_ratio():
+    effect = observer_effect({"0": {"c": ([1.0, 1.1], [2.0, 2.2])}, "1": {"c": ([1.0], [3.0])}}, better="higher")
+    assert (effect.levels[0].low, effect.levels[0].high) == pytest.approx((2.0 / 1.1, 2.2))
+    assert effect.levels[1].against_least == pytest.approx(3 / (2.1 / 1.05))
+
+
+def test_a_change_within_the_range_of_runs_is_not_flagged():
+    effect = observer_effect({"off": {"c": ([2.0, 3.0], [1.0, 1.2])}, "on": {"c": ([2.2, 2.2], [1.0, 1.0])}})
+    assert (effect.least, effect.levels[1].exceeds) == ("off", False)
+
+
+def test_an_observer_effect_is_over_the_contexts_that_both_levels_have():
+    cell, other = ([2.0, 2.1], [1.0, 1.0]), ([9.0, 9.0], [1.0, 1.0])
+    effect = observer_effect({"0": {"c": cell}, "1": {"c": cell, "d": other}, "2": {"d": other}})
+    assert (effect.levels[1].n_contexts, effect.levels[1].against_least) == (1, 1.0)
+    assert effect.levels[2].reason == "no context in common with the least level"
+    assert effect.levels[2].exceeds is None
+
+
+def test_one_run_a_version_has_no_range():
+    effect = observer_effect({"0": {"c": ([2.0], [1.0])}, "1": {"c": ([3.0], [1.0])}})
+    assert effect.levels[1].reason == "one run of each version at the least level: no range"
+    assert effect.levels[1].exceeds is None and effect.levels[1].against_least == pytest.approx(1.5)
+
+
+def test_rounding_is_no_observer_effect():
+    cell = ([1.1, 1.1, 1.1], [0.7, 0.7, 0.7])
+    effect = observer_effect({"0": {"c": cell, "d": cell, "e": cell}, "1": {"c": cell, "d": cell, "e": cell}})
+    assert effect.n_exceeding == 0
+
+
+def test_runs_that_do_not_vary_have_a_range_of_no_width():
+    effect = observer_effect({"0": {"c": ([2.0, 2.0], [1.0, 1.0])}, "1": {"c": ([3.0], [1.0])}})
+    assert (effect.levels[1].low, effect.levels[1].high, effect.levels[1].exceeds) == (
+        pytest.approx(2.0), pytest.approx(2.0), True
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("runs", [{}, {"0": {"c": ([1.0], [1.0])}}])
+def test_an_observer_effect_needs_two_levels(runs):
+    assert observer_effect(runs).reason == "fewer than two levels of instrumentation"
+
+
+# a suspected cause
+
+
+def test_brown_and_forsythes_test_worked_by_hand():
+    # deviations from the medians 2 1 0 1 2 and 20 10 0 10 20, means 1.2 and 12, over all 6.6:
+    # between 2 * 5 * 5.4^2 = 291.6, within (2.8 + 280) / 8 = 35.35
+    found = brown_forsythe([1, 2, 3, 4, 5], [10, 20, 30, 40, 50])
+    assert found.statistic == pytest.approx(291.6 / 35.35)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.integers(3, 12), st.integers(3, 12))
+def test_brown_and_forsythes_test_is_levenes_of_scipy_about_the_median(seed, n_x, n_y):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(0, 1, n_x), rng.normal(5, 2, n_y)
+    found, expected = brown_forsythe(x, y), stats.levene(x, y, center="median")
+    assert (found.p, found.statistic) == pytest.approx((expected.pvalue, expected.statistic))
+
+
+def test_brown_and_forsythes_test_without_variation():
+    assert brown_forsythe([1, 1, 1], [2, 2, 2]).p == 1.0
+    assert brown_forsythe([1, 1, 1], [2, 2, 2]).reason == NO_VARIATION
+    apart = brown_forsythe([1, 1, 1, 1], [1, 3, 1, 3])
+    assert (apart.p, apart.reason) == (0.0, "the deviations do not vary within the samples")
+    assert brown_forsythe([1, 2], [1, 2, 3]).reason == "at least three contexts are needed on each side"
+
+
+def test_a_cause_held_fixed_makes_the_spread_smaller():
+    # logs of 1 2 4 8 16: deviations 2L L 0 L 2L, mean 1.2 L
+    found = compare_spreads([1.0, 2.0, 4.0, 8.0, 16.0], [3.0, 3.1, 3.0, 3.1, 3.0])
+    assert found.free.deviation == pytest.approx(1.2 * np.log(2))
+    assert (found.free.highest_over_lowest, found.verdict) == (16.0, "smaller")
+    assert found.ratio == pytest.approx(found.fixed.deviation / found.free.deviation)
+    assert compare_spreads([3.0, 3.1, 3.0, 3.1, 3.0], [1.0, 2.0, 4.0, 8.0, 16.0]).verdict == "larger"
+
+
+@given(st.floats(1e-6, 1e6))
+def test_spreads_do_not_depend_on_the_unit(unit):
+    free, fixed = np.array([1.0, 1.2, 1.1, 1.4]), np.array([1.0, 1.01, 1.02, 1.0])
+    one, other = compare_spreads(free, fixed), compare_spreads(unit * free, unit * fixed)
+    assert (one.ratio, one.test.p) == pytest.approx((other.ratio, other.test.p), rel=1e-6)
+
+
+def test_spreads_that_cannot_be_compared_say_why():
+    assert compare_spreads([1.0, 2.0, 3.0], [1.0, 0.0, 2.0]).test.reason.startswith("a number is not above zero")
+    few = compare_spreads([1.0, 2.0], [])
+    assert (few.verdict, few.ratio, few.fixed.deviation) == (None, None, None)
+    same = compare_spreads([2.0, 2.0, 2.0], [1.0, 1.0, 1.0])
+    assert (same.verdict, same.ratio) == ("no difference shown", None)
+
+
+# wrong arguments
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: speedups([1.0], [1.0, 2.0]), "baseline and candidate must be pairs, got 1 and 2"),
+        (lambda: speedups([0.0], [1.0]), "baseline must be above 0 in every context, got 0"),
+        (lambda: speedups([1.0], [-1.0]), "candidate must be above 0"),
+        (lambda: speedups([1.0], [1.0], better="more"), "better must be 'lower' or 'higher', got 'more'"),
+        (lambda: quartiles([np.nan]), "ratios must be a series of finite numbers"),
+        (lambda: geometric_mean([[1.0]]), "ratios must be a series"),
+        (lambda: paired_ratio([1.0], []), "x and y must be pairs"),
+        (lambda: factor_effect("x", [1.0], []), "levels has 0 entries for 1 ratios"),
+        (lambda: observer_effect({"0": {"c": ([], [1.0])}, "1": {"c": ([1.0], [1.0])}}), "runs must be above 0"),
+        (lambda: observer_effect({"0": {"c": ([1.0], [1.0])}, "1": {"c": ([-1.0], [1.0])}}), "runs must be above 0"),
+        (lambda: brown_forsythe([np.inf], [1.0]), "x must be a series of finite numbers"),
+    ],
+)
+def test_wrong_arguments_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,318 @@
+"""The document and the figures of measurement contexts."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from analysis.contexts import survey
+from analysis.measured import Failure
+from analysis.report import page, to_text
+from analysis.report._document import Bullets, Paragraph, Table
+from analysis.report._sections_contexts import contexts_document
+from analysis.report.contexts_figures import _density, contexts_charts, most_dependent, violins
+from analysis.report.figures import FORMATS, INK, SOFT, render, to_svg
+from tests.analysis.drawn import contrast, parts, texts, titles
+from tests.analysis.made_sweeps import SIZES, instrumented, measured, sweep, with_intervention
+
+NAMES = ("it's", 'say "hi"', "<script>alert(1)</script>", "${datum}", "bell \x07 end", "]); alert(1)//")
+SHORT = SIZES[:16]
+
+
+@pytest.fixture(scope="module")
+def found():
+    """A suite that has everything."""
+    return survey(
+        [
+            sweep("decides", speedup=1.01),
+            sweep("clear", effect=0.001, speedup=1.1, links=("a", "b"), sizes=SHORT),
+            sweep("rate", seed=3, speedup=0.95, better="higher", unit="ops/s", sizes=SHORT),
+            sweep("few", sizes=SHORT[:3]),
+            sweep("once", n_runs=1, sizes=SHORT[:2], seconds=2e-5),
+            with_intervention(sweep("cause"), sweep("cause", effect=0.001)),
+            instrumented("watched"),
+            measured({("O2", ""): [1.0]}, "alone"),
+        ],
+        instrumentation="events",
+        resamples=100,
+    )
+
+
+@pytest.fixture(scope="module")
+def charts(found):
+    return contexts_charts(found)
+
+
+@pytest.fixture(scope="module")
+def text(found):
+    return to_text(contexts_document(found))
+
+
+def said_of(*benchmarks, **options):
+    """The report of some benchmarks as running text."""
+    return " ".join(to_text(contexts_document(survey(benchmarks, resamples=20, **options))).split())
+
+
+def rows_of(document, start):
+    """The rows of the table whose caption starts so."""
+    blocks = [block for section in document.sections for block in section.blocks if isinstance(block, Table)]
+    return next(block.rows for block in blocks if block.caption.startswith(start))
+
+
+# the document
+
+
+def test_the_report_begins_with_the_answer_and_ends_with_the_parameters(found):
+    sections = contexts_document(found).sections
+    assert [section.title for section in sections] == [
+        "In short", "Speed-up over contexts", "Contexts on their own", "Estimates and tests beside each other",
+        "Factors of the context", "Observer effect", "Is it the cause?", "Left out", "Parameters",
+    ]  # fmt: skip
+    assert isinstance(sections[0].blocks[0], Bullets)
+
+
+def test_the_answer_names_what_depends_on_the_context(text):
+    short = " ".join(text.partition("Speed-up over contexts")[0].split())
+    assert "7 benchmarks in 2 to 65 contexts each: O3 (candidate) against O2 (baseline)." in short
+    assert "it depends on the context which version looks faster" in short
+    assert "decides 1.010" in short
+    assert "never judge these benchmarks by one context" in short
+    assert "In 2 contexts a version has one run only" in short
+
+
+def test_the_tables_carry_every_benchmark_and_both_corrections(found):
+    document = contexts_document(found)
+    rows = rows_of(document, "How many times as fast")
+    assert [row[0] for row in rows] == [one.name for one in most_dependent(found.benchmarks)]
+    tests = {row[0]: row[1:] for row in rows_of(document, "Whether the versions differ")}
+    one = next(one for one in found.benchmarks if one.name == "decides")
+    assert tests["decides"][:3] == tuple(f"{p:.2g}" for p in (one.paired_t.p, one.t_holm, one.t_bonferroni))
+
+
+def test_the_report_tells_what_was_left_out_and_every_parameter(text):
+    assert "alone      runs of one version only: O2" in text
+    for name, value in (("aggregate", "mean"), ("seed", "1"), ("instrumentation", "events"), ("alpha", "0.05")):
+        assert any(line.split() == [name, value] for line in text.splitlines())
+
+
+def test_contexts_and_failed_runs_that_were_left_out_are_listed():
+    cells = {("a", "x"): [1.0], ("b", "x"): [1.0], ("a", "y"): [1.0]}
+    said = said_of(measured(cells, failures=(Failure({"context": "x"}, "killed"),)))
+    assert "b y no run of version b" in said
+    assert "b context=x failed: killed" in said
+
+
+def test_one_benchmark_is_reported_by_its_speed_up():
+    said = said_of(sweep(effect=0.0, speedup=1.1, sizes=SHORT))
+    assert "Over all contexts, the candidate is 9.1 % faster: speed-up 1.100 (1.099 to 1.101)" in said
+    assert "No benchmark has speed-ups on both sides of 1" in said
+    assert "nothing is known of contexts that were not measured" in said
+
+
+def test_noise_that_straddles_one_is_told_from_contexts_that_decide():
+    said = said_of(sweep(effect=0.0, noise=0.01, sizes=SHORT))
+    assert "For none of them do single contexts show both directions beyond the noise of their runs." in said
+
+
+def test_the_inflated_mean_is_warned_of():
+    noisy = measured({(version, f"k={at}"): [1.0 + (at % 2 == number)] for at in range(8)
+                      for number, version in enumerate(("old", "new"))})  # fmt: skip
+    said = said_of(noisy)
+    assert "Do not quote the plain mean of the ratios: for 1 benchmark" in said
+    assert "as for b: 1.250 one way and 1.250 the other" in said
+
+
+def test_one_context_tells_nothing_of_contexts():
+    both = {("a", ""): [2.0, 2.1], ("b", ""): [1.0, 1.1]}
+    said = said_of(measured(both), measured(both, "c"))
+    assert "With one context nothing is known of how far the context decides." in said
+    assert "not tested in 2 with one context" in said
+    assert "measure both versions in several contexts, drawn at random" in said
+
+
+def test_benchmarks_with_other_versions_are_counted_as_pairs():
+    one = {("a", ""): [2.0], ("b", ""): [1.0]}
+    other = {("c", ""): [2.0], ("d", ""): [1.0]}
+    assert "2 benchmarks in 1 context each: 2 pairs of versions." in said_of(measured(one), measured(other))
+
+
+def test_a_report_without_benchmarks_says_what_is_needed():
+    document = contexts_document(survey([]))
+    assert [section.title for section in document.sections] == ["In short", "Parameters"]
+    assert isinstance(document.sections[0].blocks[0], Paragraph)
+    assert "No benchmark could be compared" in to_text(document)
+
+
+def test_long_tables_are_cut_and_say_so():
+    cells = {(v, c): [1.0, 1.1] for v in ("a", "b") for c in ("x", "y")}
+    document = contexts_document(survey([measured(cells, f"b{at}") for at in range(45)], resamples=1))
+    assert len(rows_of(document, "How many times as fast")) == 40
+    assert "The first 40; 5 more are in the output of --json." in to_text(document).replace("\n", " ")
+
+
+def test_factors_are_told_by_level_or_by_their_ends(found):
+    rows = {(row[0], row[1]): row for row in rows_of(contexts_document(found), "Whether the speed-up goes")}
+    assert rows["clear", "link"][-1].count(":") == 2
+    assert " … " in rows["clear", "env"][-1]
+    assert rows["decides", "env"][-1] == "undefined: each level occurs in one context only"
+
+
+def test_the_observer_effect_is_told_with_its_range(found):
+    rows = rows_of(contexts_document(found), "Speed-up by level of instrumentation")
+    assert [(row[1], row[-1]) for row in rows] == [("0", "no"), ("2", "yes"), ("8", "yes")]
+
+
+def test_an_observer_effect_that_cannot_be_told_says_why():
+    assert "No context of any benchmark knows events" in said_of(sweep(sizes=SHORT), instrumentation="events")
+    one = {("a", "events=0"): [1.0], ("b", "events=0"): [1.0]}
+    assert "undefined: fewer than two levels of instrumentation" in said_of(measured(one), instrumentation="events")
+    both = one | {("a", "events=1"): [1.0], ("b", "events=1"): [1.0]}
+    assert "not known: one run of each version at the least level" in said_of(measured(both), instrumentation="events")
+
+
+def test_a_cause_is_told_in_words(text):
+    plain = " ".join(text.split())
+    assert "cause: holding it fixed takes away variation between contexts" in plain
+
+
+@pytest.mark.parametrize(
+    ("fixed", "said"),
+    [
+        ({"effect": 0.03, "seed": 2}, "contexts are not shown to differ less with it held fixed"),
+        ({"effect": 0.2}, "contexts differ more with it held fixed"),
+        ({"sizes": SHORT[:2]}, "cannot be compared: at least three contexts are needed on each side."),
+    ],
+)
+def test_what_is_no_cause_is_told_in_words(fixed, said):
+    assert said in said_of(with_intervention(sweep(sizes=SHORT), sweep(**{"sizes": SHORT} | fixed)))
+
+
+def test_a_check_without_both_versions_says_so():
+    cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("x", "y", "z")}
+    marks = {"intervention": ("", "A") * 3 + ("",) * 6}
+    said = said_of(measured(cells, conditions=marks))
+    assert "undefined: no context with the cause held fixed has runs of both versions" in said
+
+
+def test_figures_without_anything_to_show_are_not_announced(found):
+    named = {
+        block.name for part in contexts_document(found).sections for block in part.blocks if hasattr(block, "name")
+    }
+    assert named == {"violins", "contexts-sorted", "densities", "intervention", "observer-effect"}
+    few = contexts_document(survey([sweep(sizes=SHORT[:3])]))
+    named = {block.name for part in few.sections for block in part.blocks if hasattr(block, "name")}
+    assert named == {"violins", "contexts-sorted"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_from_files_stay_names(name):
+    cells = {(v + name, f"{c} {name}"): [1.0, 1.5] for v in "ab" for c in "xy"}
+    found = survey([measured(cells, name, application=name)], resamples=1)
+    html = page(contexts_document(found), {at: to_svg(chart) for at, chart in contexts_charts(found).items()})
+    assert "<script>alert" not in html
+    assert "\x07" not in html
+    to_text(contexts_document(found))
+
+
+# the figures
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_figure_is_drawn_in_every_form(charts, form):
+    assert list(charts) == ["violins", "contexts-sorted", "densities", "intervention", "observer-effect"]
+    for chart in charts.values():
+        assert len(render(chart, form)) > 3000
+
+
+def test_every_axis_has_a_title(charts):
+    expected = {
+        "violins": {"speed-up of the candidate (below 1: slower, above 1: faster)"},
+        "contexts-sorted": {"speed-up of the candidate", "contexts, sorted by speed-up"},
+        "densities": {"mean of the runs in a context (s)", "mean of the runs in a context (ops/s)"},
+        "intervention": {"env", "speed-up of the candidate"},
+        "observer-effect": {"instrumentation", "speed-up of the candidate"},
+    }
+    for name, wanted in expected.items():
+        assert wanted <= set(titles(charts[name]))
+
+
+def test_the_violins_name_the_benchmarks_with_the_most_dependent_on_top(found, charts):
+    labels = [part for part in parts(charts["violins"]) if part.role == "axis-label" and "n =" in part.text]
+    rows = [part.text for part in sorted(labels, key=lambda part: part.y)]
+    assert rows[0].startswith(most_dependent(found.benchmarks)[0].name)
+    assert "decides (n = 65) ↔" in rows
+    assert "clear (n = 32)" in rows
+
+
+def test_a_density_is_that_of_scipy_and_a_violin_ends_with_its_contexts():
+    values = np.random.default_rng(1).normal(1, 0.1, 30)
+    at, height = _density(values)
+    assert height == pytest.approx(stats.gaussian_kde(values)(at))
+    assert np.trapezoid(height, at) == pytest.approx(1, abs=0.01)
+    ends = _density(values, reach=0)[0]
+    assert (ends[0], ends[-1]) == pytest.approx((values.min(), values.max()))
+
+
+def test_hostile_names_are_drawn_as_they_are():
+    found = survey([sweep(name, sizes=SHORT[:9]) for name in NAMES[:4]], resamples=1)
+    drawn = texts(violins(found))
+    assert {f"{name} (n = 9) ↔" for name in NAMES[:4]} <= set(drawn)
+
+
+def test_long_suites_are_cut_to_what_can_be_read():
+    found = survey([sweep(f"b{at}", seed=at, sizes=SHORT[:9]) for at in range(23)], resamples=1)
+    drawn = texts(violins(found))
+    assert sum("n =" in text for text in drawn) == 20
+    assert any("the 20 of 23 benchmarks" in text for text in drawn)
+
+
+def test_many_contexts_are_thinned_and_the_figure_says_so():
+    found = survey([sweep(sizes=range(0, 2600, 10))], resamples=1)
+    assert any("200 of 260 contexts" in text for text in texts(contexts_charts(found)["contexts-sorted"]))
+
+
+def test_contexts_are_marked_by_what_they_show_alone(charts):
+    assert {"faster", "slower", "no change shown", "not tested"} <= set(texts(charts["contexts-sorted"]))
+
+
+def test_ratios_far_apart_are_drawn_on_a_logarithmic_scale():
+    cells = {(v, f"k={at}"): [10.0**at if v == "a" else 1.0] for v in "ab" for at in range(-3, 4)}
+    drawn = to_svg(violins(survey([measured(cells)], resamples=1)))
+    assert ">1,000<" in drawn or ">100<" in drawn
+
+
+def test_the_two_versions_and_sweeps_differ_in_greyscale_too():
+    assert contrast(INK, SOFT) > 3
+
+
+def test_small_times_are_drawn_in_small_units():
+    found = survey([sweep(seconds=2e-5, sizes=SHORT)], resamples=1)
+    assert "mean of the runs in a context (µs)" in titles(contexts_charts(found)["densities"])
+
+
+def test_a_cause_over_several_factors_is_drawn_in_order_of_appearance():
+    both = (sweep(links=("a", "b"), sizes=SHORT[:4], effect=effect) for effect in (0.03, 0.001))
+    found = survey([with_intervention(*both)], resamples=1)
+    assert "contexts, in order of appearance" in titles(contexts_charts(found)["intervention"])
+
+
+def test_contexts_without_numbers_are_drawn_in_order_of_appearance():
+    cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("x", "y", "z")}
+    found = survey([measured(cells, conditions={"intervention": ("on", "off") * 6})], resamples=1)
+    assert "contexts, in order of appearance" in titles(contexts_charts(found)["intervention"])
+
+
+def test_speed_ups_that_do_not_vary_are_drawn_as_points():
+    cells = {(v, f"k={at}"): [1.5, 1.5] for v in "ab" for at in range(9)}
+    charts = contexts_charts(survey([measured(cells)], resamples=1))
+    assert list(charts) == ["violins", "contexts-sorted"]
+    assert all(len(to_svg(chart)) > 3000 for chart in charts.values())
+
+
+def test_one_context_has_no_figure():
+    assert contexts_charts(survey([measured({("a", ""): [1.0], ("b", ""): [2.0]})])) == {}
+
+
+def test_levels_without_a_range_or_contexts_in_common_are_drawn():
+    cells = {(v, c): [1.0 + at] for at, v in enumerate("ab") for c in ("events=0 k=1", "events=1 k=1", "events=2 k=2")}
+    found = survey([measured(cells)], instrumentation="events", resamples=1)
+    assert np.isfinite(len(to_svg(contexts_charts(found)["observer-effect"])))

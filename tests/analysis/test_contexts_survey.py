@@ -1,0 +1,462 @@
+"""The runs of a suite, context by context; and plans of the runs to make."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from analysis.contexts import Survey, survey, variant_plan
+from analysis.measured import Failure, LeftOut, Measured, Sampling, from_table
+from analysis.report import plain, to_json
+from tests.analysis.made_sweeps import SIZES, instrumented, measured, sweep, with_intervention
+
+TWO = {("O2", "a"): [2.0, 2.2], ("O3", "a"): [1.0, 1.1], ("O2", "b"): [3.0, 3.3], ("O3", "b"): [2.0, 2.2]}
+
+
+def only(benchmark, **options):
+    """What is found of one benchmark."""
+    (found,) = survey([benchmark], **options).benchmarks
+    return found
+
+
+# one benchmark
+
+
+def test_contexts_are_compared_by_the_means_of_their_runs():
+    # a: 2.1 / 1.05 = 2; b: 3.15 / 2.1 = 1.5; geometric mean sqrt 3; ratio of means 5.25 / 3.15 = 5/3
+    found = only(measured(TWO))
+    assert (found.baseline, found.candidate) == ("O2", "O3")
+    assert [context.name for context in found.contexts] == ["a", "b"]
+    assert [context.speedup.value for context in found.contexts] == pytest.approx([2.0, 1.5])
+    assert found.speedup.value == pytest.approx(np.sqrt(3))
+    assert found.ratio_of_means.value == pytest.approx(5 / 3)
+    assert found.mean_ratios.of_candidate == pytest.approx(1.75)
+    assert found.words == "the candidate is 42.3 % faster"
+    assert found.contexts[0].baseline_runs == (2.0, 2.2)
+
+
+def test_rates_are_turned():
+    found = only(measured(TWO, better="higher", unit="ops/s"))
+    assert [context.speedup.value for context in found.contexts] == pytest.approx([0.5, 2 / 3])
+    assert found.words == "the candidate is 42.3 % slower"
+    assert found.ratio_of_means.value == pytest.approx(3 / 5)
+
+
+def test_named_versions_turn_the_question_round():
+    one, other = only(measured(TWO)), only(measured(TWO), baseline="O3")
+    assert (other.baseline, other.candidate) == ("O3", "O2")
+    assert one.speedup.value * other.speedup.value == pytest.approx(1)
+    assert one.paired_t.p == pytest.approx(other.paired_t.p)
+    assert only(measured(TWO), candidate="O2").baseline == "O3"
+
+
+def test_each_context_is_tested_on_its_own():
+    benchmark = sweep(sizes=SIZES[:20], noise=0.005)
+    found = only(benchmark)
+    for context in found.contexts:
+        expected = stats.ttest_ind(context.baseline_runs, context.candidate_runs, equal_var=False).pvalue
+        assert context.test.p == pytest.approx(expected)
+        assert (context.speedup.low <= 1 <= context.speedup.high) == (context.test.p > 0.05)
+        assert context.p_bonferroni == pytest.approx(min(1, 20 * expected))
+        assert context.test.p <= context.p_holm <= context.p_bonferroni
+    verdicts = [context.verdict for context in found.contexts]
+    assert (verdicts.count("faster"), verdicts.count("slower")) == (found.n_faster, found.n_slower)
+    assert found.n_faster >= found.n_faster_bonferroni and found.n_slower >= found.n_slower_bonferroni
+
+
+def test_a_periodic_effect_on_both_versions_decides_in_both_directions():
+    found = only(sweep(speedup=1.01))
+    assert found.quartiles.straddles and found.both_directions
+    assert found.speedup.value == pytest.approx(1.01, abs=0.001)
+    assert found.quartiles.highest == pytest.approx(1.01 * np.exp(0.06 * np.sin(1)), abs=0.005)
+
+
+def test_noise_alone_straddles_one_but_shows_no_direction():
+    found = only(sweep(effect=0.0, noise=0.01))
+    assert found.quartiles.straddles and not found.both_directions
+    assert found.verdict == "no change shown"
+
+
+def test_the_interval_over_contexts_covers_the_speed_up_as_often_as_it_says():
+    held, drawn = 0, 0
+    for seed in range(200):
+        found = only(sweep(seed=seed, effect=0.0, noise=0.02, speedup=1.05, sizes=range(12)), resamples=100)
+        held += found.speedup.low <= 1.05 <= found.speedup.high
+        drawn += found.bootstrap.low <= 1.05 <= found.bootstrap.high
+    assert held == pytest.approx(190, abs=4 * np.sqrt(200 * 0.95 * 0.05))
+    assert 165 <= drawn <= 200  # percentile intervals of 12 contexts are a little short
+
+
+def test_one_run_a_version_is_not_tested_alone():
+    found = only(sweep(n_runs=1, sizes=SIZES[:8]))
+    assert (found.n_untested, found.n_not_shown) == (8, 0)
+    assert found.contexts[0].speedup.reason == "one run has no interval"
+    assert found.contexts[0].test.reason == "at least two values on each side are needed"
+    assert found.verdict is not None  # over contexts there is a test
+
+
+def test_runs_that_vary_without_end_have_no_interval():
+    cells = {("O2", "a"): [1.0, 2.0], ("O3", "a"): [0.1, 4.0]}
+    (context,) = only(measured(cells)).contexts
+    assert context.speedup.reason == "the runs vary so much that the interval has no end"
+
+
+def test_without_any_variation_p_is_one_and_intervals_have_no_width():
+    cells = {(version, context): [1.5, 1.5] for version in ("a", "b") for context in ("x", "y", "z")}
+    found = only(measured(cells))
+    assert (found.paired_t.p, found.signed_rank.p) == (1.0, 1.0)
+    assert found.speedup.ends == (1.0, 1.0, 1.0) and found.ratio_of_means.ends == (1.0, 1.0, 1.0)
+    assert found.words == "no change"
+    assert all(context.speedup.ends == (1.0, 1.0, 1.0) for context in found.contexts)
+    assert (found.n_not_shown, found.quartiles.straddles) == (3, False)
+
+
+def test_one_context_is_compared_without_interval():
+    found = only(measured({("a", ""): [2.0, 2.1], ("b", ""): [1.0, 1.1]}))
+    assert [context.name for context in found.contexts] == ["no context given"]
+    assert found.speedup.reason == "one context has no interval"
+    assert (found.verdict, found.t_holm) == (None, None)
+    assert found.factors == ()
+
+
+def test_the_warm_up_is_left_out_and_runs_are_aggregated():
+    runs = tuple(np.array([9.0, value, value, 3 * value]) for value in (2.0, 1.0))
+    benchmark = Measured("b", runs, conditions={"version": ("old", "new"), "context": ("x", "x")})
+    found = only(benchmark, sampling=Sampling(1, "median"))
+    assert (found.contexts[0].baseline, found.contexts[0].candidate) == (2.0, 1.0)
+
+
+# what is left out
+
+
+def test_incomplete_contexts_are_listed_and_left_out():
+    cells = TWO | {("O2", "c"): [1.0], ("O3", "d"): [1.0], ("O2", "e"): [0.0], ("O3", "e"): [1.0]}
+    found = only(measured(cells))
+    assert len(found.contexts) == 2
+    assert found.left_out == (
+        LeftOut("c", "no run of version O3"),
+        LeftOut("d", "no run of version O2"),
+        LeftOut("e", "version O2 has a mean of 0: a ratio needs numbers above zero"),
+    )
+
+
+def test_failed_runs_and_other_versions_are_listed():
+    cells = TWO | {("Os", "a"): [1.0]}
+    failures = (Failure({"version": "O2", "context": "a"}, "timed out"), Failure({}, "killed"))
+    found = only(measured(cells, failures=failures), baseline="O2", candidate="O3")
+    assert found.left_out == (
+        LeftOut("version=Os", "not one of the two compared: O2 and O3"),
+        LeftOut("version=O2 context=a", "failed: timed out"),
+        LeftOut("a run", "failed: killed"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "options", "reason"),
+    [
+        ({("", "x"): [1.0]}, {}, "no version is known of any run"),
+        ({("O2", "x"): [1.0]}, {}, "runs of one version only: O2"),
+        ({("O2", "x"): [1.0]}, {"baseline": "O2"}, "runs of one version only: O2"),
+        ({(v, "x"): [1.0] for v in "abc"}, {}, "3 versions (a, b, c): name the baseline and the candidate"),
+        ({(v, "x"): [1.0] for v in "abc"}, {"candidate": "b"}, "3 versions (a, b, c): name the baseline and"),
+        ({("", "x"): [1.0]}, {"baseline": "O2"}, "no run of version O2; there is no version"),
+        ({("a", "x"): [1.0], ("b", "x"): [1.0]}, {"candidate": "c"}, "no run of version c; there is a, b"),
+        (
+            {("a", "x"): [1.0], ("b", "y"): [1.0]}, {},
+            "no context has usable runs of both versions: no run of version b; no run of version a",
+        ),
+        ({("a", "x"): [1.0], ("b", "x"): [1.0]}, {"sampling": Sampling(5)}, "a run has 1 iterations, all of them"),
+    ],
+)  # fmt: skip
+def test_a_benchmark_that_cannot_be_compared_is_left_out_with_the_reason(cells, options, reason):
+    found = survey([measured(cells)], **options)
+    assert found.benchmarks == ()
+    assert found.left_out[0].name == "b" and found.left_out[0].reason.startswith(reason)
+
+
+# factors, instrumentation, cause
+
+
+def test_factors_are_found_in_texts_and_in_further_conditions():
+    benchmark = sweep(links=("a", "b"), sizes=SIZES[:6])
+    machines = tuple("AB"[at % 2] for at in range(len(benchmark.runs)))
+    found = only(Measured("b", benchmark.runs, conditions=benchmark.conditions | {"machine": machines}))
+    assert [factor.name for factor in found.factors] == ["env", "link", "machine"]
+    assert found.contexts[0].name == "env=0 link=a machine=A"
+    assert found.contexts[0].factors == {"env": "0", "link": "a", "machine": "A"}
+
+
+def test_a_factor_that_matters_is_told_from_one_that_does_not():
+    found = only(sweep(links=("a", "b", "c", "d"), sizes=SIZES[:8], effect=0.02, phase=0.0))
+    by_name = {factor.name: factor for factor in found.factors}
+    assert by_name["link"].p_holm < 0.001 and by_name["link"].share > 0.9
+    assert by_name["env"].p_holm > 0.05
+    assert by_name["link"].p_bonferroni == pytest.approx(2 * by_name["link"].test.p)
+
+
+def test_a_context_that_is_a_name_is_a_factor_beside_others_only():
+    cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("here", "there")}
+    assert only(measured(cells)).factors == ()
+    machines = {"machine": ("A", "B") * 4}
+    found = only(measured(cells, conditions=machines))
+    assert [factor.name for factor in found.factors] == ["context", "machine"]
+    assert found.contexts[0].name == "here machine=A"
+
+
+def test_a_factor_said_twice_is_named_once():
+    cells = {(v, "env=1"): [1.0, 1.1] for v in ("old", "new")}
+    assert only(measured(cells, conditions={"env": ("1",) * 4})).contexts[0].name == "env=1"
+
+
+def test_the_observer_effect_is_found_in_contexts_that_are_alike_otherwise():
+    effect = only(instrumented(), instrumentation="events").observer
+    assert effect.least == "0"
+    assert [level.level for level in effect.levels] == ["0", "2", "8"]
+    assert effect.levels[2].n_contexts == 3
+    assert effect.levels[2].against_least == pytest.approx(1.05 / 1.01, abs=0.004)
+    assert effect.levels[2].exceeds
+
+
+def test_the_observer_effect_is_there_only_where_asked_for_and_known():
+    assert only(instrumented()).observer is None
+    assert only(instrumented(), instrumentation="counters").observer is None
+
+
+def test_a_run_below_zero_is_no_part_of_the_observer_effect():
+    cells = {("a", "events=0"): [3.0, -1.0], ("b", "events=0"): [1.0, 1.0]}
+    assert only(measured(cells), instrumentation="events").observer is None
+
+
+def test_a_cause_held_fixed_takes_the_spread_away():
+    found = only(with_intervention(sweep(speedup=1.01), sweep(speedup=1.01, effect=0.0, seed=2)))
+    assert (found.causal.free, found.causal.fixed) == ("", "stack aligned")
+    assert [side.of for side in found.causal.comparisons] == ["speed-up", "baseline", "candidate"]
+    assert [side.verdict for side in found.causal.comparisons] == ["smaller"] * 3
+    speedup = found.causal.comparisons[0]
+    free = np.log([context.speedup.value for context in found.contexts])
+    fixed = np.log([context.speedup.value for context in found.causal.contexts])
+    assert speedup.test.p == pytest.approx(stats.levene(free, fixed, center="median").pvalue)
+    assert speedup.test.p <= speedup.p_holm <= speedup.p_bonferroni
+    assert len(found.contexts) == len(found.causal.contexts) == len(SIZES)
+
+
+def test_what_is_held_fixed_without_effect_is_no_cause():
+    found = only(with_intervention(sweep(speedup=1.01), sweep(speedup=1.01, seed=2)))
+    assert [side.verdict for side in found.causal.comparisons] == ["no difference shown"] * 3
+
+
+def test_the_level_held_fixed_can_be_named():
+    cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("x", "y", "z")}
+    marks = {"intervention": ("on", "off") * 6}
+    by_order = only(measured(cells, conditions=marks)).causal
+    named = only(measured(cells, conditions=marks), held_fixed="on").causal
+    assert (by_order.free, by_order.fixed, named.free, named.fixed) == ("on", "off", "off", "on")
+    (left_out,) = survey([measured(cells, conditions=marks)], held_fixed="both").left_out
+    assert left_out.reason == "no run with intervention both; there is on, off"
+
+
+def test_runs_without_a_level_are_those_as_they_come_wherever_they_stand():
+    free, fixed = sweep(sizes=SIZES[:4]), sweep(sizes=SIZES[:4], effect=0.0)
+    both = with_intervention(free, fixed)
+    found = only(both.take(range(len(both.runs) - 1, -1, -1)), baseline="O2")
+    assert (found.causal.free, found.causal.fixed) == ("", "stack aligned")
+
+
+def test_a_third_level_of_the_intervention_is_left_out():
+    cells = {(v, c): [1.0, 1.1, 1.2] for v in ("old", "new") for c in ("x", "y", "z")}
+    found = only(measured(cells, conditions={"intervention": ("", "A", "B") * 6}))
+    assert found.left_out == (LeftOut("intervention=B", "not one of the two compared:  and A"),)
+
+
+def test_a_cause_held_fixed_in_one_version_only_is_not_compared():
+    cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("x", "y", "z")}
+    marks = {"intervention": ("", "A") * 3 + ("",) * 6}
+    causal = only(measured(cells, conditions=marks)).causal
+    assert causal.reason == "no context with the cause held fixed has runs of both versions"
+
+
+def test_runs_that_are_all_held_fixed_are_a_sweep_like_any_other():
+    found = only(measured(TWO, conditions={"intervention": ("A",) * 8}))
+    assert found.causal is None and len(found.contexts) == 2
+
+
+# the suite
+
+
+def test_a_survey_counts_over_its_benchmarks():
+    found = survey([sweep("both"), sweep("clear", effect=0.0, speedup=1.1, noise=0.001), measured({("a", ""): [1.0]})])
+    assert (found.n_straddling, found.n_both_directions) == (1, 1)
+    assert found.n_faster == sum(one.n_faster for one in found.benchmarks)
+    assert found.n_faster + found.n_slower + found.n_not_shown + found.n_untested == 2 * len(SIZES)
+    assert [one.verdict for one in found.benchmarks] == ["no change shown", "faster"]
+    assert [entry.name for entry in found.left_out] == ["b"]
+
+
+def test_benchmarks_are_corrected_as_one_family():
+    found = survey([sweep(str(seed), seed=seed, sizes=SIZES[:10], effect=0.0, noise=0.02) for seed in range(4)])
+    for one in found.benchmarks:
+        assert one.t_bonferroni == pytest.approx(min(1, 4 * one.paired_t.p))
+        assert one.rank_bonferroni == pytest.approx(min(1, 4 * one.signed_rank.p))
+        assert one.paired_t.p <= one.t_holm <= one.t_bonferroni
+
+
+def test_the_chance_of_a_false_alarm_over_contexts_is_alpha():
+    # 400 sweeps without a difference: 20 expected, standard deviation 4.4
+    found = survey([sweep(effect=0.0, noise=0.01, seed=seed, sizes=range(6)) for seed in range(400)], resamples=1)
+    n_alarms = sum(one.paired_t.p <= 0.05 for one in found.benchmarks)
+    assert n_alarms == pytest.approx(20, abs=4 * 4.4)
+
+
+def test_every_option_is_in_the_parameters_and_progress_is_told():
+    told = []
+    found = survey(
+        [measured(TWO), measured(TWO)], sampling=Sampling(0, "min"), baseline="O3", candidate="O2", alpha=0.1,
+        instrumentation="x", held_fixed="y", seed=7, resamples=50, advance=lambda *at: told.append(at),
+    )  # fmt: skip
+    assert told == [(1, 2), (2, 2)]
+    assert found.parameters == {
+        "warmup": 0, "aggregate": "min", "baseline": "O3", "candidate": "O2", "instrumentation": "x",
+        "held_fixed": "y", "alpha": 0.1, "seed": 7, "resamples": 50,
+    }  # fmt: skip
+
+
+def test_the_same_seed_gives_the_same_survey():
+    benchmarks = [sweep(sizes=SIZES[:9]), instrumented()]
+    assert survey(benchmarks) == survey(benchmarks)
+    assert survey(benchmarks, seed=2).benchmarks[0].bootstrap != survey(benchmarks).benchmarks[0].bootstrap
+
+
+def test_a_survey_of_nothing_is_empty():
+    assert survey([]) == Survey((), 0, 0, 0, 0, 0, 0, (), survey([]).parameters)
+
+
+def test_a_survey_becomes_json_without_numpy_or_nan():
+    odd = measured({("a", "x"): [1.0], ("b", "x"): [2.0], ("a", "y"): [0.0], ("b", "y"): [1.0]}, "odd")
+    cause = with_intervention(sweep("c", sizes=SIZES[:4]), sweep("c", sizes=SIZES[:2]))
+    found = survey([sweep(), odd, cause, instrumented()], instrumentation="events")
+    read = json.loads(to_json(plain(found)))
+    assert read["benchmarks"][0]["speedup"]["value"] == found.benchmarks[0].speedup.value
+    assert read["benchmarks"][3]["observer"]["levels"][2]["exceeds"] is True
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.dictionaries(
+        st.tuples(st.sampled_from(["", "a", "b", "c"]), st.sampled_from(["", "k=1", "k=2", "k=1 m=x", "here"])),
+        st.lists(st.sampled_from([-1.0, 0.0, 1.0, 1.0, 1e-9, 3.5, 1e9]), min_size=1, max_size=3),
+        min_size=1, max_size=12,
+    ),
+    st.sampled_from(["lower", "higher"]),
+)  # fmt: skip
+def test_whatever_the_runs_are_there_is_an_answer(cells, better):
+    found = survey([measured(cells, better=better)], baseline="a", candidate="b", instrumentation="k", resamples=20)
+    assert len(found.benchmarks) + len(found.left_out) == 1
+    to_json(plain(found))
+
+
+def test_a_long_table_is_surveyed():
+    rows = [
+        {"benchmark": "b", "run": run, "value": value + run / 100, "version": version, "context": context}
+        for (version, value), context, run in product((("old", 2.0), ("new", 1.0)), ("env=0", "env=64"), range(3))
+    ]
+    (found,) = survey(from_table(pd.DataFrame(rows))).benchmarks
+    assert (found.baseline, len(found.contexts), found.n_faster) == ("old", 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 1.0}, "alpha must be within"),
+        ({"resamples": 0}, "resamples must be at least 1, got 0"),
+        ({"baseline": "a", "candidate": "a"}, "baseline and candidate must be two versions, got 'a' twice"),
+    ],
+)
+def test_wrong_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        survey([], **options)
+
+
+# plans
+
+FACTORS = {"version": ["O2", "O3"], "env": ["0", "64", "128"], "link": ["a", "b"]}
+
+
+def test_a_plan_holds_every_run_once():
+    plan = variant_plan(FACTORS, benchmarks=["x", "y"], runs=3, seed=1)
+    assert list(plan.columns) == ["order", "benchmark", "version", "env", "link", "context", "run", "seed"]
+    assert list(plan["order"]) == list(range(1, 73))
+    keys = set(plan[["benchmark", "version", "env", "link", "run"]].itertuples(index=False, name=None))
+    assert keys == set(product("xy", ["O2", "O3"], ["0", "64", "128"], "ab", range(3)))
+    assert list(plan["context"]) == [
+        f"env={env} link={link}" for env, link in zip(plan["env"], plan["link"], strict=True)
+    ]
+
+
+def test_a_plan_is_shuffled_and_its_seed_makes_it_again():
+    plan = variant_plan(FACTORS, runs=2, seed=5)
+    pd.testing.assert_frame_equal(plan, variant_plan(FACTORS, runs=2, seed=5))
+    assert not plan["context"].is_monotonic_increasing
+    assert list(plan["context"]) != list(variant_plan(FACTORS, runs=2, seed=6)["context"])
+    assert set(plan["seed"]) == {5} and plan.attrs["seed"] == 5
+
+
+def test_a_place_in_the_plan_goes_with_no_version():
+    # mean place of the first version over 150 plans of 24 runs: 12.5, standard deviation of one mean about 1.44
+    places = [variant_plan(FACTORS, runs=2, seed=seed).query("version == 'O2'")["order"].mean() for seed in range(150)]
+    assert np.mean(places) == pytest.approx(12.5, abs=4 * 1.44 / np.sqrt(150))
+
+
+def test_drawn_contexts_do_not_repeat_and_are_run_with_every_version():
+    plan = variant_plan(FACTORS | {"intervention": ["free", "aligned"]}, n=4, seed=2)
+    assert len(plan) == 4 * 2 * 2
+    assert plan.groupby("context").size().to_list() == [4] * 4
+    assert "intervention" not in plan["context"].iloc[0] and "version" not in plan["context"].iloc[0]
+
+
+def test_contexts_are_drawn_from_more_combinations_than_could_be_listed():
+    factors = {f"f{at}": [str(level) for level in range(50)] for at in range(12)}  # 50^12, more than 64 bits count
+    plan = variant_plan(factors, n=500, seed=1)
+    assert plan["context"].nunique() == 500
+
+
+def test_every_context_is_as_likely_to_be_drawn():
+    counts = pd.concat([variant_plan({"env": list("abcdef")}, n=2, seed=seed) for seed in range(200)])["env"]
+    assert stats.chisquare(counts.value_counts()).pvalue > 0.001
+
+
+def test_a_plan_carried_out_is_surveyed_as_planned():
+    plan = variant_plan(FACTORS, benchmarks=["x"], runs=2, seed=3)
+    table = plan.assign(value=[2.0 if version == "O2" else 1.0 for version in plan["version"]])
+    (found,) = survey(from_table(table), baseline="O2").benchmarks
+    assert len(found.contexts) == 6
+    assert [factor.name for factor in found.factors] == ["env", "link"]
+    assert found.speedup.value == 2.0
+
+
+@pytest.mark.parametrize(
+    ("factors", "options", "message"),
+    [
+        ({}, {}, "factors must name one beside version and intervention"),
+        ({"version": ["a"]}, {}, "factors must name one beside"),
+        ({"env": []}, {}, "env must have different levels"),
+        ({"env": ["1", "1"]}, {}, "env must have different levels"),
+        ({"env": "abc"}, {}, "env must have different levels, at least one, got 'abc'"),
+        ({"env": ["a b"]}, {}, "env has the level 'a b'"),
+        ({"env": ["a=b"]}, {}, "env has the level 'a=b'"),
+        ({"a b": ["1"]}, {}, "'a b' cannot be the name of a factor"),
+        ({"run": ["1"]}, {}, "'run' cannot be the name of a factor"),
+        ({"env": ["1", "2"]}, {"n": 3}, "n must be within 1..2, the number of contexts, got 3"),
+        ({"env": ["1", "2"]}, {"n": 0}, "n must be within 1..2"),
+        ({"env": ["1"]}, {"runs": 0}, "runs must be at least 1, got 0"),
+        ({"env": ["1"]}, {"runs": 200_001}, "more than 200000 runs"),
+        ({"env": ["1"]}, {"benchmarks": ["x", "x"]}, "benchmarks must differ"),
+    ],
+)
+def test_an_impossible_plan_is_refused(factors, options, message):
+    with pytest.raises(ValueError, match=message):
+        variant_plan(factors, seed=1, **options)

@@ -1,0 +1,260 @@
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.measured import AGGREGATES, CONDITIONS, Failure, Measured, Sampling, by_level, from_table
+
+RUNS = tuple(np.array(run, dtype=float) for run in ([1, 2], [3], [4, 5, 6]))
+VERSIONS = {"version": ("old", "new", "old"), "context": ("a", "", "b")}
+FAILED = (Failure({"version": "old", "context": "b"}, "exit 1"), Failure({"version": "new"}, "killed"))
+THREE = Measured("bench", RUNS, conditions=VERSIONS, failures=FAILED)
+
+
+def lists(measured):
+    return [run.tolist() for run in measured.runs]
+
+
+def table(rows, columns="benchmark run value"):
+    return pd.DataFrame(rows, columns=columns.split())
+
+
+# --- a benchmark
+
+
+def test_the_entries_of_a_condition_are_one_a_run():
+    assert THREE.of("version") == ("old", "new", "old")
+    assert THREE.of("order_type") == ("", "", "")
+
+
+def test_levels_are_what_is_known_in_order_of_appearance():
+    assert THREE.levels("version") == ("old", "new")
+    assert THREE.levels("context") == ("a", "b")
+    assert THREE.levels("altered") == ()
+
+
+def test_runs_under_given_conditions_keep_their_conditions_and_failures():
+    old = THREE.where(version="old")
+    assert lists(old) == [[1, 2], [4, 5, 6]]
+    assert old.conditions == {"version": ("old", "old"), "context": ("a", "b")}
+    assert old.failures == FAILED[:1]
+    assert lists(THREE.where(version="old", context="b")) == [[4, 5, 6]]
+    assert (old.name, old.unit, old.better) == ("bench", "s", "lower")
+
+
+def test_no_run_under_given_conditions_is_no_benchmark():
+    assert THREE.where(version="newer") is None
+    assert THREE.where(version="new", context="a") is None
+    assert THREE.where(altered="") is not None  # of no run it is known
+
+
+def test_runs_are_taken_by_number_in_the_order_asked_for():
+    taken = THREE.take([2, 0])
+    assert lists(taken) == [[4, 5, 6], [1, 2]]
+    assert taken.conditions == {"version": ("old", "old"), "context": ("b", "a")}
+    assert taken.failures == FAILED
+    with pytest.raises(ValueError, match="benchmark 'bench' has no runs"):
+        THREE.take([])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"runs": ()}, "benchmark 'bench' has no runs"),
+        ({"runs": (np.array([1.0]), np.array([]))}, "benchmark 'bench', run 1: not a series of finite measurements"),
+        ({"runs": (np.array([1.0, np.nan]),)}, "run 0: not a series of finite"),
+        ({"runs": (np.array([1.0, -np.inf]),)}, "run 0: not a series of finite"),
+        ({"runs": (np.ones((2, 2)),)}, "run 0: not a series of finite"),
+        ({"runs": (np.float64(1),)}, "run 0: not a series of finite"),
+        ({"conditions": {"version": ("old",)}}, "benchmark 'bench': 1 entries of version for 3 runs"),
+        ({"better": "up"}, "benchmark 'bench': better is 'up', not 'lower' or 'higher'"),
+    ],
+)
+def test_what_no_method_can_use_is_refused_with_the_name_of_the_benchmark(change, message):
+    with pytest.raises(ValueError, match=message):
+        replace(THREE, **change)
+
+
+def test_levels_that_must_not_be_mixed_are_benchmarks_of_their_own():
+    found = by_level(THREE)
+    assert [(one.name, lists(one)) for one in found] == [
+        ("bench @ old @ a", [[1, 2]]), ("bench @ new @ ?", [[3]]), ("bench @ old @ b", [[4, 5, 6]]),
+    ]  # fmt: skip
+    assert [one.failures for one in found] == [(), FAILED[1:], FAILED[:1]]
+    assert [(one.name, lists(one)) for one in by_level(THREE, ["version"])] == [
+        ("bench @ old", [[1, 2], [4, 5, 6]]), ("bench @ new", [[3]]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("conditions", [[], ["altered"], ["unit"]])
+def test_a_benchmark_of_one_level_stays_as_it_is(conditions):
+    assert by_level(THREE, conditions) == [THREE]
+
+
+# --- one number a run
+
+
+@pytest.mark.parametrize(
+    ("warmup", "aggregate", "value"),
+    [
+        (0, "mean", 5),  # (9 + 2 + 3 + 6) / 4
+        (0, "median", 4.5),  # 2 3 | 6 9
+        (0, "min", 2),
+        (1, "mean", 11 / 3),  # 2 3 6
+        (0.5, "median", 4.5),  # 3 6
+        (3, "min", 6),
+        (0.99, "mean", 6),  # the last iteration is never left out
+    ],
+)
+def test_a_run_becomes_the_number_worked_by_hand(warmup, aggregate, value):
+    assert Sampling(warmup, aggregate).value([9, 2, 3, 6]) == pytest.approx(value)
+
+
+def test_runs_of_different_lengths_become_one_number_each():
+    assert Sampling(0.5, "min").values([[5, 1], [4, 3, 9, 8]]).tolist() == [1, 8]
+    assert Sampling().values([]).tolist() == []
+    assert Sampling(1).steady([1, 2, 3]).tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_very_small_and_very_large_runs_have_a_value(scale):
+    run = np.array([1, 2, 6]) * scale
+    assert [Sampling(0, name).value(run) for name in AGGREGATES] == pytest.approx([3 * scale, 2 * scale, scale])
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20),
+    st.sampled_from(sorted(AGGREGATES)),
+    st.randoms(use_true_random=False),
+)
+def test_without_warm_up_the_order_of_iterations_does_not_matter(run, aggregate, random):
+    sampling = Sampling(0, aggregate)
+    assert sampling.value(random.sample(run, len(run))) == pytest.approx(sampling.value(run), abs=1e-6)
+    assert min(run) - 1e-6 <= sampling.value(run) <= max(run) + 1e-6
+
+
+@pytest.mark.parametrize("warmup", [-1, 1.5, float("nan"), float("inf")])
+def test_a_warm_up_that_is_neither_number_nor_share_is_refused(warmup):
+    with pytest.raises(ValueError, match=f"warmup must be a number of iterations or a share below 1, got {warmup}"):
+        Sampling(warmup)
+
+
+def test_another_aggregate_is_refused():
+    with pytest.raises(ValueError, match="aggregate must be one of mean, median, min, got 'max'"):
+        Sampling(aggregate="max")
+
+
+def test_a_run_that_is_all_warm_up_is_refused():
+    with pytest.raises(ValueError, match="a run has 3 iterations, all of them warm-up"):
+        Sampling(3).value([1, 2, 3])
+
+
+# --- a table
+
+
+def test_benchmarks_and_runs_come_in_order_of_appearance():
+    rows = [("b", 1, 5.0), ("a", 0, 1.0), ("b", 0, 7.0), ("a", 0, 2.0), ("b", 1, 6.0)]
+    b, a = from_table(table(rows))
+    assert (b.name, lists(b), b.of("run")) == ("b", [[5, 6], [7]], ("1", "0"))
+    assert (a.name, lists(a), a.of("run")) == ("a", [[1, 2]], ("0",))
+    assert (a.application, a.unit, a.better, a.failures) == ("", "s", "lower", ())
+
+
+@pytest.mark.parametrize("iterations", [[2, 0, 10], ["2", "0", "10"]])
+def test_iterations_are_put_in_their_order_as_numbers(iterations):
+    (found,) = from_table(table([("b", 0, 3.0), ("b", 0, 1.0), ("b", 0, 4.0)]).assign(iteration=iterations))
+    assert lists(found) == [[1, 3, 4]]
+
+
+def test_runs_of_one_number_under_other_conditions_are_other_runs():
+    rows = [("b", 0, 1.0, "old"), ("b", 0, 2.0, "new"), ("b", 0, 3.0, "old"), ("b", 1, 4.0, "new")]
+    (found,) = from_table(table(rows, "benchmark run value version"))
+    assert lists(found) == [[1, 3], [2], [4]]
+    assert found.conditions == {"run": ("0", "0", "1"), "version": ("old", "new", "new")}
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+def test_a_condition_that_is_not_known_is_empty_and_loses_no_run(missing):
+    rows = [("b", 0, 1.0, missing), ("b", 1, 2.0, "x"), ("b", 2, 3.0, missing)]
+    (found,) = from_table(table(rows, "benchmark run value context"))
+    assert lists(found) == [[1], [2], [3]]
+    assert found.of("context") == ("", "x", "")
+    assert found.levels("context") == ("x",)
+
+
+def test_whole_numbers_beside_missing_cells_stay_whole():
+    rows = [("b", 0, 1.0, 2), ("b", 1, 2.0, None), ("b", 2, 3.0, 1.5)]
+    (found,) = from_table(table(rows, "benchmark run value order_position"))
+    assert found.of("order_position") == ("2", "", "1.5")
+
+
+def test_the_same_benchmark_of_two_applications_is_two():
+    rows = [("b", 0, 1.0, "one", "ns/op"), ("b", 0, 2.0, "other", "s"), ("b", 0, 3.0, None, None)]
+    found = from_table(table(rows, "benchmark run value application unit"))
+    assert [(one.application, one.unit, lists(one)) for one in found] == [
+        ("one", "ns/op", [[1]]), ("other", "s", [[2]]), ("", "s", [[3]]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["category", "string"])
+def test_columns_of_other_kinds_are_read_alike(kind):
+    rows = table([("b", "r0", 1.0, "old"), ("b", "r1", 2.0, None)], "benchmark run value version")
+    (found,) = from_table(rows.astype(dict.fromkeys(("benchmark", "run", "version"), kind)))
+    assert (found.name, found.conditions) == ("b", {"run": ("r0", "r1"), "version": ("old", "")})
+
+
+def test_a_table_without_rows_has_no_benchmarks():
+    assert from_table(table([])) == []
+
+
+def test_units_and_directions_are_those_of_the_table():
+    (found,) = from_table(table([("b", 0, 1.0)]).assign(unit="ops/s", better="higher"))
+    assert (found.unit, found.better) == ("ops/s", "higher")
+
+
+ONE = table([("b", 0, 1.0), ("b", 0, 2.0)])
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (ONE.drop(columns=["run", "value"]), "the table lacks the column run, value; it has benchmark"),
+        (ONE.assign(benchmark=["b", None]), "row 1 of the table names no benchmark"),
+        (ONE.assign(value=[1.0, None]), "benchmark 'b', run 0: not a series of finite measurements"),
+        (ONE.assign(value=[1.0, np.inf]), "benchmark 'b', run 0: not a series of finite measurements"),
+        (ONE.assign(value=[1.0, "fast"]), "fast"),
+        (ONE.assign(iteration=["0", "last"]), "last"),
+        (ONE.assign(unit=["s", "ms"]), "benchmark 'b' has more than one unit: ms, s"),
+        (ONE.assign(better=["lower", "higher"]), "benchmark 'b' has more than one better: higher, lower"),
+        (ONE.assign(better="up"), "benchmark 'b': better is 'up'"),
+    ],
+)
+def test_a_table_that_cannot_be_meant_is_refused(rows, message):
+    with pytest.raises(ValueError, match=message):
+        from_table(rows)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("ab"), st.integers(0, 2), st.floats(-1e300, 1e300), st.sampled_from(["old", "new", None])
+        ),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_no_measurement_is_lost_or_made_up(rows):
+    found = from_table(table(rows, "benchmark run value version"))
+    kept = [
+        (one.name, int(number), value, version or None)
+        for one in found
+        for number, version, run in zip(one.of("run"), one.of("version"), lists(one), strict=True)
+        for value in run
+    ]
+    assert sorted(map(repr, kept)) == sorted(map(repr, rows))
+    runs = [(one.name, *key) for one in found for key in zip(one.of("run"), one.of("version"), strict=True)]
+    assert len(runs) == len(set(runs))
+    assert all(set(one.conditions) <= set(CONDITIONS) for one in found)

@@ -1,0 +1,260 @@
+"""One benchmark in two orders: medians with intervals, differences, cases, failed runs, conclusions on two versions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from analysis.intervals import Estimate
+from analysis.measured import Failure, Measured
+from analysis.order import (
+    conclusion,
+    delta_percent,
+    drop_failed,
+    flag,
+    interval_case,
+    median_interval,
+    smallest_p,
+)
+from analysis.samples import kruskal
+
+values = st.lists(st.integers(-50, 50).map(float), min_size=1, max_size=60)
+
+# ranks of the exact interval of 95 % for n values: a binomial table, as in Conover, Practical Nonparametric
+# Statistics, or by hand: for n = 6 the ends hold the median with 1 - 2/64 = 0.969, the next with 1 - 14/64 = 0.781
+RANKS_95 = {6: (1, 6), 8: (1, 8), 9: (2, 8), 10: (2, 9), 15: (4, 12), 20: (6, 15), 30: (10, 21), 50: (18, 33)}
+
+
+def estimate(low, value, high):
+    return Estimate(value, low=low, high=high)
+
+
+@pytest.mark.parametrize(("n", "ranks"), RANKS_95.items())
+def test_the_ranks_are_those_of_the_binomial_table(n, ranks):
+    found = median_interval(range(1, n + 1), 0.95)
+    assert (found.low, found.high) == ranks
+    assert found.value == (n + 1) / 2
+
+
+@given(st.integers(1, 120), st.sampled_from([0.5, 0.75, 0.9, 0.95, 0.99, 1 - 0.05 / 3]))
+def test_the_interval_is_the_narrowest_pair_of_ranks_that_holds_the_median_often_enough(n, level):
+    holds = {j: 1 - 2 * stats.binom.cdf(j - 1, n, 0.5) for j in range(1, n // 2 + 1)}
+    enough = [j for j, share in holds.items() if share >= level - 1e-12]
+    found = median_interval(range(1, n + 1), level)
+    assert (found.low, found.high) == ((max(enough), n + 1 - max(enough)) if enough else (None, None))
+
+
+def test_a_level_that_is_met_exactly_counts_as_met():
+    # three values: the ends hold the median with 1 - 2/8 = 0.75
+    assert median_interval([1, 2, 3], 0.75).ends == (2, 1, 3)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.75, 0.9, 0.95, 0.99, 0.9983])
+def test_too_few_values_say_how_many_are_needed(level):
+    needed = next(n for n in range(1, 50) if median_interval(range(n), level).low is not None)
+    for n in range(1, needed):
+        found = median_interval(range(n), level)
+        assert found.value == (n - 1) / 2
+        assert found.reason.endswith(f"{needed} are needed")
+
+
+def test_the_interval_holds_the_median_as_often_as_it_says():
+    rng = np.random.default_rng(3)
+    samples = rng.exponential(size=(4000, 15))
+    held = [found.low <= np.log(2) <= found.high for found in map(median_interval, samples)]
+    expected = 1 - 2 * stats.binom.cdf(3, 15, 0.5)  # ranks 4 and 12
+    assert np.mean(held) == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 4000))
+
+
+@given(values, st.floats(0.5, 0.999))
+def test_the_interval_holds_the_samples_median_and_consists_of_values(sample, level):
+    found = median_interval(sample, level)
+    assert found.value == np.median(sample)
+    if found.low is not None:
+        assert found.low <= found.value <= found.high
+        assert {found.low, found.high} <= set(sample)
+
+
+@given(values)
+def test_the_interval_turns_round_with_the_sign(sample):
+    one, other = median_interval(sample), median_interval([-value for value in sample])
+    if one.low is None:
+        assert other.low is None
+    else:
+        assert (other.low, other.high) == (-one.high, -one.low)
+
+
+def test_equal_values_have_an_interval_of_zero_width_and_no_values_none():
+    assert median_interval([3.0] * 8).ends == (3, 3, 3)
+    assert median_interval([]) == Estimate(None, reason="no values")
+
+
+def test_the_ranks_of_the_published_tool_are_one_too_high():
+    # n = 50: 25 -+ 1.96 sqrt(50) / 2 = 18.07 and 31.93; the source's ranks 18 and 33 are taken as counted from 0
+    exact, published = (median_interval(range(1, 51), compat=compat) for compat in (None, "ordersage"))
+    assert (exact.low, exact.high) == (18, 33)
+    assert (published.low, published.high) == (19, 34)
+
+
+def test_the_published_tool_gives_an_interval_for_any_number_of_values():
+    assert median_interval([1.0], compat="ordersage").ends == (1, 1, 1)
+    assert median_interval([1.0, 2.0, 3.0], compat="ordersage").ends == (2, 1, 3)
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.1, 95])
+def test_a_level_outside_of_0_to_1_is_refused(level):
+    with pytest.raises(ValueError, match=f"level must be within .* got {level}"):
+        median_interval([1, 2], level)
+
+
+def test_another_compat_and_what_is_no_series_are_refused():
+    with pytest.raises(ValueError, match="compat must be one of ordersage, or None, got 'R'"):
+        median_interval([1, 2], compat="R")
+    for wrong in ([[1, 2]], [1, np.nan]):
+        with pytest.raises(ValueError, match="values must be one series"):
+            median_interval(wrong)
+
+
+def test_delta_percent_by_hand():
+    # (20 - 19) / 20 = 5 %
+    assert delta_percent([19, 21], [18, 20]).value == pytest.approx(5)
+    assert delta_percent([10], [11]).value == pytest.approx(-10)
+
+
+def test_delta_percent_of_equal_values_is_exactly_0_and_undefined_at_a_mean_of_0():
+    assert delta_percent([0.1] * 3, [0.1] * 7).value == 0
+    assert delta_percent([0, 0], [1]).reason == "the mean of the fixed order is not positive"
+    assert delta_percent([-1], [1]).value is None
+    assert delta_percent([1], [-1]).reason == "the mean of the random order is negative"
+    assert delta_percent([], [1]).reason == "no values in one of the orders"
+
+
+@given(
+    st.lists(st.floats(0.5, 10), min_size=1, max_size=9),
+    st.lists(st.floats(0.5, 10), min_size=1, max_size=9),
+    st.floats(0.01, 100),
+)
+def test_delta_percent_has_no_unit(fixed, random, factor):
+    scaled = delta_percent(np.multiply(fixed, factor), np.multiply(random, factor)).value
+    assert scaled == pytest.approx(delta_percent(fixed, random).value, abs=1e-9)
+
+
+def test_values_near_the_largest_number_have_a_mean_and_a_median():
+    large = [1e308, 1.7e308]
+    assert delta_percent(large, [1.35e308]).value == pytest.approx(0, abs=1e-12)
+    assert median_interval(large).value == 1.35e308
+    assert delta_percent([5e-324], [1e308]).reason == "the difference is beyond the largest number"
+
+
+@pytest.mark.parametrize(
+    ("fixed", "random", "case"),
+    [
+        (estimate(1, 2, 3), estimate(4, 5, 6), 1),
+        (estimate(4, 5, 6), estimate(1, 2, 3), 1),
+        (estimate(1, 2, 3), estimate(3, 5, 6), 3),  # touching is no gap
+        (estimate(1, 2, 4), estimate(2, 3, 6), 2),
+        (estimate(1, 2, 3), estimate(2.5, 5, 6), 3),
+        (estimate(1, 2, 9), estimate(3, 4, 5), 2),  # one within the other
+        (estimate(1, 1, 1), estimate(1, 1, 1), 2),
+        (estimate(1, 1, 1), Estimate(2), None),
+        (Estimate(2), estimate(1, 1, 1), None),
+    ],
+)
+def test_cases_of_two_intervals(fixed, random, case):
+    assert interval_case(fixed, random) == case
+    assert interval_case(random, fixed) == case
+
+
+@pytest.mark.parametrize(("n_fixed", "n_random"), [(1, 1), (2, 5), (3, 3), (10, 10)])
+def test_no_two_samples_without_ties_give_a_smaller_p(n_fixed, n_random):
+    rng = np.random.default_rng(1)
+    least = smallest_p(n_fixed, n_random)
+    apart = stats.kruskal(np.arange(n_fixed), 100 + np.arange(n_random)).pvalue
+    assert least == pytest.approx(apart)
+    ranks = np.arange(n_fixed + n_random, dtype=float)
+    for _ in range(50):
+        rng.shuffle(ranks)
+        assert kruskal([ranks[:n_fixed], ranks[n_fixed:]]).p >= least - 1e-12
+
+
+def test_the_smallest_p_of_an_empty_order_is_1():
+    assert smallest_p(0, 5) == 1
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "lower", "higher"),
+    [
+        (estimate(1, 2, 3), estimate(4, 5, 6), "slower", "faster"),
+        (estimate(4, 5, 6), estimate(1, 2, 3), "faster", "slower"),
+        (estimate(1, 2, 3), estimate(3, 5, 6), "undecided", "undecided"),
+        (Estimate(1), estimate(3, 5, 6), None, None),
+        (estimate(3, 5, 6), Estimate(1), None, None),
+    ],
+)
+def test_a_version_is_faster_only_if_the_intervals_are_disjoint(baseline, candidate, lower, higher):
+    assert conclusion(baseline, candidate) == lower
+    assert conclusion(baseline, candidate, better="higher") == higher
+
+
+@given(
+    st.sampled_from(["faster", "slower", "undecided", None]), st.sampled_from(["faster", "slower", "undecided", None])
+)
+def test_a_flag_does_not_depend_on_which_order_is_which(fixed, random):
+    found = flag(fixed, random)
+    assert found == flag(random, fixed)
+    assert (found == "red flag") == ({fixed, random} == {"faster", "slower"})
+    assert (found is None) == (None in (fixed, random))
+
+
+def one(name, *, runs=2, failures=(), orders=("fixed", "random"), **conditions):
+    """Runs 0, 1, ... of each order, all 1 second."""
+    n = runs * len(orders)
+    known = {
+        "run": tuple(str(run) for _ in orders for run in range(runs)),
+        "order_type": tuple(order for order in orders for _ in range(runs)),
+        **{name: (entry,) * n for name, entry in conditions.items()},
+    }
+    return Measured(name, (np.ones(1),) * n, conditions=known, failures=tuple(failures))
+
+
+def runs_of(benchmark):
+    return list(zip(benchmark.of("order_type"), benchmark.of("run"), strict=True))
+
+
+def test_a_failure_in_fixed_order_drops_the_whole_run_of_every_benchmark():
+    failure = Failure({"run": "1", "order_type": "fixed"}, "exit code 1")
+    kept, dropped, left_out = drop_failed([one("a"), one("b", failures=[failure])])
+    assert [runs_of(benchmark) for benchmark in kept] == [[("fixed", "0"), ("random", "0"), ("random", "1")]] * 2
+    assert (dropped[0].run, dropped[0].order_type, dropped[0].failed) == ("1", "fixed", ("b",))
+    assert dropped[0].reasons == ("exit code 1",) and dropped[0].whole and dropped[0].n_values == 2
+    assert left_out == ()
+
+
+def test_a_failure_in_random_order_or_of_unknown_run_drops_nothing_beside():
+    failures = [Failure({"run": "1", "order_type": "random"}), Failure({"run": "1"}), Failure({"order_type": "fixed"})]
+    given_benchmarks = [one("a"), one("b", failures=failures)]
+    kept, dropped, _ = drop_failed(given_benchmarks)
+    assert kept == given_benchmarks
+    assert [(row.whole, row.n_values) for row in dropped] == [(False, 0)] * 3
+
+
+def test_a_failure_of_one_version_leaves_the_runs_of_the_other():
+    failure = Failure({"run": "0", "order_type": "fixed", "version": "new"})
+    kept, dropped, _ = drop_failed([one("a", version="old"), one("b", version="new", failures=[failure])])
+    assert [len(benchmark.runs) for benchmark in kept] == [4, 3]
+    assert dropped[0].version == "new" and dropped[0].n_values == 1
+
+
+def test_two_failures_in_one_run_are_one_dropped_run():
+    failures = [Failure({"run": "0", "order_type": "fixed"}, reason) for reason in ("crash", "")]
+    kept, dropped, _ = drop_failed([one("a", failures=failures[:1]), one("b", failures=failures[1:]), one("c")])
+    assert [len(benchmark.runs) for benchmark in kept] == [3, 3, 3]
+    assert [(row.failed, row.reasons, row.n_values) for row in dropped] == [(("a", "b"), ("crash", ""), 3)]
+
+
+def test_a_benchmark_without_a_run_left_is_left_out_in_words():
+    failures = [Failure({"run": str(run), "order_type": "fixed"}) for run in range(2)]
+    kept, _, left_out = drop_failed([one("a", orders=("fixed",)), one("b", failures=failures)])
+    assert [benchmark.name for benchmark in kept] == ["b"]
+    assert [(row.name, "a benchmark failed" in row.reason) for row in left_out] == [("a", True)]

@@ -1,0 +1,270 @@
+"""The report on order and its figures, as a reader sees them."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis.measured import Failure, LeftOut, Measured
+from analysis.order import survey
+from analysis.report import figures, page, plain, to_text
+from analysis.report._document import Figure
+from analysis.report._sections_order import order_document
+from analysis.report.order_figures import LONGEST, MOST_PANELS, MOST_ROWS, order_charts, p_values, title_of
+from tests.analysis.drawn import luminance, parts, texts, titles
+from tests.analysis.made_orders import suite, two_orders, two_versions
+
+LOW, HIGH = list(range(10, 30)), list(range(40, 60))
+HOSTILE = "a\x00'\"]<script>datum.x</script>"
+
+
+def text_of(found):
+    return " ".join(to_text(order_document(found)).split())
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Benchmark `slow` is slower in random order, `calm` is not."""
+    return survey([two_orders("slow", LOW, HIGH), two_orders("calm", LOW, LOW)])
+
+
+@pytest.fixture(scope="module")
+def many():
+    """More tests than a table or a figure shows; every third differs."""
+    rng = np.random.default_rng(4)
+    return survey(
+        [
+            two_orders(
+                f"org.app.Bench{i}.run#{'x' * 60}{i}", rng.normal(10, 1, 12), rng.normal(10 + 4 * (i % 3 == 0), 1, 12)
+            )
+            for i in range(MOST_ROWS + 5)
+        ]
+    )
+
+
+def test_the_answer_comes_first_with_its_numbers_and_what_to_do(mixed):
+    document = order_document(mixed)
+    assert document.sections[0].title == "In short"
+    text = text_of(mixed)
+    assert "Order matters: 1 of 2 tests has p below α / |T| = 0.025 (Bonferroni; Holm finds 1)." in text
+    assert "slow: the random order is 154 % slower (p = 6.3e-08, case 1: red flag)." in text  # 19.5 -> 49.5; H = 29.27
+    assert "Red flag for 1 test:" in text
+    assert "What to do: draw the order anew for every run" in text
+
+
+def test_corrected_and_uncorrected_verdicts_stand_together():
+    found = survey([two_orders("a", [1, 2, 3], [4, 5, 6]), two_orders("b", [1, 2, 3], [1, 2, 3])])
+    text = text_of(found)
+    assert "No effect of order was found, which does not prove that there is none: none of 2 tests has p below" in text
+    assert "Without correction 1 would be below α = 0.05; if order never mattered, 0.1 would be expected" in text
+    assert "2 tests cannot get below α / |T| with so few runs" in text
+    assert "What to do: to be sure, keep drawing the order anew" in text
+    rows = next(
+        block for section in order_document(found).sections for block in section.blocks if hasattr(block, "rows")
+    )
+    assert [(row[0], row[2], row[3]) for row in rows.rows] == [
+        ("Bonferroni", "0", "no"), ("Holm", "0", "no"), ("none", "1", "yes"),
+    ]  # fmt: skip
+
+
+def test_undefined_numbers_come_with_their_reason():
+    text = text_of(survey([two_orders("zero", [0.0] * 3, [-1.0] * 3), two_orders("b", LOW, HIGH)]))
+    assert "undefined: the mean of the fixed order is not positive" in text
+    assert "0 (3 values are too few for an interval of 97.5 %: 7 are needed)" in text
+
+
+def test_values_without_a_unit_are_told_to_have_no_known_direction():
+    found = survey([two_orders("a", LOW, HIGH, unit="")])
+    assert "Some values have no unit: whether lower or higher ones are better" in text_of(found)
+    assert "runs (no unit)" in titles(order_charts(found)["order-medians"])
+    assert "no unit" not in text_of(survey([two_orders("a", LOW, HIGH)]))
+
+
+def test_a_test_that_differs_without_delta_says_why():
+    text = text_of(survey([two_orders("zero", [-3.0, *range(-40, -21)], HIGH)]))
+    assert "zero: Δ% is undefined (the mean of the fixed order is not positive)" in text
+
+
+def test_conclusions_that_the_order_turns_round_come_first():
+    found = survey(
+        [
+            two_versions((LOW, HIGH), (LOW, HIGH), "same"),
+            two_versions((LOW, HIGH), (HIGH, LOW), "turned"),
+            two_versions((LOW, HIGH), (LOW, LOW), "amber"),
+            two_versions((LOW[:2], HIGH[:2]), (LOW, LOW), "few"),
+        ]
+    )
+    text = text_of(found)
+    assert (
+        "From old to new: the orders lead to opposite conclusions for 1 of 4 benchmarks (red flag), only one of them "
+        "decides for 1 (amber), both say the same for 1; 1 have too few runs."
+    ) in text
+    (section,) = (section for section in order_document(found).sections if section.title == "Two versions")
+    rows = section.blocks[1].rows
+    assert [row[0] for row in rows] == ["turned", "amber", "few", "same"]
+    assert rows[0][1:4] == ("slower", "2.538", "the candidate is 154 % slower")  # 49.5 / 19.5
+    assert rows[2][-1] == "a median has no interval: too few runs"
+
+
+def test_the_weaker_tests_are_called_so_and_do_not_enter_the_verdict():
+    text = text_of(survey(suite(n=3, runs=12, fixed=0, step=1.0)))
+    assert "No benchmark was measured both in a fixed and in a random order" in text
+    assert "Weaker tests, on runs that were not in fixed order: 3 of 3 benchmarks have values" in text
+    assert "slower the later it runs" in text
+    assert "Both are weaker than the comparison of two orders" in text
+
+
+def test_what_ran_before_is_named_where_it_tells_most():
+    # x is 10 s slower just behind y, whatever its position
+    orders = ["xyz", "xzy", "yxz", "zyx", "yzx", "zxy"] * 6
+    rows = {name: [] for name in "xyz"}
+    for run, order in enumerate(orders):
+        for at, name in enumerate(order):
+            slow = name == "x" and at > 0 and order[at - 1] == "y"
+            rows[name].append((str(run), str(at), 100 + 10 * slow + 0.001 * run))
+    benchmarks = [
+        Measured(
+            name,
+            tuple(np.array([value]) for _, _, value in entries),
+            conditions={"run": tuple(e[0] for e in entries), "order_position": tuple(e[1] for e in entries)},
+        )
+        for name, entries in rows.items()
+    ]
+    text = text_of(survey(benchmarks))
+    # x is first in the runs 0, 1, 6, 7, ..., 30, 31, whose middle is 15.5, and behind y in 2, 3, ..., 32, 33: 17.5
+    assert "x: median 100.016 s as the first in its run, 110.017 s just after y (p = 7.6e-06)." in text
+    assert "nothing seen" in text
+
+
+def test_a_suite_without_any_order_says_what_to_record():
+    text = text_of(survey([Measured("a", (np.ones(1),))]))
+    assert "record which in order_type" in text
+    assert "no run has an order: the column order_type (fixed or random) is needed" in text
+    assert order_charts(survey([Measured("a", (np.ones(1),))])) == {}
+
+
+def test_failures_and_options_are_listed():
+    failure = Failure({"run": "0", "order_type": "fixed"}, "exit code 1")
+    found = survey([replace(two_orders("a", LOW, HIGH), failures=(failure,))], compat="ordersage")
+    text = text_of(found)
+    assert "exit code 1" in text
+    assert "with the ranks of the published tool, one too high" in text
+    assert "compat ordersage" in text and "alpha 0.05" in text
+
+
+def test_nothing_left_out_is_said(mixed):
+    assert "Nothing: every benchmark and every run was used." in text_of(mixed)
+
+
+def test_long_tables_are_cut_and_say_so(many):
+    document = order_document(many)
+    tables = [block for section in document.sections for block in section.blocks if hasattr(block, "rows")]
+    assert max(len(block.rows) for block in tables) == MOST_ROWS
+    assert sum("5 more are in the output of --json" in block.caption for block in tables) == 2
+    found = replace(many, left_out=tuple(LeftOut(str(i), "why") for i in range(41)))
+    assert "Left out, and why; 1 more are in the output of --json" in text_of(found)
+
+
+def test_every_figure_of_the_document_is_drawn_and_the_other_way_round(mixed):
+    for found in (mixed, survey(suite(n=3, runs=6, fixed=4, step=1.0)), survey(suite(n=3, runs=6, fixed=0, step=1.0))):
+        named = {
+            block.name
+            for section in order_document(found).sections
+            for block in section.blocks
+            if isinstance(block, Figure)
+        }
+        assert named == set(order_charts(found))
+
+
+def test_a_survey_is_plain_values(many):
+    assert json.dumps(plain(many), allow_nan=False)
+
+
+@pytest.mark.parametrize("form", figures.FORMATS)
+def test_every_figure_is_drawn_in_every_form(form):
+    for chart in order_charts(survey(suite(n=9, runs=8, fixed=6, step=0.5))).values():
+        assert len(figures.render(chart, form)) > 2000
+
+
+def test_p_values_ascend_beside_both_thresholds(mixed):
+    drawn = texts(p_values(mixed))
+    assert drawn.index("slow") < drawn.index("calm")
+    assert {"α / |T| = 0.025", "α = 0.05", "below α / |T|", "not below α", "p (Kruskal-Wallis)"} <= set(drawn)
+
+
+def test_a_single_test_has_a_single_threshold():
+    drawn = texts(p_values(survey([two_orders("a", LOW, HIGH)])))
+    assert "α = 0.05" in drawn and not any("|T| =" in text for text in drawn)
+
+
+def test_a_p_of_0_is_drawn_at_the_end_of_the_axis(mixed):
+    tests = (replace(mixed.tests[0], test=replace(mixed.tests[0].test, p=0.0)), *mixed.tests[1:])
+    drawn = texts(order_charts(replace(mixed, tests=tests))["order-p-values"])
+    assert "1e-30" in drawn
+
+
+def test_long_lists_are_cut_to_what_can_be_read_and_say_so(many):
+    charts = order_charts(many)
+    for name, said in (
+        ("order-p-values", f"the {MOST_ROWS} smallest p values of {MOST_ROWS + 5}"),
+        ("order-differences", f"the {MOST_ROWS} largest differences of {MOST_ROWS + 5}"),
+        ("order-medians", f"the {MOST_PANELS} smallest p values of {MOST_ROWS + 5}"),
+    ):
+        assert any(text.endswith(said) for text in texts(charts[name]))
+    names = [text for text in texts(charts["order-p-values"]) if text.startswith("…")]
+    assert len(names) == len(set(names)) == MOST_ROWS
+    assert max(map(len, names)) == LONGEST
+    found = survey(suite(n=MOST_PANELS + 1, runs=4, fixed=0, step=1.0))
+    cut = f"the {MOST_PANELS} smallest p values of {MOST_PANELS + 1}"
+    assert any(text.endswith(cut) for text in texts(order_charts(found)["order-positions"]))
+
+
+def test_differences_that_count_are_darker_and_carry_a_mark(mixed):
+    drawn = parts(order_charts(mixed)["order-differences"])
+    assert {"−153.85 ▲", "+0.00"} <= {part.text for part in drawn}
+    bars = [
+        part.fill
+        for part in drawn
+        if part.role == "mark" and part.fill in ("#c9d0da", "#1b2a41") and part.tag == "path"
+    ]
+    assert len({luminance(fill) for fill in bars}) == 2
+
+
+def test_every_axis_has_a_title_with_its_unit():
+    charts = order_charts(survey(suite(n=3, runs=6, fixed=4, step=1.0)))
+    assert {"runs (s)", "order"} <= set(titles(charts["order-medians"]))
+    assert {"runs (s)", "position in the run"} <= set(titles(charts["order-positions"]))
+    assert "(mean fixed − mean random) / mean fixed (%)" in titles(charts["order-differences"])
+    assert "epsilon²: share of the variation of ranks between the orders" in titles(charts["order-p-by-effect"])
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "shown"),
+    [([2e-3, 3e-3], "s", "ms"), ([2e-6, 3e-6], "s", "µs"), ([2e-9, 3e-9], "s", "ns"), ([2e-12, 3e-12], "s", "ns"),
+     ([2.0, 3.0], "s", "s"), ([0.0, 0.0], "s", "s"), ([2e-6, 3e-6], "J", "J")],
+)  # fmt: skip
+def test_short_times_are_drawn_in_a_unit_that_can_be_read(values, unit, shown):
+    found = survey([two_orders("a", values * 5, values * 5, unit=unit)])
+    assert f"runs ({shown})" in titles(order_charts(found)["order-medians"])
+
+
+def test_titles_name_version_and_application_only_where_there_are_several(mixed):
+    assert title_of(mixed.tests[0], mixed) == "slow"
+    benchmark = replace(two_versions((LOW, HIGH), (LOW, HIGH)), application="org/app")
+    found = survey([benchmark, replace(two_orders("b", LOW, HIGH, version="old"), application="org/other")])
+    assert [title_of(test, found) for test in found.tests] == [
+        "org/app: a (old)",
+        "org/app: a (new)",
+        "org/other: b (old)",
+    ]
+
+
+def test_names_from_files_are_only_text():
+    benchmarks = [two_orders(HOSTILE, LOW, HIGH, unit="<b>"), *suite(n=2, runs=5, fixed=4, step=1.0)]
+    failure = Failure({"run": "0", "order_type": "fixed", "version": HOSTILE}, HOSTILE)
+    found = survey([replace(benchmarks[0], failures=(failure,)), *benchmarks[1:]])
+    charts = order_charts(found)
+    assert "a�'\"]<script>datum.x</script>" in texts(charts["order-p-values"])
+    html = page(order_document(found), {name: figures.to_svg(chart) for name, chart in charts.items()})
+    assert "<script>datum" not in html and "\x00" not in html

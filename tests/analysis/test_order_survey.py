@@ -1,0 +1,379 @@
+"""The question of order asked of suites: made ones, degenerate ones, and a published experiment."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from analysis.measured import Failure, Measured, Sampling
+from analysis.order import after_predecessor, median_interval, position_trend, predecessors, survey
+from analysis.report import plain
+from tests.analysis.made_orders import memcached, suite, together, two_orders, two_versions
+
+PUBLISHED = {  # ordersage/paper-artifact, commit f6ab377, 20211012_21:02:01_node_stats.csv
+    "./get_hits_test.sh": {
+        "p": 8.513070207694346e-05, "h": 15.440792079207938, "delta": 5.258952170305368, "effect": 0.15596759675967618,
+        "fixed": (70154.61288051444, 69112.8680419548, 73827.2065634988),
+        "random": (67697.821102642, 66261.8554936204, 68782.7601966882), "case": 1,
+    },
+    "./cmd_set_test.sh": {
+        "p": 0.4905829155605228, "h": 0.4752475247524753, "delta": 0.2705852689586542, "effect": 0.004800480048004948,
+        "fixed": (50260.26025804675, 49753.2987846743, 50733.3508970237),
+        "random": (49952.565707049405, 49698.8221325808, 50638.5584267509), "case": 2,
+    },
+    "./cmd_get_test.sh": {
+        "p": 0.7355160397406355, "h": 0.11410693069302624, "delta": -0.24127969604198735, "effect": 0.0011525952595,
+        "fixed": (131650.577291162, 130545.655002933, 132746.553798887),
+        "random": (131338.2189585825, 130747.152956622, 132630.328755157), "case": 2,
+    },
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ordersage():
+    folder = os.environ.get("LABELER_ORDERSAGE_DIR")
+    if not folder:
+        pytest.skip("set LABELER_ORDERSAGE_DIR to the folder with the OrderSage experiment to run this test")
+    return memcached(Path(folder))
+
+
+def test_the_published_experiment_order_matters_by_one_of_three_tests(ordersage):
+    found = survey(ordersage)
+    assert found.matters is True and found.n_tests == 3
+    assert [test.benchmark for test in found.tests if test.differs] == ["./get_hits_test.sh"]
+    assert found.threshold == pytest.approx(0.05 / 3)
+    for test in found.tests:
+        published = PUBLISHED[test.benchmark]
+        assert test.test.p == pytest.approx(published["p"], rel=1e-9)
+        assert test.test.statistic == pytest.approx(published["h"], rel=1e-9)
+        assert test.test.epsilon2 == pytest.approx(published["effect"], rel=1e-9)
+        assert test.delta_percent.value == pytest.approx(published["delta"], rel=1e-9)
+    (hits,) = (test for test in found.tests if test.differs)
+    assert round(hits.delta_percent.value, 1) == 5.3
+    assert hits.change == "the random order is 5.26 % slower"
+
+
+def test_the_published_intervals_are_those_of_the_published_ranks(ordersage):
+    found = survey(ordersage, alpha=0.15, compat="ordersage")  # three tests: intervals at 95 %, as published
+    assert found.level == pytest.approx(0.95)
+    for test in found.tests:
+        published = PUBLISHED[test.benchmark]
+        assert test.fixed.median.ends == pytest.approx(published["fixed"], rel=1e-12)
+        assert test.random.median.ends == pytest.approx(published["random"], rel=1e-12)
+        assert test.case == published["case"]
+
+
+def test_the_published_red_flag_comes_from_ranks_that_are_one_too_high(ordersage):
+    exact = {test.benchmark: test.case for test in survey(ordersage, alpha=0.15).tests}
+    assert exact == {"./get_hits_test.sh": 3, "./cmd_set_test.sh": 2, "./cmd_get_test.sh": 2}
+
+
+def test_in_the_published_experiment_what_ran_before_matters_too(ordersage):
+    found = survey(ordersage)
+    hits = next(one for one in found.positions if one.benchmark == "./get_hits_test.sh")
+    runs = next(one for one in ordersage if one.name == hits.benchmark).where(order_type="random")
+    values = [float(run[0]) for run in runs.runs]
+    expected = stats.kendalltau(list(map(float, runs.of("order_position"))), values)
+    assert (hits.trend.p, hits.trend.statistic) == pytest.approx((expected.pvalue, expected.statistic))
+    assert [(group.before, group.n) for group in hits.groups] == [
+        ("", 24), ("./cmd_get_test.sh", 17), ("./cmd_set_test.sh", 9),
+    ]  # fmt: skip
+    assert hits.after.p < found.position_threshold and found.position_matters
+
+
+def test_every_value_of_a_survey_can_be_json(ordersage):
+    assert json.loads(json.dumps(plain(survey(ordersage)), allow_nan=False))["n_tests"] == 3
+
+
+def test_a_benchmark_that_order_slows_is_found_and_another_is_not():
+    found = survey([two_orders("slow", range(10, 20), range(30, 40)), two_orders("calm", range(10), range(10))])
+    slow, calm = found.tests
+    assert slow.differs and slow.differs_holm and slow.differs_uncorrected and slow.case == 1
+    assert slow.test.p == pytest.approx(stats.kruskal(range(10, 20), range(30, 40)).pvalue)
+    assert slow.delta_percent.value == pytest.approx((14.5 - 34.5) / 14.5 * 100)
+    assert slow.change == "the random order is 138 % slower"
+    assert not calm.differs and calm.case == 2 and calm.change == "no change"
+    assert slow.p_bonferroni == pytest.approx(2 * slow.test.p)
+    assert slow.fixed.median == median_interval(range(10, 20), 0.975)
+    assert found.matters and found.n_tests == 2 and found.level == pytest.approx(0.975)
+
+
+def test_corrected_and_uncorrected_verdicts_can_differ():
+    # without ties three against three runs give p = 0.0495 at least: below 0.05, not below 0.05 / 2
+    found = survey([two_orders("a", [1, 2, 3], [4, 5, 6]), two_orders("b", [1, 2, 3], [1, 2, 3])])
+    assert found.matters is False and found.matters_uncorrected is True
+    assert [test.smallest_p >= found.threshold for test in found.tests] == [True, True]
+
+
+def test_all_equal_gives_p_1_and_intervals_of_zero_width():
+    (test,) = survey([two_orders("a", [2.0] * 8, [2.0] * 8)]).tests
+    assert test.test.p == 1 and test.test.epsilon2 == 0 and test.test.reason == "no variation"
+    assert test.fixed.median.ends == (2, 2, 2) and test.case == 2
+    assert test.delta_percent.value == 0 and test.change == "no change"
+
+
+def test_a_mean_of_0_leaves_delta_undefined_with_its_reason():
+    (test,) = survey([two_orders("a", [0.0, 0.0], [1.0, 2.0])]).tests
+    assert test.delta_percent.value is None and "not positive" in test.delta_percent.reason
+    assert test.change is None and test.fixed.variation.value is None and test.case is None
+
+
+def test_a_run_of_several_iterations_is_one_value_behind_its_warm_up():
+    runs = (np.array([9.0, 1, 2, 6]), np.array([9.0, 4, 4, 4]))
+    benchmark = Measured("a", runs, conditions={"order_type": ("fixed", "random")})
+    (test,) = survey([benchmark], sampling=Sampling(1, "median")).tests
+    assert (test.fixed.values, test.random.values) == ((2.0,), (4.0,))
+
+
+def test_a_warm_up_longer_than_a_run_leaves_the_benchmark_out():
+    found = survey([two_orders("a", [1, 2], [3, 4])], sampling=Sampling(warmup=5))
+    assert found.tests == () and "warm-up" in found.left_out[0].reason
+
+
+def conditions_of(n=4, **known):
+    return Measured("a", (np.ones(1),) * n, conditions={name: tuple(map(str, row)) for name, row in known.items()})
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "reason"),
+    [
+        (conditions_of(), "no run has an order: the column order_type"),
+        (conditions_of(order_type=["fixed"] * 4), "all runs are in fixed order: runs with order_type = random"),
+        (conditions_of(order_type=["random"] * 4), "all runs are in random order: runs with order_type = fixed"),
+        (conditions_of(order_position=[3] * 4), "the position is the same in all runs; order_type"),
+        (conditions_of(order_position=["first", "nan", "", "2"]), "fewer than 3 runs of known position; order_type"),
+    ],
+)
+def test_a_benchmark_without_a_usable_order_is_left_out_with_what_is_needed(benchmark, reason):
+    found = survey([benchmark])
+    assert found.tests == () and found.positions == ()
+    assert found.left_out[0].name == "a" and found.left_out[0].reason.startswith(reason)
+    assert (found.matters, found.matters_uncorrected, found.threshold, found.level) == (None,) * 4
+    assert (found.n_position_tests, found.position_threshold, found.position_matters) == (0, None, None)
+
+
+def test_order_types_of_other_names_are_told():
+    found = survey([conditions_of(6, order_type=["fixed", "fixed", "random", "random", "sorted", "sorted"])])
+    assert found.n_tests == 1
+    assert [row.reason for row in found.left_out] == ["2 runs of order_type sorted: neither fixed nor random"]
+
+
+def test_an_empty_suite_has_no_answer():
+    assert survey([]).matters is None
+
+
+def test_a_failed_fixed_run_enters_no_test():
+    failure = Failure({"run": "0", "order_type": "fixed"})
+    a, b = two_orders("a", [99, 1, 2, 3], [1, 2, 3, 4]), two_orders("b", [1, 2, 3], [1, 2, 3])
+    found = survey([a, replace(b, failures=(failure,))])
+    assert found.tests[0].fixed.values == (1.0, 2.0, 3.0)
+    assert found.dropped[0].n_values == 2
+
+
+def test_progress_is_told_for_each_benchmark():
+    told = []
+    survey([two_orders(name, [1, 2], [3, 4]) for name in "abc"], advance=lambda done, total: told.append((done, total)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_wrong_arguments_are_refused_by_name():
+    benchmarks = [two_orders("a", [1, 2], [3, 4], version="old"), two_orders("a", [1, 2], [3, 4], version="new")]
+    for alpha in (0, 1):
+        with pytest.raises(ValueError, match=f"alpha must be within .* got {alpha}"):
+            survey(benchmarks, alpha=alpha)
+    with pytest.raises(ValueError, match="compat must be one of ordersage, or None, got 'x'"):
+        survey(benchmarks, compat="x")
+    with pytest.raises(ValueError, match=r"baseline must be one of the versions \(old, new\), got 'x'"):
+        survey(benchmarks, baseline="x")
+    with pytest.raises(ValueError, match=r"candidate must be one of the versions \(none\), got 'x'"):
+        survey([conditions_of()], candidate="x")
+    with pytest.raises(ValueError, match="candidate must be another version than baseline, got 'old'"):
+        survey(benchmarks, baseline="old", candidate="old")
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=20)
+def test_the_answer_does_not_depend_on_the_order_of_benchmarks_or_on_the_unit(seed):
+    rng = np.random.default_rng(seed)
+    benchmarks = [two_orders(name, rng.normal(10, 1, 9), rng.normal(11, 1, 9)) for name in "abc"]
+    one = {test.benchmark: test for test in survey(benchmarks).tests}
+    scaled = [replace(b, runs=tuple(run * 8 for run in b.runs)) for b in reversed(benchmarks)]
+    for test in survey(scaled).tests:
+        same = one[test.benchmark]
+        assert (test.test, test.p_holm, test.case) == (same.test, same.p_holm, same.case)
+        assert test.delta_percent.value == pytest.approx(same.delta_percent.value)
+
+
+def test_without_an_effect_of_order_a_false_alarm_is_no_more_frequent_than_alpha():
+    rng = np.random.default_rng(11)
+    n = 400
+    alarms = sum(
+        survey([two_orders(name, *rng.lognormal(size=(2, 12))) for name in "abcd"], alpha=0.1).matters for _ in range(n)
+    )
+    assert alarms / n <= 0.1 + 4 * np.sqrt(0.1 * 0.9 / n)
+
+
+LOW, HIGH = list(range(10, 30)), list(range(40, 60))
+MIXED = [10, 59, *range(25, 43)]  # as wide as both, its median in between
+
+
+@pytest.mark.parametrize(
+    ("fixed", "random", "said"),
+    [
+        ((LOW, HIGH), (HIGH, LOW), ("slower", "faster", "red flag")),
+        ((LOW, HIGH), (LOW, LOW), ("slower", "undecided", "amber")),
+        ((LOW, LOW), (HIGH, LOW), ("undecided", "faster", "amber")),
+        ((LOW, HIGH), (LOW, HIGH), ("slower", "slower", "same")),
+        ((LOW, MIXED), (MIXED, LOW), ("slower", "faster", "red flag")),
+        ((LOW[:3], HIGH[:3]), (LOW, HIGH), (None, "slower", None)),
+    ],
+)
+def test_conclusions_of_both_orders_side_by_side(fixed, random, said):
+    benchmark = two_versions(fixed, random)
+    found = survey([benchmark])
+    (row,) = found.conclusions
+    assert (row.fixed, row.random, row.flag) == said
+    assert (row.baseline, row.candidate) == ("old", "new")
+    assert (row.reason is None) == (row.flag is not None)
+    assert row.ratio_fixed.value == pytest.approx(np.median(fixed[1]) / np.median(fixed[0]))
+    assert found.n_tests == 2 and [test.version for test in found.tests] == ["old", "new"]
+
+
+def test_named_versions_turn_the_ratio_round():
+    benchmark = two_versions((LOW, HIGH), (LOW, HIGH))
+    (row,) = survey([benchmark], baseline="new").conclusions
+    assert (row.baseline, row.candidate, row.fixed) == ("new", "old", "faster")
+    assert row.change_fixed == "the candidate is 60.6 % faster"  # 19.5 / 49.5 = 0.394
+    (row,) = survey([benchmark], candidate="old").conclusions
+    assert (row.baseline, row.candidate) == ("new", "old")
+
+
+def test_a_baseline_of_median_0_has_no_ratio_but_a_conclusion():
+    benchmark = two_versions(([0.0] * 20, HIGH), ([0.0] * 20, HIGH))
+    (row,) = survey([benchmark]).conclusions
+    assert row.ratio_fixed.reason == "the median of the baseline is not positive"
+    assert row.change_fixed is None and row.flag == "same"
+
+
+def test_ratios_that_are_no_numbers_say_why():
+    (row,) = survey([two_versions((LOW, [-5.0] * 20), ([5e-324] * 20, [1e308] * 20))]).conclusions
+    assert row.ratio_fixed.reason == "the median of the candidate is negative"
+    assert row.ratio_random.reason == "the ratio is beyond the largest number"
+    assert row.change_random is None and row.flag == "red flag"
+
+
+def test_contexts_are_never_in_one_sample():
+    a, b = two_orders("a", LOW, LOW), two_orders("a", HIGH, HIGH)
+    both = together([a, b])
+    contexts = ("node1",) * len(a.runs) + ("node2",) * len(b.runs)
+    found = survey([replace(both, conditions={**both.conditions, "context": contexts})])
+    assert [test.benchmark for test in found.tests] == ["a @ node1", "a @ node2"]
+    assert [len(test.fixed.values) for test in found.tests] == [20, 20]
+
+
+def test_of_three_versions_two_must_be_named_and_only_these_are_tested():
+    parts = [two_orders("a", LOW, HIGH, version=version) for version in ("one", "two", "three")]
+    found = survey([together(parts)])
+    assert found.conclusions == () and found.n_tests == 3
+    assert found.left_out[0].reason == "there are 3 versions (one, two, three): name a baseline and a candidate"
+    found = survey([together(parts)], baseline="three", candidate="one")
+    assert found.n_tests == 2 and len(found.conclusions) == 1
+    assert [row.reason for row in found.left_out] == ["40 runs of other versions than one and three"]
+
+
+def test_a_version_in_one_order_only_is_left_out_by_name():
+    parts = [two_orders("a", LOW, HIGH, version="old"), two_orders("a", LOW, [], version="new")]
+    found = survey([together(parts)])
+    assert found.n_tests == 1 and found.conclusions == ()
+    assert found.left_out[0].name == "a (new)" and "all runs are in fixed order" in found.left_out[0].reason
+
+
+def test_a_benchmark_of_neither_version_is_left_out():
+    found = survey([two_versions((LOW, HIGH), (LOW, HIGH)), two_orders("b", LOW, HIGH)])
+    assert [(row.name, row.reason) for row in found.left_out] == [("b", "40 runs of other versions than the two")]
+
+
+def test_a_trend_by_hand():
+    # of six pairs five agree and one does not: tau = 4/6; exact p = 2 * 4/24
+    found = position_trend([0, 1, 2, 3], [1, 3, 2, 4])
+    assert (found.statistic, found.p) == pytest.approx((4 / 6, 8 / 24))
+
+
+def test_a_trend_says_why_it_cannot_be_tested():
+    assert position_trend([], []).reason == "fewer than 3 runs of known position"
+    assert position_trend([2, 2, 2], [1, 2, 3]).reason == "the position is the same in all runs"
+    assert position_trend([1, 2, 3], [7, 7, 7]).p == 1
+    with pytest.raises(ValueError, match=r"positions must be one a value, got shapes \(2,\) and \(3,\)"):
+        position_trend([1, 2], [1, 2, 3])
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), min_size=3, max_size=20))
+def test_a_trend_turns_round_with_the_values(pairs):
+    at, values = zip(*pairs, strict=True)
+    one, other = position_trend(at, values), position_trend(at, [-value for value in values])
+    assert one.reason == other.reason
+    if one.p is not None:
+        assert other.statistic == pytest.approx(-one.statistic) and other.p == pytest.approx(one.p)
+
+
+def test_predecessors_by_hand():
+    found = after_predecessor(["a", "a", "b", "b", "c"], [1.0, 2, 3, 4, 9])  # c stands before one run only
+    expected = stats.kruskal([1, 2], [3, 4])
+    assert (found.p, found.n) == (pytest.approx(expected.pvalue), 4)
+    assert after_predecessor(["a", "a", "b"], [1, 2, 3]).reason == (
+        "fewer than two benchmarks ran before it in at least 2 runs"
+    )
+    with pytest.raises(ValueError, match="before must be one a value, got 1 for 2 values"):
+        after_predecessor(["a"], [1, 2])
+
+
+def test_the_benchmark_before_is_the_one_at_the_next_lower_position_of_the_same_run():
+    def placed(name, runs, positions, failures=()):
+        conditions = {"run": runs, "order_position": positions}
+        return Measured(name, (np.ones(1),) * len(runs), conditions=conditions, failures=failures)
+
+    failure = Failure({"run": "2", "order_position": "5"})
+    a = placed("a", ("1", "2", "3", ""), ("0", "10", "1", "2"))
+    b = placed("b", ("1", "2", "3"), ("10", "0", "?"), (failure,))
+    c = placed("c", ("1", "2", "3"), ("10", "20", "2"))
+    assert predecessors([a, b, c]) == [["", "b", "", None], ["a", "", None], ["a", "a", "a"]]
+    assert predecessors([a, b, c, placed("d", ("1",), ("11",))])[3] == ["b, c"]
+
+
+def test_only_random_runs_are_looked_at_by_position():
+    found = survey(suite(n=4, runs=12, fixed=3, step=1.0))
+    assert found.n_tests == 4 and all(len(one.values) == 12 for one in found.positions)
+    assert found.position_matters
+    for one in found.positions:
+        assert one.change == "slower the later it runs"
+        assert one.trend_bonferroni == pytest.approx(min(1, found.n_position_tests * one.trend.p))
+        assert sum(group.n for group in one.groups) <= 12
+    assert survey(suite(n=4, runs=12, fixed=0, step=-1.0)).positions[0].change == "faster the later it runs"
+
+
+def test_positions_alone_give_the_weaker_tests_and_no_verdict():
+    found = survey(suite(n=3, runs=10, fixed=0, step=0.0))
+    assert found.tests == () and found.matters is None and found.left_out == ()
+    assert found.n_position_tests == 6 and found.position_matters is False
+
+
+def test_the_benchmarks_before_are_those_of_a_sorted_table():
+    benchmarks = suite(n=30, runs=5, fixed=0, step=0.0)
+    rows = pd.DataFrame(
+        [
+            (b.name, run, int(at))
+            for b in benchmarks
+            for run, at in zip(b.of("run"), b.of("order_position"), strict=True)
+        ],
+        columns=["name", "run", "at"],
+    ).sort_values(["run", "at"])
+    expected = rows.assign(before=rows.groupby("run")["name"].shift().fillna("")).set_index(["name", "run"])["before"]
+    for benchmark, before in zip(benchmarks, predecessors(benchmarks), strict=True):
+        assert before == [expected[benchmark.name, run] for run in benchmark.of("run")]

@@ -1,0 +1,236 @@
+"""Any document in every form: what a terminal shows, and that nothing of a name breaks what stands around it."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.report import (
+    Bullets,
+    Document,
+    Figure,
+    Paragraph,
+    Section,
+    Table,
+    markdown,
+    page,
+    to_text,
+)
+from analysis.report._document import table
+from analysis.report._text import WIDTH
+from tests.analysis.test_report_degenerate import Page, markdown_tables
+from tests.analysis.test_report_hostile import NAMES
+
+names = st.one_of(st.sampled_from(sorted(NAMES.values())), st.text(max_size=30))
+
+
+def document(*blocks, title="Title", lead="Lead.", interim="", heading="Part"):
+    return Document(title, lead, interim, (Section(heading, tuple(blocks)),), kind="spread")
+
+
+def shown(*blocks):
+    """The lines below the heading."""
+    return to_text(document(*blocks)).split("\n")[7:-1]
+
+
+def everywhere(name):
+    """A document with a name in every place."""
+    blocks = (
+        *(Paragraph(name, role) for role in ("text", "note", "warning")), Bullets((name, "b")), Figure("f", name),
+        table(name, [name, "n"], [[name, 1], ["row", 2]], numeric=[1]),
+    )  # fmt: skip
+    return document(*blocks, title=name, lead=name, interim=name, heading=name)
+
+
+# --- a terminal
+
+
+def test_a_document_is_shown_in_this_order():
+    blocks = (
+        Paragraph("Text."), Bullets(("one", "two")), Figure("coverage", "never shown"),
+        table("Caption", ["name", "n"], [["a", 1], ["bcdef", 20]], numeric=[1]), Paragraph("End.", "note"),
+    )  # fmt: skip
+    assert (
+        to_text(document(*blocks, interim="Interim"))
+        == """\
+Title
+
+Lead.
+
+Interim
+
+Part
+----
+
+Text.
+
+- one
+- two
+
+Caption
+name    n
+a       1
+bcdef  20
+
+End.
+"""
+    )
+
+
+def test_running_text_is_wrapped_and_lists_hang():
+    lines = shown(Paragraph("word " * 60), Bullets(("item " * 30,)))
+    assert max(map(len, lines)) <= WIDTH
+    assert " ".join(" ".join(lines).split()) == ("word " * 60 + "- " + "item " * 30).strip()
+    assert [line[:2] for line in lines if "item" in line] == ["- ", "  "]
+
+
+def test_paths_and_options_are_not_broken_across_lines():
+    path = "--some-long-option=" + "x" * 150
+    assert path in shown(Paragraph(f"Use {path} here."))
+
+
+def test_a_table_without_a_caption_has_no_empty_line():
+    assert shown(table("", ["a"], [["b"]])) == ["a", "b"]
+
+
+def test_a_table_without_rows_is_its_header():
+    assert shown(table("Caption", ["a", "b"], [])) == ["Caption", "a  b"]
+
+
+def test_nothing_in_a_section_leaves_its_heading():
+    assert to_text(document(Bullets(()), Paragraph(""))) == "Title\n\nLead.\n\nPart\n----\n"
+    assert to_text(Document("T", "", "")) == "T\n"
+
+
+def test_missing_cells_are_dashes_and_stay_in_their_columns():
+    assert shown(table("", ["x", "yy", "z"], [[None, 1, "b"], ["aaa", None, None]], numeric=[1])) == [
+        "x    yy  z", "–     1  b", "aaa   –  –",
+    ]  # fmt: skip
+
+
+def test_control_characters_cannot_reach_the_terminal():
+    text = to_text(everywhere("\x1b[31mred\x1b[0m\x00\x07\x9b2J\u202ereversed\r\nnext\tcell\ud800"))
+    assert all(letter == "\n" or letter.isprintable() for letter in text)
+    assert "[31mred [0m 2J reversed next cell" in text
+    text.encode()
+
+
+@pytest.mark.parametrize("length", [WIDTH - 1, WIDTH, WIDTH + 1, 10_000])
+def test_a_cell_is_at_most_a_line_and_keeps_both_ends(length):
+    name = "start" + "x" * (length - 8) + "end"
+    (_, row) = shown(table("", ["name", "n"], [[name, 1]], numeric=[1]))
+    cell = row.removesuffix("  1").rstrip()
+    assert len(cell) <= WIDTH
+    assert cell.startswith("start")
+    assert cell.endswith("end")
+    assert ("…" in cell) == (length > WIDTH)
+
+
+def test_a_wide_table_keeps_all_its_columns_on_one_line_each():
+    header = [f"column {number}" for number in range(40)]
+    lines = shown(table("", header, [range(40)]))
+    assert len(lines) == 2
+    assert re.split(r"\s{2,}", lines[0]) == header
+    assert lines[1].split() == [str(number) for number in range(40)]
+
+
+@given(st.lists(st.lists(names, min_size=3, max_size=3), min_size=1, max_size=5))
+def test_columns_begin_at_the_same_place_in_every_row_whatever_the_names(rows):
+    numbered = [[*row[:2], str(number), row[2]] for number, row in enumerate(rows)]
+    lines = shown(table("", ["a", "b", "number", "c"], numbered, numeric=[2]))
+    assert len(lines) == len(rows) + 1
+    end = lines[0].index("number") + len("number")
+    assert [line[:end].split()[-1] for line in lines[1:]] == [str(number) for number in range(len(rows))]
+    assert all(line[:end] == line[:end].rstrip() and not line.endswith(" ") for line in lines)
+
+
+@given(names)
+def test_a_name_adds_no_line_and_no_sign_that_is_not_printable(name):
+    text = to_text(everywhere(name))
+    assert all(letter == "\n" or letter.isprintable() for letter in text)
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    assert "\n\n\n" not in text
+
+
+def test_a_row_of_another_length_is_refused():
+    with pytest.raises(ValueError, match="zip"):
+        to_text(document(Table("", ("a", "b"), (("only one",),))))
+
+
+# --- a page and Markdown, of any document
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_a_page_of_any_document_shows_every_name_as_text(kind):
+    name = NAMES[kind]
+    found = Page(page(everywhere(name), {"f": "<svg><title>drawn</title></svg>"}))
+    assert found.wrong == []
+    assert not found.tags.keys() & {"script", "img", "b", "a", "iframe", "object", "link"}
+    assert not [name for name, _ in found.attributes if name.startswith("on") or name in ("href", "src")]
+    assert found.tags["svg"] == found.tags["table"] == found.tags["ul"] == 1
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_markdown_of_any_document_keeps_its_table_whatever_the_names(kind):
+    text = markdown(everywhere(NAMES[kind]))
+    ((header, rule, *rows),) = markdown_tables(text)
+    assert [len(cells) for cells in (header, rule, *rows)] == [2] * 4
+    assert [cell.strip() for cell in rule] == ["---", "---:"]
+    assert [row[1].strip() for row in rows] == ["1", "2"]
+    assert len(re.findall(r"^#+ ", text, re.MULTILINE)) == 2
+
+
+def test_a_figure_that_was_not_drawn_is_left_out_of_a_page():
+    of_one = document(Figure("f", "a caption"))
+    assert "a caption" in page(of_one, {"f": "<svg></svg>"})
+    assert "a caption" not in page(of_one, {})
+
+
+def test_a_page_and_markdown_say_what_the_document_says():
+    of_all = document(
+        Paragraph("Text."), Paragraph("Small.", "note"), Paragraph("Take care.", "warning"), Bullets(("one", "two")),
+        Figure("coverage", "Drawn"), table("Caption", ["name", "n"], [["a", 1]], numeric=[1]), interim="Not the end",
+    )  # fmt: skip
+    assert (
+        markdown(of_all)
+        == """\
+# Title
+
+Lead.
+
+**Not the end**
+
+## Part
+
+Text.
+
+*Small.*
+
+**Take care.**
+
+- one
+- two
+
+![Drawn](figures/coverage.svg)
+
+Caption
+
+| name | n |
+| --- | ---: |
+| a | 1 |
+"""
+    )
+    html = page(of_all, {"coverage": "<svg></svg>"})
+    assert "<title>Title: spread</title>" in html
+    assert '<p class="note">Small.</p>' in html
+    assert "<strong>Take care.</strong>" in html
+    assert '<td class="n">1</td>' in html
+    assert Page(html).text.endswith("Text. Small. Take care. one two Drawn Caption name n a 1")
+
+
+def test_the_renderers_agree_on_a_document_with_nothing_in_it():
+    nothing = Document("T", "", "")
+    assert (to_text(nothing), markdown(nothing)) == ("T\n", "# T\n")
+    assert Page(page(nothing, {})).text == "T: agreement report T"

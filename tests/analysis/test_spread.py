@@ -1,0 +1,307 @@
+"""How far runs are apart, and what that makes of a suite."""
+
+import gzip
+import json
+from itertools import combinations
+from math import inf, nan
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.intervals import Estimate, wilson
+from analysis.measured import Failure, LeftOut, Measured, Sampling
+from analysis.report import plain
+from analysis.spread import BUCKETS, bucket, cv, max_spread, survey, variability
+
+positive = st.lists(st.floats(0.1, 1000), min_size=2, max_size=9)
+
+
+def benchmark(*values, name="b", **more):
+    """A benchmark whose runs have one iteration each."""
+    return Measured(name, tuple(np.array([float(value)]) for value in values), **more)
+
+
+def brute(values, per):
+    spreads = [(max(some) - min(some)) / np.mean(some) for some in combinations(values, per)]
+    return np.mean(spreads)
+
+
+def test_max_spread_is_the_range_over_the_mean():
+    # (12 - 8) / ((8 + 10 + 12) / 3) = 4 / 10
+    assert max_spread([8, 12, 10]).value == pytest.approx(0.4)
+
+
+def test_max_spread_per_two_of_three_runs_worked_by_hand():
+    # pairs (8, 10), (8, 12), (10, 12): 2/9, 4/10, 2/11; their mean
+    assert max_spread([8, 12, 10], per=2).value == pytest.approx((2 / 9 + 4 / 10 + 2 / 11) / 3)
+
+
+@settings(max_examples=40)
+@given(positive, st.integers(2, 6))
+def test_max_spread_per_choice_is_the_average_over_all_choices(values, per):
+    if per <= len(values):
+        assert max_spread(values, per=per).value == pytest.approx(brute(values, per), rel=1e-9, abs=1e-12)
+    else:
+        assert max_spread(values, per=per) == Estimate(None, reason=f"fewer than {per} runs ({len(values)})")
+
+
+@settings(max_examples=40)
+@given(positive, st.randoms(), st.floats(1e-3, 1e3))
+def test_max_spread_depends_on_neither_order_nor_unit(values, random, factor):
+    shuffled = [factor * value for value in random.sample(values, len(values))]
+    assert max_spread(shuffled).value == pytest.approx(max_spread(values).value, rel=1e-9, abs=1e-12)
+
+
+def test_max_spread_of_more_choices_than_can_be_enumerated_is_the_average_range_over_the_mean():
+    x = np.random.default_rng(3).lognormal(0, 0.05, 40)  # C(40, 5) = 658 008 choices
+    found = max_spread(x, per=5)
+    assert "too many choices" in found.reason
+    average = np.mean([np.ptp(np.random.default_rng(seed).choice(x, 5, replace=False)) for seed in range(4000)])
+    assert found.value == pytest.approx(average / x.mean(), rel=0.03)  # Monte Carlo: se about 0.6 %
+    # and it hardly differs from the average of ratios that it stands for
+    ratios = [max_spread(np.random.default_rng(seed).choice(x, 5, replace=False)).value for seed in range(4000)]
+    assert found.value == pytest.approx(np.mean(ratios), rel=0.03)
+
+
+def test_max_spread_grows_with_the_number_of_runs():
+    x = np.random.default_rng(1).normal(100, 5, 10)
+    spreads = [max_spread(x, per=per).value for per in range(2, 11)]
+    assert spreads == sorted(spreads)
+    assert spreads[-1] == pytest.approx(max_spread(x).value)
+
+
+@pytest.mark.parametrize(
+    ("values", "per", "reason"),
+    [
+        ([], None, "fewer than two runs (0)"),
+        ([5.0], None, "fewer than two runs (1)"),
+        ([5.0], 2, "fewer than two runs (1)"),
+        ([0.0, 0.0], None, "the mean of the runs is not positive"),
+        ([-1.0, 0.5], None, "the mean of the runs is not positive"),
+        ([1.0, 2.0], 3, "fewer than 3 runs (2)"),
+        ([-1.0, 0.5, 9.0], 2, "the mean of 2 of the runs is not positive"),
+    ],
+)
+def test_max_spread_says_why_it_is_undefined(values, per, reason):
+    assert max_spread(values, per=per) == Estimate(None, reason=reason)
+
+
+def test_runs_that_are_all_equal_have_no_spread_and_no_variation():
+    assert max_spread([0.1, 0.1, 0.1]).value == 0
+    assert max_spread([0.1, 0.1, 0.1], per=2).value == 0
+    assert cv([0.1, 0.1, 0.1]).value == 0
+    assert bucket(0.0) == "up to 5 %"
+
+
+def test_huge_and_tiny_runs_do_not_overflow():
+    assert max_spread([1.6e308, 1.7e308]).value == pytest.approx(0.1 / 1.65)
+    assert max_spread([1e-300, 3e-300]).value == pytest.approx(1)
+
+
+@settings(max_examples=40)
+@given(positive)
+def test_the_variation_is_that_of_pandas(values):
+    assert cv(values).value == pytest.approx(pd.Series(values).std() / np.mean(values), rel=1e-6, abs=1e-9)
+
+
+def test_the_variation_is_undefined_where_the_spread_is():
+    assert cv([1.0]) == Estimate(None, reason="fewer than two runs (1)")
+    assert cv([-1.0, 1.0]) == Estimate(None, reason="the mean of the runs is not positive")
+
+
+def test_a_spread_on_a_border_is_in_the_lower_bucket():
+    assert [bucket(spread) for spread in (0.05, 0.1, 0.25, 0.5, 7)] == list(BUCKETS)
+    assert [bucket(np.nextafter(spread, 1)) for spread in (0.05, 0.1, 0.25, 0.5)] == list(BUCKETS)[1:]
+
+
+def test_runs_that_are_exactly_a_tenth_apart_are_in_the_second_bucket():
+    for factor in (1, 2.0**-40, 2.0**1016):
+        assert bucket(max_spread([95 * factor, 105 * factor]).value) == bucket(10 / 100)
+
+
+def test_variability_is_twice_the_largest_but_for_the_widest_twentieth():
+    # n = 20: floor(19) = 19, the second largest; n = 19: floor(18.05) = 18, also the second largest
+    spreads = np.arange(1, 21) / 100
+    assert variability(spreads[::-1]).value == pytest.approx(2 * 0.19)
+    assert variability(spreads[:19]).value == pytest.approx(2 * 0.18)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.floats(0, 10), min_size=2, max_size=60))
+def test_variability_is_the_order_statistic_that_its_definition_names(spreads):
+    kept = [spread for i, spread in enumerate(sorted(spreads), start=1) if i <= len(spreads) * 19 / 20]
+    assert variability(spreads).value == 2 * max(kept)
+
+
+def test_variability_of_fewer_than_two_spreads_is_undefined():
+    assert variability([0.1]) == Estimate(None, reason="fewer than two spreads (1)")
+    assert variability([], resamples=9, rng=np.random.default_rng(1)).value is None
+
+
+def test_variability_has_an_interval_from_resampled_benchmarks():
+    spreads = np.random.default_rng(2).exponential(0.05, 200)
+    found = variability(spreads, resamples=400, rng=np.random.default_rng(1))
+    assert found.value == variability(spreads).value
+    assert found.low < found.value < found.high
+    drawn = np.random.default_rng(5).choice(spreads, (400, 200))
+    low, high = np.quantile(2 * np.sort(drawn)[:, 189], [0.025, 0.975])
+    assert (found.low, found.high) == pytest.approx((low, high), rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: max_spread([1, 2, 3], per=1), "per must be at least 2, got 1"),
+        (lambda: max_spread([1, nan]), "values must be a series of finite numbers"),
+        (lambda: cv([[1.0]]), "values must be a series of finite numbers"),
+        (lambda: bucket(-0.1), "spread must be at least 0, got -0.1"),
+        (lambda: bucket(nan), "spread must be at least 0, got nan"),
+        (lambda: variability([0.1, -0.1]), "max_spreads must be a series of finite shares"),
+        (lambda: variability([0.1, inf]), "max_spreads must be a series of finite shares"),
+        (lambda: variability([0.1, 0.2], resamples=5), "rng is needed for resamples = 5"),
+        (lambda: survey([], per=1), "per must be at least 2, got 1"),
+        (lambda: survey([], alpha=1), r"alpha must be within \(0, 1\), got 1"),
+        (lambda: survey([], resamples=-1), "resamples must be at least 0, got -1"),
+        (lambda: survey([benchmark(1, 2)], baseline="old"), "baseline = 'old'.* need runs with the condition altered"),
+        (lambda: survey([benchmark(1, 2)], v=0.1), "v = 0.1: these need runs with the condition altered"),
+    ],
+)
+def test_arguments_that_cannot_be_meant_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_survey_puts_benchmarks_in_buckets():
+    # spreads 4/100, 30/100 and 200/200; medians .3 of all, .17 of a, 1 of c
+    found = survey(
+        [
+            benchmark(98, 102, name="one", application="a"),
+            benchmark(85, 115, name="two", application="a"),
+            benchmark(100, 300, name="three", application="c"),
+        ]
+    )
+    assert [one.bucket for one in found.spreads] == ["up to 5 %", "25 to 50 %", "above 50 %"]
+    assert list(found.overall.counts.values()) == [1, 0, 0, 1, 1]
+    assert [(row.application, row.n) for row in found.applications] == [("a", 2), ("c", 1)]
+    assert found.overall.median == pytest.approx(0.3)
+    assert found.applications[0].median == pytest.approx(0.17)
+    assert found.overall.shares["up to 5 %"] == wilson(1, 3)
+    assert found.v.value == pytest.approx(2 * 0.3)  # floor(2.85) = 2
+    assert found.spreads[0].values == (98.0, 102.0)
+    assert (found.score, found.left_out) == (None, ())
+
+
+def test_a_survey_leaves_out_benchmarks_that_lack_runs_but_lists_them():
+    lacking = benchmark(1, 2, name="lacks", application="a", failures=(Failure({}, "crashed"),))
+    found = survey(
+        [benchmark(1, 1, 1, name="has", application="a"), lacking, benchmark(5, name="one", application="c")]
+    )
+    assert found.overall.n == 1
+    assert found.left_out == (
+        LeftOut("lacks", "2 of 3 runs; 1 failed"),
+        LeftOut("one", "fewer than two runs (1)"),
+    )
+    assert found.spreads[1].max_spread.value == pytest.approx(2 / 3)  # kept, though in no bucket
+    assert found.spreads[1].bucket is None
+    assert found.applications[1].median is None
+
+
+def test_with_per_benchmarks_of_different_numbers_of_runs_stand_side_by_side():
+    three, two = benchmark(8, 12, 10, name="three"), benchmark(8, 10, name="two")
+    found = survey([three, two, benchmark(1, name="one")], per=2)
+    assert [one.judged for one in found.spreads[:2]] == pytest.approx([brute([8, 12, 10], 2), 2 / 9])
+    assert found.per == 2
+    assert found.overall.n_runs == (2, 3)
+    assert found.left_out == (LeftOut("one", "fewer than two runs (1)"),)
+    assert survey([three, two]).left_out == (LeftOut("two", "2 of 3 runs"),)
+
+
+def test_the_spread_over_five_runs_stands_beside_that_over_all():
+    values = [10.0, 11.0, 12.0, 10.5, 13.0, 10.2]
+    found = survey([benchmark(*values)]).spreads[0]
+    assert found.per_spread.value == pytest.approx(brute(values, 5))
+    assert found.judged == found.max_spread.value
+
+
+def test_versions_and_contexts_are_no_spread():
+    runs = benchmark(
+        1, 1, 5, 5, name="b", conditions={"version": ("old", "old", "new", "new"), "context": ("x", "x", "x", "x")},
+        failures=(Failure({"version": "new"}), Failure({"version": "old"}), Failure({})),
+    )  # fmt: skip
+    found = survey([runs]).spreads
+    assert [(one.name, one.benchmark, one.max_spread.value, one.n_failed) for one in found] == [
+        ("b @ old", "b", 0.0, 2),
+        ("b @ new", "b", 0.0, 2),
+    ]
+    assert found[0].conditions == {"version": "old", "context": "x"}
+
+
+def test_warm_up_and_aggregate_are_used_and_a_run_without_steady_state_is_left_out():
+    long = Measured("long", (np.array([9.0, 1, 1, 4]), np.array([9.0, 2, 2, 8])))
+    short = benchmark(1, 2, name="short")
+    found = survey([long, short], sampling=Sampling(1, "median"))
+    assert found.spreads[0].values == (1.0, 2.0)
+    assert found.left_out[0].name == "short"
+    assert (found.parameters["warmup"], found.parameters["aggregate"]) == (1, "median")
+
+
+def test_a_survey_tells_how_far_it_is():
+    told = []
+    survey([benchmark(1, 2), benchmark(1, 2)], advance=lambda done, total: told.append((done, total)))
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_a_survey_of_nothing_is_a_result():
+    found = survey([])
+    assert (found.overall.n, found.overall.median, found.applications) == (0, None, ())
+    assert found.v.reason == "fewer than two spreads (0)"
+
+
+def test_a_survey_is_plain_values():
+    found = survey([benchmark(1, 2, 3), benchmark(0, 0, 0, name="zero")], resamples=20)
+    content = json.loads(json.dumps(plain(found), allow_nan=False))
+    assert content["spreads"][0]["max_spread"]["value"] == 1.0
+    assert content["left_out"] == [{"name": "zero", "reason": "the mean of the runs is not positive"}]
+    assert content["parameters"]["resamples"] == 20
+
+
+def test_the_seed_decides_the_interval():
+    suite = [benchmark(100, 100 + i, name=str(i)) for i in range(30)]
+    assert survey(suite, resamples=50).v == survey(suite, resamples=50).v
+    assert survey(suite, resamples=50, seed=2).v != survey(suite, resamples=50).v
+
+
+def test_buckets_of_real_benchmarks_are_those_of_a_pandas_one_liner(icpe_dir):
+    suite, rows = [], []
+    for path in sorted(icpe_dir.rglob("*.json.gz"))[:60]:
+        with gzip.open(path) as file:
+            runs = json.load(file)
+        suite.append(Measured(path.name, tuple(map(np.asarray, runs)), application=path.name.split("#")[0]))
+        rows += [(path.name, sum(run) / len(run)) for run in runs]
+    values = pd.DataFrame(rows, columns=["b", "v"]).groupby("b")["v"]
+    spreads = (values.max() - values.min()) / values.mean()
+    found = survey(suite)
+    counted = pd.cut(spreads, [0, 0.05, 0.1, 0.25, 0.5, inf]).value_counts(sort=False)
+    assert list(found.overall.counts.values()) == counted.tolist()
+    assert found.v.value == pytest.approx(2 * spreads.nsmallest(len(spreads) * 95 // 100).max())
+
+
+@pytest.mark.slow
+def test_buckets_of_the_203_real_benchmarks(icpe_dir):
+    paths = sorted(icpe_dir.rglob("*.json.gz"))
+    if len(paths) != 203:
+        pytest.skip(f"{len(paths)} benchmarks, not the 203 of the subset whose counts are known")
+    suite = []
+    for path in paths:
+        with gzip.open(path) as file:
+            suite.append(
+                Measured(path.name, tuple(map(np.asarray, json.load(file))), application=path.name.split("#")[0])
+            )
+    values = pd.DataFrame({one.name: [run.mean() for run in one.runs] for one in suite})
+    counted = pd.cut((values.max() - values.min()) / values.mean(), [0, 0.05, 0.1, 0.25, 0.5, inf]).value_counts(
+        sort=False
+    )
+    assert list(survey(suite).overall.counts.values()) == counted.tolist() == [92, 33, 56, 15, 7]

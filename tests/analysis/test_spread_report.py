@@ -1,0 +1,211 @@
+"""The spread of runs in words, tables and figures."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.intervals import Estimate
+from analysis.measured import Measured, from_table
+from analysis.report import markdown, page, to_text
+from analysis.report._document import Figure, Table
+from analysis.report._sections_spread import spread_document
+from analysis.report.figures import render, to_svg
+from analysis.report.spread_figures import MAX_ROWS, spread_charts
+from analysis.spread import survey
+from tests.analysis.drawn import luminance, parts, texts, titles
+from tests.analysis.test_hostile_names import NAMES
+from tests.analysis.test_spread import benchmark
+from tests.analysis.test_spread_score import HIGH, LOW, measured
+from tests.conftest import GOLDEN
+
+
+def words(found):
+    return " ".join(to_text(spread_document(found)).split())
+
+
+def tables(found):
+    return [
+        block for section in spread_document(found).sections for block in section.blocks if isinstance(block, Table)
+    ]
+
+
+@pytest.fixture(scope="module")
+def suite():
+    """The example worked by hand: three benchmarks, five altered methods."""
+    named = ["run", "altered", "benchmark", "value"]
+    return from_table(pd.read_csv(GOLDEN / "abs.csv", sep=";").set_axis(named, axis=1))
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Two applications: runs 1 %, 8 %, 20 %, 40 % and 90 % apart."""
+    return survey(
+        [
+            benchmark(100 - half, 100 + half, name=f"b{half}", application="org/a" if half < 15 else "org/c")
+            for half in (0.5, 4, 10, 20, 45)
+        ]
+    )
+
+
+def test_the_answer_comes_first_in_plain_sentences(mixed):
+    said = words(mixed)
+    assert spread_document(mixed).sections[0].title == "In short"
+    assert "The runs of 1 of 5 benchmarks (20.0 %, interval 3.6 to 62.4 %) stay within 5 % of each other" in said
+    assert "those of 2 (40.0 %) are more than 25 % apart (2 runs each)" in said
+    assert "The median spread is 20.0 %" in said
+    assert "would show a slowdown of 40.0 %" in said  # floor(4.75) = 4 of .01, .08, .2, .4, .9
+    assert "Mend or drop first, as their runs are more than 50 % apart: b45 (90.0 %)" in said
+
+
+def test_the_bucket_table_begins_with_all_and_the_widest_application(mixed):
+    rows = tables(mixed)[0].rows
+    assert rows[0] == ("all", "5", "2", "1", "1", "1", "1", "1", "20.0 %")
+    assert [row[0] for row in rows] == ["all", "org/c", "org/a"]
+
+
+def test_benchmarks_are_listed_widest_first(mixed):
+    assert [row[0] for row in tables(mixed)[1].rows] == ["b45", "b20", "b10", "b4", "b0.5"]
+
+
+def test_the_growth_with_runs_is_told_with_its_numbers():
+    said = words(survey([benchmark(10, 11, 12, 13, 14, 15, name="six")]))
+    # ranges of five of 10..15: without 10 or 15 it is 4, without one of the others 5: (2 * 4/mean + ...) / 6
+    subsets = [[v for v in range(10, 16) if v != gone] for gone in range(10, 16)]
+    per_five = np.mean([np.ptp(s) / np.mean(s) for s in subsets])
+    assert f"over 5 runs its median is {100 * per_five:.1f} %, over all runs 40.0 %" in said
+
+
+def test_long_tables_are_cut_and_say_so():
+    found = survey([benchmark(100, 100 + i, name=f"b{i}", application=f"a{i}") for i in range(50)])
+    assert [len(one.rows) for one in tables(found)[:2]] == [40, 40]
+    assert "The first 40 of 51; --json holds all." in tables(found)[0].caption
+    assert "The first 40 of 50; --json holds all." in tables(found)[1].caption
+
+
+def test_what_was_left_out_is_named_with_its_reason():
+    found = survey([benchmark(1, 2, 3, name="has"), benchmark(1, 2, name="lacks")])
+    assert ("lacks", "2 of 3 runs") in tables(found)[2].rows
+
+
+def test_per_is_said_where_spreads_are_averaged():
+    found = survey([benchmark(1, 2, 3, name="three"), benchmark(1, 2, name="two")], per=2)
+    assert "2 to 3 runs each, seen 2 at a time" in words(found)
+    assert "averaged over all choices of 2 runs" in words(found)
+
+
+def test_a_survey_without_anything_says_so():
+    for found in (survey([]), survey([benchmark(1)])):
+        assert "nothing can be said of their stability" in words(found)
+        assert spread_charts(found) == {}
+    assert "Nothing." in words(survey([]))
+
+
+def test_the_score_is_told_in_words(suite):
+    found = survey(suite, without=["B.mid"], resamples=20)
+    said = words(found)
+    assert "The runs of 14 of 18 benchmarks (3 on each version, altered method and context by itself;" in said
+    assert "The suite notices 2 of 5 altered methods: an API benchmarking score of 40 (11.8 to 76.9 %)" in said
+    assert "Noticed by no benchmark: m2, m4, m5." in said
+    assert "which should therefore stay: m1 (by B.fast), m3 (by B.noisy)" in said
+    assert "B.mid left out of the score by name" in said
+    assert "50.0 %, 50.4 %" in said
+
+
+def test_a_suite_that_notices_everything_is_told_no_more_than_that():
+    found = survey([measured("a", baseline=1, m=2), measured("b", baseline=1, m=2)], v=0.5)
+    said = words(found)
+    assert "notices 1 of 1 altered method:" in said
+    assert "Noticed by" not in said
+
+
+def test_a_score_that_is_undefined_says_why():
+    assert "cannot be said: no method is altered" in words(survey([measured("a", baseline=1)]))
+
+
+def test_what_cannot_be_detected_is_marked_in_table_and_figure():
+    few = Measured("few", (LOW[:3], LOW[:3]), conditions={"altered": ("baseline", "m")})
+    many = Measured("many", (LOW,) * 2 + (HIGH,) * 5, conditions={"altered": ("baseline", "m") + ("n",) * 5})
+    found = survey([few, many], v=0.1)
+    assert "cannot be detected: run 0: 3 and 3 iterations" in words(found)
+    drawn = {part.label for part in parts(spread_charts(found)["noticed-by"]) if part.role == "mark"}
+    assert sum("cannot be detected" in label for label in drawn) == 1
+    assert sum("state: noticed" in label for label in drawn) == 1
+
+
+def test_more_changes_than_fit_are_cut():
+    runs = (LOW,) * 5 + (HIGH,) * 5
+    one = Measured("b", runs, conditions={"altered": ("baseline",) * 5 + ("m",) * 5})
+    assert "333.3 %, 333.3 %, 333.3 %, …" in words(survey([one], v=0.1))
+
+
+def test_every_figure_of_the_document_is_drawn_and_every_drawn_one_is_there(mixed, suite):
+    for found, names in (
+        (mixed, ["max-spread", "spread-buckets"]),
+        (survey(suite), ["max-spread", "spread-buckets", "noticed-by", "redundancy"]),
+    ):
+        blocks = [block for section in spread_document(found).sections for block in section.blocks]
+        assert [block.name for block in blocks if isinstance(block, Figure)] == names
+        assert list(spread_charts(found)) == names
+
+
+def test_figures_name_rows_and_axes(mixed):
+    charts = spread_charts(mixed)
+    for name in ("max-spread", "spread-buckets"):
+        shown = [text for text in texts(charts[name]) if text in ("all (5)", "org/a (3)", "org/c (2)")]
+        assert shown == ["all (5)", "org/c (2)", "org/a (3)"]
+    assert "share of the benchmarks" in titles(charts["spread-buckets"])
+    assert any("mean of the runs" in title for title in titles(charts["max-spread"]))
+
+
+def test_bars_add_up_and_their_shades_differ_in_greyscale(mixed):
+    drawn = parts(spread_charts(mixed)["spread-buckets"])
+    all_together = [part for part in drawn if part.role == "mark" and "row: 0; end" in part.label]
+    assert len(all_together) == 5
+    shades = [luminance(part.fill) for part in sorted(all_together, key=lambda part: part.x)]
+    assert all(light - dark > 0.05 for light, dark in pairwise(shades))
+
+
+def test_the_redundancy_figure_counts_methods(suite):
+    drawn = texts(spread_charts(survey(suite))["redundancy"])
+    assert {"2", "3"} <= set(drawn)  # two methods noticed by one benchmark, three by none
+
+
+def test_spreads_of_zero_are_drawn_at_the_end_of_the_axis():
+    chart = spread_charts(survey([benchmark(1, 1), benchmark(1, 2, name="c")]))["max-spread"]
+    assert "Smaller spreads than 0.01 % are drawn at it." in to_svg(chart)
+
+
+def test_a_suite_without_any_spread_can_be_drawn():
+    charts = spread_charts(survey([benchmark(1, 1, name=str(i)) for i in range(6)]))
+    assert all(render(chart, "png") for chart in charts.values())
+
+
+def test_long_figures_are_cut_and_say_so():
+    found = survey([benchmark(100, 100 + i, name=f"b{i}", application=f"a{i}") for i in range(50)])
+    for chart in spread_charts(found).values():
+        assert f"The {MAX_ROWS} widest of 50 applications." in to_svg(chart)
+    many = survey([measured(f"b{i}", baseline=1, m=2) for i in range(45)], v=0.5)
+    assert "The first 40 of 45 benchmarks, 1 of 1 methods." in texts(spread_charts(many)["noticed-by"])
+
+
+def test_names_from_files_are_text_whatever_is_in_them():
+    named = [benchmark(1, 1 + i / 10, name=name, application=name) for i, name in enumerate([*NAMES, "a\x1bb"])]
+    altered = [Measured(name, (LOW, HIGH), conditions={"altered": ("baseline", name)}) for name in NAMES]
+    found = survey([*named, *altered], v=0.1)
+    charts = spread_charts(found)
+    shown = " ".join(text for chart in charts.values() for text in texts(chart))
+    assert "alert(1)" in shown
+    html = page(spread_document(found), {name: to_svg(chart) for name, chart in charts.items()})
+    assert "<script>alert" not in html
+    assert "\x1b" not in html
+    assert re.search(r"(?<!\\)[<]", markdown(spread_document(found))) is None
+
+
+def test_an_undefined_v_is_a_dash_or_a_reason():
+    one = Measured("b", (LOW, HIGH), conditions={"altered": ("baseline", "m")})
+    found = survey([one])
+    assert found.score.v == Estimate(None, reason="fewer than two spreads (0)")
+    assert "undefined: fewer than two spreads (0)" in words(found)

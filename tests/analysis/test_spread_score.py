@@ -1,0 +1,263 @@
+"""What a suite notices: regressions in every run, and the API benchmarking score."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from analysis.intervals import Estimate
+from analysis.measured import LeftOut, Measured, Sampling, from_table
+from analysis.multiple import bonferroni, holm
+from analysis.spread import api_benchmarking_score, is_regression, survey
+from tests.conftest import GOLDEN
+
+LOW, HIGH = np.arange(1.0, 6.0), np.arange(11.0, 16.0)  # no overlap: the smallest p that five against five can give
+
+
+@pytest.fixture(scope="module")
+def table():
+    named = ["run", "altered", "benchmark", "value"]
+    return pd.read_csv(GOLDEN / "abs.csv", sep=";").set_axis(named, axis=1)
+
+
+@pytest.fixture(scope="module")
+def suite(table):
+    return from_table(table)
+
+
+def measured(name, **levels):
+    """Two runs a level, numbered; each level with its centre."""
+    rng = np.random.default_rng(sum(map(ord, name)))
+    keys = list(product(levels, "01"))
+    runs = tuple(levels[level] + 0.01 * rng.permutation(20) for level, _ in keys)
+    conditions = {"altered": tuple(level for level, _ in keys), "run": tuple(run for _, run in keys)}
+    return Measured(name, runs, conditions=conditions)
+
+
+def test_a_regression_must_show_in_every_pair_of_runs():
+    # exact p of five against five without overlap: 2 / C(10, 5) = 2/252 = .0079; (13 - 3) / 3 = 10/3
+    found = is_regression([LOW, LOW], [HIGH, HIGH + 0.5], 1.0)
+    assert found.found
+    assert found.p == pytest.approx(2 / 252)
+    assert [pair.difference for pair in found.pairs] == pytest.approx([10 / 3, 10.5 / 3])
+    assert not is_regression([LOW, LOW], [HIGH, LOW + 0.5], 1.0).found
+
+
+def test_a_regression_must_be_as_large_as_half_of_v():
+    # means 3 and 13, a difference of 10/3, reached by v = 20/3
+    assert is_regression([LOW], [HIGH], 20 / 3).found
+    assert not is_regression([LOW], [HIGH], 20 / 3 + 1e-6).found
+
+
+def test_a_change_for_the_better_counts_as_well():
+    assert is_regression([HIGH], [LOW], 1.0).found
+    assert is_regression([HIGH], [LOW], 1.0).pairs[0].difference == pytest.approx(-10 / 13)
+
+
+def test_the_limit_of_p_is_exclusive():
+    assert not is_regression([LOW], [HIGH], 0.1, p=2 / 252).found
+    assert is_regression([LOW], [HIGH], 0.1, p=2 / 251).found
+
+
+@settings(max_examples=25)
+@given(st.lists(st.floats(1, 9), min_size=6, max_size=60), st.lists(st.floats(1, 9), min_size=6, max_size=60))
+def test_p_is_that_of_the_rank_sum_test(x, y):
+    found = is_regression([x], [y], 0.0)
+    ties = len(set(x + y)) < len(x + y)
+    method = "asymptotic" if ties or max(len(x), len(y)) >= 50 else "exact"
+    expected = 1.0 if len(set(x + y)) == 1 else stats.mannwhitneyu(x, y, method=method).pvalue
+    assert found.p == pytest.approx(expected)
+    assert found.found == (expected < 0.01)
+
+
+@pytest.mark.parametrize(
+    ("base", "altered", "reason"),
+    [
+        ([], [], "no run was made both with and without the change"),
+        ([[1.0] * 4], [[2.0] * 5], "run 0: 4 and 5 iterations cannot give p below 0.01"),
+        ([LOW, [1.0]], [HIGH, [2.0]], "run 1: 1 and 1 iterations cannot give p below 0.01"),
+        ([np.zeros(9)], [HIGH], "run 0: the baseline is not positive"),
+    ],
+)
+def test_what_cannot_be_detected_says_why(base, altered, reason):
+    found = is_regression(base, altered, 0.1)
+    assert (found.found, found.reason) == (False, reason)
+
+
+def test_a_regression_is_looked_for_behind_the_warm_up_and_in_the_aggregate_asked_for():
+    base, altered = np.append([100.0], LOW), np.append([1.0], HIGH)
+    assert not is_regression([base], [altered], 1.0).found  # ranks 1 and 12 of 12 on the wrong sides: p = .13
+    found = is_regression([base], [altered], 1.0, sampling=Sampling(1, "min"), names=["fork 7"])
+    assert found.found
+    assert (found.pairs[0].difference, found.pairs[0].run, found.pairs[0].n_baseline) == (10.0, "fork 7", 5)
+
+
+def test_constant_runs_that_are_all_equal_are_no_regression():
+    found = is_regression([np.ones(20)], [np.ones(20)], 0.0)
+    assert (found.found, found.p, found.reason) == (False, 1.0, None)
+
+
+def test_the_score_of_the_worked_example_is_40_and_20_without_the_noisy_benchmark(suite):
+    # B.fast sees m1 (+50 %), B.noisy sees m3 (+150 % and +106 %); m2 is 5 % and m5 in one run only: 2 of 5, 1 of 5
+    whole = api_benchmarking_score(suite)
+    assert whole.variants["total"].score.value == 40
+    assert whole.variants["total"].covered == ("m1", "m3")
+    assert whole.redundancy == {"m1": 1, "m2": 0, "m3": 1, "m4": 0, "m5": 0}
+    assert [(one.benchmark, one.method) for one in whole.detections if one.regression.found] == [
+        ("B.fast", "m1"),
+        ("B.noisy", "m3"),
+    ]
+    without = api_benchmarking_score(suite, without=["B.noisy"])
+    assert without.variants["total"].score.value == 20
+    assert without.v == whole.v
+    assert without.left_out == (LeftOut("B.noisy", "left out of the score by name"),)
+
+
+def test_v_of_the_worked_example_is_taken_of_all_its_spreads(table, suite):
+    means = table.groupby(["benchmark", "altered", "run"])["value"].mean().unstack()
+    spreads = (means.max(axis=1) - means.min(axis=1)) / means.mean(axis=1)
+    v = api_benchmarking_score(suite).v
+    assert v.value == pytest.approx(2 * spreads.nsmallest(17).max())  # floor(.95 * 18) = 17: m5's odd run is cut off
+    assert v.value / 2 == pytest.approx(0.1568, abs=5e-5)
+
+
+def test_the_baselines_alone_would_give_the_worked_example_another_score(table, suite):
+    means = table[table["altered"] == "Baseline"].groupby(["benchmark", "run"])["value"].mean().unstack()
+    spreads = (means.max(axis=1) - means.min(axis=1)) / means.mean(axis=1)
+    v = 2 * spreads.nsmallest(2).max()  # floor(.95 * 3) = 2
+    assert v / 2 == pytest.approx(0.0048, abs=5e-5)
+    assert api_benchmarking_score(suite, v=v).variants["total"].score.value == 60
+    assert api_benchmarking_score(suite, v=v, without=["B.noisy"]).variants["total"].score.value == 40
+
+
+def test_the_slowdown_that_was_built_in_can_be_given(suite):
+    given_v = api_benchmarking_score(suite, v=0.08)
+    assert given_v.v == Estimate(0.08)
+    assert given_v.variants["total"].covered == ("m1", "m2", "m3")
+
+
+def test_p_is_corrected_for_every_question_of_the_suite(suite):
+    detections = api_benchmarking_score(suite).detections
+    assert len(detections) == 15
+    p = [one.regression.p for one in detections]
+    assert [one.p_bonferroni for one in detections] == bonferroni(p)
+    assert [one.p_holm for one in detections] == holm(p)
+
+
+def test_the_corrected_scores_count_what_stays_below_the_limit():
+    # five against five: p = .0079; two questions: Bonferroni and Holm .0159, above .01
+    runs = (LOW, HIGH, HIGH)
+    one = Measured("b", runs, conditions={"altered": ("baseline", "m", "n")})
+    found = api_benchmarking_score([one], v=0.1).variants
+    assert {name: variant.score.value for name, variant in found.items()} == {
+        "total": 100, "relative": 100, "absolute": 100, "total, Bonferroni": 0, "total, Holm": 0,
+    }  # fmt: skip
+
+
+def test_the_absolute_score_is_without_benchmarks_above_one_half():
+    wild = Measured(
+        "wild", (LOW, 9 * LOW, 90 * LOW, 900 * LOW),
+        conditions={"altered": ("baseline", "baseline", "m", "m"), "run": ("0", "1", "0", "1")},
+    )  # fmt: skip
+    found = api_benchmarking_score([wild, measured("calm", baseline=1, m=1)], v=0.5).variants
+    assert found["total"].covered == ("m",)
+    assert (found["absolute"].covered, found["absolute"].without, found["absolute"].n_benchmarks) == ((), ("wild",), 1)
+
+
+@pytest.mark.parametrize(("n", "n_left_out"), [(9, 0), (10, 1), (29, 1), (30, 2)])
+def test_the_relative_score_is_without_one_in_twenty(n, n_left_out):
+    # round(.05 n), halves up: .45, .5, 1.45, 1.5
+    suite = [measured(f"b{i:02}", baseline=1 + i, m=1 + i) for i in range(n)]
+    relative = api_benchmarking_score(suite, v=0.1).variants["relative"]
+    assert len(relative.without) == n_left_out
+    spread = {one.benchmark: one.judged for one in survey(suite).spreads if one.conditions["altered"] == "baseline"}
+    assert relative.without == tuple(sorted(spread, key=spread.get, reverse=True)[:n_left_out])
+
+
+def test_runs_belong_together_by_their_name_not_by_their_place():
+    one = Measured(
+        "b", (LOW, HIGH, LOW + 0.1, HIGH + 0.1),
+        conditions={"altered": ("baseline", "baseline", "m", "m"), "run": ("0", "1", "1", "0")},
+    )  # fmt: skip
+    (found,) = api_benchmarking_score([one], v=0.1).detections
+    assert [(pair.run, round(pair.difference, 2)) for pair in found.regression.pairs] == [("0", 3.37), ("1", -0.76)]
+
+
+def test_runs_without_a_name_belong_together_in_their_order():
+    one = Measured("b", (LOW, HIGH, LOW, HIGH), conditions={"altered": ("baseline", "baseline", "m", "m")})
+    (found,) = api_benchmarking_score([one], v=0.1).detections
+    assert [(pair.run, pair.difference) for pair in found.regression.pairs] == [("0", 0.0), ("1", 0.0)]
+
+
+def test_runs_of_other_contexts_do_not_belong_together():
+    one = Measured("b", (LOW, LOW), conditions={"altered": ("baseline", "m"), "context": ("x", "y"), "run": ("0", "0")})
+    (found,) = api_benchmarking_score([one], v=0.1).detections
+    assert found.regression.reason == "no run was made both with and without the change"
+    assert (found.p_bonferroni, found.p_holm) == (None, None)
+
+
+def test_the_baseline_can_be_named_and_what_lacks_it_is_left_out():
+    full, lacks, partly = measured("full", v1=1, m=2, n=3), measured("lacks", m=1), measured("partly", v1=1, n=2)
+    found = api_benchmarking_score([full, lacks, partly], baseline="v1", v=0.1)
+    assert (found.baseline, found.methods, found.benchmarks) == ("v1", ("m", "n"), ("full", "partly"))
+    assert found.left_out == (LeftOut("lacks", "no run of the baseline"), LeftOut("partly", "not measured with m"))
+    assert found.redundancy == {"m": 1, "n": 2}
+
+
+@pytest.mark.parametrize(
+    ("suite", "reason"),
+    [
+        ([measured("b", old=1, m=2)], "no level of altered is called baseline"),
+        ([measured("b", baseline=1)], "no method is altered"),
+        ([Measured("b", (LOW, HIGH), conditions={"altered": ("baseline", "m")})], "v is undefined: fewer than two"),
+    ],
+)
+def test_a_score_that_has_no_meaning_says_why(suite, reason):
+    score = api_benchmarking_score(suite)
+    for variant in score.variants.values():
+        assert variant.score.value is None
+        assert variant.score.reason.startswith(reason)
+    assert not any(one.regression.found for one in score.detections)
+
+
+def test_a_survey_has_the_score_where_methods_are_altered(suite):
+    told = []
+    found = survey(suite, without=["B.noisy"], advance=lambda done, total: told.append((done, total)))
+    assert found.score.variants["total"].score.value == 20
+    assert found.score.v == Estimate(found.v.value)
+    assert told[-1] == (6, 6)
+    assert told == sorted(told)
+    assert len(found.spreads) == 18
+    assert found.spreads[0].name == "B.fast @ Baseline"
+
+
+def test_a_survey_forgives_that_a_benchmark_to_be_left_out_is_all_warm_up(suite):
+    short = Measured("short", (np.ones(1), np.ones(1)), conditions={"altered": ("Baseline", "m1")})
+    found = survey([*suite, short], without=["short"], sampling=Sampling(1))
+    assert found.score.benchmarks == ("B.fast", "B.mid", "B.noisy")
+    assert found.left_out[0].name == "short"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda suite: is_regression([LOW], [], 0.1), r"altered_runs must be as many as base_runs \(1\), got 0"),
+        (lambda suite: is_regression([LOW], [HIGH], -0.1), "v must be a share >= 0, got -0.1"),
+        (lambda suite: is_regression([LOW], [HIGH], np.inf), "v must be a share >= 0, got inf"),
+        (lambda suite: is_regression([LOW], [HIGH], 0.1, p=1), r"p must be within \(0, 1\), got 1"),
+        (lambda suite: is_regression([LOW], [HIGH], 0.1, names=["a", "b"]), r"names must be one a pair \(1\), got 2"),
+        (
+            lambda suite: api_benchmarking_score(suite, baseline="old"),
+            r"baseline must be one of .*Baseline.*, got 'old'",
+        ),
+        (lambda suite: api_benchmarking_score(suite, without=["x"]), "without must name benchmarks .*, got 'x'"),
+        (lambda suite: api_benchmarking_score(suite, v=-1), "v must be a share >= 0, got -1"),
+    ],
+)
+def test_arguments_that_cannot_be_meant_are_refused(suite, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(suite)

@@ -1,0 +1,368 @@
+"""How far intervals and tests can be believed: coverage, type I error, sensitivity."""
+
+import gzip
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from analysis.intervals import Estimate
+from analysis.measured import Sampling
+from analysis.samples import NO_VARIATION, rank_sum
+from analysis.trust import (
+    AGGREGATIONS,
+    INTERVALS,
+    MANN_WHITNEY,
+    MERGED,
+    ONE_SAMPLE,
+    RUN_MEANS,
+    TESTS,
+    WELCH,
+    Coverage,
+    Curve,
+    Rate,
+    coverage,
+    sensitivity,
+    smallest_slowdown,
+    type_1_error,
+)
+from analysis.trust._draws import all_draws, n_multisets, some_draws
+from analysis.trust._moment_tests import _critical
+from analysis.trust._pairs import Question, pairs_of, shares
+from analysis.trust._population import population
+from analysis.trust._rank_test import smallest_distance
+from tests.analysis.made_draws import EXACT, drawn, holds, made, rejects, rng
+
+# -- draws
+
+
+def test_multisets_are_all_draws_with_their_chance():
+    # of 3 runs two are drawn in 9 equally likely ways, which are 6 multisets
+    draws = all_draws(3, 2)
+    found = {tuple(counts): weight for counts, weight in zip(draws.counts, draws.weights, strict=True)}
+    assert found == pytest.approx(
+        {(2, 0, 0): 1 / 9, (0, 2, 0): 1 / 9, (0, 0, 2): 1 / 9, (1, 1, 0): 2 / 9, (1, 0, 1): 2 / 9, (0, 1, 1): 2 / 9}
+    )
+    assert len(all_draws(10, 5).weights) == n_multisets(10, 5) == 2002
+
+
+@given(st.integers(1, 6), st.integers(1, 6))
+def test_weights_sum_to_one_and_counts_to_the_number_of_runs(m, n_runs):
+    draws = all_draws(m, n_runs)
+    assert draws.weights.sum() == pytest.approx(1)
+    assert (draws.counts.sum(axis=1) == n_runs).all()
+    assert draws.weights @ draws.counts == pytest.approx(np.full(m, n_runs / m))
+
+
+def test_random_draws_have_equal_weights():
+    draws = some_draws(4, 3, 50, rng())
+    assert draws.counts.shape == (50, 4) and (draws.counts.sum(axis=1) == 3).all()
+    assert draws.weights.tolist() == [1 / 50] * 50 and not draws.exact
+
+
+# -- coverage
+
+
+def test_coverage_worked_by_hand():
+    # of the run means 1.5 and 3.5 two are drawn: twice the same (chance 1/2) is an interval without width and misses;
+    # one of each has mean 2.5, which is the mean of all
+    found = coverage([[1, 2], [3, 4]], 2, aggregations=[RUN_MEANS], rng=rng())
+    assert found == {RUN_MEANS: Coverage(0.5, None, 3, True, None, zero_width=0.5)}
+
+
+@pytest.mark.parametrize("lengths", [(4, 4, 4, 4), (2, 3, 7, 1)])
+@pytest.mark.parametrize("decimals", [6, 0])
+@pytest.mark.parametrize("aggregation", EXACT)
+def test_coverage_is_that_of_all_draws_one_by_one(lengths, decimals, aggregation):
+    runs = made(lengths, decimals=decimals)
+    samples = [drawn(runs, which, aggregation) for which in product(range(4), repeat=3)]
+    target = drawn(runs, range(4), aggregation).mean()
+    found = coverage(runs, 3, aggregations=[aggregation], level=0.9, rng=rng())[aggregation]
+    assert found.value == pytest.approx(np.mean([holds(sample, target, 0.9) for sample in samples]))
+    assert found.zero_width == pytest.approx(np.mean([sample.min() == sample.max() for sample in samples]))
+    assert found.exact and found.se is None
+
+
+def test_coverage_of_all_draws_is_that_of_random_draws_within_four_standard_errors():
+    runs, n_draws, random = made([30] * 10, between=0.3), 1200, rng(5)
+    found = coverage(runs, 5, aggregations=EXACT, rng=rng())
+    for aggregation in EXACT:
+        target = drawn(runs, range(10), aggregation).mean()
+        held = np.mean([holds(drawn(runs, random.choice(10, 5), aggregation), target) for _ in range(n_draws)])
+        assert abs(found[aggregation].value - held) < 4 * np.sqrt(held * (1 - held) / n_draws)
+
+
+def test_many_multisets_are_drawn_at_random_and_say_so():
+    runs = made([5] * 10, between=0.3)
+    exact = coverage(runs, 7, aggregations=EXACT, rng=rng())
+    assert exact[MERGED].n == n_multisets(10, 7) == 11440
+    found = coverage(runs, 8, aggregations=EXACT, resamples=900, rng=rng())
+    for rate in found.values():
+        assert not rate.exact and rate.n == 900
+        assert rate.se == pytest.approx(np.sqrt(rate.value * (1 - rate.value) / 900))
+
+
+def test_coverage_of_one_sample_is_that_of_one_random_iteration_a_run():
+    runs, random = made([3, 8, 20], between=2.0), rng(9)
+    target = np.mean([run.mean() for run in runs])
+    held = np.mean(
+        [holds(np.array([random.choice(runs[run]) for run in random.choice(3, 4)]), target) for _ in range(1500)]
+    )
+    found = coverage(runs, 4, aggregations=[ONE_SAMPLE], resamples=6000, rng=rng())[ONE_SAMPLE]
+    assert not found.exact and found.n == 6000
+    assert abs(found.value - held) < 4 * np.hypot(found.se, np.sqrt(held * (1 - held) / 1500))
+
+
+def test_independent_iterations_have_the_coverage_asked_for():
+    runs = made([500] * 10, between=0.0)
+    found = coverage(runs, 10, resamples=4000, rng=rng())
+    assert found[MERGED].value == pytest.approx(0.95, abs=0.05)
+    assert found[ONE_SAMPLE].value == pytest.approx(0.95, abs=0.02)
+
+
+def test_merging_runs_that_differ_makes_intervals_too_narrow():
+    found = coverage(made([500] * 10, between=1.0), 5, rng=rng())
+    assert found[MERGED].value < 0.3 < 0.85 < found[RUN_MEANS].value
+
+
+def test_warm_up_and_aggregate_are_those_of_the_sampling():
+    runs = made([9] * 4)
+    spoilt = [np.concatenate([[1e6], run]) for run in runs]
+    sampling = Sampling(warmup=1, aggregate="median")
+    medians = [[np.median(run)] for run in runs]
+    assert coverage(spoilt, 3, sampling=sampling, aggregations=EXACT, rng=rng()) == {
+        MERGED: coverage(runs, 3, aggregations=EXACT, rng=rng())[MERGED],
+        RUN_MEANS: coverage(medians, 3, aggregations=EXACT, rng=rng())[RUN_MEANS],
+    }
+
+
+# -- type I error
+
+
+def test_type_1_error_worked_by_hand():
+    # pairs of two draws out of the run means 1.5, 3.5: (1.5, 1.5) against (3.5, 3.5), chance 1/16 each way, differ
+    # without any variance: p = 0; with one of each on a side p is large; so are the intervals: 3.5 is inside
+    found = type_1_error([[1, 2], [3, 4]], 2, aggregations=[RUN_MEANS], rng=rng())[RUN_MEANS]
+    assert found[WELCH] == Rate(0.125, None, 9, True)
+    assert found[INTERVALS] == Rate(0.125, None, 9, True)
+    assert found[MANN_WHITNEY].value == 0.0
+
+
+@pytest.mark.parametrize("lengths", [(4, 4, 4), (2, 3, 9), (1, 1, 1)])
+@pytest.mark.parametrize("decimals", [6, 0])
+@pytest.mark.parametrize("aggregation", EXACT)
+def test_type_1_error_is_that_of_all_pairs_of_draws_one_by_one(lengths, decimals, aggregation):
+    runs = made(lengths, decimals=decimals)
+    samples = [drawn(runs, which, aggregation) for which in product(range(3), repeat=3)]
+    found = type_1_error(runs, 3, alpha=0.1, aggregations=[aggregation], rng=rng())[aggregation]
+    for test in TESTS:
+        one_by_one = np.mean([rejects(test, a, b, 0.1) for a, b in product(samples, samples)])
+        assert found[test].value == pytest.approx(one_by_one), test
+
+
+def test_ranks_of_long_runs_are_compared_as_one_by_one():
+    # more than 50 values on each side, with many ties: the bounds on ties leave pairs to decide
+    runs = made([30] * 4, between=0.4, decimals=0)
+    samples = [drawn(runs, which, MERGED) for which in product(range(4), repeat=2)]
+    found = type_1_error(runs, 2, aggregations=[MERGED], tests=[MANN_WHITNEY], rng=rng())[MERGED][MANN_WHITNEY]
+    assert found.value == pytest.approx(np.mean([rejects(MANN_WHITNEY, a, b) for a, b in product(samples, samples)]))
+
+
+def test_unclear_pairs_of_ranks_are_decided_by_their_ties():
+    # two values in very different numbers: ties decide
+    random = rng(2)
+    runs = [(random.random(40) < share).astype(float) for share in (0.05, 0.15, 0.3)]
+    samples = [drawn(runs, which, MERGED) for which in product(range(3), repeat=2)]
+    found = type_1_error(runs, 2, aggregations=[MERGED], tests=[MANN_WHITNEY], rng=rng())[MERGED][MANN_WHITNEY]
+    assert found.value == pytest.approx(np.mean([rejects(MANN_WHITNEY, a, b) for a, b in product(samples, samples)]))
+
+
+def test_type_1_error_of_all_pairs_is_that_of_random_pairs_within_four_standard_errors():
+    runs, n_pairs, random = made([20] * 8, between=0.4), 500, rng(5)
+    found = type_1_error(runs, 4, aggregations=EXACT, rng=rng())
+    for aggregation, test in product(EXACT, TESTS):
+        pairs = [[drawn(runs, random.choice(8, 4), aggregation) for _ in range(2)] for _ in range(n_pairs)]
+        share = np.mean([rejects(test, a, b) for a, b in pairs])
+        assert abs(found[aggregation][test].value - share) < 4 * np.sqrt(max(share * (1 - share), 0.001) / n_pairs)
+
+
+def test_one_sample_is_tested_as_one_by_one():
+    runs, n_pairs, random = made([6, 7, 9, 11], between=1.0, decimals=0), 700, rng(5)
+    found = type_1_error(runs, 5, aggregations=[ONE_SAMPLE], resamples=8000, rng=rng())[ONE_SAMPLE]
+    for test in TESTS:
+        shares_found = []
+        for _ in range(n_pairs):
+            a, b = ([random.choice(runs[run]) for run in random.choice(4, 5)] for _ in range(2))
+            shares_found.append(rejects(test, a, b))
+        se = np.hypot(np.std(shares_found) / np.sqrt(n_pairs), found[test].se)
+        assert not found[test].exact and found[test].n == 8000
+        assert abs(found[test].value - np.mean(shares_found)) < 4 * max(se, 1e-3), test
+
+
+def test_many_multisets_are_paired_at_random():
+    runs = made([4] * 30)
+    found = type_1_error(runs, 5, aggregations=EXACT, resamples=500, rng=rng())
+    assert all(not rate.exact and rate.n == 500 for tests in found.values() for rate in tests.values())
+
+
+def test_random_pairs_are_decided_as_all_pairs_are():
+    runs = made([40] * 6, between=0.5, decimals=1)
+    question = Question(TESTS, 0.05, 0.95)
+    for aggregation in EXACT:
+        drawn_from = population(runs, aggregation, Sampling())
+        exact = next(shares(drawn_from, pairs_of(6, 3, 1, rng()), [1.0], question))
+        some = next(shares(drawn_from, pairs_of(6, 3, 20_000, rng(), every=False), [1.0], question))
+        for test in TESTS:
+            assert abs(exact[test] - some[test]) < 4 * np.sqrt(0.25 / 20_000)
+
+
+def test_merged_runs_raise_false_alarms_and_run_means_do_not():
+    found = type_1_error(made([500] * 10, between=1.0), 5, rng=rng())
+    assert found[MERGED][WELCH].value > 0.5
+    assert found[RUN_MEANS][WELCH].value < 0.06
+    # intervals that do not overlap are far stricter than the test
+    assert found[RUN_MEANS][INTERVALS].value < found[RUN_MEANS][WELCH].value / 2
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10_000), st.randoms(), st.sampled_from([0.5, 2.0, 1024.0]))
+def test_type_1_error_does_not_depend_on_the_order_of_runs_or_on_the_unit(seed, random, factor):
+    runs = made([3, 5, 4], seed, decimals=1)
+    found = type_1_error(runs, 3, aggregations=EXACT, rng=rng())
+    other = random.sample([factor * run for run in runs], 3)
+    for aggregation, test in product(EXACT, TESTS):
+        again = type_1_error(other, 3, aggregations=EXACT, rng=rng())[aggregation][test].value
+        assert again == pytest.approx(found[aggregation][test].value, abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 12, 15_000])
+@pytest.mark.parametrize("alpha", [0.2, 0.05, 0.001])
+def test_critical_values_between_the_degrees_of_freedom_are_those_of_t(n, alpha):
+    ends = (1 / (2 * (n - 1)), 1 / (n - 1))
+    low, high, logarithm = _critical(ends, alpha)
+    df = 1 / np.linspace(*ends, 777)
+    exact = stats.t.isf(alpha / 2, df) ** 2
+    assert np.exp(logarithm(1 / df)) == pytest.approx(exact, rel=1e-11)
+    assert low <= exact.min() and high >= exact.max()
+
+
+def test_critical_values_of_very_unequal_draws_are_those_of_t():
+    ends = (1e-5, 1.0)
+    inverse_df = np.geomspace(*ends, 333)
+    assert np.exp(_critical(ends, 0.05)[2](inverse_df)) == pytest.approx(
+        stats.t.isf(0.025, 1 / inverse_df) ** 2, rel=1e-9
+    )
+
+
+@pytest.mark.parametrize(("n_a", "n_b"), [(5, 5), (4, 7), (1, 3), (12, 12)])
+@pytest.mark.parametrize("alpha", [0.05, 0.3, 0.9])
+def test_the_smallest_distance_of_u_is_where_the_exact_p_reaches_alpha(n_a, n_b, alpha):
+    # every U from its middle on, as a sample that has it
+    reached = []
+    for u in range(n_a * n_b // 2 + n_a * n_b % 2, n_a * n_b + 1):
+        b = np.arange(n_b) * 100.0
+        a = np.array([100.0 * min(n_b, max(0, u - i * n_b)) - 50 + i for i in range(n_a)])
+        test = rank_sum(a, b)
+        assert test.statistic == u
+        reached += [u - n_a * n_b / 2] if test.p <= alpha else []
+    assert smallest_distance(n_a, n_b, alpha) == (min(reached) if reached else float("inf"))
+
+
+# -- where there is nothing to say
+
+
+def test_one_run_says_nothing():
+    for found in coverage([[1, 2, 3]], 5, rng=rng()).values():
+        assert found.value is None and found.reason == "one run: every draw is the same"
+    for tests in type_1_error([[1, 2, 3]], 5, rng=rng()).values():
+        assert {rate.value for rate in tests.values()} == {None}
+    for curve in sensitivity([[1, 2, 3]], 5, rng=rng()):
+        assert curve.power == () and smallest_slowdown(curve).reason == "one run: every draw is the same"
+
+
+def test_a_draw_of_one_run_has_an_interval_only_when_merged():
+    found = coverage(made([5] * 4), 1, rng=rng())
+    assert [found[name].reason for name in AGGREGATIONS] == [None, *["one value has no interval"] * 2]
+    assert coverage([[1], [2]], 1, rng=rng())[MERGED].reason == "one value has no interval"
+
+
+def test_without_any_variation_p_is_one_and_the_interval_is_the_mean():
+    runs = [[7.0, 7.0]] * 3
+    for found in coverage(runs, 2, rng=rng()).values():
+        assert (found.value, found.zero_width, found.reason) == (1.0, 1.0, NO_VARIATION)
+    for tests in type_1_error(runs, 2, rng=rng()).values():
+        assert set(tests.values()) == {Rate(0.0, n=1, reason=NO_VARIATION)}
+    for curve in sensitivity(runs, 2, gammas=(1, 1.1), tests=[WELCH, INTERVALS], rng=rng()):
+        assert curve.power == (0.0, 1.0) and curve.reason == NO_VARIATION
+        assert smallest_slowdown(curve) == Estimate(1.1, reason=NO_VARIATION)
+
+
+def test_equal_run_means_of_runs_that_vary_have_no_variation():
+    found = coverage([[1, 3], [2, 2], [0, 4]], 2, aggregations=EXACT, rng=rng())
+    assert found[RUN_MEANS].reason == NO_VARIATION and found[MERGED].reason is None
+    # twice the constant run: no width, although its value is the mean of all
+    assert found[MERGED].zero_width == pytest.approx(1 / 9)
+    assert found[MERGED].value == pytest.approx(8 / 9)
+
+
+def test_constant_runs_of_different_values_are_told_apart_without_variance():
+    # drawn twice each: 2 of 16 pairs are one constant against the other
+    found = type_1_error([[0.1] * 3, [0.3] * 3], 2, aggregations=[MERGED], rng=rng())[MERGED]
+    assert found[WELCH].value == pytest.approx(
+        np.mean(
+            [
+                rejects(WELCH, drawn([[0.1] * 3, [0.3] * 3], a, MERGED), drawn([[0.1] * 3, [0.3] * 3], b, MERGED))
+                for a, b in product(product(range(2), repeat=2), repeat=2)
+            ]
+        )
+    )
+
+
+def test_a_mean_of_zero_has_no_slowdown():
+    for curve in sensitivity([[-1, 1], [-2, 2]], 2, rng=rng()):
+        assert curve.reason == "the mean is not above zero: a slowdown in per cent has no meaning"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: coverage([], 2, rng=rng()), "runs is empty"),
+        (lambda: coverage([[1], []], 2, rng=rng()), "run 1: not a series"),
+        (lambda: coverage([[1, np.nan]], 2, rng=rng()), "run 0: not a series"),
+        (lambda: coverage([[1]], 0, rng=rng()), "n_runs must be a whole number >= 1, got 0"),
+        (lambda: coverage([[1]], 1.5, rng=rng()), "n_runs"),
+        (lambda: coverage([[1]], 2, level=1, rng=rng()), "level must be within"),
+        (lambda: coverage([[1]], 2, resamples=0, rng=rng()), "resamples"),
+        (lambda: coverage([[1]], 2, aggregations=["all"], rng=rng()), "aggregations: 'all' is none of merged"),
+        (lambda: coverage([[1], [2]], 2, sampling=Sampling(warmup=1), rng=rng()), "all of them warm-up"),
+        (lambda: type_1_error([[1]], 2, alpha=0, rng=rng()), "alpha must be within"),
+        (lambda: type_1_error([[1]], 2, tests=["t"], rng=rng()), "tests: 't' is none of welch"),
+        (lambda: sensitivity([[1]], 2, gammas=(), rng=rng()), "gammas must be"),
+        (lambda: sensitivity([[1]], 2, gammas=(0.9, 1), rng=rng()), "gammas must be"),
+        (lambda: sensitivity([[1]], 2, gammas=(1, 1), rng=rng()), "gammas must be"),
+        (lambda: sensitivity([[1]], 2, better="more", rng=rng()), "better: 'more'"),
+        (lambda: smallest_slowdown(Curve(MERGED, WELCH, (1,), (1,), (0,), 1, True, 0.05), 0), "power must be within"),
+    ],
+)
+def test_impossible_arguments_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# -- real measurements
+
+
+@pytest.mark.slow
+def test_merged_runs_of_real_benchmarks_raise_false_alarms_and_run_means_do_not(icpe_dir):
+    errors = []
+    for file in sorted((icpe_dir / "timeseries").glob("*.json.gz")):
+        runs = [np.array(run) for run in json.loads(gzip.decompress(file.read_bytes()))]
+        found = type_1_error(runs, 5, aggregations=EXACT, tests=[WELCH], rng=rng())
+        errors.append([found[aggregation][WELCH].value for aggregation in EXACT])
+    merged, run_means = np.median(errors, axis=0)
+    assert 0.5 < merged < 0.75
+    assert 0.03 < run_means < 0.05

@@ -1,0 +1,238 @@
+"""Trust in intervals and tests over a suite: the survey, its figures, its document."""
+
+import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+import pytest
+
+from analysis.measured import LeftOut, Measured, Sampling, by_level
+from analysis.report import page, plain, to_text
+from analysis.report._sections_trust import trust_document
+from analysis.report.figures import render, to_svg
+from analysis.report.trust_figures import false_alarms, trust_charts
+from analysis.trust import (
+    MANN_WHITNEY,
+    MERGED,
+    ONE_SAMPLE,
+    RUN_MEANS,
+    TESTS,
+    WELCH,
+    Quartiles,
+    coverage,
+    survey,
+    trust_of,
+    type_1_error,
+)
+
+GAMMAS = (1, 1.05, 1.3)
+QUICK = {"n_runs": 3, "gammas": GAMMAS, "resamples": 200}
+
+
+def benchmark(name, between=1.0, m=4, n=12, **more):
+    random = np.random.default_rng(sum(map(ord, name)))
+    return Measured(name, tuple(10 + between * random.normal() + random.normal(size=n) for _ in range(m)), **more)
+
+
+@cache
+def suite():
+    rough = [benchmark(f"rough {i}", application="org/rough") for i in range(4)]
+    return survey([*rough, benchmark("even", 0.0), benchmark("single", m=1)], **QUICK)
+
+
+def text_of(found):
+    return " ".join(to_text(trust_document(found)).split())
+
+
+def test_a_survey_holds_what_the_functions_say_of_each_benchmark():
+    found = suite().benchmarks[0]
+    runs = benchmark("rough 0").runs
+    options = {"aggregations": [MERGED, RUN_MEANS], "rng": np.random.default_rng(9)}
+    assert (found.name, found.application, found.n_runs) == ("rough 0", "org/rough", 4)
+    assert found.run_values == pytest.approx([run.mean() for run in runs])
+    assert {name: found.coverage[name] for name in (MERGED, RUN_MEANS)} == coverage(runs, 3, **options)
+    exact = {name: found.type_1_error[name] for name in (MERGED, RUN_MEANS)}
+    assert exact == type_1_error(runs, 3, **options)
+    assert [at.n_runs for at in found.by_n_runs] == [2, 3, 4]
+    assert len(found.curves) == 9 and len(found.slowdowns) == 18
+
+
+def test_summaries_are_those_of_the_benchmarks():
+    merged = suite().summaries[0]
+    values = [trust.coverage[MERGED].value for trust in suite().benchmarks]
+    assert (merged.aggregation, merged.coverage.n) == (MERGED, 5)
+    assert [merged.coverage.low, merged.coverage.median, merged.coverage.high] == np.quantile(
+        values, [0.25, 0.5, 0.75]
+    ).tolist()
+    assert merged.below["0.9"] == sum(value < 0.9 for value in values)
+    errors = [trust.type_1_error[MERGED][WELCH].value for trust in suite().benchmarks]
+    assert merged.n_alarming[WELCH] == sum(error > 0.1 for error in errors)
+    seen = [row for row in suite().slowdowns if (row.aggregation, row.test, row.power) == (RUN_MEANS, WELCH, 0.8)]
+    factors = [
+        row.factor.value for trust in suite().benchmarks for row in trust.slowdowns
+        if (row.aggregation, row.test, row.power) == (RUN_MEANS, WELCH, 0.8)
+    ]  # fmt: skip
+    assert (seen[0].n, seen[0].n_reached) == (5, sum(factor is not None for factor in factors))
+
+
+def test_what_cannot_be_drawn_from_is_left_out_with_its_reason():
+    assert suite().left_out == (LeftOut("single", "one run: every draw is the same"),)
+    found = survey([benchmark("short", n=3)], sampling=Sampling(warmup=3))
+    assert found.benchmarks == () and "all of them warm-up" in found.left_out[0].reason
+
+
+def test_a_survey_does_not_depend_on_who_maps_and_can_be_pickled():
+    benchmarks, steps = [benchmark("a"), benchmark("b")], []
+    with ThreadPoolExecutor(2) as pool:
+        spread = survey(benchmarks, **QUICK, mapper=pool.map, advance=lambda *step: steps.append(step))
+    assert spread == survey(benchmarks, **QUICK)
+    assert steps == [(1, 2), (2, 2)]
+    assert pickle.loads(pickle.dumps(spread)) == spread
+    assert survey(benchmarks, **QUICK, seed=2) != spread
+
+
+def test_a_survey_is_plain_values_with_every_parameter():
+    content = json.loads(json.dumps(plain(suite()), allow_nan=False))
+    assert content["parameters"] == {
+        "n_runs": 3, "level": 0.95, "alpha": 0.05, "gammas": list(GAMMAS), "powers": [0.8, 0.95],
+        "tests": list(TESTS), "resamples": 200, "n_curve": 100, "seed": 1, "warmup": 0, "aggregate": "mean",
+    }  # fmt: skip
+
+
+def test_coverage_by_number_of_runs_is_spread_evenly_over_the_suite():
+    found = survey([benchmark(str(i)) for i in range(5)], **{**QUICK, "gammas": ()}, n_curve=3)
+    assert [bool(trust.by_n_runs) for trust in found.benchmarks] == [True, False, True, False, True]
+    assert "median of 3 of 5 benchmarks" in to_svg(trust_charts(found)["coverage"])
+    assert "computed for 3 benchmarks, evenly spread" in text_of(found)
+    with pytest.raises(ValueError, match="n_curve must be at least 0, got -1"):
+        survey([], n_curve=-1)
+
+
+def test_runs_of_different_versions_and_contexts_are_not_mixed():
+    conditions = {"version": ("old", "old", "new", "new"), "context": ("", "", "a", "a"), "run": tuple("0101")}
+    parts = by_level(benchmark("b", conditions=conditions))
+    assert [part.name for part in parts] == ["b @ old @ ?", "b @ new @ a"]
+    assert [len(part.runs) for part in parts] == [2, 2]
+    one = benchmark("b", conditions={"version": ("old",) * 4})
+    assert by_level(one) == [one]
+
+
+def test_medians_of_slowdowns_that_are_not_reached_are_none():
+    found = survey([benchmark("wild", 5.0)], **{**QUICK, "gammas": (1, 1.001)})
+    assert {(row.n_reached, row.median) for row in found.slowdowns if row.aggregation == ONE_SAMPLE} == {(0, None)}
+    assert "not reached with the factors tried" in text_of(found)
+    two = survey([benchmark("wild", 5.0), benchmark("wilder", 5.0)], **{**QUICK, "gammas": (1, 1.001)})
+    assert "is beyond the factors; in 2 of 2 benchmarks it is not reached" in text_of(two)
+
+
+# -- document
+
+
+def test_the_document_says_in_short_what_to_do():
+    text = text_of(suite())
+    merged, single = (row.type_1_error[WELCH].median for row in suite().summaries[:2])
+    assert text.index("In short") < text.index("Do not merge the iterations") < text.index("Intervals: do they hold")
+    assert f"Welch's test tells them apart in {100 * merged:.1f} % of the pairs" in text
+    assert f"and {100 * single:.1f} % with one number a run. 5 % are asked for." in text
+    assert "it must read α" in text
+    assert "far stricter criterion than α" in text
+    assert "single one run: every draw is the same" in text
+    assert "seed 1" in text and "aggregate mean" in text
+
+
+def test_the_most_misleading_benchmark_stands_first():
+    table = next(
+        block for section in trust_document(suite()).sections for block in section.blocks
+        if section.title.startswith("Benchmarks") and hasattr(block, "rows")
+    )  # fmt: skip
+    worst = max(suite().benchmarks, key=lambda trust: trust.type_1_error[MERGED][WELCH].value)
+    assert table.rows[0][0] == worst.name and table.rows[-1][0] == "even"
+
+
+def test_a_suite_without_false_alarms_is_told_so():
+    values = np.random.default_rng(1).normal(10, 1, 20)
+    text = text_of(survey([Measured("even", tuple(np.roll(values, run) for run in range(4)))], **QUICK))
+    assert "Runs differ little from each other here" in text
+    assert "(median" not in text.split("Intervals: do they hold")[0]
+
+
+def test_a_survey_of_nothing_is_a_document():
+    found = survey([])
+    text = text_of(found)
+    assert "No benchmark has two runs or more" in text and "What was left out ----------------- Nothing." in text
+    assert trust_charts(found) == {}
+    assert plain(found)["summaries"] == []
+
+
+def test_without_curves_and_with_another_test_the_document_says_what_it_has():
+    found = survey([benchmark("a")], n_runs=3, gammas=(), tests=[MANN_WHITNEY], n_curve=0, resamples=100)
+    text = text_of(found)
+    assert "Not asked for, or undefined for all benchmarks." in text
+    assert "false alarms (Mann-Whitney U test)" in text
+    assert trust_charts(found) == {}
+    assert text_of(survey([benchmark("a")], n_runs=3, tests=[], n_curve=0)).count("no test") == 1
+
+
+def test_undefined_numbers_are_dashes_with_their_reason():
+    found = survey([benchmark("a"), Measured("flat", (np.ones(3), np.ones(3)))], **{**QUICK, "n_runs": 1})
+    text = text_of(found)
+    assert "a, run means: one value has no interval" in text
+    assert "flat, merged: no variation" in text
+    assert found.summaries[1].coverage == Quartiles(0, None, None, None)
+    nothing_defined = survey([Measured("b", (np.array([1.0]), np.array([2.0])))], **{**QUICK, "n_runs": 1})
+    assert "no sample of independent values" in text_of(nothing_defined)
+    assert trust_charts(nothing_defined).keys() == {"coverage"}
+
+
+def test_long_lists_are_cut_and_say_so():
+    found = survey(
+        [Measured(f"b{i}", (np.ones(2), np.ones(2))) for i in range(45)], n_runs=2, gammas=(), n_curve=0, tests=[WELCH]
+    )
+    text = text_of(found)
+    assert "40 of 45 are shown; the JSON (--json) has all." in text
+    assert "and 95 more" in text  # 3 remarks each
+    assert "31 values" in text_of(survey([benchmark("a")], n_runs=2, resamples=50, tests=[WELCH]))
+
+
+def test_random_shares_carry_their_standard_error():
+    found = survey([benchmark("many", m=30, n=3)], n_runs=6, gammas=(), resamples=300, n_curve=0, tests=[WELCH])
+    rate = found.benchmarks[0].coverage[MERGED]
+    assert f"{100 * rate.value:.1f} % ± {100 * rate.se:.1f}" in text_of(found)
+
+
+# -- figures
+
+
+def test_every_figure_of_the_document_is_drawn():
+    charts = trust_charts(suite())
+    assert list(charts) == ["coverage", "rejections", "false-alarms"]
+    named = [
+        block.name for section in trust_document(suite()).sections for block in section.blocks if hasattr(block, "name")
+    ]
+    assert sorted(named) == sorted(charts)
+    drawn = {name: to_svg(chart) for name, chart in charts.items()}
+    for svg in drawn.values():
+        assert "merged" in svg and "run means" in svg and "one sample" in svg
+    assert "median of 5 benchmarks" in drawn["rejections"] and "slower by" in drawn["rejections"]
+    assert page(trust_document(suite()), drawn).count("<svg") == 3
+    assert all(render(chart, "png").startswith(b"\x89PNG") for chart in charts.values())
+
+
+def test_a_single_benchmark_is_named_and_has_no_bands():
+    name = "x" * 80 + "</text><script>"
+    charts = trust_charts(survey([Measured(name, benchmark("a").runs)], **QUICK))
+    assert list(charts) == ["coverage", "rejections"]
+    for chart in charts.values():
+        svg = to_svg(chart)
+        assert "<script>" not in svg and "…" in svg and "median of" not in svg
+    assert false_alarms(survey([benchmark("a")], **QUICK)) is None
+
+
+def test_trust_of_one_benchmark_takes_a_rate_for_what_it_is():
+    rate = benchmark("rate", better="higher", unit="ops/s")
+    found = trust_of(rate, **QUICK, rng=np.random.default_rng(1))
+    assert (found.better, found.unit, found.by_n_runs) == ("higher", "ops/s", ())
+    power = next(curve.power for curve in found.curves if (curve.aggregation, curve.test) == (RUN_MEANS, WELCH))
+    assert power[-1] > power[0]

@@ -1,0 +1,89 @@
+"""How fast the methods are, on 586 benchmarks of 10 runs of 3000 iterations.
+
+    python -m tests.performance.methods [--benchmarks N]
+
+Measurements are made up (noise around a level of each run): the time does not depend on them.
+"""
+
+import argparse
+from concurrent.futures import Executor, ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+
+import numpy as np
+
+from analysis import checkup, contexts, order, spread, trust
+from analysis.measured import Measured
+from tests.performance.measuring import machine, print_table, seconds
+
+N_RUNS, N_ITERATIONS, N_DRAWN = 10, 3000, 5
+EXACT = {"aggregations": (trust.MERGED, trust.RUN_MEANS)}
+EXACT_TESTS = (trust.WELCH, trust.INTERVALS)
+N_CHECKED = 50
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--benchmarks", type=int, default=586)
+    n = parser.parse_args().benchmarks
+    print(f"Machine: {machine()}", flush=True)
+    suite, ordered, sweep = made(n), in_two_orders(n), in_contexts(n)
+    rows = [
+        ("spread", n, seconds(lambda: spread.survey(suite))),
+        ("order", n, seconds(lambda: order.survey(ordered))),
+        ("contexts (5 contexts of 2 versions)", n, seconds(lambda: contexts.survey(sweep))),
+        ("trust, what is exact, one core", n, seconds(lambda: list(map(exact, suite)), repeats=1)),
+    ]
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        list(pool.map(exact, suite[:4]))  # both have imported
+        spread_out = partial(pool.map, chunksize=8)
+        rows.append(("trust, what is exact, two cores", n, seconds(lambda: list(spread_out(exact, suite)))))
+        rows.append(("trust, all of it, two cores", N_CHECKED, seconds(lambda: all_of_trust(pool, suite), repeats=1)))
+    rows.append(("check: five classifiers and reasons", N_CHECKED, seconds(lambda: checkup.check(suite[:N_CHECKED]))))
+    print_table(
+        "The methods, measurements in memory",
+        [{"method": name, "benchmarks": n, "s": taken, "ms a benchmark": 1000 * taken / n} for name, n, taken in rows],
+    )
+
+
+def exact(benchmark: Measured) -> tuple[object, object]:
+    """Coverage and type I error of one benchmark by enumeration, in whatever process."""
+    rng = np.random.default_rng(1)
+    return (
+        trust.coverage(benchmark.runs, N_DRAWN, rng=rng, **EXACT),
+        trust.type_1_error(benchmark.runs, N_DRAWN, tests=EXACT_TESTS, rng=rng, **EXACT),
+    )
+
+
+def all_of_trust(pool: Executor, suite: list[Measured]) -> object:
+    return trust.survey(suite[:N_CHECKED], mapper=partial(pool.map, chunksize=4))
+
+
+def made(n: int) -> list[Measured]:
+    """Each run around a level of its own."""
+    rng = np.random.default_rng(1)
+    levels = rng.lognormal(sigma=0.05, size=(n, N_RUNS, 1))
+    return [
+        Measured(f"b{at}", tuple(level * rng.lognormal(sigma=0.1, size=(N_RUNS, N_ITERATIONS))))
+        for at, level in enumerate(levels)
+    ]
+
+
+def in_two_orders(n: int) -> list[Measured]:
+    """Half of the runs in fixed, half in random order."""
+    conditions = {
+        "run": tuple(map(str, range(N_RUNS))),
+        "order_type": ("fixed",) * 5 + ("random",) * 5,
+        "order_position": tuple(map(str, range(N_RUNS))),
+    }
+    return [Measured(one.name, one.runs, conditions=conditions) for one in made(n)]
+
+
+def in_contexts(n: int) -> list[Measured]:
+    """A run of each of two versions in five contexts."""
+    conditions = {"version": ("old", "new") * 5, "context": tuple(f"env={at // 2}" for at in range(N_RUNS))}
+    return [Measured(one.name, one.runs, conditions=conditions) for one in made(n)]
+
+
+if __name__ == "__main__":
+    main()
