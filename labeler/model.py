@@ -69,6 +69,14 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
+class Failure:
+    """A run that gave no measurement: its conditions and, in words, why."""
+
+    conditions: Mapping[str, str]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class Benchmark:
     """What a reader finds in a result file.
 
@@ -86,6 +94,11 @@ class Benchmark:
     better : str
         "lower" or "higher".
     parameters : mapping of str to str
+    conditions : mapping of str to tuple of str
+        What is known of the runs: run, version, context, order_type, order_position, altered or a factor, and one text
+        a run, "" where it is not known.
+    failures : tuple of Failure
+        Runs that gave nothing.
     """
 
     name: str
@@ -95,6 +108,8 @@ class Benchmark:
     unit: str = "s"
     better: str = "lower"
     parameters: Mapping[str, str] = field(default_factory=dict)
+    conditions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    failures: tuple[Failure, ...] = ()
 
 
 @dataclass(frozen=True)

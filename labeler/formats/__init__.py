@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from labeler.errors import InputError, Refused
-from labeler.formats import icpe, long_table
+from labeler.formats import abs_scores, icpe, jmh, long_table, ordersage, pyperf
 from labeler.formats.source import Source, content_hash, sources
-from labeler.model import Benchmark
+from labeler.model import Benchmark, is_storable
 
 __all__ = ["DEFAULTS", "FORMATS", "Format", "ReadOptions", "Source", "content_hash", "read", "sources"]
 
@@ -59,9 +59,13 @@ FORMATS: dict[str, Format] = {
     f.name: f
     for f in (
         Format("icpe", "ICPE '23 data challenge JSON", "list = run, number = iteration", icpe.detect, icpe.read),
+        Format("jmh", "JMH JSON", "fork = run, iteration", jmh.detect, jmh.read),
+        Format("pyperf", "pyperf JSON", "run (worker process), value = iteration", pyperf.detect, pyperf.read),
         Format(
             "parquet", "long Parquet table", "columns run, iteration", long_table.is_parquet, long_table.read_parquet
         ),
+        Format("ordersage", "OrderSage CSV", "trial = run of one iteration", ordersage.detect, ordersage.read),
+        Format("abs", "JavaABS or GoABS CSV", "run, result = iteration", abs_scores.detect, abs_scores.read),
         Format("csv", "long CSV table", "columns run, iteration", long_table.is_csv, long_table.read_csv),
     )
 }
@@ -123,6 +127,8 @@ def _format_of(source: Source, content: bytes, options: ReadOptions) -> Format:
 def _check(benchmark: Benchmark) -> None:
     if not benchmark.name.strip():
         raise ValueError("a benchmark without a name")
+    if not all(map(is_storable, (benchmark.name, benchmark.application, benchmark.unit))):
+        raise ValueError(f"benchmark {benchmark.name!r}: name, application or unit has characters that are no text")
     if not benchmark.runs:
         raise ValueError(f"benchmark {benchmark.name!r} has no runs")
     for run, series in enumerate(benchmark.runs):

@@ -1,7 +1,11 @@
-"""Long tables, CSV or Parquet: one row a measurement, columns benchmark, run, value and optionally more."""
+"""Long tables, CSV or Parquet: one row a measurement, columns benchmark, run, value and optionally more.
+
+Runs are told apart by the column run and all columns that say under which conditions a run was made, as runs are often
+numbered anew for every version.
+"""
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +18,9 @@ from labeler.formats.units import to_seconds
 from labeler.model import Benchmark
 
 REQUIRED = ("benchmark", "run", "value")
-OPTIONAL = ("iteration", "application", "unit", "better")
+CONDITIONS = ("version", "context", "order_type", "order_position", "altered")
+FACTOR = "factor:"  # in front of the name of a condition of the person's own
+OPTIONAL = ("iteration", "application", "unit", "better", *CONDITIONS)
 NAMES = ("benchmark", "run", "application", "unit", "better")
 
 Place = Callable[[int], str]  # position of a row -> "line 3" or "row 1"
@@ -41,33 +47,65 @@ def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iter
         table = arrow.to_pandas()
     except (OSError, ValueError, pa.ArrowException) as error:
         raise ValueError(f"damaged Parquet file ({error})") from None
-    yield from _benchmarks(table, columns, lambda row: f"row {row}")
+    yield from benchmarks(_renamed(table, columns), lambda row: f"row {row}")
 
 
 def read_csv(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of a CSV table; raises ValueError naming the column or line at fault."""
     table = read_text_table(content)
-    yield from _benchmarks(table.frame, columns, lambda row: f"line {table.line(row)}")
+    yield from benchmarks(_renamed(table.frame, columns), lambda row: f"line {table.line(row)}")
 
 
-def _benchmarks(table: pd.DataFrame, columns: Mapping[str, str], place: Place) -> Iterator[Benchmark]:
-    table = _renamed(table, columns)
-    for name in NAMES:
+def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "s") -> Iterator[Benchmark]:
+    """The benchmarks of a table whose columns have our names, in order of first appearance.
+
+    Parameters
+    ----------
+    table : DataFrame
+        At least the columns benchmark, run and value; its index counts the rows from 0.
+    place : callable
+        Row -> what an error calls it.
+    unit : str
+        Of measurements for which the table states none.
+
+    Raises
+    ------
+    ValueError
+        Naming the row or benchmark at fault.
+    """
+    conditions = _conditions(table)
+    for name in (*NAMES, *conditions):
         if name in table:
             table[name] = _texts(table[name], name, place)
+    for name in conditions:
+        table[name] = table[name].map(str.strip).astype("category")
     for name in ("value", "iteration"):
         if name in table:
             table[name] = _numbers(table[name], name, place)
     groups = [name for name in ("application", "benchmark") if name in table]
     for group, rows in table.groupby(groups, sort=False, observed=True):
-        yield _benchmark(dict(zip(groups, map(str, group), strict=True)), rows)
+        yield _benchmark(dict(zip(groups, map(str, group), strict=True)), rows, conditions, unit)
+
+
+def _conditions(table: pd.DataFrame) -> list[str]:
+    """The columns that say under which conditions a run was made."""
+    factors = [name for name in map(str, table) if _is_factor(name)]
+    for name in factors:
+        if name.removeprefix(FACTOR) in ("run", *CONDITIONS):
+            raise ValueError(f"{name!r} is no factor; the column is called {name.removeprefix(FACTOR)!r}")
+    return [*(name for name in CONDITIONS if name in table), *factors]
+
+
+def _is_factor(name: str) -> bool:
+    return name.startswith(FACTOR) and name != FACTOR
 
 
 def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     table = table.rename(columns={name: str(name).strip() for name in table.columns})
     for ours, theirs in columns.items():
-        if ours not in (*REQUIRED, *OPTIONAL):
-            raise ValueError(f"no column is called {ours!r} here; known are {', '.join((*REQUIRED, *OPTIONAL))}")
+        if ours not in (*REQUIRED, *OPTIONAL) and not _is_factor(ours):
+            known = ", ".join((*REQUIRED, *OPTIONAL, f"{FACTOR}NAME"))
+            raise ValueError(f"no column is called {ours!r} here; known are {known}")
         if theirs not in table.columns:
             raise ValueError(f"there is no column {theirs!r}; the table has {', '.join(map(str, table.columns))}")
     table = table.rename(columns={theirs: ours for ours, theirs in columns.items()})
@@ -79,7 +117,8 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
         )
     if table.columns.duplicated().any():
         raise ValueError(f"two columns are called {table.columns[table.columns.duplicated()][0]!r}")
-    return table[[name for name in (*REQUIRED, *OPTIONAL) if name in table.columns]].reset_index(drop=True)
+    kept = [name for name in (*REQUIRED, *OPTIONAL) if name in table.columns]
+    return table[[*kept, *filter(_is_factor, table.columns)]].reset_index(drop=True)
 
 
 def _texts(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[Any]":
@@ -112,28 +151,49 @@ def _numbers(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[f
     return numbers
 
 
-def _benchmark(group: Mapping[str, str], rows: pd.DataFrame) -> Benchmark:
+def _benchmark(group: Mapping[str, str], rows: pd.DataFrame, conditions: Sequence[str], unit: str) -> Benchmark:
     name = group["benchmark"]
+    told_apart = ["run", *conditions]
+    appearance = {column: {level: i for i, level in enumerate(pd.unique(rows[column]))} for column in conditions}
     if "iteration" in rows:
-        doubled = rows.duplicated(["run", "iteration"])
+        doubled = rows.duplicated([*told_apart, "iteration"])
         if doubled.any():
-            run, iteration = rows["run"][doubled].iloc[0], rows["iteration"][doubled].iloc[0]
-            raise ValueError(f"benchmark {name!r}, run {run}: iteration {iteration:.17g} stands there twice")
+            first = rows[doubled].iloc[0]
+            raise ValueError(
+                f"benchmark {name!r}, run {_run_in_words(first, conditions)}: iteration {first['iteration']:.17g} "
+                "stands there twice"
+            )
         rows = rows.sort_values("iteration", kind="stable")
-    unit, factor = to_seconds(_constant(rows, "unit", "s", name))
+    unit, factor = to_seconds(_constant(rows, "unit", unit, name))
     better = _constant(rows, "better", "lower", name)
     if better not in ("lower", "higher"):
         raise ValueError(f"benchmark {name!r}: better is {better!r}, not 'lower' or 'higher'")
     values = rows["value"] * factor
-    runs = {run: series.to_numpy(dtype=np.float64) for run, series in values.groupby(rows["run"], observed=True)}
+    by_run = values.groupby([rows[column] for column in told_apart], observed=True)
+    runs = {tuple(map(str, key)): series.to_numpy(dtype=np.float64) for key, series in by_run}
+    keys = sorted(runs, key=lambda key: _place_in_order(dict(zip(told_apart, key, strict=True)), appearance))
     return Benchmark(
         name=name,
         benchmark=name,
         application=group.get("application", ""),
-        runs=tuple(runs[run] for run in sorted(runs, key=_run_order)),
+        runs=tuple(runs[key] for key in keys),
         unit=unit,
         better=better,
+        conditions={column.removeprefix(FACTOR): tuple(key[i] for key in keys) for i, column in enumerate(told_apart)},
     )
+
+
+def _run_in_words(row: "pd.Series[Any]", conditions: Sequence[str]) -> str:
+    """A run as the table calls it, with its conditions."""
+    told = ", ".join(f"{column} {row[column]}" for column in conditions)
+    return f"{row['run']} ({told})" if told else str(row["run"])
+
+
+def _place_in_order(run: Mapping[str, str], appearance: Mapping[str, Mapping[str, int]]) -> tuple[Any, ...]:
+    """By conditions, in order of first appearance, then by number; its place in an order comes last."""
+    places = {column: levels[run[column]] for column, levels in appearance.items()}
+    position = places.pop("order_position", 0)
+    return *places.values(), _run_order(run["run"]), position
 
 
 def _run_order(run: object) -> tuple[bool, float, str]:

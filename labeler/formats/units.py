@@ -1,5 +1,9 @@
 """Units of measurements: times become seconds, everything else keeps its unit."""
 
+import numpy as np
+
+from labeler.model import Series
+
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "min": 60.0}
 
 
@@ -12,3 +16,9 @@ def to_seconds(unit: str) -> tuple[str, float]:
     (('s', 0.001), ('byte', 1.0))
     """
     return ("s", SECONDS[unit]) if unit in SECONDS else (unit, 1.0)
+
+
+def scaled(series: Series, factor: float) -> Series:
+    """The measurements in the unit to store; beyond all numbers they become infinite, which readers refuse."""
+    with np.errstate(over="ignore"):
+        return series * factor

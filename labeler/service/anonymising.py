@@ -53,6 +53,8 @@ def anonymise(
 ) -> Anonymised:
     """Write a new study file without anything that names the people of this one.
 
+    What is known of the runs beside their measurements, such as the machine, is left out too.
+
     Parameters
     ----------
     db : Database
@@ -169,6 +171,7 @@ def _anonymise(copy: Database, token: str, *, keep_comments: bool, keep_benchmar
         words = _number_benchmarks(copy, token) | words
     copies.rewrite(copy, "people", "name", names.__getitem__)
     copies.forget_who_signed_in(copy)
+    copies.forget_conditions(copy)
     if not keep_comments:
         copies.forget_replies(copy)
     _renumber(copy, list(names.values()))

@@ -4,7 +4,7 @@ import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ from labeler.lifecycle import Action, require
 from labeler.model import Benchmark, measurement_hash
 from labeler.store import Database, bins, events, items, runs, studies
 
+LEVELS = ("altered", "version")  # conditions whose levels are different software
 Content = tuple[bytes, str]  # the bytes of a file, and their hash
+Wanted = tuple[Benchmark, tuple[str, ...]]  # what becomes an item, and what to say about it
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,7 @@ def in_words(results: Sequence[FileResult]) -> str:
 def look_into(source: Source, options: ReadOptions = DEFAULTS) -> FileResult:
     """What an import of this file would bring, without a study."""
     try:
-        benchmarks = read(source, options)
-        for benchmark in benchmarks:
-            _check_comparable(source, benchmark)
-        return FileResult(source.name, tuple(map(_found, benchmarks)))
+        return FileResult(source.name, tuple(map(_found, _to_import(source, read(source, options)))))
     except Refused as error:
         return FileResult(source.name, refused=_after_name(error))
 
@@ -108,7 +107,8 @@ def import_files(
 ) -> Iterator[FileResult]:
     """Take measurements into the study, one transaction a file: a bad file leaves nothing and stops nothing.
 
-    A file whose content is there already adds nothing. Yields what became of each file, in order.
+    A file whose content is there already adds nothing. A benchmark with runs of several versions, or of several altered
+    methods, becomes an item for each, `NAME @ LEVEL`. Yields what became of each file, in order.
 
     Parameters
     ----------
@@ -166,8 +166,11 @@ def _import_file(
     content, sha256 = opened
     if items.is_imported(db, sha256):
         return FileResult(source.name, already_there=True)
-    benchmarks = read(source, options, content=content)
-    prepared = [(b, measurement_hash(b.runs), _bins(b, min_span)) for b in benchmarks]  # no lock is held meanwhile
+    wanted = _to_import(source, read(source, options, content=content))
+    prepared = [
+        (benchmark, measurement_hash(benchmark.runs), _bins(benchmark, min_span))  # no lock is held meanwhile
+        for benchmark, _warnings in wanted
+    ]
     names = []
     with db.atomic():
         file_id = items.add_file(db, source.name, sha256, now.isoformat())
@@ -178,11 +181,57 @@ def _import_file(
             if name is None:
                 continue
             item_id = items.add(db, name, benchmark, data_hash, file_id)
-            runs.add(db, item_id, benchmark.runs)
+            runs.add(db, item_id, benchmark.runs, benchmark.conditions)
             bins.put(db, item_id, binning.VERSION, payload)
             names.append(name)
         events.add(db, now.isoformat(), actor, "import file", {"file": source.name, "sha256": sha256, "items": names})
-    return FileResult(source.name, tuple(map(_found, benchmarks)), already_there=not names, names=tuple(names))
+    return FileResult(source.name, tuple(map(_found, wanted)), already_there=not names, names=tuple(names))
+
+
+def _to_import(source: Source, benchmarks: Sequence[Benchmark]) -> list[Wanted]:
+    """The benchmarks of a file, those with several levels of `LEVELS` apart; raises Refused as `_levels` does."""
+    wanted: list[Wanted] = [(benchmark, ()) for benchmark in benchmarks]
+    for condition in LEVELS:
+        wanted = [
+            (level, (*before, *warnings))
+            for benchmark, before in wanted
+            for level, warnings in _levels(source, benchmark, condition)
+        ]
+    return wanted
+
+
+def _levels(source: Source, benchmark: Benchmark, condition: str) -> list[Wanted]:
+    """The runs of each level of a condition, as nobody can say of different software whether its runs are alike.
+
+    A level with one run is left out; raises Refused if no level has more.
+    """
+    entries = benchmark.conditions.get(condition, ())
+    levels = list(dict.fromkeys(entries))
+    if len(levels) < 2:
+        _check_comparable(source, benchmark)
+        return [(benchmark, ())]
+    kept = [level for level in levels if entries.count(level) > 1]
+    if not kept:
+        reason = f"one run only of each {condition}; at least two are needed to compare"
+        raise Refused(source.name, reason, f"benchmark {benchmark.name!r}")
+    n_items = f"{len(kept)} items" if len(kept) > 1 else "1 item"
+    warnings = [f"every level of {condition} is an item of its own: {n_items}"]
+    warnings += [f"{condition} {level!r} has one run only and is left out" for level in levels if level not in kept]
+    return [(_of_level(benchmark, condition, level), tuple(warnings)) for level in kept]
+
+
+def _of_level(benchmark: Benchmark, condition: str, level: str) -> Benchmark:
+    """The runs of one level, and the failures that may belong to it, under a name of its own."""
+    runs_of_level = [run for run, entry in enumerate(benchmark.conditions[condition]) if entry == level]
+    return replace(
+        benchmark,
+        name=f"{benchmark.name} @ {level or '?'}",
+        runs=tuple(benchmark.runs[run] for run in runs_of_level),
+        conditions={
+            name: tuple(entries[run] for run in runs_of_level) for name, entries in benchmark.conditions.items()
+        },
+        failures=tuple(one for one in benchmark.failures if one.conditions.get(condition, level) == level),
+    )
 
 
 def _bins(benchmark: Benchmark, min_span: float) -> bytes:
@@ -191,7 +240,6 @@ def _bins(benchmark: Benchmark, min_span: float) -> bytes:
 
 def _free_name(db: Database, source: Source, benchmark: Benchmark, data_hash: str, as_new: bool) -> str | None:
     """The name for a new item; None if the study holds these very measurements under this name."""
-    _check_comparable(source, benchmark)
     name, number, changed = benchmark.name, 1, False
     while (known := items.by_name(db, name)) is not None:
         if not known.n_runs:
@@ -214,10 +262,15 @@ def _check_comparable(source: Source, benchmark: Benchmark) -> None:
         raise Refused(source.name, "one run only; at least two are needed to compare", f"benchmark {benchmark.name!r}")
 
 
-def _found(benchmark: Benchmark) -> Found:
+def _found(wanted: Wanted) -> Found:
+    benchmark, warnings = wanted[0], list(wanted[1])
     lengths = sorted({len(run) for run in benchmark.runs})
     iterations = str(lengths[0]) if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
-    warnings = []
+    if benchmark.failures:
+        n = len(benchmark.failures)
+        warnings.append(f"{n} {'run' if n == 1 else 'runs'} failed, without a measurement")
+    if not benchmark.unit:
+        warnings.append(f"the file states no unit; {benchmark.better} is taken as better")
     if len(lengths) > 1:
         warnings.append("runs of unequal length: classifiers cut them to the shortest")
     if lengths[0] < binning.FEW_ITERATIONS:

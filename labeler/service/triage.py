@@ -117,7 +117,7 @@ def _usable(db: Database, names: Sequence[str]) -> list[Item]:
 
 def _copy(db: Database, new: Database, item: Item) -> None:
     item_id = items.copy(db, new, item.item_id)
-    runs.add(new, item_id, runs.of_item(db, item.item_id))
+    runs.copy(db, new, item.item_id, item_id)
     drawn = bins.get(db, item.item_id, binning.VERSION)
     if drawn is not None:
         bins.put(new, item_id, binning.VERSION, drawn)

@@ -135,6 +135,12 @@ def forget_parameters(db: Database) -> None:
     db.execute("UPDATE items SET parameters = '{}'")
 
 
+def forget_conditions(db: Database) -> None:
+    """Remove what is known of the runs beside their measurements, such as the machine, and which ones failed."""
+    db.execute("UPDATE runs SET conditions = '{}' WHERE conditions <> '{}'")
+    db.execute("UPDATE items SET failures = '[]'")
+
+
 def seal(db: Database) -> None:
     """Write the file anew without what was removed from it, as one file that can be read anywhere."""
     db.execute("VACUUM")

@@ -2,7 +2,7 @@
 
 import json
 
-from labeler.model import Benchmark, Item
+from labeler.model import Benchmark, Failure, Item
 from labeler.store.database import Database
 
 _COLUMNS = "item_id, name, benchmark, application, unit, better, n_runs, n_iterations, data_hash, excluded_why"
@@ -27,12 +27,12 @@ def add(db: Database, name: str, benchmark: Benchmark, data_hash: str, file_id: 
     """Write an item under a name of its own; its id."""
     row = db.execute(
         """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash,
-                              file_id)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING item_id""",
+                              file_id, failures)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING item_id""",
         (
             name, benchmark.benchmark, benchmark.application, json.dumps(dict(benchmark.parameters)), benchmark.unit,
             benchmark.better, len(benchmark.runs), min((len(run) for run in benchmark.runs), default=0), data_hash,
-            file_id,
+            file_id, json.dumps([{"conditions": dict(f.conditions), "reason": f.reason} for f in benchmark.failures]),
         ),
     ).fetchone()  # fmt: skip
     return int(row[0])
@@ -54,6 +54,12 @@ def by_name(db: Database, name: str) -> Item | None:
     return Item(*row) if row else None
 
 
+def failures_of(db: Database, item_id: int) -> tuple[Failure, ...]:
+    """The runs of an item that gave nothing."""
+    (text,) = db.execute("SELECT failures FROM items WHERE item_id = ?", (item_id,)).fetchone()
+    return tuple(Failure(**failure) for failure in json.loads(text))
+
+
 def set_excluded(db: Database, item_id: int, why: str | None) -> None:
     """Why the item does not count any more; None if it does."""
     db.execute("UPDATE items SET excluded_why = ? WHERE item_id = ?", (why, item_id))
@@ -62,13 +68,14 @@ def set_excluded(db: Database, item_id: int, why: str | None) -> None:
 def copy(db: Database, into: Database, item_id: int) -> int:
     """Write an item into another study, where it came from no file and is not excluded; its id there."""
     row = db.execute(
-        """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash
+        """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures
            FROM items WHERE item_id = ?""",
         (item_id,),
     ).fetchone()
     copied = into.execute(
-        """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING item_id""",
+        """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash,
+                              failures)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING item_id""",
         row,
     ).fetchone()
     return int(copied[0])

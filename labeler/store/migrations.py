@@ -120,11 +120,18 @@ def m004_study_life(db: "Database") -> None:
     )
 
 
+def m005_conditions_of_runs(db: "Database") -> None:
+    """Under which conditions each run was made, and which runs gave nothing."""
+    db.execute("ALTER TABLE runs ADD COLUMN conditions TEXT NOT NULL DEFAULT '{}'")  # JSON: name -> text
+    db.execute("ALTER TABLE items ADD COLUMN failures TEXT NOT NULL DEFAULT '[]'")  # JSON: [{conditions, reason}]
+
+
 MIGRATIONS: list[Callable[["Database"], None]] = [
     m001_first_schema,
     m002_which_verdicts_are_shown,
     m003_protocol_and_invitations,
     m004_study_life,
+    m005_conditions_of_runs,
 ]
 
 _FIRST_SCHEMA = (

@@ -1,6 +1,7 @@
-"""The measurements: one blob of little-endian float64 a run."""
+"""The measurements: one blob of little-endian float64 a run, beside what is known of the run."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -8,15 +9,42 @@ from labeler.model import Series
 from labeler.store.database import Database
 
 
-def add(db: Database, item_id: int, runs: Sequence[Series]) -> None:
-    """Write the runs of an item, numbered from 0."""
+def add(
+    db: Database, item_id: int, runs: Sequence[Series], conditions: Mapping[str, Sequence[str]] | None = None
+) -> None:
+    """Write the runs of an item, numbered from 0, with their conditions, one text a run under each name."""
+    known = conditions or {}
     db.executemany(
-        "INSERT INTO runs (item_id, run, measurements) VALUES (?, ?, ?)",
-        ((item_id, run, np.ascontiguousarray(series, dtype="<f8").tobytes()) for run, series in enumerate(runs)),
-    )
+        "INSERT INTO runs (item_id, run, measurements, conditions) VALUES (?, ?, ?, ?)",
+        (
+            (
+                item_id, run, np.ascontiguousarray(series, dtype="<f8").tobytes(),
+                json.dumps({name: texts[run] for name, texts in known.items()}),
+            )
+            for run, series in enumerate(runs)
+        ),
+    )  # fmt: skip
 
 
 def of_item(db: Database, item_id: int) -> list[Series]:
     """The runs of an item in order; read-only arrays."""
     rows = db.execute("SELECT measurements FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
     return [np.frombuffer(blob, dtype="<f8") for (blob,) in rows]
+
+
+def conditions_of_item(db: Database, item_id: int) -> dict[str, tuple[str, ...]]:
+    """What is known of the runs of an item, one text a run under each name, "" where nothing is."""
+    rows = db.execute("SELECT conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
+    known = [json.loads(text) for (text,) in rows]
+    return {
+        name: tuple(one.get(name, "") for one in known) for name in dict.fromkeys(name for one in known for name in one)
+    }
+
+
+def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
+    """Write the runs of an item, with their conditions, into another study under the id that the item has there."""
+    rows = db.execute("SELECT run, measurements, conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
+    into.executemany(
+        "INSERT INTO runs (item_id, run, measurements, conditions) VALUES (?, ?, ?, ?)",
+        ((new_id, *row) for row in rows),
+    )

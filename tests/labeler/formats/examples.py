@@ -1,10 +1,12 @@
 """Result files made for the tests of the readers, without the code under test."""
 
+import copy
 import csv
 import io
 import json
 
 import pandas as pd
+from hypothesis import strategies as st
 
 from labeler.errors import Refused
 from labeler.formats import DEFAULTS, ReadOptions, Source, read
@@ -14,7 +16,7 @@ COLUMNS = ("benchmark", "run", "value")
 
 def csv_bytes(rows, columns=COLUMNS, delimiter=","):
     out = io.StringIO()
-    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([columns, *rows])
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([*filter(None, [columns]), *rows])
     return out.getvalue().encode()
 
 
@@ -44,3 +46,66 @@ def read_or_refusal(name, content, **options):
 def plain(benchmark):
     """The runs as lists of float."""
     return [run.tolist() for run in benchmark.runs]
+
+
+def jmh_entry(runs, *, benchmark="org.sample.Sort.sort", unit="s/op", mode="avgt", key="rawData", **more):
+    """One benchmark as JMH 1.37 writes it; `more` takes the place of what stands there, None leaves it out."""
+    entry = {
+        "jmhVersion": "1.37", "benchmark": benchmark, "mode": mode, "threads": 1, "forks": len(runs),
+        "jvm": "/usr/lib/jvm/java-17/bin/java", "jvmArgs": ["-Xmx1g"], "jdkVersion": "17.0.15",
+        "vmName": "OpenJDK 64-Bit Server VM", "vmVersion": "17.0.15+6", "warmupIterations": 1, "warmupTime": "1 s",
+        "warmupBatchSize": 1, "measurementIterations": 3, "measurementTime": "1 s", "measurementBatchSize": 1,
+        "primaryMetric": {
+            "score": 1.5, "scoreError": "NaN", "scoreConfidence": ["NaN", "NaN"],
+            "scorePercentiles": {"0.0": 0.125, "100.0": 3.5}, "scoreUnit": unit, key: runs,
+        },
+        "secondaryMetrics": {"gc.alloc.rate": {"score": 1.0, "scoreUnit": "MB/sec", "rawData": [[1.0]]}},
+    } | more  # fmt: skip
+    return {name: value for name, value in entry.items() if value is not None}
+
+
+def pyperf_file(*benchmarks, metadata=None, version="1.0"):
+    """A file as pyperf writes it: benchmarks of (metadata, runs)."""
+    written = [{"metadata": said, "runs": runs} for said, runs in benchmarks]
+    return json.dumps({"benchmarks": written, "metadata": metadata or {"unit": "second"}, "version": version}).encode()
+
+
+def pyperf_runs(*runs):
+    """Runs with these values behind one that only calibrated."""
+    calibration = {"metadata": {"calibrate_loops": 8}, "warmups": [[1, 3e-6], [8, 2e-6]]}
+    return [calibration, *({"metadata": {"duration": 0.1}, "values": run, "warmups": [[8, 9e-6]]} for run in runs)]
+
+
+ORDERSAGE = (
+    "run_uuid", "hostname", "run_num", "total_runs", "exp_command", "exp_number", "order_number", "order_type",
+    "time_start", "time_stop", "completion_status", "result",
+)  # fmt: skip
+
+
+def ordersage_rows(trials, host="node1"):
+    """Rows from (run, command, position, order type, result) and optionally a status."""
+    return [
+        ("0-1", host, run, 2, command, 0, position, order, 1.5, 2.5, *(status or ["Success"]), result)
+        for run, command, position, order, result, *status in trials
+    ]
+
+
+def changed_somewhere(document):
+    """Copies of a JSON value in which one place, or two, hold something else."""
+    leaves = [None, True, 0, -1, 1e999, 10**400, "", "NaN", "\ud800", [], {}, [[1]], {"a": 1}]
+    change = st.tuples(st.lists(st.integers(0, 30), max_size=6), st.sampled_from(leaves))
+    return st.lists(change, min_size=1, max_size=2).map(lambda changes: _changed(document, changes))
+
+
+def _changed(document, changes):
+    holder = {"": copy.deepcopy(document)}
+    for path, leaf in changes:
+        at, name = holder, ""
+        for step in path:
+            inner = at[name]
+            if not isinstance(inner, (list, dict)) or not inner:
+                break
+            names = list(inner) if isinstance(inner, dict) else range(len(inner))
+            at, name = inner, names[step % len(names)]
+        at[name] = copy.deepcopy(leaf)
+    return json.dumps(holder[""]).encode()

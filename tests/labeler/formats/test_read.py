@@ -1,4 +1,5 @@
 import gzip
+import json
 import re
 
 import numpy as np
@@ -10,10 +11,15 @@ from labeler.errors import InputError, Refused
 from labeler.formats import FORMATS, Source, read
 from tests.labeler.formats.examples import (
     COLUMNS,
+    ORDERSAGE,
     csv_bytes,
+    jmh_entry,
     json_bytes,
+    ordersage_rows,
     parquet_bytes,
     plain,
+    pyperf_file,
+    pyperf_runs,
     read_bytes,
     read_or_refusal,
 )
@@ -24,7 +30,14 @@ FILES = {
     "icpe": json_bytes(RUNS),
     "csv": csv_bytes(ROWS),
     "parquet": parquet_bytes([dict(zip(COLUMNS, row, strict=True)) for row in ROWS]),
+    "jmh": json.dumps([jmh_entry(RUNS)]).encode(),
+    "pyperf": pyperf_file(({"name": "b"}, pyperf_runs(*RUNS))),
+    "ordersage": csv_bytes(
+        ordersage_rows([(run, "b", 0, "fixed", values[0]) for run, values in enumerate(RUNS)]), columns=ORDERSAGE
+    ),
+    "abs": csv_bytes([(run, "Baseline", name, value) for name, run, value in ROWS], columns=[], delimiter=";"),
 }
+EXPECTED = dict.fromkeys(FILES, RUNS) | {"ordersage": [values[:1] for values in RUNS]}
 NAMES = ["a.json", "a.parquet", "a.csv", "a.txt", "a", "a.json.csv"]
 
 
@@ -33,7 +46,7 @@ NAMES = ["a.json", "a.parquet", "a.csv", "a.txt", "a", "a.json.csv"]
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_the_format_is_found_from_the_content_under_any_name(format_name, name, pack):
     (benchmark,) = read_bytes(name, pack(FILES[format_name]))
-    assert plain(benchmark) == RUNS
+    assert plain(benchmark) == EXPECTED[format_name]
     assert read_bytes(name, pack(FILES[format_name]), format=format_name)[0].name == benchmark.name
 
 
@@ -56,8 +69,8 @@ def test_json_with_a_byte_order_mark_is_found():
 
 def test_the_same_measurements_are_the_same_in_every_format():
     read_in = {name: read_bytes("a", content)[0] for name, content in FILES.items()}
-    for benchmark in read_in.values():
-        assert all(np.array_equal(run, other) for run, other in zip(benchmark.runs, RUNS, strict=True))
+    for name, benchmark in read_in.items():
+        assert all(np.array_equal(run, other) for run, other in zip(benchmark.runs, EXPECTED[name], strict=True))
         assert {run.dtype for run in benchmark.runs} == {np.dtype(np.float64)}
 
 
@@ -91,7 +104,9 @@ def test_a_file_of_no_known_format_is_refused_and_the_known_ones_are_named(name,
 
 
 def test_a_format_that_does_not_exist_is_refused_by_name():
-    with pytest.raises(InputError, match=r"no format 'jmh5'; known are icpe, parquet, csv") as error:
+    with pytest.raises(
+        InputError, match=r"no format 'jmh5'; known are icpe, jmh, pyperf, parquet, ordersage, abs, csv"
+    ) as error:
         read_bytes("a.json", FILES["icpe"], format="jmh5")
     assert not isinstance(error.value, Refused)
 
@@ -129,7 +144,22 @@ def big_files():
         "icpe": [json_bytes(runs)],
         "csv": [csv_bytes(table, columns=list(rows[0]))],
         "parquet": [parquet_bytes(rows), parquet_bytes(rows, compression=None, use_dictionary=False)],
-    }
+        "jmh": [
+            json.dumps([jmh_entry(runs, params={"n": "1"}), jmh_entry(runs, mode="thrpt", unit="ops/s")]).encode(),
+            json.dumps([jmh_entry([[[[2.0, 1], [4.0, 3]]]] * 2, mode="sample", key="rawDataHistogram")]).encode(),
+        ],
+        "pyperf": [pyperf_file(*[({"name": name}, pyperf_runs(*runs)) for name in "ab"])],
+        "ordersage": [
+            csv_bytes(ordersage_rows([(run, "b", 0, "fixed", "1.5,2.5") for run in range(9)]), columns=ORDERSAGE)
+        ],
+        "abs": [
+            csv_bytes([(f"{row['run']}-0-0", "f", "b", row["value"]) for row in rows], columns=[], delimiter=";"),
+            csv_bytes(
+                [(row["run"], "f()", "b", row["value"]) for row in rows], delimiter=";",
+                columns=["Run", "Method altered", "Microbenchmark", "Result"],
+            ),
+        ],
+    }  # fmt: skip
 
 
 BIG_FILES = big_files()

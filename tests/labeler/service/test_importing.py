@@ -204,7 +204,9 @@ def test_units_and_direction_of_a_table_are_kept(db):
 
 
 def test_options_name_a_format_that_exists_and_columns(db):
-    with pytest.raises(InputError, match=r"There is no format 'yaml'; known are icpe, parquet, csv"):
+    with pytest.raises(
+        InputError, match=r"There is no format 'yaml'; known are icpe, jmh, pyperf, parquet, ordersage, abs, csv"
+    ):
         importing.read_options("yaml", {})
     options = importing.read_options("csv", {"benchmark": "what", "value": "t"})
     assert options == ReadOptions("csv", {"benchmark": "what", "value": "t"})

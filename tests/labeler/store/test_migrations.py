@@ -21,6 +21,7 @@ from labeler.store import (
     people,
     reference_labels,
     replies,
+    runs,
     studies,
     verdicts,
 )
@@ -132,7 +133,8 @@ def fill_old_file(db, version):
     insert(
         db, "assignments", {"person_id": 1, "item_id": 1, "kind": "fresh", "block": 0, "position": 0, "code": "ABCDEF"}
     )
-    insert(db, "assignments", {"person_id": 2, "item_id": 1, "kind": "fresh", "code": "IMPORT"})
+    imported = {"person_id": 2, "item_id": 1, "kind": "fresh", "code": "IMPORT"}
+    insert(db, "assignments", imported if version < 4 else imported | {"origin": "import"})
     for revision, answer, view, confidence, flag, comment in LABELS:
         values = {
             "assignment_id": 1, "revision": revision, "event_id": f"e{revision}", "answer": answer, "created_utc": AT,
@@ -148,7 +150,7 @@ def hashed(secret):
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-@pytest.fixture(params=[1, 2, 3])
+@pytest.fixture(params=[1, 2, 3, 4])
 def old_file(study_path, monkeypatch, request):
     """A study of an older version with data."""
     monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[: request.param])
@@ -160,7 +162,7 @@ def old_file(study_path, monkeypatch, request):
 
 
 def test_there_is_a_file_with_data_of_every_older_version():
-    assert len(migrations.MIGRATIONS) - 1 == 3  # a further step: one more version in `old_file`
+    assert len(migrations.MIGRATIONS) - 1 == 4  # a further step: one more version in `old_file`
 
 
 def test_a_study_of_any_older_version_keeps_what_was_said_and_done(old_file):
@@ -193,6 +195,13 @@ def test_a_study_of_any_older_version_goes_on_where_it_was_with_everybody_and_ev
         assert decisions.everything(opened) == []
         assert reference_labels.everything(opened) == {}
         assert [message.comment for message in replies.said(opened)] == ["a step"]
+
+
+def test_of_the_runs_of_any_older_version_nothing_is_known_beside_their_measurements(old_file):
+    with open_database(old_file) as opened:
+        assert [run.tolist() for run in runs.of_item(opened, 1)] == [[0.0] * 60] * 2
+        assert runs.conditions_of_item(opened, 1) == {}
+        assert items.failures_of(opened, 1) == ()
 
 
 def test_an_assignment_of_any_older_version_stands_and_one_without_a_place_in_the_plan_was_imported(old_file):
@@ -395,6 +404,8 @@ BAD = [
     ("runs", {"measurements": b""}),
     ("runs", {"measurements": b"1234567"}),
     ("runs", {"item_id": 999}),
+    ("runs", {"conditions": None}),
+    ("items", {"failures": None}),
     ("people", {"name": ""}),
     ("people", {"name": "ADA"}),
     ("people", {"is_reviewer": 2}),

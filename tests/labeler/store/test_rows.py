@@ -14,6 +14,7 @@ from labeler.model import (
     Answer,
     Benchmark,
     Category,
+    Failure,
     Item,
     Kind,
     Label,
@@ -131,6 +132,39 @@ def test_runs_come_back_in_their_order_and_from_any_layout(db):
         [0.0, 1.0, 2.0],
     ]
     assert runs.of_item(db, item_id + 1) == []
+
+
+texts = st.text(st.characters(codec="utf-8") | st.sampled_from("\0\ud800\"{}'"), max_size=5)
+
+
+@one_database
+@given(st.dictionaries(texts, st.tuples(texts, texts), max_size=3))
+def test_conditions_of_runs_come_back_as_they_were_written(db, conditions):
+    item_id = add_item(db, f"item {len(items.all_items(db))}")
+    runs.add(db, item_id, RUNS, conditions)
+    assert runs.conditions_of_item(db, item_id) == conditions
+    assert [run.tolist() for run in runs.of_item(db, item_id)] == [run.tolist() for run in RUNS]
+
+
+def test_of_runs_without_conditions_and_of_no_runs_nothing_is_known(db):
+    item_id = add_item(db)
+    assert runs.conditions_of_item(db, item_id) == {}
+    runs.add(db, item_id, RUNS)
+    assert runs.conditions_of_item(db, item_id) == {}
+
+
+def test_what_is_known_of_some_runs_only_is_empty_for_the_others(db):
+    item_id = add_item(db)
+    runs.add(db, item_id, RUNS)
+    db.execute('UPDATE runs SET conditions = \'{"version": "a"}\' WHERE run = 1')
+    assert runs.conditions_of_item(db, item_id) == {"version": ("", "a")}
+
+
+@one_database
+@given(st.lists(st.builds(Failure, st.dictionaries(texts, texts, max_size=2), texts), max_size=3))
+def test_failures_come_back_as_they_were_written(db, failures):
+    item_id = add_item(db, f"item {len(items.all_items(db))}", replace(BENCHMARK, failures=tuple(failures)))
+    assert items.failures_of(db, item_id) == tuple(failures)
 
 
 def test_bins_are_found_by_their_version_and_replaced_by_a_newer_one(db):

@@ -1,0 +1,51 @@
+"""What JavaABS and GoABS write, the tools of the API benchmarking score: every suite with one method made slower.
+
+`Run;Method altered;Microbenchmark;Result`, or for Go `Run-SuiteExecution-BenchmarkExecution?-?;Function altered;
+Benchmark;Runtime in ns`; the tools themselves write no header line. The first number of a Go run is the run, the others
+are executions of the suite and of the benchmark within it. JavaABS states no unit.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from labeler.formats import json_text, long_table
+from labeler.formats.text_table import header, read_text_table
+from labeler.model import Benchmark
+
+COLUMNS = ("run", "altered", "benchmark", "value")
+_JAVA = b"Run;Method altered;Microbenchmark;Result\n"
+_GO = b"Run-SuiteExecution-BenchmarkExecution;Function altered;Benchmark;Runtime in ns%s\n"
+_MEMORY = b";Memory;Allocations"  # of GoABS, left out
+_ROW = re.compile(rb"\d+(-\d+-\d+)?;[^;\n]+;[^;\n]+;[^;\n]*\d[^;\n]*(;\d+;\d+)?\s*(\n|$)")
+_RUN = re.compile(r"(\d+)(-\d+-\d+)?")
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """A header line of one of the two, or a first row of four or six such cells."""
+    head = json_text.first_signs(content, 4096)
+    columns = header(head.decode("utf-8", "replace").split("\n", 1)[0], ";")
+    has_header = len(columns) >= len(COLUMNS) and columns[0].startswith("Run") and columns[1].endswith(" altered")
+    return has_header or _ROW.match(head) is not None
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The benchmarks, with the condition `altered`; raises ValueError naming the line at fault."""
+    row = _ROW.match(json_text.first_signs(content, 4096))
+    if row:
+        added = _GO % (_MEMORY if row[2] else b"") if row[1] else _JAVA
+        content = added + content.removeprefix(json_text.BOM)
+    table = read_text_table(content, separators=(";",))
+    if len(table.frame.columns) < len(COLUMNS):
+        raise ValueError(f"{len(table.frame.columns)} columns, but run, altered method, benchmark and result are four")
+    unit = "ns" if table.frame.columns[3].endswith(" in ns") else ""
+    frame = table.frame.iloc[:, : len(COLUMNS)].set_axis(list(COLUMNS), axis=1)
+    lines = [line - bool(row) for line in table.lines()]
+    frame["run"] = [_run(cell, line) for cell, line in zip(frame["run"], lines, strict=True)]
+    yield from long_table.benchmarks(frame, lambda at: f"line {lines[at]}", unit=unit)
+
+
+def _run(cell: str, line: int) -> str:
+    match = _RUN.fullmatch(cell.strip())
+    if match is None:
+        raise ValueError(f"line {line}: {cell!r} is no run: a whole number, or three as in 0-0-0")
+    return match[1]

@@ -1,0 +1,105 @@
+"""JMH, `-rf json`: a list of benchmarks with `primaryMetric.rawData`, a list of forks, each a list of iterations.
+
+A fork is a run. A benchmark is told apart by its name, parameters, mode and, unless there is one, number of threads.
+In mode `sample` an iteration is a histogram, `rawDataHistogram[fork][iteration] = [[value, count], ...]`: when each
+value was measured is not known any more, so that the iteration's measurement is their mean, which JMH calls its score.
+"""
+
+import re
+import reprlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from labeler.formats import json_text
+from labeler.formats.units import SECONDS, scaled
+from labeler.model import Benchmark, Series
+
+TIMES = SECONDS | {"hr": 3600.0, "day": 86400.0}  # as JMH writes them, in front of "/op"
+# what `-rf csv`, `scsv` and `text` begin with, and what is printed meanwhile
+_AGGREGATES = re.compile(rb'"Benchmark"[,;]"Mode"|Benchmark\s[^\n]*\bMode\s+(Cnt|Samples)\s|# JMH version:')
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """A JSON list of objects with our keys, or what JMH writes in other formats."""
+    head = json_text.first_signs(content, 1000)
+    if _AGGREGATES.match(head):
+        return True
+    is_list_of_objects = head[:1] == b"[" and head[1:].lstrip()[:1] == b"{"
+    return is_list_of_objects and b'"primaryMetric"' in content and b'"benchmark"' in content
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The benchmarks of the file; raises ValueError naming benchmark, run and iteration where one cannot be used."""
+    if _AGGREGATES.match(json_text.first_signs(content, 1000)):
+        raise ValueError("this has only the averages of JMH; its option -rf json keeps every measurement")
+    entries = json_text.parse(content)
+    if not isinstance(entries, list):
+        raise ValueError("expected a list of benchmarks (JMH, -rf json)")  # noqa: TRY004 - the file's fault
+    names = set()
+    for index, entry in enumerate(entries):
+        benchmark = _benchmark(entry, f"benchmark {index}")
+        if benchmark.name in names:
+            raise ValueError(f"benchmark {benchmark.name!r} stands there twice; results of two JVMs are two files")
+        names.add(benchmark.name)
+        yield benchmark
+
+
+def _benchmark(entry: Any, place: str) -> Benchmark:
+    method = json_text.member(entry, "benchmark", str, place)
+    parameters = json_text.member(entry, "params", dict, place) if "params" in entry else {}
+    told = {name: str(value) for name, value in parameters.items()}
+    operation = "#".join(filter(None, (method, "&".join(f"{name}={value}" for name, value in told.items()))))
+    name = operation + _how(entry, place)
+    place = f"benchmark {name!r}"
+    metric = json_text.member(entry, "primaryMetric", dict, place)
+    unit = json_text.member(metric, "scoreUnit", str, place)
+    time, per, _operation = unit.partition("/op")
+    is_time = bool(per) and time in TIMES
+    factor = TIMES[time] if is_time else 1.0
+    return Benchmark(
+        name=name,
+        benchmark=operation,
+        application="",
+        runs=tuple(scaled(run, factor) for run in _runs(metric, place)),
+        unit="s" if is_time else unit,
+        better="higher" if unit.startswith("ops/") or entry.get("mode") == "thrpt" else "lower",
+        parameters=told,
+    )
+
+
+def _how(entry: Mapping[str, Any], place: str) -> str:
+    """Mode and threads as part of a name."""
+    threads = entry.get("threads", 1)
+    if isinstance(threads, bool) or not isinstance(threads, int):
+        raise ValueError(f"{place}: 'threads' is {reprlib.repr(threads)}, not a whole number")  # noqa: TRY004
+    words = [json_text.member(entry, "mode", str, place)] if "mode" in entry else []
+    words += [f"{threads} threads"] if threads != 1 else []
+    return f" [{', '.join(words)}]" if words else ""
+
+
+def _runs(metric: Mapping[str, Any], place: str) -> Iterator[Series]:
+    key = "rawData" if metric.get("rawData") else "rawDataHistogram"
+    if not metric.get(key):
+        raise ValueError(f"{place} has only averages; JMH keeps the measurements with -Djmh.json.rawData=true")
+    for index, run in enumerate(json_text.member(metric, key, list, place)):
+        where = f"{place}, run {index}"
+        if not isinstance(run, list):
+            raise ValueError(f"{where}: {reprlib.repr(run)} is not a list")  # noqa: TRY004 - the file's fault
+        if key == "rawDataHistogram":
+            run = [_mean(histogram, f"{where}, iteration {at}") for at, histogram in enumerate(run)]
+        yield json_text.series(run, where)
+
+
+def _mean(histogram: Any, place: str) -> float:
+    """The mean of the values, each as often as it was counted."""
+    if not isinstance(histogram, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in histogram):
+        raise ValueError(f"{place}: {reprlib.repr(histogram)} is not a list of values with their counts")
+    values, counts = (
+        np.array([json_text.number(pair[which], place) for pair in histogram], dtype=np.float64) for which in (0, 1)
+    )
+    if not len(counts) or not (counts > 0).all():
+        raise ValueError(f"{place}: {reprlib.repr(histogram)} has no count above 0 with every value")
+    with np.errstate(all="ignore"):  # what is not finite is refused with its place
+        return float((values * (counts / counts.sum())).sum())

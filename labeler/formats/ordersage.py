@@ -1,0 +1,81 @@
+"""OrderSage's table of trials: one row a test in a run, in fixed or random order; each trial is a run of one iteration.
+
+A cell may hold the numbers of several tests. Failed trials become failures; what stands there as their result is
+whatever the test left behind. No unit is stated.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from labeler.formats import long_table
+from labeler.formats.text_table import header, read_text_table
+from labeler.model import Benchmark, Failure
+
+COMMANDS = ("test_command", "exp_command")  # the later name and the earlier one
+REQUIRED = ("result", "run_num", "order_type", "order_number")
+CONDITIONS = {"run": "run_num", "context": "hostname", "order_type": "order_type", "order_position": "order_number"}
+STATUS, SUCCESS = "completion_status", "success"
+
+
+@dataclass
+class _Trials:
+    """What the rows gave: one entry a number, its line; which command gave a benchmark; what failed of a command."""
+
+    rows: list[dict[str, object]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    commands: dict[str, str] = field(default_factory=dict)
+    n_numbers: dict[str, int] = field(default_factory=dict)
+    failures: dict[str, list[Failure]] = field(default_factory=lambda: defaultdict(list))
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """A header line with the columns of OrderSage; its list of runs is one too, so that it can be refused in words."""
+    columns = header(content[:4096].decode("utf-8-sig", "replace").split("\n", 1)[0], ",")
+    return {"run_num", "order_type"} <= set(columns)
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The tests, one benchmark each; raises ValueError naming the line at fault."""
+    table = read_text_table(content, separators=(",",))
+    command = next((name for name in COMMANDS if name in table.frame), COMMANDS[0])
+    for name in (*REQUIRED, command):
+        if name not in table.frame:
+            raise ValueError(
+                f"column {name!r} is missing; import OrderSage's table of results, with one row a test, not its list "
+                f"of runs. This one has {', '.join(table.frame.columns)}"
+            )
+    trials = _Trials()
+    for line, row in zip(table.lines(), table.frame.to_dict("records"), strict=True):
+        _take(trials, {str(name): str(cell).strip() for name, cell in row.items()}, command, line)
+    for name in trials.failures:
+        if name not in trials.n_numbers:
+            raise ValueError(f"test {name!r}: every trial failed; take its lines out of the file to import the others")
+    if trials.rows:
+        frame = pd.DataFrame(trials.rows)
+        for benchmark in long_table.benchmarks(frame, lambda row: f"line {trials.lines[row]}", unit=""):
+            yield replace(benchmark, failures=tuple(trials.failures.get(trials.commands[benchmark.name], ())))
+
+
+def _take(trials: _Trials, row: Mapping[str, str], column: str, line: int) -> None:
+    """One trial: its numbers, or that it failed."""
+    command = row[column]
+    conditions = {ours: row[theirs] for ours, theirs in CONDITIONS.items() if theirs in row}
+    if not command or not conditions["run"]:
+        raise ValueError(f"line {line}: the cell in column {'run_num' if command else column!r} is empty")
+    status = row.get(STATUS, SUCCESS)
+    if status.casefold() != SUCCESS:
+        trials.failures[command].append(Failure(conditions, f"completion status {status!r}"))
+        return
+    numbers = [cell for cell in re.split(r"[,;\s]+", row["result"]) if cell] or [""]
+    n = trials.n_numbers.setdefault(command, len(numbers))
+    if len(numbers) != n:
+        raise ValueError(f"line {line}: {len(numbers)} numbers in column 'result', but {n} in the trials before")
+    for index, number in enumerate(numbers):
+        name = f"{command} [{index}]" if n > 1 else command
+        trials.rows.append({"benchmark": name, **conditions, "iteration": 0, "value": number})
+        trials.commands[name] = command
+        trials.lines.append(line)

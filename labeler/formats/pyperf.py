@@ -1,0 +1,68 @@
+"""pyperf, `-o FILE.json`: `benchmarks[].runs[].values`, one value an iteration, in units of one operation.
+
+Values are divided by the loops already. Runs without values only calibrated the loops, and no run's warmups are
+measurements. What holds for all runs may stand with the benchmark, and what holds for all benchmarks with the file.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from labeler.formats import json_text
+from labeler.model import Benchmark
+
+VERSIONS = ("1.0", 6)
+UNITS = {"second": "s"}  # the others, byte and integer, stay
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """A JSON object with our keys."""
+    keys = (b'"benchmarks"', b'"runs"', b'"version"')
+    return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The benchmarks of the file; raises ValueError naming benchmark, run and iteration where one cannot be used."""
+    document = json_text.parse(content)
+    entries = json_text.member(document, "benchmarks", list, "the file")
+    if document.get("version") not in VERSIONS:
+        raise ValueError(
+            f"version {document.get('version')!r} of pyperf's format is not known; write the file anew with: "
+            "python -m pyperf convert FILE -o NEW.json"
+        )
+    said = _said(document, "the file")
+    names = set()
+    for index, entry in enumerate(entries):
+        benchmark = _benchmark(entry, said, f"benchmark {index}")
+        if benchmark.name in names:
+            raise ValueError(f"benchmark {benchmark.name!r} stands there twice")
+        names.add(benchmark.name)
+        yield benchmark
+
+
+def _said(holder: Any, place: str) -> Mapping[str, Any]:
+    return json_text.member(holder, "metadata", dict, place) if "metadata" in holder else {}
+
+
+def _benchmark(entry: Any, of_file: Mapping[str, Any], place: str) -> Benchmark:
+    runs = json_text.member(entry, "runs", list, place)
+    of_benchmark = {**of_file, **_said(entry, place)}
+    if isinstance(of_benchmark.get("name"), str):
+        place = f"benchmark {of_benchmark['name']!r}"
+    series, said = [], []
+    for index, run in enumerate(runs):
+        where = f"{place}, run {index}"
+        if not isinstance(run, dict):
+            raise ValueError(f"{where}: not an object")  # noqa: TRY004 - the file's fault
+        if run.get("values"):
+            series.append(json_text.series(json_text.member(run, "values", list, where), where))
+            said.append({**of_benchmark, **_said(run, where)})
+    if not series:
+        raise ValueError(
+            f"{place} has no values, only calibration: measure without --calibrate-loops or "
+            "--calibrate-warmups, with --processes and --values, and keep every value with -o FILE.json"
+        )
+    name = json_text.member(said[0], "name", str, place)
+    units = sorted({str(one.get("unit", "second")) for one in said})
+    if len(units) > 1:
+        raise ValueError(f"benchmark {name!r} has more than one unit: {', '.join(map(repr, units))}")
+    return Benchmark(name, name, "", tuple(series), UNITS.get(units[0], units[0]))
