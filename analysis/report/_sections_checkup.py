@@ -32,7 +32,8 @@ def checkup_document(checked: Check, *, title: str = "Benchmark check") -> Docum
     if checked.changes:
         sections.append(Section("Changes against the baseline", (_change_table(checked.changes),)))
     sections.append(Section("Are the runs of each benchmark similar?", (_verdict_table(checked.benchmarks),)))
-    worst = [one for one in _worst_first(checked.benchmarks) if one.verdict != SIMILAR] or checked.benchmarks
+    worst = [one for one in _worst_first(checked.benchmarks) if one.verdict != SIMILAR]
+    worst = worst or _worst_first(checked.benchmarks)
     for one in worst[:N_SHOWN]:
         note = (Paragraph(one.reason, "note"),) if one.reason else ()
         sections.append(Section(one.name, (*note, Bullets(one.reasons.sentences)), level=3))

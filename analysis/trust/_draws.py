@@ -11,6 +11,7 @@ from scipy import special
 from analysis.runs import Floats
 
 MAX_MULTISETS = 20_000  # that are enumerated
+MAX_PAIRED = 6_000  # that are enumerated with each other, unless more is asked for
 
 
 @dataclass(frozen=True)
