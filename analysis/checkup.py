@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers import CLASSIFIERS, Verdict
-from analysis.comparison import Change, compare
+from analysis.comparison import SLOWER, Change, compare
 from analysis.dissimilarity import MIN_ITERATIONS
 from analysis.measured import EVERY_ITERATION, Measured, Sampling, by_level
 from analysis.reasons import Reasons, reasons
@@ -71,6 +71,7 @@ def check(
     baseline: Sequence[Measured] | None = None,
     *,
     classifier: str = "heuristic",
+    only_slower: bool = False,
     sampling: Sampling = EVERY_ITERATION,
     alpha: float = 0.05,
 ) -> Check:
@@ -83,6 +84,8 @@ def check(
         With a baseline the outcome is whether anything has changed; verdicts are then information.
     classifier : str
         A name in `CLASSIFIERS`. Runs too short for it are judged by `spread`, and the result says so.
+    only_slower : bool
+        With a baseline: whether only what has become slower counts.
     sampling : Sampling
     alpha : float
 
@@ -110,7 +113,7 @@ def check(
             "alpha": alpha,
             "against_a_baseline": baseline is not None,
         },
-        _outcome([one.verdict for one in judged]) if baseline is None else _outcome_of_changes(changes),
+        _outcome([one.verdict for one in judged]) if baseline is None else _outcome_of_changes(changes, only_slower),
     )
 
 
@@ -148,7 +151,7 @@ def _outcome(verdicts: Sequence[str | None]) -> int:
     return NOTHING_FOUND if SIMILAR in verdicts else NOT_TOLD
 
 
-def _outcome_of_changes(changes: Sequence[Change]) -> int:
-    if any(change.has_changed for change in changes):
+def _outcome_of_changes(changes: Sequence[Change], only_slower: bool) -> int:
+    if any(change.has_changed and not (only_slower and change.verdict != SLOWER) for change in changes):
         return FOUND
     return NOTHING_FOUND if any(change.verdict for change in changes) else NOT_TOLD

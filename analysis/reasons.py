@@ -18,6 +18,7 @@ MIN_FOR_WARMUP = 20  # iterations; a tenth of fewer is a single one
 DIFFERENCE = 0.05
 DRAWN = 5  # runs drawn for the type I error
 WARMUP_MATTERS = 0.02
+FEW = 0.01
 ONE_RUN = "one run only: nothing can be compared"
 
 
@@ -150,7 +151,10 @@ def _level(found: Reasons) -> list[str]:
     )
     if found.epsilon2.value is None:
         return [f"{said}."]
-    return [f"{said}; {_percent(found.epsilon2.value)} of the variation of ranks is between runs, not within them."]
+    chance = (found.n_runs - 1) / max(1, found.n_runs * found.n_iterations - 1)
+    by_chance = f" ({_percent(chance)} would be by chance alone)" if chance > FEW else ""
+    between = f"{_percent(found.epsilon2.value)} of the variation of ranks is between runs, not within them"
+    return [f"{said}; {between}{by_chance}."]
 
 
 def _shape(found: Reasons) -> list[str]:
@@ -171,7 +175,8 @@ def _start(found: Reasons, better: str) -> list[str]:
         return [f"Warm-up: none seen; {who} is within {_percent(WARMUP_MATTERS)} of the rest in every run."]
     median, low, high = (change_in_words(end, better, who=who) for end in (ratio.value, ratio.low, ratio.high))
     ends = " to ".join(end.removeprefix(f"{who} is ") for end in (low, high))
-    return [f"Warm-up: {median} against the rest in the median run; from {ends} over all runs."]
+    than = "" if ratio.value == 1 else " than the rest"
+    return [f"Warm-up: {median}{than} in the median run; from {ends} over all runs."]
 
 
 def _consequence(found: Reasons) -> list[str]:
@@ -198,4 +203,4 @@ def _needed(found: Reasons, needed: float | None) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+    return f"{100 * share:.{2 if share < DIFFERENCE else 3}g} %"

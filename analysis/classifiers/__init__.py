@@ -62,8 +62,7 @@ CLASSIFIERS: dict[str, Classifier] = {
         Classifier("same", "SAME", same, {"cut": 0.20}, _same.VERSION, needs_nonnegative=True),
         Classifier("spread", "the spread of the runs", spread, {"limit": 0.10}, _spread.VERSION, min_iterations=1),
         Classifier(
-            "kruskal", "the effect size of Kruskal and Wallis' test", kruskal, {"limit": 0.06}, _kruskal.VERSION,
-            min_iterations=_kruskal.MIN_ITERATIONS,
+            "kruskal", "the effect size of Kruskal and Wallis' test", kruskal, {"limit": 0.06}, _kruskal.VERSION
         ),
     )
 }  # fmt: skip

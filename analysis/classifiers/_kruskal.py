@@ -6,11 +6,12 @@ from numpy.typing import ArrayLike
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers._verdict import Verdict, known
+from analysis.dissimilarity import MIN_ITERATIONS
 from analysis.runs import Runs
 from analysis.samples import kruskal as kruskal_test
 
 VERSION = 1
-MIN_ITERATIONS = 2
+BY_CHANCE = "too short: by chance alone much of the variation would lie between runs"
 
 
 def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: float = 0) -> Verdict:
@@ -30,8 +31,8 @@ def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: floa
     Returns
     -------
     Verdict
-        If all measurements are equal, the score is 0 and the runs are similar. Without a verdict if the runs have one
-        iteration each: there is nothing within them to hold the differences between them against.
+        If all measurements are equal, the score is 0 and the runs are similar. Without a verdict for runs of fewer than
+        50 iterations: where nothing differs, the score is near 1 / n_iterations, which must be far below the limit.
 
     Raises
     ------
@@ -44,12 +45,13 @@ def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: floa
 
     Examples
     --------
-    >>> kruskal([[1, 3, 5, 7], [2, 4, 6, 8]]).verdict, kruskal([[1, 2, 3, 4], [5, 6, 7, 8]]).verdict
+    >>> low, high = list(range(100)), list(range(50, 150))
+    >>> kruskal([low, low]).verdict, kruskal([low, high]).verdict
     ('similar', 'dissimilar')
     """
     shared = Runs.of(runs, drop)
     background = known(shared, limit, VERSION, limit=limit, drop=drop)
     score = kruskal_test(list(shared.values)).epsilon2
     if score is None or shared.n < MIN_ITERATIONS:
-        return Verdict("kruskal", None, reason="one iteration a run: nothing varies within a run", **background)
+        return Verdict("kruskal", None, reason=BY_CHANCE, **background)
     return Verdict("kruskal", DISSIMILAR if score > limit else SIMILAR, score=score, **background)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from analysis.contexts import CausalCheck, FactorEffect, ObserverEffect, Spread, SpreadComparison, Survey, Sweep
+from analysis.contexts._causal import NOT_SHOWN
 from analysis.intervals import Estimate
 from analysis.report._document import (
     DASH,
@@ -154,3 +155,26 @@ def _causal_row(row: tuple[Sweep, CausalCheck, SpreadComparison | None]) -> tupl
 
 def _spread(spread: Spread) -> tuple[str, str]:
     return percent(spread.deviation), number(spread.highest_over_lowest)
+
+
+def cause_in_short(survey: Survey) -> Iterator[str]:
+    """The factor that goes with the speed-up most surely, and what holding the suspected cause fixed did."""
+    pairs = [(sweep, one) for sweep in survey.benchmarks for one in sweep.factors]
+    shown = [pair for pair in pairs if pair[1].share and _is_shown(pair[1], survey)]
+    if shown:
+        sweep, factor = max(shown, key=_share)
+        yield (
+            f"The speed-up of {sweep.name} goes with the factor {factor.name}: {percent(factor.share)} of its "
+            f"variation between contexts (by chance {percent(factor.share_by_chance)})."
+        )
+    for sweep in survey.benchmarks:
+        for side in sweep.causal.comparisons[:1] if sweep.causal else ():
+            if side.verdict is not None:
+                changed = f"makes the spread of its speed-up {side.verdict}"
+                effect = "does not show in the spread of its speed-up" if side.verdict == NOT_SHOWN else changed
+                p = p_value(side.p_holm)
+                yield f"For {sweep.name}, holding the suspected cause fixed {effect} (p = {p} by Holm)."
+
+
+def _is_shown(factor: FactorEffect, survey: Survey) -> bool:
+    return factor.p_holm is not None and factor.p_holm <= float(str(survey.parameters["alpha"]))

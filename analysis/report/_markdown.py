@@ -52,10 +52,15 @@ def _block(block: Block) -> Iterator[str]:
 
 def _table(block: Table) -> str:
     rule = ["---:" if column in block.numeric else "---" for column in range(len(block.header))]
-    rows = [map(_escaped, block.header), rule, *(map(_escaped, row) for row in block.rows)]
+    rows = [map(_inline, block.header), rule, *(map(_inline, row) for row in block.rows)]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
 def _escaped(text: str) -> str:
     """One line without markup."""
-    return _LIST.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", " ".join(text.split())))
+    return _LIST.sub(r"\1\\\2", _inline(text))
+
+
+def _inline(text: str) -> str:
+    """The same where no list can begin, as in a cell."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -24,6 +24,7 @@ from analysis.report._document import (
 from analysis.report._json import plain
 
 N_SHOWN = 40
+N_FEW, N_EXPLAINED = 3, 10
 
 
 def checkup_document(checked: Check, *, title: str = "Benchmark check") -> Document:
@@ -32,13 +33,20 @@ def checkup_document(checked: Check, *, title: str = "Benchmark check") -> Docum
     if checked.changes:
         sections.append(Section("Changes against the baseline", (_change_table(checked.changes),)))
     sections.append(Section("Are the runs of each benchmark similar?", (_verdict_table(checked.benchmarks),)))
-    worst = [one for one in _worst_first(checked.benchmarks) if one.verdict != SIMILAR]
-    worst = worst or _worst_first(checked.benchmarks)
-    for one in worst[:N_SHOWN]:
+    for one in _explained(checked):
         note = (Paragraph(one.reason, "note"),) if one.reason else ()
         sections.append(Section(one.name, (*note, Bullets(one.reasons.sentences)), level=3))
     sections.append(Section("Parameters", (Paragraph(value_in_words(checked.parameters)),)))
     return Document(title, "", "", tuple(sections), kind="benchmark check")
+
+
+def _explained(checked: Check) -> list[Judged]:
+    """The benchmarks whose reasons are shown: those that changed, then those that are not similar; all of a few."""
+    changed = {change.name for change in checked.changes if change.has_changed}
+    ordered = sorted(_worst_first(checked.benchmarks), key=lambda one: one.name not in changed)
+    if len(ordered) > N_FEW:
+        ordered = [one for one in ordered if one.name in changed or one.verdict != SIMILAR]
+    return ordered[:N_EXPLAINED]
 
 
 def _in_short(checked: Check) -> Iterator[str]:
@@ -60,6 +68,8 @@ def _in_short(checked: Check) -> Iterator[str]:
             f"{n_other} have runs of fewer than {MIN_ITERATIONS} iterations, too short for "
             f"{checked.parameters['classifier']}: {FALLBACK} judged them."
         )
+    if len(checked.benchmarks) > N_EXPLAINED:
+        yield f"Reasons are given for at most {N_EXPLAINED} benchmarks; the JSON has those of all."
     for names, where in ((checked.only_in_candidate, "candidate"), (checked.only_in_baseline, "baseline")):
         if names:
             yield f"Only in the {where}, so not compared: {', '.join(names[:N_SHOWN])}."

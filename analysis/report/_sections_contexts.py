@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.comparison import FASTER, NOT_SHOWN, SLOWER
 from analysis.contexts import Context, Survey, Sweep, speedup_in_words
-from analysis.report._contexts_further import causal, cut, factors, observer, ratio
+from analysis.report._contexts_further import causal, cause_in_short, cut, factors, observer, ratio
 from analysis.report._document import (
     DASH,
     Block,
@@ -80,7 +80,14 @@ def _in_short(survey: Survey) -> Iterator[Block]:
             "conditions version and context of each run. What is missing is said below."
         )
         return
-    sentences = [_what(survey), _depends(survey), _over_all(survey), _inflated(survey), _advice(survey)]
+    sentences = [
+        _what(survey),
+        _depends(survey),
+        _over_all(survey),
+        *cause_in_short(survey),
+        _inflated(survey),
+        _advice(survey),
+    ]
     yield Bullets(tuple(sentence for sentence in sentences if sentence))
 
 

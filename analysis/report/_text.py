@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from analysis.report._document import Block, Bullets, Document, Paragraph, Table
 
+JOINED = "\N{WORD JOINER}"
 WIDTH = 100  # of running text, and the most of a cell; tables are as wide as they are
 
 
@@ -60,10 +61,11 @@ def _cut(cell: str) -> str:
 
 
 def _wrapped(text: str, first: str = "", later: str = "") -> str:
+    kept = _clean(text).replace(" %", f"{JOINED}%")  # a number is not parted from its unit
     return textwrap.fill(
-        _clean(text), WIDTH, initial_indent=first, subsequent_indent=later, break_long_words=False,
+        kept, WIDTH, initial_indent=first, subsequent_indent=later, break_long_words=False,
         break_on_hyphens=False,
-    )  # fmt: skip
+    ).replace(JOINED, " ")  # fmt: skip
 
 
 def _clean(text: str) -> str:

@@ -46,7 +46,7 @@ def test_a_slow_start_is_a_warmup_and_a_steady_one_is_none():
     found = reasons(Measured("b", tuple(slow)))
     # first tenth 1.3, the rest around 1
     assert found.warmup.value == pytest.approx(1.3, abs=0.01)
-    assert any("the first tenth of a run is 29.9 % slower against the rest" in one for one in found.sentences)
+    assert any("the first tenth of a run is 29.9 % slower than the rest" in one for one in found.sentences)
     assert any(one.startswith("Warm-up: none seen") for one in reasons(steady).sentences)
 
 
