@@ -112,6 +112,7 @@ def check(
             "aggregate": sampling.aggregate,
             "alpha": alpha,
             "against_a_baseline": baseline is not None,
+            "only_slower": only_slower,
         },
         _outcome([one.verdict for one in judged]) if baseline is None else _outcome_of_changes(changes, only_slower),
     )

@@ -2,11 +2,14 @@
 
 import re
 import runpy
+import shlex
 import tomllib
 from pathlib import Path
 
 import click
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from labeler.cli import main
 
@@ -39,10 +42,33 @@ def test_the_life_of_a_study_is_that_of_the_code():
     )
 
 
-def test_the_guide_for_coordinators_shows_what_its_commands_print():
-    filled = runpy.run_path(str(ROOT / "scripts" / "coordinator_guide.py"))["filled"]
-    text = (ROOT / "docs" / "coordinator.md").read_text(encoding="utf-8")
-    assert filled(text) == text, "make it again: python scripts/coordinator_guide.py"
+@pytest.mark.parametrize("guide", ["coordinator", "methods", "ci"])
+def test_a_guide_shows_what_its_commands_print(guide):
+    filled = runpy.run_path(str(ROOT / "scripts" / "guides.py"))["filled"]
+    text = (ROOT / "docs" / f"{guide}.md").read_text(encoding="utf-8")
+    assert filled(text) == text, f"make it again: python scripts/guides.py {guide}"
+
+
+def test_the_plan_of_the_example_of_contexts_is_what_the_guide_plans(tmp_path):
+    text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^    \$ labeler (variants .+)$", text, flags=re.MULTILINE)
+    plan = CliRunner().invoke(main, shlex.split(command)).stdout
+    assert plan == (ROOT / "data" / "contexts" / "plan.csv").read_text(encoding="utf-8")
+
+
+def test_every_run_of_the_plan_of_the_example_of_contexts_was_measured():
+    plan, sweep = (pd.read_csv(ROOT / "data" / "contexts" / name) for name in ("plan.csv", "sweep.csv"))
+    same = ["benchmark", "version", "context", "run", "intervention"]
+    planned = plan[same].sort_values(same, ignore_index=True)
+    measured = sweep.rename(columns={"factor:intervention": "intervention"})[same]
+    pd.testing.assert_frame_equal(measured.sort_values(same, ignore_index=True), planned)
+
+
+@pytest.mark.parametrize("file", ["check/before.json", "check/after.json"])
+def test_the_examples_of_pyperf_say_nothing_of_the_machine(file):
+    text = (ROOT / "data" / file).read_text(encoding="utf-8")
+    assert not re.search("hostname|cpu_|boot_time|platform|python_executable", text)
+    assert len(text) < 60_000
 
 
 def test_the_tables_of_measures_and_classifiers_are_those_of_the_registries():

@@ -3,7 +3,21 @@
 import click
 
 from labeler import __version__
-from labeler.cli import course, data, figures, flags, handover, people, planning, serving, study, triage, verdicts
+from labeler.cli import (
+    check,
+    course,
+    data,
+    exploring,
+    figures,
+    flags,
+    handover,
+    people,
+    planning,
+    serving,
+    study,
+    triage,
+    verdicts,
+)
 from labeler.cli.common import Commands
 
 
@@ -19,7 +33,9 @@ def main() -> None:
 COMMANDS = (
     *(serving.serve, serving.demo, study.init, data.import_, triage.browse, triage.triage),
     *(people.reviewers, people.coordinators, study.plan, course.calibration, course.state, study.status, flags.flags),
-    *(course.exclude, course.adjudicate, verdicts.verdicts, figures.figures, data.labels, data.report, data.replicate),
+    *(course.exclude, course.adjudicate, verdicts.verdicts, verdicts.classifiers, figures.figures, data.labels),
+    *(data.report, data.replicate),
+    *(check.check, exploring.spread, exploring.order, exploring.trust, exploring.contexts, exploring.variants),
     *(study.log, study.backup, handover.merge, handover.anonymise, planning.planning, planning.simulate),
 )
 for command in COMMANDS:

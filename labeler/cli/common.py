@@ -51,6 +51,27 @@ def json_option(function: Function) -> Function:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(function)
 
 
+def _columns(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> dict[str, str]:
+    pairs = [pair.partition("=") for pair in text.split(",")] if text else []
+    if not all(ours and equals and theirs for ours, equals, theirs in pairs):
+        raise click.BadParameter("expected benchmark=NAME,run=NAME,value=NAME,...")
+    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+
+
+def format_option(function: Function) -> Function:
+    """`--format`: what the files are."""
+    return click.option(
+        "--format", "format_", default=None, help="Read the files as this format [default: found from the content]."
+    )(function)
+
+
+def columns_option(function: Function) -> Function:
+    """`--columns`: which columns of a table are which."""
+    return click.option(
+        "--columns", callback=_columns, default=None, help="For tables: benchmark=NAME,run=NAME,value=NAME,..."
+    )(function)
+
+
 def why_option(function: Function) -> Function:
     """`--why`: the reason, kept in the log."""
     return click.option("--why", required=True, metavar="TEXT", help="The reason; kept in the log and in reports.")(

@@ -8,6 +8,8 @@ import click
 
 from labeler.cli.common import (
     OWNER,
+    columns_option,
+    format_option,
     json_option,
     named,
     now,
@@ -24,20 +26,11 @@ from labeler.service import checking, exchange, importing, replicating, reportin
 from labeler.service.reporting import ReportOptions, Resampling
 
 
-def _columns(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> dict[str, str]:
-    pairs = [pair.partition("=") for pair in text.split(",")] if text else []
-    if not all(ours and equals and theirs for ours, equals, theirs in pairs):
-        raise click.BadParameter("expected benchmark=NAME,run=NAME,value=NAME,...")
-    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
-
-
 @click.command("import", epilog="Example: labeler import --study cache.study results/ more.csv")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @study_option
-@click.option(
-    "--format", "format_", default=None, help="Read the files as this format [default: found from the content]."
-)
-@click.option("--columns", callback=_columns, default=None, help="For tables: benchmark=NAME,run=NAME,value=NAME,...")
+@format_option
+@columns_option
 @click.option("--as-new", is_flag=True, help="Keep a changed file under a known name as an item of its own.")
 @click.option("--dry-run", is_flag=True, help="Only show what would come in; needs no study.")
 @json_option
@@ -52,8 +45,11 @@ def import_(
 ) -> None:
     """Import benchmark results: files, or folders with files.
 
-    Reads ICPE '23 JSON (also .gz), long CSV and Parquet. A bad file is refused with its reason and stops nothing;
-    the exit code is then 1. A file that is there already adds nothing.
+    Reads the JSON of the ICPE '23 data challenge, of JMH (-rf json) and of pyperf, the CSV of OrderSage, JavaABS and
+    GoABS, and long tables in CSV or Parquet, which may say of each run its version, context, order_type,
+    order_position, altered and factor:NAME; all also with .gz. Runs of several versions or altered methods become an
+    item for each, NAME @ LEVEL. A bad file is refused with its reason and stops nothing; the exit code is then 1. A
+    file that is there already adds nothing.
     """
     options = importing.read_options(format_, columns)
     files = list(importing.files_below(paths))

@@ -58,7 +58,7 @@ def verdicts(
     name: str | None,
     as_json: bool,
 ) -> None:
-    """Compute what the heuristic, the printed heuristic, SAME and classifiers of other packages say of every item.
+    """Compute what every classifier, built in or of another package, says of every item.
 
     What was computed before is not computed again; Ctrl+C keeps what is done, and the same command goes on. Prints how
     many items each classifier calls what.
@@ -113,6 +113,26 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
             yield pool
     else:
         yield None
+
+
+@click.command(epilog="Example: labeler classifiers --study cache.study --send-first 20")
+@study_option
+@click.option("--send-first", "n", type=click.IntRange(min=1), default=None, metavar="N",
+              help="Instead, the N items on which they disagree most: label these first.")  # fmt: skip
+@json_option
+def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
+    """Show how far the classifiers agree with each other; no labels are needed.
+
+    For each and every other: the share of items with the same verdict, Cohen's kappa, and of the items that the other
+    calls dissimilar (or similar), the share that this one finds (or clears) too.
+    """
+    with opened(study) as db:
+        rows = judged.among_themselves(db) if n is None else judged.to_send_first(db, n)
+        coordinating.log_look(db, "agreement of classifiers", actor=OWNER, now=now())
+        say_if_interim(db)
+    show(rows, as_json=as_json)
+    if not rows:
+        remark("There are no two classifiers with verdicts that differ. Compute verdicts first: labeler verdicts")
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from labeler.service import drawing, judged
 from labeler.store import Database, items
 
 COLUMNS = ("item", "application", "benchmark", "runs", "iterations", "unit", "spread", "excluded")
+MARK = " (classifier)"  # behind the name of one that is called like another column
 SPREADS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)  # where limits may lie on a slider
 
 Catalogue = pd.DataFrame
@@ -135,8 +136,13 @@ def _spread(db: Database, item: Item) -> float | None:
 
 def _free_column(table: Catalogue, classifier: str) -> str:
     while classifier in table.columns:
-        classifier += " (classifier)"
+        classifier += MARK
     return classifier
+
+
+def _column_of(classifier: str, columns: Sequence[str]) -> str | None:
+    """The column with its verdicts; None if there is none."""
+    return next((name for name in (f"{classifier}{MARK}", classifier) if name in columns), None)
 
 
 def _check(table: Catalogue, wanted: Filter) -> None:
@@ -148,7 +154,7 @@ def _check(table: Catalogue, wanted: Filter) -> None:
         raise InputError("There are no verdicts to choose by. Compute them first: labeler verdicts")
     if wanted.verdict is not None:
         classifier, verdict = wanted.verdict
-        if classifier not in there:
+        if _column_of(classifier, there) is None:
             raise InputError(f"There are no verdicts of {classifier!r}; there are those of: {', '.join(there)}.")
         if verdict not in list(Category):
             raise InputError(f"{verdict!r} is no verdict. Choose one of: {', '.join(Category)}.")
@@ -165,7 +171,7 @@ def _conditions(table: Catalogue, wanted: Filter) -> Iterator[pd.Series]:
         yield table["application"].isin(wanted.applications)
     if wanted.verdict is not None:
         classifier, verdict = wanted.verdict
-        yield table[classifier] == verdict
+        yield table[_column_of(classifier, classifiers(table))] == verdict
     if wanted.disagreeing:
         yield table[classifiers(table)].nunique(axis="columns") > 1
     if wanted.spread is not None:

@@ -12,13 +12,15 @@ import pandas as pd
 from analysis import report, schemes
 from analysis.classifiers import CLASSIFIERS, Verdict, explain
 from analysis.dissimilarity import title_of
+from analysis.measured import Measured
+from analysis.reasons import reasons
 from analysis.report import figures, measure_figures
 from labeler import charts
 from labeler.errors import InputError, sentence
 from labeler.model import Item, StoredVerdict
 from labeler.service import drawing
 from labeler.service.curating import item_named
-from labeler.store import Database, items, verdicts
+from labeler.store import Database, items, runs, verdicts
 
 FORMATS = figures.FORMATS
 FIGURE_1_SEED = 1
@@ -49,6 +51,14 @@ def reasoned_verdicts(db: Database, item: Item) -> list[Reasoned]:
     return [
         Reasoned(stored, explain(_verdict(stored)) or (NO_EVIDENCE,)) for stored in verdicts.of_item(db, item.item_id)
     ]
+
+
+def reasons_of(db: Database, item: Item) -> tuple[str, ...]:
+    """Level, pattern, distribution, warm-up and consequence of an item's runs in sentences; none without runs."""
+    if not item.n_runs:
+        return ()
+    measured = Measured(item.name, tuple(runs.of_item(db, item.item_id)), unit=item.unit, better=item.better)
+    return reasons(measured).sentences
 
 
 def matrix(reasoned: Reasoned, measure: str = ALL_MEASURES) -> figures.Chart:

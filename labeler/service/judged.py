@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.agreement import classifiers_among_themselves, send_first
 from labeler.errors import InputError
 from labeler.formats import Source, tables
 from labeler.model import Benchmark, Category, Item, StoredVerdict
@@ -29,6 +30,53 @@ def verdict_counts(table: pd.DataFrame) -> list[dict[str, str | int]]:
         | {"none": int(rows.isna().sum())}
         for name, rows in table.groupby("classifier")["verdict"]
     ]
+
+
+def among_themselves(db: Database) -> list[dict[str, Any]]:
+    """How far every two classifiers agree on the items that count; no label is needed.
+
+    Returns
+    -------
+    list of dict
+        For each pair, both ways: classifier, other, n (items that both judged), agree, kappa; finds (of the items the
+        other calls dissimilar, the share this one does) and clears (of those it calls similar). None where undefined.
+    """
+    rows = []
+    for one in classifiers_among_themselves(_of_counting_items(db)):
+        shared = {"n": one.n, "agree": one.agree.value, "kappa": one.kappa.value}
+        rows.append(
+            {"classifier": one.a, "other": one.b, **shared, "finds": one.a_finds.value, "clears": one.a_clears.value}
+        )
+        rows.append(
+            {"classifier": one.b, "other": one.a, **shared, "finds": one.b_finds.value, "clears": one.b_clears.value}
+        )
+    return sorted(rows, key=lambda row: (row["classifier"], row["other"]))
+
+
+def to_send_first(db: Database, n: int | None = None) -> list[dict[str, Any]]:
+    """The items that count on which the classifiers disagree most, the most telling first.
+
+    Returns
+    -------
+    list of dict
+        disagreement, margin, who says dissimilar, who similar, and item (`analysis.agreement.send_first`).
+    """
+    table = send_first(_of_counting_items(db), n=n)
+    return [
+        {
+            "disagreement": row["disagreement"],
+            "margin": None if pd.isna(row["margin"]) else row["margin"],
+            "dissimilar": ", ".join(row["dissimilar"]), "similar": ", ".join(row["similar"]),
+            "item": row["item"],
+        }
+        for row in table.to_dict("records")
+    ]  # fmt: skip
+
+
+def _of_counting_items(db: Database) -> pd.DataFrame:
+    excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
+    table = verdicts.table(db)
+    return table[~table["item"].isin(excluded)]
 
 
 def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:

@@ -6,16 +6,19 @@ from functools import partial
 from types import ModuleType
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from labeler.config import settings
 from labeler.errors import LabelerError, NoStudy
 from labeler.model import Person, Role
 from labeler.service import identity
+from labeler.service.exploring import METHODS
 from labeler.store import Database, open_database
 from labeler.ui.coordinator import (
     browse,
     calibration,
     data,
+    explore,
     figures,
     handover,
     inbox,
@@ -41,6 +44,8 @@ COORDINATOR_PAGES: dict[str, ModuleType] = {
     "Plan": plan, "Calibration": calibration, "Progress": progress, "Inbox": inbox, "Splits": splits,
     "Verdicts": verdicts, "Item": item, "Figures": figures, "Report": report, "Handover": handover,
 }  # fmt: skip
+EXPLORE = "Explore"
+EXPLORE_PAGES = {method.title: name for name, method in METHODS.items()}
 
 
 def main(token: str | None) -> None:
@@ -56,11 +61,11 @@ def main(token: str | None) -> None:
             if person is None:
                 st.error("You are not signed in, or no longer. Open your sign-in link again.")
                 return
-            listed = [
-                st.Page(render, title=title, url_path=title.lower().replace(" ", "-"))
-                for title, render in pages(db, person).items()
-            ]
-            st.navigation(listed, position="top").run()
+            grouped: dict[str, list[StreamlitPage]] = {"": [], EXPLORE: []}
+            for title, render in pages(db, person).items():
+                page = st.Page(render, title=title, url_path=title.lower().replace(" ", "-"))
+                grouped[EXPLORE if title in EXPLORE_PAGES else ""].append(page)
+            st.navigation({name: listed for name, listed in grouped.items() if listed}, position="top").run()
     except LabelerError as error:
         st.error(plain(str(error)))  # names from files may stand in it
 
@@ -72,6 +77,7 @@ def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
         listed |= {title: partial(page.render, db, person.person_id) for title, page in REVIEWER_PAGES.items()}
     if Role.COORDINATOR in person.roles:
         listed |= {title: partial(module.render, db, person.name) for title, module in COORDINATOR_PAGES.items()}
+        listed |= {title: partial(explore.render, db, person.name, name) for title, name in EXPLORE_PAGES.items()}
     return listed | {"Sign out": partial(sign_out, person.name)}
 
 

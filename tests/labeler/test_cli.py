@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.classifiers import CLASSIFIERS
 from labeler.cli import main
 from labeler.config import bundled
 from tests.labeler.commands import run
@@ -60,7 +62,8 @@ def test_every_command_has_help_with_an_example_of_itself(name):
 
 def test_examples_in_the_help_are_valid_commands():
     for _name, command in all_commands():
-        words = re.sub(r"'[^']*'", "QUOTED", command.epilog.removeprefix("Example: labeler ")).split()
+        example, *_redirected = re.split(" >>? ", command.epilog.removeprefix("Example: labeler "))
+        words = shlex.split(example)
         context = main.make_context("labeler", words, resilient_parsing=False)
         group, rest = main, words
         while isinstance(group, click.Group):
@@ -170,7 +173,7 @@ def test_the_papers_design_takes_no_overlap(study, results):
 def test_verdicts_are_computed_once_and_exported(planned, tmp_path):
     first = run("verdicts", "--study", planned, "--json")
     counts = {row["classifier"]: row for row in json.loads(first.stdout)}
-    assert set(counts) == {"heuristic", "heuristic-printed", "same"}
+    assert set(counts) == set(CLASSIFIERS) == {"heuristic", "heuristic-printed", "same", "spread", "kruskal"}
     assert all(row["dissimilar"] + row["similar"] == 3 for row in counts.values())
     assert "Judged 3 of 3 items anew" in first.stderr
     assert "Judged 0 of 3 items anew" in run("verdicts", "--study", planned).stderr
@@ -180,7 +183,7 @@ def test_verdicts_are_computed_once_and_exported(planned, tmp_path):
         "item", "benchmark", "classifier", "verdict", "score", "threshold", "m1", "m2", "m3", "m4", "m5", "clusters",
         "iterations", "error",
     ]  # fmt: skip
-    assert len(table) == 9
+    assert len(table) == 3 * len(CLASSIFIERS)
     assert run("verdicts", "--study", planned, "--export", "-").stdout == (tmp_path / "v.csv").read_text()
 
 

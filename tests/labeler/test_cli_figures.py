@@ -81,9 +81,11 @@ def test_the_reasons_of_each_classifier_are_remarks(drawn):
     name, *lines = drawn[0].stderr.splitlines()
     assert name == FIRST
     assert [line.split(".")[0] for line in lines] == [
-        "  heuristic: dissimilar", "  heuristic-printed: similar", "  same: similar",
+        "  heuristic: dissimilar", "  heuristic-printed: similar", "  kruskal: similar", "  same: similar",
+        "  spread: similar",
     ]  # fmt: skip
     assert "Farthest from the others is run" in lines[0]
+    assert "The epsilon squared, " in lines[2] and "The maxSpread, " in lines[4]  # all there is to say
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from click.testing import CliRunner
 
 from labeler.cli import triage
 from labeler.cli.common import Commands
-from labeler.service import curating, identity, judged
+from labeler.service import computing, curating, identity, judged
 from labeler.store import events, items, open_database, people, studies
-from tests.labeler.conftest import NOW, item_name, make_study
+from tests.labeler.conftest import NOW, import_all, item_name, make_study, result_file
 
 labeler = Commands("labeler", commands=[triage.browse, triage.triage])
 SAID = f"""item,classifier,verdict
@@ -54,6 +54,15 @@ def test_browse_prints_the_catalogue_as_a_table_and_how_many_were_chosen(study):
     ]  # fmt: skip
     assert row.startswith(item_name(0)) and row.endswith("dissimilar  similar")
     assert done.stderr == "interim, not unblinded\n1 of 4 items.\n"
+
+
+def test_browse_chooses_by_the_classifier_spread_beside_the_column_of_that_name(study):
+    with open_database(study) as db:
+        import_all(db, result_file("far", [[1.0] * 60, [1.3] * 60]))
+        computing.compute_verdicts(db, actor="carol")
+    (row,) = json.loads(run("browse", "--study", study, "--verdict", "spread=dissimilar", "--json").stdout)
+    assert (row["item"], row["spread (classifier)"]) == ("far", "dissimilar")
+    assert row["spread"] == pytest.approx(0.3 / 1.15)  # of the medians
 
 
 def test_browse_prints_json_with_nothing_where_something_is_missing(study):

@@ -6,7 +6,7 @@ from labeler.lifecycle import Action
 from labeler.service import coordinating, curating, evidence, sight
 from labeler.service.evidence import Reasoned
 from labeler.store import Database
-from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.escaping import plain, points
 
 
 def render(db: Database, person: str) -> None:
@@ -29,6 +29,7 @@ def render(db: Database, person: str) -> None:
     if not reasoned:
         st.info("No classifier has judged this item yet. Compute verdicts on the page Verdicts.")
         return
+    st.markdown(points(evidence.reasons_of(db, item)))
     by_name = {one.verdict.classifier: one for one in reasoned}
     chosen = st.radio(
         "Verdict to explain",
@@ -42,8 +43,7 @@ def render(db: Database, person: str) -> None:
 
 def explain(one: Reasoned, name: str) -> None:
     """One verdict: why, and the numbers."""
-    for reason in one.reasons:
-        st.markdown(f"- {plain(reason)}")
+    st.markdown(points(one.reasons))
     left, right = st.columns([2, 3])
     if one.verdict.means:
         left.image(evidence.as_svg(evidence.means(one)), "Mean over all pairs of runs", width="content")

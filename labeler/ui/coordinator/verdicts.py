@@ -6,6 +6,12 @@ from labeler.lifecycle import Action
 from labeler.service import background, computing, judged, sight
 from labeler.store import Database, open_database
 
+N_FIRST, COLUMNS = 20, ["item", "dissimilar", "similar", "disagreement", "margin"]
+AGREEMENT = """How far the classifiers agree with each other; no labels are needed. Of the items that the other calls
+dissimilar, a classifier *finds* this share; of those it calls similar, it *clears* that."""
+FIRST = """Send these first to reviewers: the classifiers disagree most. The *margin* is the smallest distance of a
+score from its threshold, as a share of the threshold."""
+
 
 def render(db: Database, person: str) -> None:
     """Start a computation in a process of its own, show how far it is, list the verdicts."""
@@ -31,6 +37,10 @@ def render(db: Database, person: str) -> None:
         return
     table = judged.verdict_table(db)
     st.dataframe(judged.verdict_counts(table), hide_index=True)
+    st.write(AGREEMENT)
+    st.dataframe(judged.among_themselves(db), hide_index=True)
+    st.write(FIRST)
+    st.dataframe(judged.to_send_first(db, N_FIRST), hide_index=True, column_order=COLUMNS)
     st.dataframe(table[["item", "classifier", "verdict", "score", "threshold", "iterations", "error"]], hide_index=True)
 
 

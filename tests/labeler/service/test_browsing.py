@@ -102,16 +102,26 @@ def test_the_verdicts_are_those_that_the_table_of_verdicts_shows(study):
     computing.compute_verdicts(study, actor="carol")
     shown = judged.verdict_table(study).pivot_table("verdict", "item", "classifier", aggfunc="first")
     table = browsing.catalogue(study, verdicts=True).set_index("item")
-    assert browsing.classifiers(browsing.catalogue(study, verdicts=True)) == sorted(shown.columns)
-    for classifier in shown.columns:
-        assert table[classifier].to_dict() == shown[classifier].to_dict()
+    columns = {name: "spread (classifier)" if name == "spread" else name for name in shown.columns}
+    assert browsing.classifiers(browsing.catalogue(study, verdicts=True)) == list(columns.values())
+    for classifier, column in columns.items():
+        assert table[column].to_dict() == shown[classifier].to_dict()
+
+
+def test_the_verdict_of_the_classifier_spread_is_chosen_by_its_own_name(db):
+    import_all(db, result_file("far", flat(1.0, 1.1, 1.3)), result_file("near", flat(1.0, 1.01, 1.02)))
+    computing.compute_verdicts(db, actor="carol")
+    table = browsing.catalogue(db, verdicts=True)
+    for name in ("spread", "spread (classifier)"):  # as it is called, and as its column is
+        assert browsing.chosen(table, Filter(verdict=(name, "dissimilar")))["item"].tolist() == ["far"]
+    assert browsing.chosen(table, Filter(spread=(0.1, 1)))["item"].tolist() == ["far"]
 
 
 def test_a_classifier_that_is_called_like_another_column_keeps_both_apart(study, tmp_path):
-    said = ("runs,similar", "runs (classifier),dissimilar", "spread,similar")
+    said = ("runs,similar", "runs (classifier),dissimilar", "unit,similar")
     take_in_verdicts(study, tmp_path, "item,classifier,verdict\n" + "".join(f"{item_name(0)},{one}\n" for one in said))
     table = browsing.catalogue(study, verdicts=True)
-    assert browsing.classifiers(table) == ["runs (classifier)", "runs (classifier) (classifier)", "spread (classifier)"]
+    assert browsing.classifiers(table) == ["runs (classifier)", "runs (classifier) (classifier)", "unit (classifier)"]
     assert table["runs"].tolist() == [3] * 8
     chosen = browsing.chosen(table, Filter(verdict=("runs (classifier) (classifier)", "dissimilar")))
     assert numbers(chosen) == [0]

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
+from analysis.classifiers._kruskal import BY_CHANCE
 from analysis.dissimilarity import TOO_SHORT
 from labeler.model import measurement_hash
 from labeler.service import background, computing, importing, judged, reporting
@@ -13,7 +14,8 @@ from labeler.service.computing import Computed
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, import_all, item_name, log, make_study, result_file, series
 
-NAMES = ("heuristic", "heuristic-printed", "same")
+NAMES = tuple(sorted(CLASSIFIERS))  # as tables have them
+LONG_RUNS_ONLY = [name for name in NAMES if name != "spread"]
 COLUMNS = [
     "item", "benchmark", "classifier", "verdict", "score", "threshold", "m1", "m2", "m3", "m4", "m5", "clusters",
     "iterations", "error",
@@ -82,10 +84,11 @@ def test_what_was_computed_on_other_measurements_is_computed_again(study):
     before = shown(study)
     change_measurements(study, item_name(3), factor=2, added=5)
     assert computing.n_missing(study) == 1
-    assert len(shown(study)) == 7 * 3  # a verdict on other measurements is none
+    assert len(shown(study)) == 7 * len(NAMES)  # a verdict on other measurements is none
     assert compute(study).n_computed == 1
     after = shown(study)
-    assert [row["item"] for row, old in zip(after, before, strict=True) if row != old] == [item_name(3)] * 3
+    changed = [(row["item"], row["classifier"]) for row, old in zip(after, before, strict=True) if row != old]
+    assert changed == [(item_name(3), name) for name in NAMES if name != "kruskal"]  # the ranks are the same
 
 
 @pytest.mark.parametrize("change", ["version = 0", "parameters = '{}'"])
@@ -111,9 +114,12 @@ def test_a_negative_measurement_is_an_error_of_same_alone(db):
 
 def test_runs_too_short_get_the_reason_instead_of_a_verdict(db):
     import_all(db, result_file("short", series(1, n_iterations=49)), result_file("long", series(1, n_iterations=50)))
-    assert compute(db) == Computed(2, 2, 3)
-    errors = {(row["item"], row["classifier"]): row["error"] for row in shown(db)}
-    assert errors == {("short", name): TOO_SHORT for name in NAMES} | {("long", name): None for name in NAMES}
+    assert compute(db) == Computed(2, 2, 4)
+    errors = {(row["item"], row["classifier"]): row["error"] for row in shown(db) if row["error"]}
+    assert errors == {("short", name): TOO_SHORT for name in LONG_RUNS_ONLY} | {("short", "kruskal"): BY_CHANCE}
+    assert [row["verdict"] is not None for row in shown(db) if row["item"] == "short"] == [
+        name not in LONG_RUNS_ONLY for name in NAMES
+    ]
     assert computing.n_missing(db) == 0
 
 
@@ -163,10 +169,10 @@ def test_stopping_keeps_the_batches_that_were_finished_and_marks_the_job(study_p
         job = computing.latest_job(db)
         assert (job.n_done, job.n_total, job.error) == (50, 60, "KeyboardInterrupt: enough")
         assert job.finished_utc is not None
-        assert len(shown(db)) == 50 * 3
+        assert len(shown(db)) == 50 * len(NAMES)
         assert log(db)[-1] == ("carol", "compute verdicts")
         assert compute(db) == Computed(60, 10, 0)
-        assert len(shown(db)) == 60 * 3
+        assert len(shown(db)) == 60 * len(NAMES)
 
 
 def test_progress_is_said_and_kept(study):
@@ -188,7 +194,7 @@ def test_the_exported_columns_are_those_of_the_command_contract(study):
     assert log(study)[-1] == ("carol", "export verdicts")
     measures = table.set_index("classifier")[["m1", "m2", "m3", "m4", "m5"]]
     assert measures.loc[["heuristic", "heuristic-printed"]].notna().all().all()
-    assert measures.loc["same"].isna().all().all()
+    assert measures.loc[["same", "spread", "kruskal"]].isna().all().all()
     assert (table["clusters"].notna() == (table["classifier"] == "same")).all()
     assert set(table["iterations"]) == {60}
     first = table.iloc[0]
@@ -225,5 +231,6 @@ def test_an_upload_and_a_file_are_judged_alike(db, tmp_path):
     (source,) = importing.files_below([tmp_path / "bench.json"])
     import_all(db, source)
     compute(db)
-    direct = CLASSIFIERS["same"](series(5))
-    assert shown(db)[2]["score"] == direct.score
+    assert {row["classifier"]: row["score"] for row in shown(db)} == {
+        name: CLASSIFIERS[name](series(5)).score for name in NAMES
+    }

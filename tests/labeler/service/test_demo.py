@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from analysis.classifiers import CLASSIFIERS
 from labeler.errors import Refused, StudyError
 from labeler.model import Role, State
 from labeler.service import assigning, computing, coordinating, demo, identity, judged, reviewing
@@ -43,7 +44,7 @@ def reviewers(db):
 def test_every_demo_item_has_a_verdict_of_every_classifier(built):
     assert computing.n_missing(built) == 0
     table = judged.verdict_table(built)
-    assert len(table) == 24 * 3
+    assert len(table) == 24 * len(CLASSIFIERS)
     assert table["error"].isna().all()
     assert {"similar", "dissimilar"} == set(table[table["classifier"] == "same"]["verdict"])
 

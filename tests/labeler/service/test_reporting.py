@@ -207,7 +207,7 @@ def test_the_keys_are_those_of_the_command_contract(planned):
     assert {"a", "b", "n", "agree", "percent", "cohen_kappa"} <= set(agreement["pairs"][0])
     assert {"value", "low", "high", "reason"} <= set(agreement["pairs"][0]["percent"])
     assert {"value", "se", "low", "high", "band_low", "band_high", "reason"} <= set(agreement["fleiss_kappa"])
-    assert set(content["classifiers"]) == {"heuristic", "heuristic-printed", "same"}
+    assert set(content["classifiers"]) == {"heuristic", "heuristic-printed", "same", "spread", "kruskal"}
     same = content["classifiers"]["same"]
     assert set(same["confusion"]) == {"tp", "fp", "fn", "tn"}
     for name in ("sensitivity", "specificity", "precision", "accuracy", "f1", "balanced_accuracy"):

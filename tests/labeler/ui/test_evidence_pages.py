@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.classifiers import CLASSIFIERS
 from labeler.model import Role
 from labeler.service import computing, identity, judged
 from labeler.store import jobs, open_database
@@ -102,7 +103,9 @@ def test_item_page_shows_runs_means_matrix_and_reasons_of_the_first_of_all_items
     assert len(pictures(page)) == 3
     assert options(page, "item") == [FIRST, SECOND, item_name(1), item_name(3)]
     assert "- 3 of 5 means are above 0.25: M1 correlation" in texts(page)
-    assert options(page, f"verdict-{FIRST}") == ["heuristic: dissimilar", "heuristic-printed: similar", "same: similar"]
+    assert options(page, f"verdict-{FIRST}") == [
+        "heuristic: dissimilar", "heuristic-printed: similar", "kruskal: similar", "same: similar", "spread: similar",
+    ]  # fmt: skip
 
 
 def test_item_page_shows_one_item_after_the_other(studies):
@@ -117,6 +120,29 @@ def test_item_page_explains_one_classifier_after_the_other(studies):
         choose(page, "radio", f"verdict-{FIRST}", headline)
         assert options(page, f"measure-{headline.split(':')[0]}-{FIRST}")[0] == "mean of all measures"
         assert ("One cluster at the cut 0.2" in texts(page)) == (headline == "same: similar")
+
+
+def test_item_page_gives_reasons_beside_the_verdicts_whichever_is_explained(studies):
+    page = opened(coordinator_page, "item", studies["judged"])
+    for headline in ("same: similar", "spread: similar"):
+        choose(page, "radio", f"verdict-{FIRST}", headline)
+        for word in ("Level: the 3 runs lie within", "Pattern: M1 is", "Distribution: M5 is", "Warm-up: ",
+                     "With 3 runs on each side a difference of"):  # fmt: skip
+            assert f"- {word}" in texts(page)
+
+
+@pytest.mark.parametrize(("classifier", "score"), [("spread", "maxSpread"), ("kruskal", "epsilon squared")])
+def test_item_page_explains_a_classifier_without_means_or_pairs_by_its_score_alone(studies, classifier, score):
+    page = opened(coordinator_page, "item", studies["judged"])
+    choose(page, "radio", f"verdict-{FIRST}", f"{classifier}: similar")
+    assert f"- The {score}, " in texts(page)
+    assert len(pictures(page)) == 1  # the runs
+    assert f"measure-{classifier}-{FIRST}" not in [box.key for box in page.selectbox]
+
+
+def test_item_page_gives_no_reasons_where_there_are_no_runs(studies):
+    page = opened(coordinator_page, "item", studies["elsewhere"])
+    assert "Level: " not in texts(page)
 
 
 def test_item_page_shows_the_measure_and_the_axis_chosen(studies):
@@ -211,7 +237,7 @@ def test_the_application_opens_the_page_in_a_study_of_nothing(app, url):
 def test_verdicts_page_without_items_has_nothing_to_compute(studies):
     page = opened(coordinator_page, "verdicts", studies["empty"])
     assert len(page.button) == 0
-    assert [len(table) for table in tables(page)] == [0, 0]
+    assert [len(table) for table in tables(page)] == [0, 0, 0, 0]
 
 
 def test_verdicts_page_offers_to_compute_what_is_missing(studies):
@@ -221,13 +247,28 @@ def test_verdicts_page_offers_to_compute_what_is_missing(studies):
 
 
 def test_verdicts_page_counts_and_lists_the_verdicts(studies):
-    counts, listed = tables(opened(coordinator_page, "verdicts", studies["judged"]))
-    assert counts[["dissimilar", "similar", "none"]].sum(axis=1).tolist() == [4, 4, 4]
-    assert listed["item"].tolist() == [name for name in sorted(map(item_name, range(4))) for _ in range(3)]
+    counts, _among, _first, listed = tables(opened(coordinator_page, "verdicts", studies["judged"]))
+    assert counts["classifier"].tolist() == sorted(CLASSIFIERS)
+    assert counts[["dissimilar", "similar", "none"]].sum(axis=1).tolist() == [4] * len(CLASSIFIERS)
+    assert listed["item"].tolist() == [name for name in sorted(map(item_name, range(4))) for _ in CLASSIFIERS]
+
+
+def test_verdicts_page_shows_how_far_classifiers_agree_and_what_to_send_first(studies):
+    page = opened(coordinator_page, "verdicts", studies["judged"])
+    _counts, among, first, listed = tables(page)
+    pairs = {(row["classifier"], row["other"]) for row in among.to_dict("records")}
+    assert pairs == {(one, other) for one in CLASSIFIERS for other in CLASSIFIERS if one != other}
+    said = listed.pivot_table("verdict", "item", "classifier", aggfunc="first")
+    assert set(first["item"]) == set(said.index[said.nunique(axis=1) > 1])
+    assert first["disagreement"].is_monotonic_decreasing
+    for row in first.to_dict("records"):
+        given = said.loc[row["item"]]
+        assert row["dissimilar"] == ", ".join(name for name in given.index if given[name] == "dissimilar")
+    assert "Send these first to reviewers" in texts(page)
 
 
 def test_verdicts_page_counts_imported_verdicts_with_those_missing(studies):
-    counts, listed = tables(opened(coordinator_page, "verdicts", studies["elsewhere"]))
+    counts, *_, listed = tables(opened(coordinator_page, "verdicts", studies["elsewhere"]))
     assert counts.to_dict("records") == [{"classifier": "mine", "dissimilar": 0, "similar": 1, "none": 1}]
     assert listed["score"].tolist()[0] == 0.5
 

@@ -26,12 +26,14 @@ COMMENT, REPLY, DECISION = "plover", "bittern", "ibis"
 CLASSIFIERS = ("oracle", "heuristic")
 CASES = [*((state, None) for state in State if state is not State.PAUSED), (State.PAUSED, State.OPEN),
          (State.PAUSED, State.CLOSED)]  # fmt: skip
+EXPLORE = set(app.EXPLORE_PAGES)
 HIDING = {"Browse", "Calibration", "Progress", "Inbox", "Splits", "Verdicts", "Item", "Figures", "Report", "Handover"}
+HIDING |= EXPLORE
 WITH_NAMES = {"Study", "People", "Plan", "Calibration", "Progress"}  # who takes part and how far they are: no answers
 SHOWN_ON = {
     Action.SEE_AGREEMENT: {"Progress", "Splits"},
     Action.SEE_CALIBRATION: {"Calibration"},
-    Action.SEE_VERDICTS: {"Browse", "Verdicts", "Item", "Figures"},
+    Action.SEE_VERDICTS: {"Browse", "Verdicts", "Item", "Figures"} | EXPLORE,
     Action.SEE_NAMES: {"Inbox"},
 }
 YOU_REVIEW_TOO = "You are a reviewer of this study as well"
@@ -154,6 +156,22 @@ def turned(page):
         yield number.set_value(number.max).run()
 
 
+def explore_page(method: str, path: str, person: str) -> None:
+    from pathlib import Path
+
+    import streamlit as st
+
+    from labeler.errors import LabelerError
+    from labeler.store import open_database
+    from labeler.ui.coordinator import explore
+
+    with open_database(Path(path)) as db:
+        try:
+            explore.render(db, person, method)
+        except LabelerError as error:  # as the application does
+            st.error(str(error))
+
+
 def sent(path, person):
     """What every page sends to a coordinator who tries everything, by title."""
     everything = {}
@@ -165,6 +183,18 @@ def sent(path, person):
         for version in turned(page.run()):
             assert [error.message for error in version.exception] == []
             everything[title] += pieces(version)
+    return everything | {title: asked(path, person, method) for title, method in app.EXPLORE_PAGES.items()}
+
+
+def asked(path, person, method):
+    """What the page of a method sends as it opens, and when it is asked about all that it offers to ask about."""
+    page = AppTest.from_function(explore_page, args=(method, str(path), person), default_timeout=LIMIT_S).run()
+    everything = list(pieces(page))
+    for source in page.radio[0].options:
+        page.radio[0].set_value(source).run()
+        page.button[0].click().run()
+        assert [error.message for error in page.exception] == []
+        everything += pieces(page)
     return everything
 
 
@@ -176,7 +206,8 @@ def is_told(title, piece, agreement):
         Action.SEE_CALIBRATION: "equal to the reference:" in piece or "between reviewers:" in piece,
         Action.SEE_VERDICTS: (has_category and any(name in piece for name in CLASSIFIERS))
         or figures.BY_APPLICATION in piece
-        or figures.BY_BENCHMARK.partition("'")[0] in piece,
+        or figures.BY_BENCHMARK.partition("'")[0] in piece
+        or (title in EXPLORE and "bench_" in piece),
         Action.SEE_NAMES: has_name and (title not in WITH_NAMES or has_category or COMMENT in piece),
     }
     return {sight for sight, tells in signs.items() if tells}

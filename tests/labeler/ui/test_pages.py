@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.classifiers import CLASSIFIERS
 from labeler.config import bundled
 from labeler.lifecycle import Step
 from labeler.model import Answer, Role, Submission
@@ -301,7 +302,7 @@ def test_the_verdicts_on_an_item_are_shown_only_once_the_study_is_unblinded(stud
         assert len(page.get("image")) == 1
         move_on(study, step)
     page = opened(coordinator_page, "item", study)
-    assert [option.partition(":")[0] for option in page.radio[1].options] == ["heuristic", "heuristic-printed", "same"]
+    assert [option.partition(":")[0] for option in page.radio[1].options] == sorted(CLASSIFIERS)
 
 
 @pytest.mark.parametrize(
@@ -315,5 +316,6 @@ def test_everybody_gets_the_pages_of_their_role_only(study, monkeypatch, name, r
     page = opened(app_page, token)
     assert page.error.len == 0
     assert first in texts(page)
-    reviewers, coordinators = ["Label", "My labels", "Guide", "Practice", "Feedback"], list(app.COORDINATOR_PAGES)
+    reviewers = ["Label", "My labels", "Guide", "Practice", "Feedback"]
+    coordinators = [*app.COORDINATOR_PAGES, "Spread", "Order", "Trust", "Contexts"]
     assert titles == [*(reviewers if role is Role.REVIEWER else coordinators), "Sign out"]

@@ -1,0 +1,243 @@
+"""The four methods as commands: on result files, or on the measurements of a study."""
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from labeler.cli.common import (
+    OWNER,
+    columns_option,
+    format_option,
+    json_option,
+    now,
+    opened,
+    remark,
+    say_if_interim,
+    show,
+    study_option,
+    write_text,
+)
+from labeler.cli.verdicts import workers
+from labeler.errors import InputError
+from labeler.service import coordinating, evidence, exploring, importing, reporting
+from labeler.service.exploring import Explored, Gathered
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+PATHS = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+
+
+def in_options(function: Function) -> Function:
+    """Where the measurements come from and how a run becomes one number."""
+    for option in reversed([
+        PATHS,
+        study_option,
+        format_option,
+        columns_option,
+        click.option("--from-name", "pattern", default=None, metavar="PATTERN",
+                     help="What file names say of their runs, such as {version}-{context}.json."),
+        click.option("--unit", default="", help="What the values are in, where a file states no unit."),
+        click.option("--better", type=click.Choice(["lower", "higher"]), default=None,
+                     help="Which values are better, where a file states no unit [default: lower]."),
+        click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
+                     help="Left out at the start of each run: iterations, or a share below 1."),
+        click.option("--aggregate", type=click.Choice(exploring.AGGREGATES), default="mean", show_default=True,
+                     help="What stands for a run."),
+        click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05,
+                     show_default=True, help="Level of the tests."),
+        click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of what is drawn."),
+    ]):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def out_options(function: Function) -> Function:
+    """Where the answer goes."""
+    for option in reversed([
+        json_option,
+        click.option("--html", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+                     help="Also write it as a page."),
+        click.option("--figures", "folder", type=click.Path(path_type=Path, file_okay=False), default=None,
+                     metavar="DIR", help="Also write the figures."),
+        click.option("--as", "forms", type=click.Choice(evidence.FORMATS), multiple=True, default=["svg"],
+                     show_default=True, help="With --figures: file format. Repeatable."),
+    ]):  # fmt: skip
+        function = option(function)
+    return function
+
+
+@click.command(epilog="Example: labeler spread results/ --html spread.html")
+@in_options
+@click.option("--per", type=click.IntRange(min=2), default=None, metavar="N",
+              help="Average maxSpread over all subsets of N runs, to compare with suites of N runs.")  # fmt: skip
+@click.option("--baseline", default=None, metavar="NAME", help="The level of `altered` that is the baseline.")
+@click.option(
+    "--v",
+    type=click.FloatRange(min=0, min_open=True),
+    default=None,
+    metavar="SHARE",
+    help="With altered methods: v, twice the smallest difference that counts [default: from the spreads].",
+)
+@click.option("--without", multiple=True, metavar="BENCHMARK", help="Leave this one out of the score. Repeatable.")
+@out_options
+@click.pass_context
+def spread(context: click.Context, /, **given: Any) -> None:
+    """How far apart the runs of each benchmark are, and which slowdown the suite would catch.
+
+    PATHs are result files or folders; without any, the study's measurements are taken. Files with altered methods
+    (JavaABS, GoABS, a column `altered`) also get their API benchmarking score.
+    """
+    _answer(context, "spread", given, "per", "baseline", "v", "without")
+
+
+@click.command(epilog="Example: labeler order experiment_results.csv --figures figures")
+@in_options
+@click.option("--baseline", default=None, metavar="VERSION", help="With two systems: the one to compare with.")
+@click.option("--candidate", default=None, metavar="VERSION", help="With two systems: the other one.")
+@click.option("--compat", type=click.Choice(["ordersage"]), default=None,
+              help="Intervals of medians by the ranks of the published tool, which are one too high.")  # fmt: skip
+@out_options
+@click.pass_context
+def order(context: click.Context, /, **given: Any) -> None:
+    """Whether the order in which benchmarks are run decides their result.
+
+    Takes measurements with a fixed and a random order: OrderSage's files, or columns run, order_type and
+    order_position. Where only positions are known, weaker tests are made.
+    """
+    _answer(context, "order", given, "baseline", "candidate", "compat")
+
+
+@click.command(epilog="Example: labeler trust results/ --runs 5 --json")
+@in_options
+@click.option("--runs", "n_runs", type=click.IntRange(min=1), default=5, show_default=True, metavar="R",
+              help="How many runs one measures.")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to compute with.")
+@out_options
+@click.pass_context
+def trust(context: click.Context, /, jobs: int, **given: Any) -> None:
+    """How far intervals and tests can be believed with these runs: coverage, false alarms, slowdowns seen."""
+    if jobs == 1:
+        _answer(context, "trust", given, "n_runs")
+        return
+    with workers(jobs) as pool:
+        _answer(context, "trust", {**given, "mapper": partial(pool.map, chunksize=8)}, "n_runs", "mapper")
+
+
+@click.command(epilog="Example: labeler contexts sweep/ --from-name '{version}-{context}.json' --baseline old")
+@in_options
+@click.option("--baseline", default=None, metavar="VERSION", help="The version to compare with [default: the first].")
+@click.option("--candidate", default=None, metavar="VERSION", help="The other version [default: the second].")
+@click.option("--instrumentation", default=None, metavar="NAME",
+              help="The condition or factor that says how much was instrumented.")  # fmt: skip
+@click.option("--held-fixed", default=None, metavar="LEVEL",
+              help="The level of `intervention` at which the suspected cause is held fixed.")  # fmt: skip
+@out_options
+@click.pass_context
+def contexts(context: click.Context, /, **given: Any) -> None:
+    """Whether the measurement context decides which of two versions wins.
+
+    Takes measurements with columns version and context, or files whose names say so (--from-name). What to measure is
+    planned by `labeler variants`.
+    """
+    _answer(context, "contexts", given, "baseline", "candidate", "instrumentation", "held_fixed")
+
+
+def _levels(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
+    pairs = [text.partition("=") for text in texts]
+    if not all(name and equals and levels for name, equals, levels in pairs):
+        raise click.BadParameter("expected NAME=LEVEL,LEVEL,..., such as env=0,64,128")
+    if len({name for name, _, _ in pairs}) < len(pairs):
+        raise click.BadParameter("a factor is named twice")
+    return {name: levels.split(",") for name, _, levels in pairs}
+
+
+@click.command(epilog="Example: labeler variants --factor version=old,new --factor env=0,64,128 --runs 5 > plan.csv")
+@click.option("--factor", "factors", multiple=True, required=True, callback=_levels, metavar="NAME=LEVEL,LEVEL,...",
+              help="What varies between contexts, with its levels. Repeatable.")  # fmt: skip
+@click.option("--benchmark", "benchmarks", multiple=True, metavar="NAME", help="To be run in each. Repeatable.")
+@click.option("--contexts", "n", type=click.IntRange(min=1), default=None, metavar="N",
+              help="Draw so many of all combinations [default: all].")  # fmt: skip
+@click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs in each context.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@json_option
+def variants(
+    factors: dict[str, list[str]], benchmarks: tuple[str, ...], n: int | None, runs: int, seed: int, as_json: bool
+) -> None:
+    """Plan measurements over many contexts, in shuffled order, as CSV: what `labeler contexts` then judges."""
+    plan = exploring.variants(factors, benchmarks=benchmarks, n=n, runs=runs, seed=seed)
+    if as_json:
+        show(exploring.rows(plan), as_json=True)
+    else:
+        click.echo(reporting.as_csv(plan), nl=False)
+    remark(f"{len(plan)} runs to make, in this order.")
+
+
+def _answer(context: click.Context, name: str, given: dict[str, Any], *own: str) -> None:
+    """Gather, ask with the method's own options, put the answer where it is wanted; exit code 1 for a refused file."""
+    options = {key: given.pop(key) for key in own}
+    out = {key: given.pop(key) for key in ("as_json", "html", "folder", "forms")}
+    warmup, aggregate = given.pop("warmup"), given.pop("aggregate")
+    alpha, seed = given.pop("alpha"), given.pop("seed")
+    gathered = gather(context, name, **given)
+    say_refused(gathered)
+    with click.progressbar(length=len(gathered.benchmarks), label=name.title(), file=sys.stderr) as bar:
+        explored = exploring.explore(
+            name, gathered.benchmarks, sampling=exploring.sampling(warmup, aggregate), alpha=alpha, seed=seed,
+            advance=lambda done, _total: bar.update(done - bar.pos), **options,
+        )  # fmt: skip
+    _put(explored, **out)
+    if gathered.refused:
+        raise SystemExit(1)
+
+
+def gather(
+    context: click.Context,
+    name: str,
+    paths: Sequence[Path],
+    study: Path | None,
+    format_: str | None,
+    columns: dict[str, str],
+    **said: Any,
+) -> Gathered:
+    """The benchmarks of the files, or of the study where none is named."""
+    if not paths:
+        with opened(study) as db:
+            gathered = exploring.from_study(db)
+            coordinating.log_look(db, name, actor=OWNER, now=now())
+            say_if_interim(db)
+        return gathered
+    if context.get_parameter_source("study") is ParameterSource.COMMANDLINE:
+        raise InputError("Give either files or --study FILE.")
+    return read_files(paths, importing.read_options(format_, columns), **said)
+
+
+def read_files(paths: Sequence[Path], options: Any, **said: Any) -> Gathered:
+    """Read result files with a progress bar; `said` is what `exploring.from_files` is told of them."""
+    files = list(importing.files_below(paths))
+    with click.progressbar(length=len(files), label="Reading", file=sys.stderr) as bar:
+        return exploring.from_files(files, options, advance=lambda done, _total: bar.update(done - bar.pos), **said)
+
+
+def say_refused(gathered: Gathered) -> None:
+    """Name the files that could not be used."""
+    for error in gathered.refused:
+        remark(f"Refused {error}")
+
+
+def _put(explored: Explored, as_json: bool, html: Path | None, folder: Path | None, forms: Sequence[str]) -> None:
+    """Print the answer, and write its page and figures."""
+    click.echo(exploring.as_json(explored) if as_json else exploring.as_text(explored), nl=False)
+    if html is not None:
+        write_text(html, exploring.as_html(explored))
+        remark(f"{html} written.")
+    if folder is not None:
+        files = {
+            f"{name}.{form}": evidence.as_file(chart, form) for name, chart in explored.charts.items() for form in forms
+        }
+        for path in reporting.write_files(files, folder):
+            remark(f"{path} written.")

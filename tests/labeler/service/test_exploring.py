@@ -1,0 +1,471 @@
+"""Files or a study -> the methods: what is gathered, how it comes together, and what becomes of an answer."""
+
+import gzip
+import json
+import re
+
+import numpy as np
+import pytest
+
+from analysis.measured import Measured
+from labeler.errors import InputError, Refused
+from labeler.formats import ReadOptions, Source
+from labeler.model import Benchmark, Failure
+from labeler.service import curating, exploring, importing
+from tests.labeler.conftest import NOW, import_all, item_name, result_file, series
+from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows
+
+NAUGHTY = "<script>alert(1)</script>|`**b**`\n# [x](javascript:y)"
+QUICK = {"spread": {}, "order": {}, "trust": {"n_runs": 2, "resamples": 20}, "contexts": {"resamples": 20}}
+
+
+def upload(name, rows, columns=("benchmark", "run", "value")):
+    return importing.upload(name, csv_bytes(rows, columns))
+
+
+def runs_of(benchmark):
+    return [run.tolist() for run in benchmark.runs]
+
+
+def bench(name="b", levels=(1.0, 1.1, 1.3), **more):
+    return Measured(name, tuple(np.array([level, level + 0.01]) for level in levels), **more)
+
+
+def sweep(name="b", versions=("old", "new"), contexts=("x", "y", "z"), n_runs=3):
+    """Two versions in several contexts, each run of two iterations."""
+    cells = [(v, c) for v in versions for c in contexts for _ in range(n_runs)]
+    rng = np.random.default_rng(1)
+    conditions = {"version": tuple(v for v, _ in cells), "context": tuple(c for _, c in cells)}
+    return Measured(name, tuple(rng.uniform(1, 1.2, (len(cells), 2))), conditions=conditions)
+
+
+def orders(name="b"):
+    """Four runs in fixed and four in random order."""
+    rng = np.random.default_rng(2)
+    conditions = {"run": tuple("01234567"), "order_type": ("fixed",) * 4 + ("random",) * 4}
+    return Measured(name, tuple(rng.uniform(1, 1.2, (8, 1))), conditions=conditions)
+
+
+SUITABLE = {"spread": bench, "order": orders, "trust": bench, "contexts": sweep}
+
+
+# files
+
+
+def test_a_benchmark_in_several_files_has_the_runs_of_all_and_each_run_a_label_of_its_own():
+    files = [upload("mon.csv", [("b", 0, 1), ("b", 1, 2)]), upload("tue.csv", [("b", 0, 3), ("c", 0, 4)])]
+    gathered = exploring.from_files(files)
+    assert gathered.refused == ()
+    assert {one.name: (runs_of(one), one.of("run")) for one in gathered.benchmarks} == {
+        "b": ([[1.0], [2.0], [3.0]], ("1:0", "1:1", "2:0")), "c": ([[4.0]], ("2:0",)),
+    }  # fmt: skip
+
+
+def test_the_runs_of_one_file_keep_the_labels_they_have_there():
+    (one,) = exploring.from_files([upload("a.csv", [("b", "x", 1), ("b", "y", 2)])]).benchmarks
+    assert one.of("run") == ("x", "y")
+
+
+def test_runs_without_labels_are_numbered():
+    (one,) = exploring.from_files([result_file("b", [[1.0, 2.0], [3.0, 4.0]])]).benchmarks
+    assert (one.of("run"), runs_of(one)) == (("0", "1"), [[1.0, 2.0], [3.0, 4.0]])
+
+
+def test_equal_names_of_two_applications_are_two_benchmarks():
+    columns = ("benchmark", "run", "value", "application")
+    gathered = exploring.from_files([upload("a.csv", [("b", 0, 1, "x"), ("b", 0, 2, "y")], columns)])
+    assert [(one.application, runs_of(one)) for one in gathered.benchmarks] == [("x", [[1.0]]), ("y", [[2.0]])]
+
+
+def test_a_file_that_cannot_be_used_is_named_and_the_others_are_read():
+    seen = []
+    files = [importing.upload("bad.json", b"[[1.0, NaN]]"), upload("good.csv", [("b", 0, 1)]),
+             importing.upload("odd.txt", b"hello")]  # fmt: skip
+    gathered = exploring.from_files(files, advance=lambda *counts: seen.append(counts))
+    assert [one.name for one in gathered.benchmarks] == ["b"]
+    assert [error.file for error in gathered.refused] == ["bad.json", "odd.txt"]
+    assert "nan is not a finite measurement" in str(gathered.refused[0])
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_no_files_are_no_benchmarks():
+    assert exploring.from_files([]) == exploring.Gathered((), ())
+
+
+def test_columns_of_a_table_are_mapped():
+    file = upload("a.csv", [("b", 0, 1, "fast")], ("name", "fork", "ms", "mode"))
+    options = ReadOptions(columns={"benchmark": "name", "run": "fork", "value": "ms", "factor:mode": "mode"})
+    (one,) = exploring.from_files([file], options).benchmarks
+    assert (one.name, one.of("mode")) == ("b", ("fast",))
+
+
+def test_a_unit_and_its_direction_come_through():
+    file = importing.upload("jmh.json", json.dumps([jmh_entry([[1.0], [2.0]], unit="ops/s", mode="thrpt")]).encode())
+    (one,) = exploring.from_files([file], better="lower").benchmarks
+    assert (one.unit, one.better) == ("ops/s", "higher")  # what the file states counts
+
+
+def test_a_direction_is_said_for_measurements_without_a_unit_alone():
+    trials = [(run, "bench", 1, "fixed", 1.0 + run) for run in (1, 2)]
+    file = upload("results.csv", ordersage_rows(trials), ORDERSAGE)
+    assert [exploring.from_files([file], better=b).benchmarks[0].better for b in (None, "higher", "lower")] == [
+        "lower", "higher", "lower",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("column", ["unit", "better"])
+def test_one_benchmark_in_two_units_or_directions_is_no_benchmark(column):
+    columns, cells = ("benchmark", "run", "value", column), {"unit": ("s", "MB/s"), "better": ("lower", "higher")}
+    files = [upload(f"{i}.csv", [("b", 0, 1, cells[column][i])], columns) for i in (0, 1)]
+    with pytest.raises(InputError, match=r"Benchmark 'b' is in .*, and in .*: these are not runs of one measurement\."):
+        exploring.from_files(files)
+
+
+def test_failed_trials_come_along_with_what_is_known_of_them():
+    trials = [(1, "bench", 1, "fixed", 1.5), (2, "bench", 2, "random", "", "Failure"), (3, "bench", 1, "random", 2.5)]
+    file = upload("x-results.csv", ordersage_rows(trials), ORDERSAGE)
+    (one,) = exploring.from_files([file], pattern="{cpu}-results.csv").benchmarks
+    (failure,) = one.failures
+    assert failure.conditions == {"run": "2", "context": "node1", "order_type": "random", "order_position": "2",
+                                  "cpu": "x"}  # fmt: skip
+    assert one.of("cpu") == ("x", "x")
+    both = exploring.from_files([file, upload("y-results.csv", ordersage_rows(trials), ORDERSAGE)])
+    assert [failure.conditions["run"] for failure in both.benchmarks[0].failures] == ["1:2", "2:2"]
+
+
+# names of files
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "said"),
+    [
+        ("{version}.json", "new.json", {"version": "new"}),
+        ("{version}.json", "some/where/new.json.gz", {"version": "new"}),
+        ("{version}-{context}.json", "a-b-c.json", {"version": "a", "context": "b-c"}),
+        ("{version}/{cpu}.csv", "/data/v 1.0/arm.csv", {"version": "v 1.0", "cpu": "arm"}),
+        ("run_{run}", "run_3", {"run": "3"}),
+        ("r(1)+{x}.csv", "r(1)+y.csv", {"x": "y"}),
+        ("{größe}.csv", "日本.csv", {"größe": "日本"}),
+        ("{x}.csv", "fol\nder/a\nb.csv", {"x": "a\nb"}),
+        ("{x}.csv", "<script>.csv", {"x": "<script>"}),
+        ("{x}.csv", "..csv", {"x": "."}),
+    ],
+)
+def test_the_name_of_a_file_says_what_the_pattern_names(pattern, name, said):
+    assert exploring.file_name_pattern(pattern)(Source(name)) == said
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        ("{version}.json", "new.csv"),
+        ("{version}.json", ".json"),
+        ("{version}.json", ""),
+        ("{version}-x.json", "a/b-y.json"),
+        ("{version}/{cpu}.csv", "arm.csv"),
+        ("r(1)+{x}.csv", "r11y.csv"),
+        ("{x}.csv", "acsv"),
+    ],
+)
+def test_a_file_whose_name_does_not_fit_is_refused_and_named(pattern, name):
+    with pytest.raises(Refused) as refused:
+        exploring.file_name_pattern(pattern)(Source(name))
+    assert str(refused.value) == f"{name}: the name does not fit {pattern!r}"
+
+
+@pytest.mark.parametrize("pattern", ["", "results.json", "{}.json", "{a b}.json", "{a}-{a}.json", "{a}{b}.json", "{"])
+def test_a_pattern_that_says_nothing_is_an_error(pattern):
+    with pytest.raises(InputError) as refused:
+        exploring.from_files([], pattern=pattern)
+    assert str(refused.value).startswith(f"{pattern!r} names no condition, or one twice, or two with nothing between.")
+    assert "{version}-{context}.json" in str(refused.value)
+
+
+def test_a_name_says_more_than_the_columns_of_the_file():
+    columns = ("benchmark", "run", "value", "version")
+    files = [upload(f"{v}-arm.csv", [("b", run, run, "main") for run in (0, 1)], columns) for v in ("old", "new")]
+    gathered = exploring.from_files([*files, upload("x.csv", [("b", 0, 1)])], pattern="{version}-{context}.csv")
+    (one,) = gathered.benchmarks
+    assert (one.of("version"), one.of("context")) == (("old", "old", "new", "new"), ("arm",) * 4)
+    assert [error.file for error in gathered.refused] == ["x.csv"]
+
+
+def test_a_name_may_say_which_run_a_file_is():
+    files = [result_file(f"{run}", [[1.0 * run]]) for run in (7, 8)]
+    gathered = exploring.from_files(files, pattern="{run}.json")
+    assert [one.of("run") for one in gathered.benchmarks] == [("7",), ("8",)]
+
+
+def test_packed_files_fit_the_pattern_of_what_is_in_them():
+    packed = Source("v1.csv.gz", data=gzip.compress(csv_bytes([("b", 0, 1)])))
+    (one,) = exploring.from_files([packed], pattern="{version}.csv").benchmarks
+    assert one.of("version") == ("v1",)
+
+
+# coming together
+
+
+def test_measured_is_the_benchmark_with_everything_that_is_known_of_its_runs():
+    failure = Failure({"run": "3"}, "out of memory")
+    found = exploring.measured(
+        Benchmark("n", "b", "org/app", (np.array([1.0]),), "ops/s", "higher", {}, {"run": ("1",)}, (failure,))
+    )
+    assert (found.name, found.application, found.unit, found.better) == ("n", "org/app", "ops/s", "higher")
+    assert (runs_of(found), found.conditions) == ([[1.0]], {"run": ("1",)})
+    assert [(one.conditions, one.reason) for one in found.failures] == [({"run": "3"}, "out of memory")]
+
+
+def test_joined_keeps_the_order_and_fills_what_is_not_known():
+    first = bench("b", (1.0,), conditions={"version": ("old",)})
+    second = bench("b", (2.0, 3.0), conditions={"cpu": ("arm", "x86")})
+    one, other = exploring.joined([first, bench("c"), second])
+    assert (one.name, other.name) == ("b", "c")
+    assert one.conditions == {"version": ("old", "", ""), "cpu": ("", "arm", "x86")}
+    assert [run[0] for run in one.runs] == [1.0, 2.0, 3.0]
+
+
+def test_joined_leaves_what_stands_alone_as_it_is():
+    alone = bench("b", conditions={"cpu": ("", "", "")})
+    assert exploring.joined([alone]) == [alone]
+    assert exploring.joined([]) == []
+
+
+# studies
+
+
+def versions_file(name="t.csv", levels=("old", "new"), column="version"):
+    """Three runs of each level of benchmark b, and one benchmark without."""
+    rows = [("b", run, 10 * i + run, level) for i, level in enumerate(levels) for run in (1, 2, 3)]
+    rows += [("alone", run, run, "") for run in (1, 2)]
+    return upload(name, rows, ("benchmark", "run", "value", column))
+
+
+@pytest.mark.parametrize("column", ["version", "altered"])
+@pytest.mark.parametrize("levels", [("old", "new"), ("old", ""), ("a @ b", "b")])
+def test_levels_that_the_import_told_apart_come_together_again(db, column, levels):
+    import_all(db, versions_file(levels=levels, column=column))
+    from_file = exploring.from_files([versions_file(levels=levels, column=column)]).benchmarks
+    gathered = exploring.from_study(db)
+    assert gathered.refused == ()
+    found, expected = (
+        {one.name: sorted(zip(one.of(column), runs_of(one), strict=True)) for one in benchmarks}
+        for benchmarks in (gathered.benchmarks, from_file)
+    )
+    assert found == expected
+    assert set(found) == {"b", "alone"}
+
+
+def test_two_kinds_of_levels_come_together_too(db):
+    rows = [("b", run, run, a, v) for a in ("f", "g") for v in ("1", "2") for run in (1, 2)]
+    import_all(db, upload("t.csv", rows, ("benchmark", "run", "value", "altered", "version")))
+    (one,) = exploring.from_study(db).benchmarks
+    assert sorted(zip(one.of("altered"), one.of("version"), one.of("run"), strict=True)) == sorted(
+        (a, v, run) for a in "fg" for v in "12" for run in "12"
+    )
+
+
+def test_excluded_items_and_items_without_measurements_are_left_out(study):
+    curating.exclude(study, item_name(2), "measured on another machine", actor="carol", now=NOW)
+    study.execute(
+        """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash)
+           VALUES ('x', 'x', '', '{}', 's', 'lower', 0, 0, '')"""
+    )
+    names = [one.name for one in exploring.from_study(study).benchmarks]
+    assert names == [item_name(number) for number in (0, 1, 3, 4, 5, 6, 7)]
+
+
+def test_levels_keep_the_order_of_the_file_not_that_of_their_names(db):
+    import_all(db, versions_file(levels=("old", "new")))
+    assert exploring.from_study(db).benchmarks[0].levels("version") == ("old", "new")  # the first is the baseline
+
+
+def test_what_the_import_knew_of_runs_and_failures_comes_through(db):
+    trials = [(run, "bench", 1, order, 1.0 + run) for run, order in ((1, "fixed"), (2, "random"))]
+    trials += [(3, "bench", 2, "random", "", "Failure")]
+    file = upload("results.csv", ordersage_rows(trials), ORDERSAGE)
+    import_all(db, file)
+    (kept,), (read,) = exploring.from_study(db).benchmarks, exploring.from_files([file]).benchmarks
+    assert (kept.conditions, kept.failures) == (read.conditions, read.failures)
+    assert (kept.unit, kept.better, runs_of(kept)) == ("", "lower", runs_of(read))
+
+
+def test_a_study_of_nothing_has_no_benchmarks(db):
+    assert exploring.from_study(db).benchmarks == ()
+
+
+# answers
+
+
+@pytest.mark.parametrize("method", exploring.METHODS)
+def test_an_answer_is_plain_values_a_document_and_figures(method):
+    explored = exploring.explore(method, [SUITABLE[method]()], **QUICK[method])
+    content = json.loads(exploring.as_json(explored))
+    assert content == json.loads(json.dumps(explored.content))
+    assert {"parameters", "left_out"} <= set(content)
+    assert explored.document.title in exploring.as_text(explored)
+    assert explored.charts and all(re.fullmatch("[a-z0-9-]+", name) for name in explored.charts)
+    assert exploring.as_html(explored).count("<svg") == len(explored.charts)
+
+
+@pytest.mark.parametrize("method", exploring.METHODS)
+@pytest.mark.parametrize(
+    "benchmarks",
+    [
+        [bench(levels=(1.0,))],
+        [bench(levels=(1.0, 1.0, 1.0))],
+        [bench(levels=(0.0, 0.0))],
+        [bench(levels=(-1.0, 1.0))],
+        [Measured("b", (np.array([1.0]), np.array([1.0, 2.0, 3.0])))],
+        [sweep(n_runs=1)],
+        [sweep(versions=("old",))],
+        [sweep(contexts=("x",))],
+        [bench(), orders("c"), sweep("d")],
+    ],
+    ids=["one run", "equal", "zero", "around zero", "lengths", "one a cell", "one version", "one context", "mixed"],
+)
+def test_what_cannot_be_told_is_said_in_words_and_never_nan(method, benchmarks):
+    explored = exploring.explore(method, benchmarks, **QUICK[method])
+    json.loads(exploring.as_json(explored), parse_constant=pytest.fail)
+    text = exploring.as_text(explored)
+    assert not re.search(r"\bnan\b|\binf\b|\bNone\b", text)
+    assert "In short" in text
+    exploring.as_html(explored)
+
+
+@pytest.mark.parametrize("method", exploring.METHODS)
+def test_no_measurements_are_an_error_in_words(method):
+    with pytest.raises(InputError, match=r"^There are no measurements to work on\.$"):
+        exploring.explore(method, [])
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "words"),
+    [
+        ("spread", {"per": 1}, "1"),
+        ("order", {"compat": "other"}, "other"),
+        ("trust", {"n_runs": 0}, "0"),
+        ("order", {"baseline": "1.0"}, "1.0"),
+        *((method, {"alpha": 2}, "lpha must be within (0, 1), got 2") for method in exploring.METHODS),
+    ],
+)  # fmt: skip
+def test_an_option_that_cannot_be_used_is_an_error_that_names_it(method, options, words):
+    with pytest.raises(InputError) as refused:
+        exploring.explore(method, [SUITABLE[method]()], **{**QUICK[method], **options})
+    assert words in str(refused.value)
+    assert str(refused.value)[0].isupper() and str(refused.value).endswith(".")
+
+
+@pytest.mark.parametrize("method", exploring.METHODS)
+def test_a_benchmark_whose_runs_are_all_warmup_is_left_out_with_the_reason(method):
+    explored = exploring.explore(
+        method, [SUITABLE[method]("b")], **QUICK[method], sampling=exploring.sampling(99, "mean")
+    )
+    (left_out,) = explored.content["left_out"]
+    assert left_out["name"] == "b"
+    assert "all of them warm-up" in left_out["reason"]
+    assert "all of them warm-up" in exploring.as_text(explored)
+
+
+def test_versions_that_nobody_measured_leave_the_benchmark_out():
+    explored = exploring.explore("contexts", [sweep()], baseline="1.0")
+    assert explored.content["left_out"] == [{"name": "b", "reason": "no run of version 1.0; there is old, new"}]
+
+
+def test_progress_is_told_benchmark_by_benchmark():
+    for method, make in SUITABLE.items():
+        seen = []
+        exploring.explore(
+            method, [make("b"), make("c")], **QUICK[method], advance=lambda *at, seen=seen: seen.append(at)
+        )
+        assert seen[-1] == (2, 2)
+        assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize("method", exploring.METHODS)
+def test_hostile_names_are_only_text(method):
+    explored = exploring.explore(method, [SUITABLE[method](NAUGHTY)], **QUICK[method])
+    page = exploring.as_html(explored)
+    assert "<script>alert" not in page
+    assert "alert(1)" in page
+    text = exploring.as_text(explored)
+    assert "alert(1)" in text
+    assert not any(line.startswith("# [x]") for line in text.splitlines())
+    for line in exploring.as_markdown(explored).splitlines():
+        assert "<script" not in re.sub(r"\\.", "", line)
+        assert "[x](" not in re.sub(r"\\.", "", line)
+
+
+@pytest.mark.parametrize("name", ["\x1b[31mred", "a\x00b", "a\u202eb"])
+def test_control_characters_of_names_do_not_reach_a_terminal(name):
+    text = exploring.as_text(exploring.explore("spread", [bench(name)]))
+    assert all(letter == "\n" or letter.isprintable() for letter in text)
+
+
+# check, sampling, plans
+
+
+def test_a_check_is_an_answer_without_figures():
+    explored = exploring.checkup([bench(levels=(1.0, 1.5))])
+    assert (explored.content["outcome"], explored.charts) == (1, {})
+    assert [one["verdict"] for one in json.loads(exploring.as_json(explored))["benchmarks"]] == ["dissimilar"]
+    assert "## In short" in exploring.as_markdown(explored)
+
+
+def test_a_check_against_a_baseline_compares():
+    before, after = bench(levels=(1.0, 1.01, 1.02)), bench(levels=(2.0, 2.01, 2.02))
+    explored = exploring.checkup([after], [before])
+    (change,) = explored.content["changes"]
+    assert (change["verdict"], explored.content["outcome"]) == ("slower", 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"classifier": "oracle"}, "There is no classifier 'oracle'; known are heuristic"),
+        ({"sampling": exploring.sampling(2, "mean")}, "warm-up"),
+    ],
+)
+def test_a_check_that_cannot_be_made_is_an_error_in_words(options, words):
+    with pytest.raises(InputError, match=words):
+        exploring.checkup([bench()], **options)
+
+
+@pytest.mark.parametrize(
+    ("warmup", "aggregate", "words"),
+    [(-1, "mean", "Warmup must be"), (1.5, "mean", "got 1.5"), (0, "max", "mean, median, min, got 'max'")],
+)
+def test_a_run_that_cannot_become_one_number_so_is_an_error(warmup, aggregate, words):
+    with pytest.raises(InputError, match=words):
+        exploring.sampling(warmup, aggregate)
+
+
+def test_variants_are_every_combination_in_a_shuffled_order_that_the_seed_decides():
+    factors = {"version": ["old", "new"], "env": ["0", "64"]}
+    plan, again, other = (exploring.variants(factors, runs=3, seed=seed) for seed in (1, 1, 2))
+    assert plan.equals(again)
+    assert not plan.equals(other)
+    rows = exploring.rows(plan)
+    assert len(rows) == 2 * 2 * 3
+    assert json.loads(json.dumps(rows)) == rows
+    assert {(row["version"], row["context"]) for row in rows} == {
+        (v, c) for v in ("old", "new") for c in ("env=0", "env=64")
+    }
+
+
+@pytest.mark.parametrize("factors", [{}, {"env": []}, {"env": ["0", "0"]}, {"env": [""]}])
+def test_factors_that_make_no_plan_are_an_error(factors):
+    with pytest.raises(InputError):
+        exploring.variants(factors, seed=1)
+
+
+def test_the_classifiers_and_aggregates_offered_are_those_there_are():
+    assert exploring.CLASSIFIERS == ("heuristic", "heuristic-printed", "same", "spread", "kruskal")
+    assert exploring.AGGREGATES == ("mean", "median", "min")
+
+
+def test_a_whole_study_is_asked(study):
+    explored = exploring.explore("spread", exploring.from_study(study).benchmarks)
+    means = [np.mean(series(number), axis=1) for number in range(8)]
+    expected = {item_name(n): np.ptp(mean) / mean.mean() for n, mean in enumerate(means)}
+    found = {one["name"]: one["max_spread"]["value"] for one in explored.content["spreads"]}
+    assert found == pytest.approx(expected)

@@ -1,0 +1,408 @@
+"""The methods as commands: on files and on a study, what they print and write, and what they say of bad input."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from labeler.service import computing, exploring, judged
+from labeler.store import events, open_database
+from tests.labeler.commands import run
+from tests.labeler.conftest import NOW, item_name, make_study
+from tests.labeler.formats.examples import csv_bytes
+
+METHODS = tuple(exploring.METHODS)
+SIGNATURES = {"svg": b"<svg ", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF"}
+HEADS = {"spread": "Spread of runs", "order": "Order of benchmarks", "trust": "Trust in intervals and tests",
+         "contexts": "Measurement contexts"}  # fmt: skip
+KEYS = {
+    "spread": {"spreads", "overall", "applications", "v", "score"},
+    "order": {"tests", "matters", "conclusions", "positions"},
+    "trust": {"benchmarks", "summaries", "slowdowns"},
+    "contexts": {"benchmarks", "n_straddling", "n_faster", "n_slower"},
+}
+CHARTS = {"spread": "max-spread", "order": "order-p-values", "trust": "coverage", "contexts": "violins"}
+
+
+def measurements():
+    """Two benchmarks: two versions in two contexts, one half of the runs in fixed order; three iterations a run."""
+    rng = np.random.default_rng(3)
+    return [
+        (name, run, 1 + level + 0.01 * rng.random(), version, context, "fixed" if run % 2 else "random")
+        for name in ("sort", "merge")
+        for level, version in enumerate(("old", "new"))
+        for context in ("quiet", "loud")
+        for run in range(6)
+        for _ in range(3)
+    ]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A result file that every method can work on."""
+    path = tmp_path_factory.mktemp("results") / "all.csv"
+    columns = ("benchmark", "run", "value", "version", "context", "order_type")
+    path.write_bytes(csv_bytes(measurements(), columns))
+    return path
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory, table):
+    """A study with the measurements of the file."""
+    path = tmp_path_factory.mktemp("study") / "all.study"
+    make_study(path, n_items=0, reviewers=())
+    run("import", "--study", path, table)
+    return path
+
+
+def answered(method, *arguments, code=0):
+    return run(method, *arguments, *(["--runs", 2] if method == "trust" else []), code=code)
+
+
+# what is printed and written
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_prints_its_answer_and_nothing_else(method, table):
+    done = answered(method, table)
+    assert done.stdout.splitlines()[0] == HEADS[method]
+    assert "In short" in done.stdout
+    assert "sort" in done.stdout and "merge" in done.stdout
+    assert set(done.stderr.split()) <= {"Reading", method.title()}  # only progress
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_json_holds_every_number_of_the_result(method, table):
+    content = json.loads(answered(method, table, "--json").stdout, parse_constant=pytest.fail)
+    assert set(content) >= KEYS[method] | {"parameters", "left_out"}
+    assert content["parameters"] | {"warmup": 0, "aggregate": "mean", "alpha": 0.05, "seed": 1} == content["parameters"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_options_are_used_and_printed_with_the_answer(method, table):
+    options = ("--warmup", 1, "--aggregate", "median", "--alpha", 0.01, "--seed", 7)
+    content = json.loads(answered(method, table, *options, "--json").stdout)
+    wanted = {"warmup": 1, "aggregate": "median", "alpha": 0.01, "seed": 7}
+    assert content["parameters"] | wanted == content["parameters"]
+    assert content != json.loads(answered(method, table, "--json").stdout)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_command_prints_the_same(method, table):
+    assert answered(method, table, "--json").stdout == answered(method, table, "--json").stdout
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_page_and_figures_are_written_where_they_are_wanted(method, table, tmp_path):
+    page, folder = tmp_path / "page.html", tmp_path / "figures"
+    done = answered(method, table, "--html", page, "--figures", folder, "--as", "png")
+    assert done.stdout == answered(method, table).stdout
+    written = sorted(folder.iterdir())
+    assert CHARTS[method] in {path.stem for path in written}
+    assert all(path.read_bytes().startswith(SIGNATURES["png"]) and path.suffix == ".png" for path in written)
+    text = page.read_text()
+    assert text.lower().startswith("<!doctype html>") and text.count("<svg") == len(written)
+    assert set(re.findall(r"^(.*) written\.$", done.stderr, re.MULTILINE)) == {str(path) for path in (page, *written)}
+
+
+def test_figures_are_written_in_every_format_asked_for(table, tmp_path):
+    run("spread", table, "--figures", tmp_path, *(part for form in SIGNATURES for part in ("--as", form)))
+    for form, signature in SIGNATURES.items():
+        assert (tmp_path / f"max-spread.{form}").read_bytes().startswith(signature)
+
+
+def test_figures_are_svg_where_nothing_is_said(table, tmp_path):
+    run("spread", table, "--figures", tmp_path / "new")
+    assert {path.suffix for path in (tmp_path / "new").iterdir()} == {".svg"}
+
+
+@pytest.mark.parametrize("option", ["--html", "--figures"])
+def test_what_cannot_be_written_is_said_in_one_line(table, tmp_path, option):
+    (tmp_path / "file").write_text("")
+    where = tmp_path / "file" / "x" if option == "--html" else tmp_path / "file"
+    code = 1 if option == "--html" else 2
+    assert str(tmp_path / "file") in run("spread", table, option, where, code=code).stderr
+
+
+def test_a_page_can_go_to_standard_output(table):
+    assert "<!doctype html>" in run("spread", table, "--html", "-").stdout.lower()
+
+
+# the options of each method
+
+
+def test_spread_averages_over_as_many_runs_as_asked_for(table):
+    content = json.loads(run("spread", table, "--per", 3, "--json").stdout)
+    assert content["parameters"]["per"] == content["per"] == 3
+    assert "--per" in run("spread", table, "--per", 1, code=2).stderr
+
+
+def test_spread_of_altered_methods_gets_a_score(tmp_path):
+    rows = [("b", run, 1 + (altered == "f") + 0.001 * run + 0.0001 * i, altered)
+            for altered in ("", "f") for run in range(5) for i in range(20)]  # fmt: skip
+    (tmp_path / "abs.csv").write_bytes(csv_bytes(rows, ("benchmark", "run", "value", "altered")))
+    found = json.loads(run("spread", tmp_path / "abs.csv", "--v", 0.1, "--json").stdout)
+    assert found["parameters"]["v"] == 0.1
+    assert found["score"] is not None
+    without = json.loads(run("spread", tmp_path / "abs.csv", "--v", 0.1, "--without", "b", "--json").stdout)
+    assert without["parameters"]["without"] == ["b"]
+
+
+def test_order_compares_two_versions_and_offers_the_published_ranks(table):
+    content = json.loads(
+        run("order", table, "--baseline", "old", "--candidate", "new", "--compat", "ordersage", "--json").stdout
+    )
+    parameters = content["parameters"]
+    assert (parameters["baseline"], parameters["candidate"], parameters["compat"]) == ("old", "new", "ordersage")
+    refused = run("order", table, "--baseline", "1.0", code=1).stderr
+    assert "1.0" in refused and "old" in refused
+
+
+def test_trust_with_two_processes_gives_the_same_numbers(table):
+    alone = json.loads(run("trust", table, "--runs", 2, "--json").stdout)
+    assert json.loads(run("trust", table, "--runs", 2, "--jobs", 2, "--json").stdout) == alone
+    assert alone["parameters"]["n_runs"] == 2
+
+
+def test_contexts_says_which_version_is_the_baseline(table):
+    text = run("contexts", table, "--baseline", "new", "--candidate", "old").stdout
+    assert "old (candidate) against new (baseline)" in text
+    content = json.loads(run("contexts", table, "--instrumentation", "tool", "--held-fixed", "yes", "--json").stdout)
+    assert content["parameters"] | {"instrumentation": "tool", "held_fixed": "yes"} == content["parameters"]
+
+
+# where measurements come from
+
+
+def test_file_names_say_what_the_files_do_not(tmp_path):
+    rng = np.random.default_rng(4)
+    for version, level in (("old", 1.0), ("new", 1.5)):
+        for context in ("x", "y"):
+            rows = [("b", run, level + 0.01 * rng.random()) for run in range(4) for _ in range(2)]
+            (tmp_path / f"{version}-{context}.csv").write_bytes(csv_bytes(rows))
+    pattern = ("--from-name", "{version}-{context}.csv")
+    text = run("contexts", tmp_path, *pattern, "--baseline", "old").stdout
+    assert "1 benchmark in 2 contexts" in text and "slower" in text
+    (tmp_path / "odd.csv").write_bytes(csv_bytes([("b", 0, 1.0)]))
+    done = run("contexts", tmp_path, *pattern, "--baseline", "old", code=1)
+    assert done.stdout == text
+    assert f"Refused {tmp_path / 'odd.csv'}: the name does not fit '{{version}}-{{context}}.csv'" in done.stderr
+    assert "names no condition" in run("contexts", tmp_path, "--from-name", "x.csv", code=1).stderr
+
+
+def test_columns_are_mapped(tmp_path):
+    rows = [("b", fork, 1 + fork / 10) for fork in (1, 2)]
+    (tmp_path / "t.csv").write_bytes(csv_bytes(rows, ("name", "fork", "s")))
+    mapped = run("spread", tmp_path / "t.csv", "--columns", "benchmark=name,run=fork,value=s", "--json")
+    # (1.2 - 1.1) / 1.15
+    assert json.loads(mapped.stdout)["spreads"][0]["max_spread"]["value"] == pytest.approx(0.1 / 1.15)
+    refused = run("spread", tmp_path / "t.csv", code=1)
+    assert "Refused" in refused.stderr and "column 'benchmark' is missing" in refused.stderr
+    assert "There are no measurements to work on." in refused.stderr
+
+
+def test_the_format_can_be_named(table):
+    assert run("spread", table, "--format", "csv").stdout == run("spread", table).stdout
+    assert "There is no format 'xml'" in run("spread", table, "--format", "xml", code=1).stderr
+
+
+def test_better_is_said_where_a_file_has_no_unit(tmp_path):
+    trials = [("b", run, 1 + run % 2 + run / 100, "fixed" if run < 6 else "random") for run in range(12)]
+    (tmp_path / "t.csv").write_bytes(csv_bytes(trials, ("test_command", "run_num", "result", "order_type")))
+    columns = ["hostname", "order_number", "completion_status"]
+    pd.read_csv(tmp_path / "t.csv").assign(**dict.fromkeys(columns, "1") | {"completion_status": "Success"}).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    text = {better: run("order", tmp_path / "t.csv", "--better", better).stdout for better in ("lower", "higher")}
+    assert "slower" in text["lower"] and "slower" not in text["higher"].replace("lower or higher", "")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_refused_file_is_named_everything_else_answered_and_the_exit_code_is_1(method, table, tmp_path):
+    (tmp_path / "bad.json").write_text("[[1.0, NaN], [1.0, 2.0]]")
+    done = answered(method, tmp_path / "bad.json", table, "--json", code=1)
+    assert f"Refused {tmp_path / 'bad.json'}: benchmark 'bad', run 0, iteration 1: nan is not a finite" in done.stderr
+    assert set(json.loads(done.stdout)) >= KEYS[method]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_bad_input_is_one_line(method, table, master, tmp_path, monkeypatch):
+    monkeypatch.delenv("LABELER_STUDY", raising=False)
+    (tmp_path / "empty").mkdir()
+    for arguments, words in (
+        ([], "No study was named. Give --study FILE, or set LABELER_STUDY."),
+        ([tmp_path / "gone.csv"], "gone.csv: there is no such file or folder."),
+        ([tmp_path / "empty"], "no result files"),
+        ([table, "--study", master], "Give either files or --study FILE."),
+        ([table, "--warmup", 1.5], "Warmup must be a number of iterations or a share below 1, got 1.5."),
+    ):
+        done = answered(method, *arguments, code=1)
+        assert done.stdout == ""
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith("Error")]
+        assert words in line
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--alpha", 0), ("--alpha", 1), ("--warmup", -1), ("--aggregate", "max"), ("--as", "gif"), ("--better", "nicer"),
+     ("--columns", "x"), ("--seed", -1)],
+)  # fmt: skip
+def test_options_out_of_range_are_refused_before_anything_is_read(option):
+    assert option[0] in run("spread", "gone.csv", *option, code=2).stderr
+
+
+def test_a_study_named_by_the_environment_does_not_get_in_the_way_of_files(table, monkeypatch):
+    monkeypatch.setenv("LABELER_STUDY", "/nowhere/at.all")
+    run("spread", table)
+
+
+# a study
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_study_gives_the_answer_of_its_files_and_keeps_that_somebody_looked(method, table, master, tmp_path):
+    path = tmp_path / "copy.study"
+    run("backup", "--study", master, path)
+    done = answered(method, "--study", path, "--json")
+    assert "interim, not unblinded" in done.stderr
+    from_study, from_file = (json.loads(text) for text in (done.stdout, answered(method, table, "--json").stdout))
+    assert from_study == from_file
+    with open_database(path) as db:
+        last = events.table(db).iloc[-1]
+    assert (last["actor"], last["action"]) == ("owner", "look")
+    assert method in str(last["details"])
+
+
+def test_the_study_may_be_named_by_the_environment(master, monkeypatch):
+    monkeypatch.setenv("LABELER_STUDY", str(master))
+    assert run("spread").stdout == run("spread", "--study", master).stdout
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_study_of_nothing_has_nothing_to_work_on(method, tmp_path):
+    make_study(tmp_path / "empty.study", n_items=0, reviewers=())
+    assert (
+        "There are no measurements to work on." in answered(method, "--study", tmp_path / "empty.study", code=1).stderr
+    )
+
+
+# plans
+
+
+def test_variants_are_csv_that_a_table_program_reads(tmp_path):
+    done = run("variants", "--factor", "version=old,new", "--factor", "env=0,64", "--runs", 3, "--benchmark", "sort")
+    plan = pd.read_csv(io.StringIO(done.stdout))
+    assert len(plan) == 2 * 2 * 3
+    assert done.stderr == "12 runs to make, in this order.\n"
+    assert plan["order"].tolist() == list(range(1, 13))
+    assert set(plan["context"]) == {"env=0", "env=64"}
+    assert plan.groupby(["version", "context"])["run"].apply(sorted).tolist() == [[0, 1, 2]] * 4
+    # measured so, the plan is what `contexts` judges
+    plan.assign(value=1.0 + plan["run"] / 100).to_csv(tmp_path / "measured.csv", index=False)
+    assert "1 benchmark in 2 contexts" in run("contexts", tmp_path / "measured.csv").stdout
+
+
+def test_variants_are_the_same_for_the_same_seed_and_as_json():
+    factors = ("--factor", "version=old,new", "--factor", "env=0,64,128", "--contexts", 2)
+    first, again, other = (run("variants", *factors, "--seed", seed).stdout for seed in (1, 1, 2))
+    assert first == again != other
+    rows = json.loads(run("variants", *factors, "--json").stdout)
+    assert len(rows) == 2 * 2
+    assert pd.DataFrame(rows)["context"].tolist() == pd.read_csv(io.StringIO(first))["context"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        ([], 2, "Missing option '--factor'"),
+        (["--factor", "env"], 2, "expected NAME=LEVEL,LEVEL,..., such as env=0,64,128"),
+        (["--factor", "=0,1"], 2, "expected NAME=LEVEL"),
+        (["--factor", "env=0,0"], 1, "env must have different levels"),
+        (["--factor", "env=a b,c"], 1, "'a b'; spaces, commas and = cannot be in a context"),
+        (["--factor", "env=0,1", "--contexts", 3], 1, "N must be within 1..2, the number of contexts, got 3."),
+        (["--factor", "env=0,1", "--contexts", 0], 2, "--contexts"),
+        (["--factor", "env=0,1", "--runs", 0], 2, "--runs"),
+    ],
+)
+def test_a_plan_that_cannot_be_made_is_said_in_words(arguments, code, words):
+    done = run("variants", *arguments, code=code)
+    assert done.stdout == ""
+    assert words in done.stderr
+
+
+def test_a_factor_named_twice_is_refused_and_none_is_lost():
+    done = run("variants", "--factor", "env=0,1", "--factor", "env=2,3", code=2)
+    assert "a factor is named twice" in done.stderr
+
+
+# classifiers
+
+
+@pytest.fixture
+def told(tmp_path):
+    """Four items with the verdicts of three classifiers of elsewhere."""
+    path, said = tmp_path / "told.study", tmp_path / "said.csv"
+    make_study(path, n_items=4, reviewers=())
+    verdicts = {"a": "ddss", "b": "dsss", "c": "ddds"}
+    words = {"d": "dissimilar", "s": "similar"}
+    rows = [(item_name(i), name, words[one]) for name, told in verdicts.items() for i, one in enumerate(told)]
+    said.write_bytes(csv_bytes(rows, ("item", "classifier", "verdict")))
+    with open_database(path) as db:
+        judged.import_verdicts(db, said, None, actor="carol", now=NOW)
+    return path
+
+
+def test_classifiers_are_held_against_each_other_both_ways(told):
+    done = run("classifiers", "--study", told, "--json")
+    assert done.stderr == "interim, not unblinded\n"
+    rows = {(row["classifier"], row["other"]): row for row in json.loads(done.stdout)}
+    assert sorted(rows) == [(x, y) for x in "abc" for y in "abc" if x != y]
+    # of the two items a calls dissimilar b finds one; of the three b calls similar a clears two; 3 of 4 agree,
+    # chance (2 * 1 + 2 * 3) / 16 = 1/2, so that kappa = (3/4 - 1/2) / (1/2)
+    assert rows["b", "a"] | {"n": 4, "agree": 0.75, "finds": 0.5, "clears": 1.0} == rows["b", "a"]
+    assert rows["a", "b"]["finds"] == 1.0
+    assert rows["a", "b"]["clears"] == pytest.approx(2 / 3)
+    assert rows["a", "b"]["kappa"] == rows["b", "a"]["kappa"] == pytest.approx(0.5)
+    assert run("classifiers", "--study", told).stdout.split()[:3] == ["classifier", "other", "n"]
+
+
+def test_the_items_to_send_first_are_those_they_disagree_on(told):
+    rows = json.loads(run("classifiers", "--study", told, "--send-first", 5, "--json").stdout)
+    assert {(row["item"], row["dissimilar"], row["similar"]) for row in rows} == {
+        (item_name(1), "a, c", "b"), (item_name(2), "c", "a, b"),
+    }  # fmt: skip
+    assert len(json.loads(run("classifiers", "--study", told, "--send-first", 1, "--json").stdout)) == 1
+    assert "--send-first" in run("classifiers", "--study", told, "--send-first", 0, code=2).stderr
+
+
+def test_an_excluded_item_does_not_count(told):
+    run("exclude", item_name(1), "--study", told, "--why", "another machine")
+    rows = json.loads(run("classifiers", "--study", told, "--json").stdout)
+    assert {row["n"] for row in rows} == {3}
+    first = json.loads(run("classifiers", "--study", told, "--send-first", 5, "--json").stdout)
+    assert [row["item"] for row in first] == [item_name(2)]
+
+
+def test_looking_at_the_classifiers_is_logged(told):
+    run("classifiers", "--study", told)
+    with open_database(told) as db:
+        last = events.table(db).iloc[-1]
+    assert (last["actor"], last["action"]) == ("owner", "look")
+
+
+def test_without_verdicts_there_is_nothing_to_hold_against_each_other(tmp_path):
+    make_study(tmp_path / "bare.study", n_items=2, reviewers=())
+    done = run("classifiers", "--study", tmp_path / "bare.study")
+    assert done.stdout == ""
+    assert "Compute verdicts first: labeler verdicts" in done.stderr
+    assert run("classifiers", "--study", tmp_path / "bare.study", "--json").stdout == "[]\n"
+
+
+def test_the_five_classifiers_of_a_study_are_ten_pairs(tmp_path):
+    make_study(tmp_path / "five.study", n_items=3, reviewers=())
+    with open_database(tmp_path / "five.study") as db:
+        computing.compute_verdicts(db, actor="carol")
+    assert len(json.loads(run("classifiers", "--study", tmp_path / "five.study", "--json").stdout)) == 5 * 4

@@ -1,0 +1,222 @@
+"""The pages of the four methods under AppTest, in the whole application: what may be asked when, what comes back."""
+
+import html
+import re
+from datetime import UTC, datetime
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from labeler.lifecycle import Step
+from labeler.model import Role
+from labeler.service import assigning, course, exploring, identity
+from labeler.store import events, open_database
+from labeler.ui import app
+from labeler.ui.coordinator.escaping import plain
+from tests.labeler.conftest import PARAMETERS, item_name, make_study
+from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows
+from tests.labeler.ui.test_pages import LIMIT_S, app_page, button, texts
+
+TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
+METHODS = tuple(exploring.METHODS)
+HIDDEN = "Files can be explored at any time."
+NAUGHTY = "<script>alert(1)</script> **b** [x](y)"
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory):
+    """Closed study files by what they hold; who coordinates is carol."""
+    folder = tmp_path_factory.mktemp("explore")
+    made = {name: folder / f"{name}.study" for name in ("empty", "draft", "both", "open", "closed", "unblinded")}
+    for name, path in made.items():
+        make_study(path, n_items=0 if name == "empty" else 4, reviewers=("ada", "ben"))
+        with open_database(path) as db:
+            if name in {"open", "closed", "unblinded"}:
+                assigning.confirm_plan(db, PARAMETERS, actor="carol", now=TODAY)
+            if name == "both":
+                identity.add_person(db, "dora", [Role.REVIEWER, Role.COORDINATOR], actor="carol", now=TODAY)
+            for step in {"closed": (Step.CLOSE,), "unblinded": (Step.CLOSE, Step.UNBLIND)}.get(name, ()):
+                course.move(db, step, why="because", actor="carol", now=TODAY)
+    return made
+
+
+@pytest.fixture
+def opened(studies, monkeypatch):
+    """Open the page of a method in a study as somebody."""
+
+    def open_page(name, method, who="carol"):
+        monkeypatch.setenv("LABELER_STUDY", str(studies[name]))
+        with open_database(studies[name]) as db:
+            token = identity.sign_in(db, identity.invite(db, who, Role.COORDINATOR, actor="test", now=TODAY), now=TODAY)
+        page = AppTest.from_function(app_page, args=(token,), default_timeout=LIMIT_S).run()
+        (page._page_hash,) = [k for k, info in page._registered_pages.items() if info["url_pathname"] == method]
+        return checked(page.run())
+
+    return open_page
+
+
+def checked(page):
+    assert [error.message for error in page.exception] == []
+    return page
+
+
+def asked(page):
+    return checked(button(page, "Ask").click().run())
+
+
+def from_files(page, *files):
+    """The page with these (name, content) uploaded."""
+    checked(page.radio[0].set_value("from files").run())
+    page.file_uploader[0].set_value([(name, content, "application/octet-stream") for name, content in files])
+    return page
+
+
+def answers(page):
+    """The pages shown in the page."""
+    return [html.unescape(frame.proto.srcdoc) for frame in page.get("iframe")]
+
+
+def offered(page):
+    return [one.proto.label for one in page.get("download_button")]
+
+
+def orders_file():
+    trials = [(run, "bench", 1, order, 1.0 + run / 10) for run, order in enumerate(["fixed"] * 4 + ["random"] * 4)]
+    return csv_bytes(ordersage_rows(trials), ORDERSAGE)
+
+
+def sweep_file(name="bench"):
+    return csv_bytes(
+        [(name, run, 1.0 + (v == "new") + run / 10, v, c) for v in ("old", "new") for c in "xy" for run in range(3)],
+        ("benchmark", "run", "value", "version", "context"),
+    )
+
+
+FILES = {"spread": sweep_file(), "order": orders_file(), "trust": sweep_file(), "contexts": sweep_file()}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_page_says_its_question_and_asks_nothing_before_it_is_told_to(opened, method):
+    page = opened("draft", method)
+    assert page.subheader[0].value == exploring.METHODS[method].title
+    assert exploring.METHODS[method].question in texts(page)
+    assert (answers(page), offered(page), page.error.len) == ([], [], 0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("state", ["draft", "unblinded"])
+def test_the_study_is_explored_where_verdicts_may_be_seen(opened, studies, state, method):
+    page = opened(state, method)
+    assert page.radio[0].options == ["of this study", "from files"]
+    asked(page)
+    (answer,) = answers(page)
+    assert item_name(0) in answer
+    assert offered(page)[:2] == [f"{method}.html", f"{method}.json"]
+    assert page.error.len == 0
+    with open_database(studies[state]) as db:
+        last = events.table(db).iloc[-1]
+    assert (last["actor"], last["action"]) == ("carol", "look")
+    assert method in str(last["details"])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("state", ["open", "closed"])
+def test_the_study_is_hidden_while_people_label_and_files_are_not(opened, studies, state, method):
+    page = opened(state, method)
+    assert HIDDEN in page.info[0].value
+    assert page.radio[0].options == ["from files"]
+    assert [error.value for error in asked(page).error] == [plain("Choose at least one file.")]
+    assert answers(page) == []
+    asked(from_files(page, ("mine.csv", FILES[method])))
+    (answer,) = answers(page)
+    assert "bench" in answer
+    assert item_name(0) not in answer
+    with open_database(studies[state]) as db:
+        assert "look" not in set(events.table(db)["action"])  # nothing of the study was looked at
+
+
+def test_who_labels_as_well_is_told_why_and_may_explore_files_only(opened):
+    page = opened("both", "spread", "dora")
+    assert "You are a reviewer of this study as well" in page.info[0].value
+    assert page.radio[0].options == ["from files"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_study_of_nothing_has_nothing_to_work_on(opened, method):
+    page = asked(opened("empty", method))
+    assert [error.value for error in page.error] == [plain("There are no measurements to work on.")]
+    assert (answers(page), len(page.get("progress"))) == ([], 0)
+
+
+def test_no_file_is_not_the_study(opened):
+    page = opened("draft", "spread")
+    checked(page.radio[0].set_value("from files").run())
+    assert [error.value for error in asked(page).error] == [plain("Choose at least one file.")]
+    assert answers(page) == []
+
+
+def test_a_refused_file_is_named_and_the_others_are_answered(opened):
+    page = from_files(opened("draft", "spread"), ("bad.json", b"[[1.0, NaN]]"), ("good.csv", sweep_file()))
+    asked(page)
+    assert page.error[0].value == "This file was refused; everything else was read."
+    assert "bad.json: benchmark 'bad', run 0, iteration 1: nan is not a finite measurement" in page.text[0].value
+    assert len(answers(page)) == 1
+
+
+def test_what_file_names_say_is_used(opened):
+    rows = [("bench", run, 1.0 + run / 10) for run in range(3)]
+    files = [(f"{v}-{c}.csv", csv_bytes([(n, r, x + (v == "new")) for n, r, x in rows]))
+             for v in ("old", "new") for c in "xy"]  # fmt: skip
+    page = from_files(opened("draft", "contexts"), *files)
+    page.text_input(key="pattern-contexts").set_value("{version}-{context}.csv")
+    (answer,) = answers(asked(page))
+    assert "1 benchmark in 2 contexts" in answer
+    page.text_input(key="pattern-contexts").set_value("results.csv")
+    assert "names no condition" in asked(page).error[0].value
+    assert answers(page) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "key", "value", "words"),
+    [
+        ("spread", "number_input", "warmup-spread", 1.5, "Warmup must be a number of iterations or a share below 1"),
+        ("spread", "number_input", "per", 1, "1"),
+        ("order", "text_input", "baseline-order", "1.0", "1.0"),
+    ],
+)
+def test_a_bad_option_is_said_in_words_and_can_be_mended(opened, method, kind, key, value, words):
+    page = opened("draft", method)
+    before = getattr(page, kind)(key=key).value
+    getattr(page, kind)(key=key).set_value(value)
+    (error,) = asked(page).error
+    assert words in error.value.replace("\\", "")
+    assert answers(page) == []
+    getattr(page, kind)(key=key).set_value(before)
+    assert asked(page).error.len == 0
+    assert len(answers(page)) == 1
+
+
+def test_the_options_are_those_that_the_answer_is_made_with(opened):
+    page = opened("draft", "trust")
+    page.selectbox(key="aggregate-trust").set_value("median")
+    page.number_input(key="warmup-trust").set_value(10.0)
+    page.number_input(key="alpha-trust").set_value(0.01)
+    page.number_input(key="n-runs").set_value(2)
+    asked(page)
+    (answer,) = answers(page)
+    rows = dict(re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>\s*<td[^>]*>([^<]*)</td>\s*</tr>", answer))
+    assert (rows["aggregate"], rows["warmup"], rows["alpha"], rows["n runs"]) == ("median", "10", "0.01", "2")
+
+
+@pytest.mark.parametrize("method", ["spread", "contexts"])
+def test_hostile_names_are_only_text(opened, method):
+    page = asked(from_files(opened("draft", method), (f"{NAUGHTY}.csv", sweep_file(NAUGHTY))))
+    (frame,) = page.get("iframe")
+    assert "<script>alert" not in frame.proto.srcdoc
+    assert "alert(1)" in html.unescape(frame.proto.srcdoc)
+    assert "<script>" not in texts(page)
+
+
+def test_the_explore_pages_stand_in_a_group_of_their_own():
+    assert list(app.EXPLORE_PAGES) == ["Spread", "Order", "Trust", "Contexts"]
+    assert not set(app.EXPLORE_PAGES) & set(app.COORDINATOR_PAGES)
