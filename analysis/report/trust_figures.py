@@ -156,10 +156,10 @@ def false_alarms(survey: Survey) -> Chart | None:
     x = alt.X("x:Q", title="share of pairs of draws told apart without any change", scale=_WHOLE, axis=_PERCENT)
     y = alt.Y("value:Q", title="share of benchmarks with at most so many", scale=_WHOLE, axis=_PERCENT)
     at_alpha = alt.Chart(pd.DataFrame({"x": [alpha]})).mark_rule(color=SOFT, strokeDash=[5, 3])
-    word = alt.Chart(pd.DataFrame({"x": [alpha], "text": [f"α = {alpha:g}"]})).mark_text(align="left", dx=4, color=INK)
+    word = alt.Chart(pd.DataFrame({"x": [alpha], "text": [f"α = {alpha:g}"]})).mark_text(color=INK)
     layers = [
         at_alpha.encode(x=x),
-        word.encode(x=x, y=alt.datum(0.03), text="text:N"),
+        word.encode(x=x, y=alt.datum(1.03), text="text:N"),
         alt.Chart(table).mark_line(strokeWidth=2, interpolate="step-after").encode(x=x, y=y, color=_SHADE),
         alt.Chart(tenths).mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=_SHADE, shape=_SHAPE),
     ]
