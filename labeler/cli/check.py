@@ -38,6 +38,8 @@ class Check(click.Command):
             return super().invoke(ctx)
         except LabelerError as error:
             raise CheckFailed(str(error)) from error
+        except KeyboardInterrupt:
+            raise CheckFailed("Stopped; nothing was judged.") from None
 
 
 def spread_out(args: Iterable[str], with_value: Collection[str]) -> list[str]:

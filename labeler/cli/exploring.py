@@ -206,6 +206,8 @@ def gather(
 ) -> Gathered:
     """The benchmarks of the files, or of the study where none is named."""
     if not paths:
+        if format_ or columns or any(said.values()):
+            raise InputError("--format, --columns, --from-name, --unit and --better are about files: name some.")
         with opened(study) as db:
             gathered = exploring.from_study(db)
             coordinating.log_look(db, name, actor=OWNER, now=now())
