@@ -101,7 +101,7 @@ def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
         page.get_by_role("button", name="Take this step").click()
         expect(page.get_by_text(f"State: {state}")).to_be_visible()
     go(page, url, "verdicts", "Verdicts")
-    expect(page.get_by_test_id("stDataFrame")).to_have_count(2)
+    expect(page.get_by_test_id("stDataFrame")).to_have_count(4)
 
     go(page, url, "report", "Report")
     page.get_by_role("button", name="Make the report").click()
