@@ -25,6 +25,7 @@ test-all: $(VENV)/.test-tools
 
 bench: $(VENV)/.test-tools
 	$(BIN)/python -m tests.performance.engine --json bench.json
+	$(BIN)/python -m tests.performance.importing
 	$(BIN)/python -m tests.performance.methods
 	$(BIN)/python -m tests.performance.report
 	$(BIN)/python -m tests.performance.labelling

@@ -1,30 +1,36 @@
-"""Classifiers that other packages bring: the only use of importlib.metadata.
+"""Classifiers and formats that other packages bring: the only use of importlib.metadata.
 
-A package registers a function under the entry point group `analysis.classifiers`:
+A package registers a classifier under the entry point group `analysis.classifiers`, and a format under
+`labeler.formats`:
 
     [project.entry-points."analysis.classifiers"]
     mine = "my_package:judge"
 
-The function takes the runs of one benchmark (`analysis.runs.Runs`; its `values` is an array of shape (k, n)) and
-returns an `analysis.classifiers.Verdict`. What it raises is reported for the item at hand, and stops nothing.
+    [project.entry-points."labeler.formats"]
+    mine = "my_package:FORMAT"
+
+A classifier is a function that takes the runs of one benchmark (`analysis.runs.Runs`; its `values` is an array of
+shape (k, n)) and returns an `analysis.classifiers.Verdict`. What it raises is reported for the item at hand, and stops
+nothing. A format is a `labeler.formats.Format`. What its reader raises is the refusal of the file at hand.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 CLASSIFIER_GROUP = "analysis.classifiers"
+FORMAT_GROUP = "labeler.formats"
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """What a package registered: a function, or the reason why it could not be loaded."""
+    """What a package registered: the function of a classifier, a format, or the reason why it could not be loaded."""
 
     name: str
     distribution: str
-    function: Callable[..., Any] | None
+    function: Any
     error: str = ""
 
 
@@ -32,6 +38,12 @@ class Plugin:
 def classifier_plugins() -> Mapping[str, Plugin]:
     """All registered classifiers by name, loaded once a process."""
     return {point.name: _loaded(point) for point in entry_points(group=CLASSIFIER_GROUP)}
+
+
+@cache
+def format_plugins() -> Mapping[str, Plugin]:
+    """All registered formats by name, loaded once a process."""
+    return {point.name: _loaded(point) for point in entry_points(group=FORMAT_GROUP)}
 
 
 def _loaded(point: EntryPoint) -> Plugin:

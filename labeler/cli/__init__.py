@@ -10,6 +10,7 @@ from labeler.cli import (
     exploring,
     figures,
     flags,
+    formats,
     handover,
     people,
     planning,
@@ -31,7 +32,8 @@ def main() -> None:
 
 
 COMMANDS = (
-    *(serving.serve, serving.demo, study.init, data.import_, triage.browse, triage.triage),
+    *(serving.serve, serving.demo, study.init, data.import_, formats.formats, formats.convert),
+    *(triage.browse, triage.triage),
     *(people.reviewers, people.coordinators, study.plan, course.calibration, course.state, study.status, flags.flags),
     *(course.exclude, course.adjudicate, verdicts.verdicts, verdicts.classifiers, figures.figures, data.labels),
     *(data.report, data.replicate),

@@ -9,6 +9,7 @@ import click
 
 from labeler.cli.common import columns_option, format_option, json_option, remark
 from labeler.cli.exploring import read_files, say_refused
+from labeler.cli.formats import file_is_option, values_are_option
 from labeler.errors import InputError, LabelerError
 from labeler.service import exploring, importing
 
@@ -85,6 +86,8 @@ def spread_out(args: Iterable[str], with_value: Collection[str]) -> list[str]:
               help="Whose verdict counts. Runs under 50 iterations are judged by spread.")  # fmt: skip
 @format_option
 @columns_option
+@file_is_option
+@values_are_option
 @click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
               help="Left out at the start of each run: iterations, or a share below 1.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(["change", "slower"]), default="change", show_default=True,
@@ -99,6 +102,8 @@ def check(
     classifier: str,
     format_: str | None,
     columns: dict[str, str],
+    file_is: str | None,
+    values_are: str | None,
     warmup: float,
     fail_on: str,
     alpha: float,
@@ -113,7 +118,7 @@ def check(
     """
     if as_json and markdown:
         raise InputError("Give either --json or --markdown.")
-    options = importing.read_options(format_, columns)
+    options = importing.read_options(format_, columns, file_is=file_is, values_are=values_are)
     candidate = read_files(paths, options)
     baseline = read_files(against, options) if against else None
     found = exploring.checkup(

@@ -1,8 +1,8 @@
 """Commands that carry measurements, labels and reports in and out."""
 
-import sys
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,6 +20,7 @@ from labeler.cli.common import (
     study_option,
     write_text,
 )
+from labeler.cli.formats import file_is_option, inert, reading, values_are_option
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.service import checking, exchange, importing, replicating, reporting
@@ -31,6 +32,8 @@ from labeler.service.reporting import ReportOptions, Resampling
 @study_option
 @format_option
 @columns_option
+@file_is_option
+@values_are_option
 @click.option("--as-new", is_flag=True, help="Keep a changed file under a known name as an item of its own.")
 @click.option("--dry-run", is_flag=True, help="Only show what would come in; needs no study.")
 @json_option
@@ -39,41 +42,45 @@ def import_(
     study: Path | None,
     format_: str | None,
     columns: dict[str, str],
+    file_is: str | None,
+    values_are: str | None,
     as_new: bool,
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Import benchmark results: files, or folders with files.
+    """Import benchmark results: files, folders, zip files, quoted patterns such as 'results/**/*.json', - for stdin.
 
-    Reads the JSON of the ICPE '23 data challenge, of JMH (-rf json) and of pyperf, the CSV of OrderSage, JavaABS and
-    GoABS, and long tables in CSV or Parquet, which may say of each run its version, context, order_type,
-    order_position, altered and factor:NAME; all also with .gz. Runs of several versions or altered methods become an
-    item for each, NAME @ LEVEL. A bad file is refused with its reason and stops nothing; the exit code is then 1. A
-    file that is there already adds nothing.
+    `labeler formats` lists what can be read; any file may be compressed (.gz, .zst). Where a file is a run, the files
+    of several runs become one item a benchmark. Runs of several versions or altered methods become an item for each,
+    NAME @ LEVEL. A bad file is refused with its reason and stops nothing; the exit code is then 1. A file that is
+    there already adds nothing.
     """
-    options = importing.read_options(format_, columns)
+    options = importing.read_options(format_, columns, file_is=file_is, values_are=values_are)
     files = list(importing.files_below(paths))
     with (
         nullcontext() if dry_run else opened(study) as db,
-        click.progressbar(length=len(files), label="Reading" if dry_run else "Importing", file=sys.stderr) as bar,
+        reading(files, "Reading" if dry_run else "Importing") as advance,
     ):
-        results = []
-        looked_at = (
-            importing.import_files(db, files, options, as_new=as_new, actor=OWNER, now=now())
+        results = list(
+            importing.import_files(db, files, options, as_new=as_new, advance=advance, actor=OWNER, now=now())
             if db
-            else (importing.look_into(file, options) for file in files)
+            else importing.look_into_files(files, options, as_new=as_new, advance=advance)
         )
-        for result in looked_at:
-            results.append(result)
-            bar.update(1)
     if dry_run or as_json:
-        show([row for result in results for row in result.plain()], as_json=as_json)
+        rows = [row for result in results for row in result.plain()]
+        show(rows if as_json else list(map(_for_people, rows)), as_json=as_json)
     refused = [result for result in results if result.refused]
     for result in refused:
-        remark(f"Refused {result.file}: {result.refused}")
+        remark(f"Refused {inert(result.file, 1000)}: {inert(result.refused, 1000)}")
     remark(importing.in_words(results) if not dry_run else f"{len(files)} files, {len(refused)} would be refused.")
     if refused:
         raise SystemExit(1)
+
+
+def _for_people(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the dry run in a table: short, warnings as one text, refusals below it."""
+    texts = {"warnings": inert("; ".join(row["warnings"]), 200), "refused": "yes" if row["refused"] else ""}
+    return {name: inert(value) if isinstance(value, str) else value for name, value in row.items()} | texts
 
 
 @click.command(epilog="Example: labeler labels --study cache.study --export labels.csv")

@@ -22,6 +22,7 @@ from labeler.cli.common import (
     study_option,
     write_text,
 )
+from labeler.cli.formats import file_is_option, values_are_option
 from labeler.cli.verdicts import workers
 from labeler.errors import InputError
 from labeler.service import coordinating, evidence, exploring, importing, reporting
@@ -39,6 +40,8 @@ def in_options(function: Function) -> Function:
         study_option,
         format_option,
         columns_option,
+        file_is_option,
+        values_are_option,
         click.option("--from-name", "pattern", default=None, metavar="PATTERN",
                      help="What file names say of their runs, such as {version}-{context}.json."),
         click.option("--unit", default="", help="What the values are in, where a file states no unit."),
@@ -202,12 +205,14 @@ def gather(
     study: Path | None,
     format_: str | None,
     columns: dict[str, str],
+    file_is: str | None,
+    values_are: str | None,
     **said: Any,
 ) -> Gathered:
     """The benchmarks of the files, or of the study where none is named."""
     if not paths:
-        if format_ or columns or any(said.values()):
-            raise InputError("--format, --columns, --from-name, --unit and --better are about files: name some.")
+        if format_ or columns or file_is or values_are or any(said.values()):
+            raise InputError("An option is about files, such as --format, --columns or --from-name: name some.")
         with opened(study) as db:
             gathered = exploring.from_study(db)
             coordinating.log_look(db, name, actor=OWNER, now=now())
@@ -215,7 +220,7 @@ def gather(
         return gathered
     if context.get_parameter_source("study") is ParameterSource.COMMANDLINE:
         raise InputError("Give either files or --study FILE.")
-    return read_files(paths, importing.read_options(format_, columns), **said)
+    return read_files(paths, importing.read_options(format_, columns, file_is=file_is, values_are=values_are), **said)
 
 
 def read_files(paths: Sequence[Path], options: Any, **said: Any) -> Gathered:

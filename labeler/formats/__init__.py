@@ -4,17 +4,31 @@ A reader is a function of the file's name and content that yields benchmarks and
 the reason where it cannot. `read` turns that into `Refused`, which also names the file.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from labeler.errors import InputError, Refused
-from labeler.formats import abs_scores, icpe, jmh, long_table, ordersage, pyperf
-from labeler.formats.source import Source, content_hash, sources
-from labeler.model import Benchmark, is_storable
+from labeler.formats import checking
+from labeler.formats.known import FILE_IS, FORMATS, RUN, STUDY, VALUES_ARE, Format
+from labeler.formats.long_table import ONE_RUN, in_order
+from labeler.formats.shape import each_value_a_run, values_as_iterations
+from labeler.formats.source import (
+    ENDINGS,
+    PACKED,
+    ZIP,
+    Source,
+    content_hash,
+    may_hold_results,
+    members,
+    natural,
+    sources,
+)
+from labeler.model import Benchmark
 
-__all__ = ["DEFAULTS", "FORMATS", "Format", "ReadOptions", "Source", "content_hash", "read", "sources"]
+__all__ = [
+    "DEFAULTS", "ENDINGS", "FILE_IS", "FORMATS", "PACKED", "RUN", "STUDY", "VALUES_ARE", "ZIP", "Format", "ReadOptions",
+    "Source", "content_hash", "format_of", "is_run", "may_hold_results", "members", "natural", "read", "sources",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -24,57 +38,30 @@ class ReadOptions:
     Attributes
     ----------
     format : str or None
-        A name in `FORMATS`; None: found from the content.
+        The name of a format; None: found from the content.
     columns : mapping of str to str
         For tables: our column -> the file's column.
+    file_is : str or None
+        "run": several files of a benchmark are several runs. "study": each stands for itself. None: as its format says.
+    values_are : str or None
+        "iterations" of the run in which they stand, or "runs". None: as its format says.
+    others : mapping of str to Format
+        Formats of other packages by name, tried after all of ours.
     """
 
     format: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Format:
-    """One file format.
-
-    Attributes
-    ----------
-    name, title : str
-    mapping : str
-        What maps to runs and to iterations.
-    detect : callable
-        (file name, content) -> whether it is this format; cheap, and never raises.
-    read : callable
-        (file name, content, columns) -> benchmarks.
-    """
-
-    name: str
-    title: str
-    mapping: str
-    detect: Callable[[str, bytes], bool]
-    read: Callable[[str, bytes, Mapping[str, str]], Iterator[Benchmark]]
-
-
-FORMATS: dict[str, Format] = {
-    f.name: f
-    for f in (
-        Format("icpe", "ICPE '23 data challenge JSON", "list = run, number = iteration", icpe.detect, icpe.read),
-        Format("jmh", "JMH JSON", "fork = run, iteration", jmh.detect, jmh.read),
-        Format("pyperf", "pyperf JSON", "run (worker process), value = iteration", pyperf.detect, pyperf.read),
-        Format(
-            "parquet", "long Parquet table", "columns run, iteration", long_table.is_parquet, long_table.read_parquet
-        ),
-        Format("ordersage", "OrderSage CSV", "trial = run of one iteration", ordersage.detect, ordersage.read),
-        Format("abs", "JavaABS or GoABS CSV", "run, result = iteration", abs_scores.detect, abs_scores.read),
-        Format("csv", "long CSV table", "columns run, iteration", long_table.is_csv, long_table.read_csv),
-    )
-}
+    file_is: str | None = None
+    values_are: str | None = None
+    others: Mapping[str, Format] = field(default_factory=dict)
 
 
 DEFAULTS = ReadOptions()
 
 
-def read(source: Source, options: ReadOptions = DEFAULTS, *, content: bytes | None = None) -> list[Benchmark]:
+def read(
+    source: Source, options: ReadOptions = DEFAULTS, *, content: bytes | None = None, known: Format | None = None
+) -> list[Benchmark]:
     """The benchmarks in a file.
 
     Parameters
@@ -83,6 +70,8 @@ def read(source: Source, options: ReadOptions = DEFAULTS, *, content: bytes | No
     options : ReadOptions
     content : bytes, optional
         The decompressed content where the caller has it already.
+    known : Format, optional
+        Its format where the caller knows it already.
 
     Returns
     -------
@@ -96,46 +85,70 @@ def read(source: Source, options: ReadOptions = DEFAULTS, *, content: bytes | No
     InputError
         If the named format does not exist.
     """
-    if content is None:
-        content = source.content()
-    chosen = _format_of(source, content, options)
-    try:
-        benchmarks = list(chosen.read(source.file_name, content, options.columns))
-        for benchmark in benchmarks:
-            _check(benchmark)
-    except (ValueError, RecursionError) as error:
-        raise Refused(source.name, str(error) or type(error).__name__) from None
+    content = source.content() if content is None else content
+    chosen = known or format_of(source, content, options)
+    benchmarks = list(_checked(source, chosen, content, options))
     if not benchmarks:
         raise Refused(source.name, "holds no benchmarks")
     return benchmarks
 
 
-def _format_of(source: Source, content: bytes, options: ReadOptions) -> Format:
+def is_run(known: Format, options: ReadOptions) -> bool:
+    """Whether several files of this format are several runs."""
+    return (options.file_is or known.file_is) == RUN
+
+
+def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -> Format:
+    """The format that the person names, or the one to which the content belongs.
+
+    Raises
+    ------
+    Refused
+        If it belongs to none.
+    InputError
+        If the named format does not exist.
+    """
+    formats = {**options.others, **FORMATS}
     if options.format is not None:
-        if options.format not in FORMATS:
-            raise InputError(f"There is no format {options.format!r}; known are {', '.join(FORMATS)}.")
-        return FORMATS[options.format]
+        if options.format not in formats:
+            raise InputError(
+                f"There is no format {options.format!r}; known are {', '.join((*FORMATS, *options.others))}."
+            )
+        return formats[options.format]
     if not content or content.isspace():
         raise Refused(source.name, "the file is empty")
-    for candidate in FORMATS.values():
-        if candidate.detect(source.file_name, content):
-            return candidate
-    known = "; ".join(f.title for f in FORMATS.values())
-    raise Refused(source.name, f"not a result file of a known format ({known})")
+    failed = []
+    for candidate in (*FORMATS.values(), *options.others.values()):
+        try:
+            if candidate.detect(source.plain_name, content):
+                return candidate
+        except Exception as error:  # noqa: BLE001 - of another package; the next ones may know the file
+            failed.append(f"; {candidate.name} of {candidate.package} failed: {checking.in_words(error)}")
+    if source.plain_name.lower().endswith(".csv"):
+        return FORMATS["csv"]
+    titles = "; ".join(known.title for known in formats.values())
+    raise Refused(source.name, f"not a result file of a known format ({titles}){''.join(failed)}")
 
 
-def _check(benchmark: Benchmark) -> None:
-    if not benchmark.name.strip():
-        raise ValueError("a benchmark without a name")
-    if not all(map(is_storable, (benchmark.name, benchmark.application, benchmark.unit))):
-        raise ValueError(f"benchmark {benchmark.name!r}: name, application or unit has characters that are no text")
-    if not benchmark.runs:
-        raise ValueError(f"benchmark {benchmark.name!r} has no runs")
-    for run, series in enumerate(benchmark.runs):
-        if not len(series):
-            raise ValueError(f"benchmark {benchmark.name!r}, run {run}: no measurements")
-        if not np.isfinite(series).all():
-            at = int(np.flatnonzero(~np.isfinite(series))[0])
-            raise ValueError(
-                f"benchmark {benchmark.name!r}, run {run}, iteration {at}: {series[at]} is not a finite measurement"
-            )
+def _checked(source: Source, chosen: Format, content: bytes, options: ReadOptions) -> Iterator[Benchmark]:
+    """The benchmarks in the shape that the person asks for; what a reader cannot use is a refusal of its file."""
+    columns = {"run": ONE_RUN, **options.columns} if options.file_is == RUN else options.columns
+    try:
+        for found in chosen.read(source.plain_name, content, columns):
+            benchmark = checking.plain(found) if chosen.package else found
+            checking.check(benchmark)
+            yield in_order(_shaped(benchmark, chosen, options))
+    except (ValueError, RecursionError) as error:
+        raise Refused(source.name, str(error) or type(error).__name__) from None
+    except (Exception, SystemExit) as error:
+        if not chosen.package:
+            raise
+        reason = f"the reader {chosen.name!r} of {chosen.package} failed: {checking.in_words(error)}"
+        raise Refused(source.name, reason) from None
+
+
+def _shaped(benchmark: Benchmark, chosen: Format, options: ReadOptions) -> Benchmark:
+    if options.values_are == "runs":
+        return each_value_a_run(benchmark)
+    is_one_run = options.file_is == RUN and chosen.values_are == "runs"
+    return values_as_iterations(benchmark) if is_one_run or options.values_are == "iterations" else benchmark

@@ -4,6 +4,7 @@ The file name carries the rest: `org__project#method#k=v&k=v.json`, where the pa
 """
 
 from collections.abc import Iterator, Mapping
+from pathlib import PurePath
 
 from labeler.formats import json_text
 from labeler.model import Benchmark
@@ -20,7 +21,7 @@ def read(name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Ben
     runs = json_text.parse(content)
     if not isinstance(runs, list) or not all(isinstance(run, list) for run in runs):
         raise ValueError("expected a list of runs, each a list of numbers (ICPE '23 format)")
-    stem = name.removesuffix(".json")
+    stem = PurePath(name).name.removesuffix(".json")
     application, _, rest = stem.partition("#")
     method, _, parameters = rest.partition("#")
     may_hold_booleans = b"u" in content or b"s" in content  # of true and false

@@ -6,6 +6,7 @@ numbered anew for every version.
 
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 
+from labeler.formats.shape import RUN
+from labeler.formats.source import natural
+from labeler.formats.tables import as_written
 from labeler.formats.text_table import SEPARATORS, header, read_text_table
 from labeler.formats.units import to_seconds
 from labeler.model import Benchmark
@@ -21,7 +25,10 @@ REQUIRED = ("benchmark", "run", "value")
 CONDITIONS = ("version", "context", "order_type", "order_position", "altered")
 FACTOR = "factor:"  # in front of the name of a condition of the person's own
 OPTIONAL = ("iteration", "application", "unit", "better", *CONDITIONS)
+WRITTEN = ("benchmark", "application", "run", "iteration", "value", "unit", "better", *CONDITIONS)  # by ourselves
 NAMES = ("benchmark", "run", "application", "unit", "better")
+OF_PA = "value_count"  # a column that tells the table of pa from ours
+ONE_RUN = ""  # as the file's column for run: where it has none called so, all rows of a benchmark are one run
 
 Place = Callable[[int], str]  # position of a row -> "line 3" or "row 1"
 
@@ -31,12 +38,11 @@ def is_parquet(_name: str, content: bytes) -> bool:
     return content[:4] == b"PAR1" and content[-4:] == b"PAR1"
 
 
-def is_csv(name: str, content: bytes) -> bool:
-    """A table by name, or a header line with our columns."""
-    if name.lower().endswith(".csv"):
-        return True
+def is_csv(_name: str, content: bytes) -> bool:
+    """A header line with our columns; whether that of the run is there is for the reader to say."""
     first = content[:4096].decode("utf-8-sig", "replace").split("\n", 1)[0]
-    return any(set(REQUIRED) <= set(header(first, separator)) for separator in SEPARATORS)
+    names = [set(header(first, separator)) for separator in SEPARATORS]
+    return any({"benchmark", "value"} <= one and OF_PA not in one for one in names)
 
 
 def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
@@ -44,7 +50,7 @@ def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iter
     try:
         arrow = parquet.read_table(io.BytesIO(content))
         arrow.validate(full=True)  # texts that are no UTF-8 are found here, not at their first use
-        table = arrow.to_pandas()
+        table = arrow.to_pandas(ignore_metadata=True)  # what pandas adds may be damaged, and says nothing that we need
     except (OSError, ValueError, pa.ArrowException) as error:
         raise ValueError(f"damaged Parquet file ({error})") from None
     yield from benchmarks(_renamed(table, columns), lambda row: f"row {row}")
@@ -53,7 +59,13 @@ def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iter
 def read_csv(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of a CSV table; raises ValueError naming the column or line at fault."""
     table = read_text_table(content)
-    yield from benchmarks(_renamed(table.frame, columns), lambda row: f"line {table.line(row)}")
+    frame = _renamed(table.frame, columns)
+    if tuple(table.frame.columns[: len(WRITTEN)]) == WRITTEN:
+        for name in frame.columns[~frame.columns.isin(["value", "iteration"])]:
+            escaped = frame[name].str.startswith("'")
+            if escaped.any():
+                frame[name] = frame[name].where(~escaped, frame[name].map(as_written))
+    yield from benchmarks(frame, lambda row: f"line {table.line(row)}")
 
 
 def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "s") -> Iterator[Benchmark]:
@@ -87,6 +99,37 @@ def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "s") -> Iterato
         yield _benchmark(dict(zip(groups, map(str, group), strict=True)), rows, conditions, unit)
 
 
+def in_order(benchmark: Benchmark) -> Benchmark:
+    """With the runs in the order in which a table of them is read: by conditions, then by number.
+
+    Examples
+    --------
+    >>> runs = tuple(np.array([float(value)]) for value in range(3))
+    >>> mixed = Benchmark("b", "b", "", runs, conditions={"run": ("1", "0", "0"), "version": ("new", "old", "new")})
+    >>> in_order(mixed).conditions
+    {'run': ('0', '1', '0'), 'version': ('new', 'new', 'old')}
+    """
+    names = list(benchmark.conditions)
+    if RUN not in names:
+        return benchmark
+    order = list(range(len(benchmark.runs)))
+    before: list[int] = []
+    while order != before:  # once more, for as long as levels come in another order than before
+        before = order
+        told = [{name: benchmark.conditions[name][run] for name in names} for run in order]
+        levels = {
+            name: {level: i for i, level in enumerate(dict.fromkeys(one[name] for one in told))} for name in names
+        }
+        del levels[RUN]
+        keys = [_place_in_order(one, levels) for one in told]
+        order = [order[at] for at in sorted(range(len(order)), key=keys.__getitem__)]
+    return replace(
+        benchmark,
+        runs=tuple(benchmark.runs[run] for run in order),
+        conditions={name: tuple(texts[run] for run in order) for name, texts in benchmark.conditions.items()},
+    )
+
+
 def _conditions(table: pd.DataFrame) -> list[str]:
     """The columns that say under which conditions a run was made."""
     factors = [name for name in map(str, table) if _is_factor(name)]
@@ -102,6 +145,9 @@ def _is_factor(name: str) -> bool:
 
 def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     table = table.rename(columns={name: str(name).strip() for name in table.columns})
+    if columns.get("run") == ONE_RUN:
+        columns = {ours: theirs for ours, theirs in columns.items() if ours != "run"}
+        table = table if "run" in table else table.assign(run="0")
     for ours, theirs in columns.items():
         if ours not in (*REQUIRED, *OPTIONAL) and not _is_factor(ours):
             known = ", ".join((*REQUIRED, *OPTIONAL, f"{FACTOR}NAME"))
@@ -111,9 +157,10 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     table = table.rename(columns={theirs: ours for ours, theirs in columns.items()})
     missing = [name for name in REQUIRED if name not in table.columns]
     if missing:
+        or_one = "; or, if every file is one run, give --file-is run" if missing[0] == "run" else ""
         raise ValueError(
             f"column {missing[0]!r} is missing; the table has {', '.join(map(str, table.columns))}. "
-            f"Say which it is with --columns {missing[0]}=NAME"
+            f"Say which it is with --columns {missing[0]}=NAME{or_one}"
         )
     if table.columns.duplicated().any():
         raise ValueError(f"two columns are called {table.columns[table.columns.duplicated()][0]!r}")
@@ -128,12 +175,13 @@ def _texts(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[Any
         nested = [not isinstance(cell, (str, int, float, type(None))) for cell in cells]
         if any(nested):
             raise ValueError(f"{place(nested.index(True))}: a {type(cells[nested.index(True)]).__name__} in {column!r}")
-    missing = cells.isna()
-    texts = cells.astype(object).where(~missing, "").map(str)
-    empty = ((texts == "") | missing).to_numpy() & (column in ("benchmark", "run"))
+    codes, levels = pd.factorize(cells, use_na_sentinel=False)  # by level, not by cell: tables are long
+    texts = ["" if pd.isna(level) else str(level) for level in levels]
+    empty = np.array([text == "" for text in texts], dtype=bool)[codes] & (column in ("benchmark", "run"))
     if empty.any():
         raise ValueError(f"{place(int(empty.argmax()))}: the cell in column {column!r} is empty")
-    return texts.astype("category")
+    numbers, distinct = pd.factorize(np.array(texts, dtype=object))
+    return pd.Series(pd.Categorical.from_codes(numbers[codes], categories=pd.Index(distinct, dtype=object)))
 
 
 def _numbers(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[float]":
@@ -156,13 +204,7 @@ def _benchmark(group: Mapping[str, str], rows: pd.DataFrame, conditions: Sequenc
     told_apart = ["run", *conditions]
     appearance = {column: {level: i for i, level in enumerate(pd.unique(rows[column]))} for column in conditions}
     if "iteration" in rows:
-        doubled = rows.duplicated([*told_apart, "iteration"])
-        if doubled.any():
-            first = rows[doubled].iloc[0]
-            raise ValueError(
-                f"benchmark {name!r}, run {_run_in_words(first, conditions)}: iteration {first['iteration']:.17g} "
-                "stands there twice"
-            )
+        _check_iterations(name, rows, conditions)
         rows = rows.sort_values("iteration", kind="stable")
     unit, factor = to_seconds(_constant(rows, "unit", unit, name))
     better = _constant(rows, "better", "lower", name)
@@ -179,8 +221,20 @@ def _benchmark(group: Mapping[str, str], rows: pd.DataFrame, conditions: Sequenc
         runs=tuple(runs[key] for key in keys),
         unit=unit,
         better=better,
-        conditions={column.removeprefix(FACTOR): tuple(key[i] for key in keys) for i, column in enumerate(told_apart)},
+        conditions={
+            column.removeprefix(FACTOR): tuple(key[i] for key in keys)
+            for i, column in enumerate(told_apart)
+            if any(key[i] for key in keys)
+        },
     )
+
+
+def _check_iterations(name: str, rows: pd.DataFrame, conditions: Sequence[str]) -> None:
+    doubled = rows.duplicated(["run", *conditions, "iteration"])
+    if doubled.any():
+        first = rows[doubled].iloc[0]
+        run = _run_in_words(first, conditions)
+        raise ValueError(f"benchmark {name!r}, run {run}: iteration {first['iteration']:.17g} stands there twice")
 
 
 def _run_in_words(row: "pd.Series[Any]", conditions: Sequence[str]) -> str:
@@ -196,12 +250,12 @@ def _place_in_order(run: Mapping[str, str], appearance: Mapping[str, Mapping[str
     return *places.values(), _run_order(run["run"]), position
 
 
-def _run_order(run: object) -> tuple[bool, float, str]:
-    """Runs numbered 1 to 10 come in that order, not 1, 10, 2."""
+def _run_order(run: str) -> tuple[bool, float, list[tuple[int, str]]]:
+    """Runs numbered 1 to 10 come in that order, not 1, 10, 2; and so do others with numbers in their names."""
     try:
-        return False, float(str(run)), ""
+        return False, float(run), []
     except ValueError:
-        return True, 0.0, str(run)
+        return True, 0.0, natural(run)
 
 
 def _constant(rows: pd.DataFrame, column: str, otherwise: str, name: str) -> str:

@@ -1,32 +1,87 @@
-"""A result file, wherever its bytes are, opened with any compression taken off."""
+"""A result file, wherever its bytes are: named, in a folder, behind a pattern, in a zip file, sent or piped.
 
+Compression is known by the first bytes and taken off. What unpacks to more than `FREELY` bytes and `MAX_RATIO` times
+its size, or to more than `MAX_UNPACKED` bytes, is refused before it fills the memory. Nothing is ever unpacked onto the
+disk, so that a name in a zip file is never a path.
+"""
+
+import glob
 import gzip
 import hashlib
+import re
+import sys
+import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from pathlib import Path, PurePath
+from typing import IO
+
+import pyarrow as pa
 
 from labeler.errors import InputError, Refused
+from labeler.formats.companions import companions
+
+ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out")  # each also with one of PACKED behind it
+PACKED = (".gz", ".zst")
+ZIP = ".zip"
+STDIN = "-"
+
+FREELY, MAX_UNPACKED = 64 * 2**20, 2**30  # bytes of one compressed file
+MAX_RATIO = 100  # of unpacked to packed beyond that; numbers as text have 3 to 30
+MAX_MEMBERS = 10_000  # of a zip file
+
+_GZIP, _ZSTD, _ZIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 
 
 @dataclass(frozen=True)
 class Source:
-    """One file: its name as the person knows it, and its bytes on disk or, for an upload, in memory."""
+    """One file: its name as the person knows it, and its bytes on disk, in a zip file or, for an upload, in memory.
+
+    Attributes
+    ----------
+    name : str
+    path : Path or None
+        Where it is on disk, or the zip file that holds it.
+    data : bytes
+        What was sent, if it is not on disk.
+    member : tuple of ZipFile and ZipInfo, or None
+        Where it is in an opened zip file.
+    unusable : str
+        Why there is no content, where that is known already.
+    """
 
     name: str
     path: Path | None = None
     data: bytes = b""
+    member: tuple[zipfile.ZipFile, zipfile.ZipInfo] | None = field(default=None, compare=False)
+    unusable: str = ""
 
     def __post_init__(self) -> None:
         """A file name may hold bytes that are no text; what is shown and stored is."""
         object.__setattr__(self, "name", self.name.encode("utf-8", "backslashreplace").decode())
 
     @property
+    def plain_name(self) -> str:
+        """The name without the ending of a compression."""
+        ending = next((packed for packed in PACKED if self.name.lower().endswith(packed)), "")
+        return self.name[: len(self.name) - len(ending)]
+
+    @property
     def file_name(self) -> str:
-        """The last part of the name, without `.gz`."""
-        name = Path(self.name).name
-        return name[:-3] if name.lower().endswith(".gz") else name
+        """The last part of the plain name."""
+        return PurePath(self.plain_name).name
+
+    @property
+    def size(self) -> int:
+        """Bytes as they lie there, compressed or not; 0 where they cannot be counted."""
+        if self.member:
+            return self.member[1].compress_size
+        try:
+            return self.path.stat().st_size if self.path else len(self.data)
+        except OSError:
+            return 0
 
     def content(self) -> bytes:
         """All bytes, decompressed.
@@ -34,14 +89,52 @@ class Source:
         Raises
         ------
         Refused
-            If the file cannot be read or the compression is damaged.
+            If the file cannot be read, its compression is damaged, or it unpacks to too much.
         """
         try:
-            raw = self.path.read_bytes() if self.path else self.data
-            return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-        except (OSError, EOFError, ValueError, zlib.error) as error:
-            reason = getattr(error, "strerror", None) or f"damaged gzip file ({error})"
+            raw = self._raw()
+            if raw[:2] == _GZIP:
+                raw = self._unpacked(gzip.GzipFile(fileobj=BytesIO(raw)), len(raw))
+            elif raw[:4] == _ZSTD:
+                raw = self._unpacked(pa.CompressedInputStream(pa.BufferReader(raw), "zstd"), len(raw))
+        except (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
+            reason = getattr(error, "strerror", None) or f"damaged {self._kind()} ({error})"
             raise Refused(self.name, str(reason)) from None
+        if raw[:4] == _ZIPPED:
+            raise Refused(self.name, "a zip file in another one, or under a name that does not end in .zip")
+        return raw
+
+    def _raw(self) -> bytes:
+        if self.unusable:
+            raise Refused(self.name, self.unusable)
+        if self.member:
+            archive, entry = self.member
+            with archive.open(entry) as file:
+                return self._unpacked(file, entry.compress_size)
+        return self.path.read_bytes() if self.path else self.data
+
+    def _unpacked(self, file: "IO[bytes] | gzip.GzipFile", packed_size: int) -> bytes:
+        limit = most_unpacked(packed_size)
+        content: bytes = file.read(limit + 1)
+        if len(content) > limit:
+            raise Refused(self.name, f"unpacks to more than {limit // 2**20} MiB; unpack it yourself if that is meant")
+        return content
+
+    def _kind(self) -> str:
+        if self.member:
+            return "file in a zip file"
+        return "zstd file" if self.name.lower().endswith(".zst") else "gzip file"
+
+
+def most_unpacked(packed_size: int) -> int:
+    """How many bytes so many may unpack to.
+
+    Examples
+    --------
+    >>> [most_unpacked(size) // 2**20 for size in (1000, 2**20, 2**40)]
+    [64, 100, 1024]
+    """
+    return max(FREELY, min(MAX_RATIO * packed_size, MAX_UNPACKED))
 
 
 def content_hash(content: bytes) -> str:
@@ -49,27 +142,100 @@ def content_hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def sources(paths: Iterable[Path]) -> Iterator[Source]:
-    """The files named by the paths; a folder stands for all files below it that may hold results, in order of name.
+def natural(name: str) -> list[tuple[int, str]]:
+    """A key that sorts names as people do: run 2 before run 10.
+
+    Examples
+    --------
+    >>> sorted(["run-10.json", "run-2.json", "run-1.json"], key=natural)
+    ['run-1.json', 'run-2.json', 'run-10.json']
+    """
+    parts = re.split("([0-9]+)", name)
+    digits = [part.lstrip("0") for part in parts[1::2]]
+    parts[1::2] = digits
+    return [(len(part) if at % 2 else 0, part) for at, part in enumerate(parts)] + [(0, name)]
+
+
+def sources(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _path: None) -> Iterator[Source]:
+    """The files that paths stand for, those of a folder, zip file or pattern in natural order of name.
+
+    A folder stands for all files below it whose ending is one of results; hidden ones are somebody else's. A path with
+    `*`, `?` or `[` that is no file is a pattern, where `**` stands for any folders; `-` is standard input.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+    check : callable
+        Called with the path of each file before it is opened; may raise.
 
     Raises
     ------
     InputError
-        If a path does not exist, or a folder holds no such file.
+        If a path does not exist, no file fits a pattern, or a folder holds no such file.
     """
     for path in paths:
-        if path.is_dir():
-            found = sorted(p for p in path.rglob("*") if p.is_file() and _may_hold_results(p.relative_to(path)))
-            if not found:
-                raise InputError(f"{path}: no result files (.json, .json.gz, .csv, .parquet) in this folder.")
-            yield from (Source(str(p), path=p) for p in found)
+        if str(path) == STDIN:
+            yield from members(Source("standard input", data=sys.stdin.buffer.read()))
         elif path.exists():
-            yield Source(str(path), path=path)
+            yield from _of_path(path, check)
+        elif glob.has_magic(str(path)):
+            fitting = map(Path, glob.glob(str(path), recursive=True))  # noqa: PTH207 - may be absolute
+            found = {one for one in fitting if one.is_file() or "**" not in str(path)}
+            if not found:
+                raise InputError(f"{path}: no file fits this pattern.")
+            for one in _without_companions(found):
+                yield from _of_path(one, check)
         else:
             raise InputError(f"{path}: there is no such file or folder.")
 
 
-def _may_hold_results(path: Path) -> bool:
+def _of_path(path: Path, check: Callable[[Path], None]) -> Iterator[Source]:
+    if not path.is_dir():
+        check(path)
+        yield from members(Source(str(path), path=path))
+        return
+    found = {p for p in path.rglob("*") if may_hold_results(p.relative_to(path)) and p.is_file()}
+    if not found:
+        endings = ", ".join((*ENDINGS, ZIP))
+        raise InputError(f"{path}: no result files ({endings}; also with {' or '.join(PACKED)}) in this folder.")
+    for one in _without_companions(found):
+        check(one)
+        yield from members(Source(str(one), path=one))
+
+
+def _without_companions(paths: set[Path]) -> list[Path]:
+    return sorted(paths - companions(paths), key=lambda path: natural(str(path)))
+
+
+def may_hold_results(path: PurePath) -> bool:
     """By name; hidden files and folders are somebody else's."""
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
-    return suffix in {".json", ".csv", ".parquet"} and not any(part.startswith(".") for part in path.parts)
+    name = path.name.lower()
+    plain = next((name.removesuffix(packed) for packed in PACKED if name.endswith(packed)), name)
+    is_one = PurePath(plain).suffix in ENDINGS or name.endswith(ZIP)
+    return is_one and not any(part.startswith(".") and part != ".." for part in path.parts)
+
+
+def members(source: Source) -> Iterator[Source]:
+    """The file itself, or the result files in a zip file, named `FILE.zip/NAME`; one that cannot be used says why."""
+    is_sent = source.path is None and source.data[:4] == _ZIPPED
+    if not (source.name.lower().endswith(ZIP) or is_sent):
+        yield source
+        return
+    try:
+        archive = zipfile.ZipFile(source.path or BytesIO(source.data))
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
+        yield replace(source, unusable=f"not a zip file that can be read ({error})")
+        return
+    entries = [e for e in archive.infolist() if not e.is_dir() and may_hold_results(PurePath(e.filename.lstrip("/")))]
+    reason = "" if entries else f"no result files ({', '.join(ENDINGS)}) in this zip file"
+    limit = max(FREELY, MAX_RATIO * source.size)
+    if len(entries) > MAX_MEMBERS or sum(entry.file_size for entry in entries) > limit:
+        most = f"{MAX_MEMBERS} files or {limit // 2**20} MiB in all"
+        reason = f"unpacks to more than {most}; unpack it yourself if that is meant"
+    if reason:
+        yield replace(source, unusable=reason)
+        return
+    beside = companions({PurePath(entry.filename) for entry in entries})
+    results = (entry for entry in entries if PurePath(entry.filename) not in beside)
+    for entry in sorted(results, key=lambda one: natural(one.filename)):
+        yield replace(source, name=f"{source.name}/{entry.filename}", data=b"", member=(archive, entry))

@@ -87,16 +87,26 @@ def write(table: pd.DataFrame) -> str:
     return "".join(",".join(_cell(value, len(table.columns)) for value in row) + "\n" for row in rows)
 
 
+def inert(text: str) -> str:
+    """A cell that no spreadsheet runs: a formula gets an apostrophe in front, which `as_written` takes back.
+
+    Examples
+    --------
+    >>> inert("=1+1"), as_written("'=1+1"), inert("sort")
+    ("'=1+1", '=1+1', 'sort')
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
 def _cell(value: object, n_columns: int) -> str:
     text = "" if pd.isna(value) else str(value)  # type: ignore[call-overload]  # of any object
-    if isinstance(value, str) and _FORMULA.match(text):
-        text = f"'{text}"
+    text = inert(text) if isinstance(value, str) else text
     must_quote = _QUOTED.search(text) or (n_columns == 1 and not text)
     return '"' + text.replace('"', '""') + '"' if must_quote else text
 
 
-def _as_written(text: str) -> str:
-    """Take back the apostrophe that `write` put before a formula sign."""
+def as_written(text: str) -> str:
+    """Take back the apostrophe that `inert` put before a formula sign."""
     return text[1:] if text[:1] == "'" and _FORMULA.match(text[1:]) else text
 
 
@@ -119,6 +129,6 @@ def _read(source: Source, required: Sequence[str]) -> pd.DataFrame:
     missing = [name for name in required if name not in table.frame]
     if missing:
         raise Refused(source.name, f"column {missing[0]!r} is missing; the table has {', '.join(table.frame.columns)}")
-    frame = table.frame.map(_as_written).astype(object)
+    frame = table.frame.map(as_written).astype(object)
     frame.index = pd.Index(table.lines(), name=LINE)
     return frame

@@ -1,13 +1,14 @@
 """What a page may read and write on the server's disk, and what became of the files that it took in."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
 
 from labeler.errors import InputError
-from labeler.formats import Source
+from labeler.formats import ENDINGS, PACKED, ZIP, Source, may_hold_results
 from labeler.service import importing
 
-ENDINGS = (".json", ".csv", ".parquet")  # each also with .gz behind it
+UPLOADED = [ending.removeprefix(".") for ending in (*ENDINGS, *PACKED, ZIP)]
 STUDY_ENDING = ".study"
 MAX_NAME_BYTES = 200
 
@@ -45,7 +46,7 @@ def below(root: Path, path: str | Path) -> Path:
 
 
 def result_files(root: Path, path: str, *, study: Path) -> Files:
-    """The result file of this path, or those below the folder, named as from the root.
+    """The result file of this path, or those below the folder, also in zip files, named as from the root.
 
     Parameters
     ----------
@@ -61,15 +62,17 @@ def result_files(root: Path, path: str, *, study: Path) -> Files:
         If something lies outside of the root or cannot be looked at, there is nothing, or a file is none of results.
     """
     start, allowed = below(root, path), below(root, "")
+
+    def check(file: Path) -> None:
+        below(root, file)
+        if not may_hold_results(PurePath(file.name.lstrip("."))) or file.samefile(study):
+            raise InputError(f"{path!r}: {file.name} is no result file ({', '.join((*ENDINGS, ZIP))}).")
+
     try:
-        found = [source.path for source in importing.files_below([start]) if source.path is not None]
-        for file in found:
-            below(root, file)
-            if not file.name.lower().removesuffix(".gz").endswith(ENDINGS) or file.samefile(study):
-                raise InputError(f"{path!r}: {file.name} is no result file (.json, .json.gz, .csv, .parquet).")
+        found = list(importing.files_below([start], check=check))
     except OSError as error:
         raise InputError(f"{path!r} cannot be looked at: {error.strerror}.") from None
-    return [Source(str(file.relative_to(allowed)), path=file) for file in found]
+    return [replace(source, name=source.name.removeprefix(f"{allowed}/")) for source in found]
 
 
 def beside(study: Path, name: str) -> Path:
@@ -93,6 +96,45 @@ def beside(study: Path, name: str) -> Path:
             f'and none of / \\ : * ? " < > |, and has at most {MAX_NAME_BYTES} bytes.'
         )
     return study.with_name(name + STUDY_ENDING)
+
+
+def file_is_in_words(file_is: str | None) -> str:
+    """What `--file-is` means, for a list."""
+    return {
+        None: "as its tool writes it", "run": "one run: several files are several runs", "study": "all there is",
+    }[file_is]  # fmt: skip
+
+
+@dataclass
+class Progress:
+    """Counts files and bytes as they are read, and shows how far it is and how long it will take.
+
+    Attributes
+    ----------
+    files : list of Source
+    clock : callable
+        Seconds.
+    show : callable
+        (share done, in words).
+    """
+
+    files: Files
+    clock: Callable[[], float]
+    show: Callable[[float, str], object]
+
+    def __post_init__(self) -> None:
+        self.began, self.n_done, self.done = self.clock(), 0, 0
+        self.total = sum(file.size for file in self.files) or 1
+
+    def __call__(self, file: Source) -> None:
+        """A file was read."""
+        self.n_done, self.done = self.n_done + 1, min(self.done + file.size, self.total)
+        left = (self.clock() - self.began) / max(self.done, 1) * (self.total - self.done)
+        self.show(
+            self.done / self.total,
+            f"{self.n_done} of {len(self.files)} files, {self.done / 1e6:.1f} of {self.total / 1e6:.1f} MB, "
+            f"{left:.0f} s left",
+        )
 
 
 def outcome(result: importing.FileResult) -> dict[str, str | int]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from labeler.plugins import CLASSIFIER_GROUP, classifier_plugins
+from labeler.plugins import CLASSIFIER_GROUP, classifier_plugins, format_plugins
 
 STEADY_LIMIT = 0.057
 
@@ -28,7 +28,10 @@ class Site:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def install(self, name: str, source: str, *, version: str = "1.0", points: Mapping[str, str] | None = None) -> None:
+    def install(
+        self, name: str, source: str, *, version: str = "1.0", points: Mapping[str, str] | None = None,
+        group: str = CLASSIFIER_GROUP,
+    ) -> None:  # fmt: skip
         """Put a package there in place of its other versions; it registers its `judge` under its own name."""
         self.uninstall(name)
         (self.folder / f"{name}.py").write_text(source, encoding="utf-8")
@@ -36,7 +39,7 @@ class Site:
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", encoding="utf-8")
         lines = [f"{point} = {target}\n" for point, target in (points or {name: f"{name}:judge"}).items()]
-        (info / "entry_points.txt").write_text(f"[{CLASSIFIER_GROUP}]\n{''.join(lines)}", encoding="utf-8")
+        (info / "entry_points.txt").write_text(f"[{group}]\n{''.join(lines)}", encoding="utf-8")
         importlib.invalidate_caches()
 
     def uninstall(self, name: str) -> None:
@@ -48,6 +51,7 @@ class Site:
         sys.modules.pop(name, None)
         importlib.invalidate_caches()
         classifier_plugins.cache_clear()
+        format_plugins.cache_clear()
 
     def clear(self) -> None:
         """Leave nothing behind."""

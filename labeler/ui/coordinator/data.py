@@ -11,7 +11,6 @@ from labeler.lifecycle import Action, require
 from labeler.service import coordinating, folders, importing
 from labeler.store import Database
 
-TYPES = ["json", "gz", "csv", "parquet"]
 N_NAMED = 10  # refused files named in words; the list has all
 
 
@@ -29,24 +28,24 @@ def render(db: Database, person: str) -> None:
 
 def offer_import(db: Database, person: str) -> None:
     """The two ways in."""
-    files = st.file_uploader("Result files: ICPE '23 JSON (also .gz), long CSV or Parquet", TYPES, True)
+    file_is = st.selectbox("What one file is", (None, *importing.FILE_IS), format_func=folders.file_is_in_words)
+    options = importing.read_options(None, {}, file_is=file_is)
+    files = st.file_uploader("Result files of any tool that `labeler formats` lists", folders.UPLOADED, True)
     if files and st.button(f"Import {len(files)} files", type="primary"):
-        take_in(db, [importing.upload(file.name, file.getvalue()) for file in files], person)
+        take_in(db, importing.uploads((file.name, file.getvalue()) for file in files), options, person)
     root = settings().import_root or db.path.parent
     with st.form("folder"):
         path = st.text_input("Or a folder or file on the server's disk; . is all that lies below the folder named here")
         st.text(f"Only what lies below {root.resolve()}")
         if st.form_submit_button("Import from the server") and path.strip():
-            take_in(db, folders.result_files(root, path.strip(), study=db.path), person)
+            take_in(db, folders.result_files(root, path.strip(), study=db.path), options, person)
 
 
-def take_in(db: Database, files: folders.Files, person: str) -> None:
+def take_in(db: Database, files: folders.Files, options: importing.ReadOptions, person: str) -> None:
     """Import with a progress bar, then a row for every file."""
-    bar, began, results = st.progress(0.0, "Importing …"), time.monotonic(), []
-    for done, result in enumerate(importing.import_files(db, files, actor=person, now=datetime.now(UTC)), start=1):
-        results.append(result)
-        left = (time.monotonic() - began) / done * (len(files) - done)
-        bar.progress(done / len(files), f"{done} of {len(files)} files, {left:.0f} s left")
+    bar, now = st.progress(0.0, "Importing …"), datetime.now(UTC)
+    advance = folders.Progress(files, time.monotonic, bar.progress)
+    results = list(importing.import_files(db, files, options, advance=advance, actor=person, now=now))
     bar.empty()
     st.success(importing.in_words(results))
     if any(result.refused for result in results):

@@ -5,10 +5,9 @@ from typing import Any
 import streamlit as st
 
 from labeler.errors import InputError
-from labeler.service import exploring, importing
+from labeler.service import exploring, folders, importing
 from labeler.service.exploring import Gathered
 
-TYPES = ["json", "gz", "csv", "parquet"]
 WARMUP = "Iterations, or a share below 1."
 INSTRUMENTED = "The condition or factor that says how much was instrumented."
 HELD_FIXED = "The level of the condition intervention at which the suspected cause is held fixed."
@@ -16,7 +15,7 @@ HELD_FIXED = "The level of the condition intervention at which the suspected cau
 
 def chosen_files(method: str) -> tuple[list[Any], str]:
     """The files to work on, and what their names say of their runs."""
-    files = st.file_uploader("Result files", TYPES, accept_multiple_files=True, key=f"files-{method}")
+    files = st.file_uploader("Result files", folders.UPLOADED, accept_multiple_files=True, key=f"files-{method}")
     pattern = st.text_input("What their names say, such as {version}-{context}.json", key=f"pattern-{method}")
     return files, pattern.strip()
 
@@ -25,8 +24,8 @@ def of_files(files: list[Any], pattern: str) -> Gathered:
     """Their benchmarks; the files that could not be used are named."""
     if not files:
         raise InputError("Choose at least one file.")
-    uploads = [importing.upload(file.name, file.getvalue()) for file in files]
-    gathered = exploring.from_files(uploads, pattern=pattern or None)
+    uploads = importing.uploads((file.name, file.getvalue()) for file in files)
+    gathered = exploring.from_files(uploads, importing.read_options(None, {}), pattern=pattern or None)
     for error in gathered.refused:
         st.error("This file was refused; everything else was read.")
         st.text(str(error))

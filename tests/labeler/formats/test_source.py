@@ -1,21 +1,26 @@
 import gzip
 import hashlib
+import io
 import os
+import sys
+import tracemalloc
+import zipfile
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from labeler.errors import InputError, Refused
-from labeler.formats import Source, content_hash, sources
+from labeler.formats import Source, content_hash, members, natural, source, sources
 
 CONTENT = b"[[1, 2, 3], [4, 5, 6]]" * 20
 PACKED = gzip.compress(CONTENT, mtime=0)
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz", "a"])
-@pytest.mark.parametrize("raw", [CONTENT, PACKED])
+@pytest.mark.parametrize("raw", [CONTENT, PACKED, pa.compress(CONTENT, codec="zstd", asbytes=True)])
 def test_compression_is_found_from_the_content_whatever_the_name(tmp_path, name, raw):
     path = tmp_path / name
     path.write_bytes(raw)
@@ -30,10 +35,11 @@ def test_compression_is_found_from_the_content_whatever_the_name(tmp_path, name,
         ("/tmp/org__p#m#k=v&l=w.json.gz", "org__p#m#k=v&l=w.json"),
         ("a b,c;ü.csv.gz", "a b,c;ü.csv"),
         ("plain", "plain"),
+        ("results.zip/new/a.json.ZST", "a.json"),
         ("a.gz.json", "a.gz.json"),
     ],
 )
-def test_the_file_name_is_the_last_part_without_gz(name, file_name):
+def test_the_file_name_is_the_last_part_without_the_ending_of_a_compression(name, file_name):
     assert Source(name).file_name == file_name
 
 
@@ -80,8 +86,8 @@ def touched(folder, *names):
 
 
 def test_a_folder_stands_for_all_result_files_below_it_in_order_of_name(tmp_path):
-    results = ["a.json", "b.json.gz", "c.CSV", "deep/er/d.parquet", "e#f&g=h.csv.gz"]
-    touched(tmp_path, *results, "README.md", "notes.txt", ".hidden.json", "a.json.bak", "deep/er/x.gz", "csv")
+    results = ["a.json", "b.json.gz", "c.CSV", "deep/er/d.parquet", "e#f&g=h.csv.gz", "f.txt", "g.out.zst", "h.bench"]
+    touched(tmp_path, *results, "README.md", "notes.pdf", ".hidden.json", "a.json.bak", "deep/er/x.gz", "csv")
     (tmp_path / "folder.json").mkdir()
     found = list(sources([tmp_path]))
     assert [Path(source.name).relative_to(tmp_path).as_posix() for source in found] == sorted(results)
@@ -101,8 +107,9 @@ def test_a_path_that_does_not_exist_is_named(tmp_path):
 
 
 def test_a_folder_without_results_is_named(tmp_path):
-    touched(tmp_path, "README.md", "deep/notes.txt", ".hidden.csv")
-    with pytest.raises(InputError, match=r"deep: no result files \(\.json, \.json\.gz, \.csv, \.parquet\)"):
+    touched(tmp_path, "README.md", "deep/notes.md", ".hidden.csv")
+    reason = r"deep: no result files \(\.json, \.csv, .*, \.zip; also with \.gz or \.zst\) in this folder"
+    with pytest.raises(InputError, match=reason):
         list(sources([tmp_path / "deep"]))
 
 
@@ -111,3 +118,196 @@ def test_a_file_whose_name_is_no_text_can_still_be_read(tmp_path):
     path.write_bytes(CONTENT)
     (source,) = sources([tmp_path])
     assert source.content() == CONTENT
+
+
+def test_runs_come_in_the_order_in_which_people_count():
+    names = ["run10.json", "run2.json", "run1.json", "a/run1.json", "run02.json", "run1b.json", f"run{'9' * 5000}.json"]
+    assert sorted(names, key=natural)[:5] == ["a/run1.json", "run1.json", "run1b.json", "run02.json", "run2.json"]
+    assert sorted(names, key=natural)[-2:] == ["run10.json", names[-1]]
+
+
+@given(st.lists(st.text()).flatmap(lambda names: st.tuples(st.just(names), st.permutations(names))))
+def test_natural_order_does_not_depend_on_the_order_before(both):
+    names, shuffled = both
+    assert sorted(names, key=natural) == sorted(shuffled, key=natural)
+
+
+def test_a_folder_comes_in_natural_order(tmp_path):
+    touched(tmp_path, *(f"run-{number}.json" for number in (10, 9, 1, 2)))
+    assert [one.file_name for one in sources([tmp_path])] == [f"run-{number}.json" for number in (1, 2, 9, 10)]
+
+
+def test_a_pattern_stands_for_the_files_that_fit_it_and_folders_for_theirs(tmp_path, monkeypatch):
+    touched(tmp_path, "r/a.json", "r/new/b.json", "r/new/c.csv", "r/old/deep/b.json", "r/.hidden/d.json", "x[1].json")
+    monkeypatch.chdir(tmp_path)
+    found = {
+        pattern: [one.name for one in sources([Path(pattern)])]
+        for pattern in ("r/**/*.json", "r/*", "r/**", "r/new/[ab].json", "x[1].json", str(tmp_path / "r" / "*.json"))
+    }
+    assert found["r/**/*.json"] == ["r/a.json", "r/new/b.json", "r/old/deep/b.json"]
+    assert found["r/*"] == found["r/**"] == ["r/a.json", "r/new/b.json", "r/new/c.csv", "r/old/deep/b.json"]
+    assert found["r/new/[ab].json"] == ["r/new/b.json"]
+    assert found["x[1].json"] == ["x[1].json"]  # a file of this very name
+    assert found[str(tmp_path / "r" / "*.json")] == [str(tmp_path / "r" / "a.json")]
+    with pytest.raises(InputError, match=r"r/\*\.csv: no file fits this pattern"):
+        list(sources([Path("r/*.csv")]))
+
+
+class Piped:
+    def __init__(self, content):
+        self.buffer = io.BytesIO(content)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_standard_input_is_a_file(monkeypatch, pack):
+    monkeypatch.setattr(sys, "stdin", Piped(pack(CONTENT)))
+    (one,) = sources([Path("-")])
+    assert (one.name, one.content()) == ("standard input", CONTENT)
+
+
+def zipped(files, **options):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name) if options else name, content, **options)
+    return out.getvalue()
+
+
+HOSTILE = [
+    "../../etc/passwd.json",
+    "/etc/shadow.json",
+    "<b>.json",
+    "=1+1.csv",
+    "a\nb.json",
+    "C:\\x.json",
+    "x" * 9999 + ".json",
+]
+
+
+def test_the_files_in_a_zip_file_keep_their_names_and_lead_nowhere(tmp_path):
+    names = ["r/run10.json", "r/run2.json.gz", "deep/er/t.csv", *HOSTILE]
+    content = {name: gzip.compress(CONTENT) if name.endswith(".gz") else CONTENT for name in names}
+    path = tmp_path / "all.zip"
+    path.write_bytes(zipped({**content, "README.md": b"x", ".hidden.json": b"x", "folder.json/": b""}))
+    before = sorted(tmp_path.rglob("*"))
+    found = list(sources([path]))
+    assert {one.name for one in found} == {f"{path}/{name}" for name in names}
+    assert [one.content() for one in found] == [CONTENT] * len(names)
+    assert {one.path for one in found} == {path}
+    assert sorted(tmp_path.rglob("*")) == before
+    assert all(0 < one.size < 1000 for one in found)
+
+
+def test_zip_files_in_folders_and_sent_ones_are_opened_too(tmp_path, monkeypatch):
+    packed = zipped({"a.json": CONTENT, "b.json": CONTENT})
+    (tmp_path / "runs.ZIP").write_bytes(packed)
+    names = [f"{tmp_path}/runs.ZIP/{name}.json" for name in "ab"]
+    assert [one.name for one in sources([tmp_path])] == names
+    assert [one.content() for one in members(Source("sent.zip", data=packed))] == [CONTENT] * 2
+    monkeypatch.setattr(sys, "stdin", Piped(packed))
+    assert [one.name for one in sources([Path("-")])] == ["standard input/a.json", "standard input/b.json"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "not a zip file that can be read"),
+        (b"PK\x03\x04 and then nothing", "not a zip file that can be read"),
+        (zipped({"a.json": CONTENT})[:-30], "not a zip file that can be read"),
+        (zipped({"README.md": b"x"}), r"no result files \(\.json, .*\) in this zip file"),
+        (zipped({"in.zip": zipped({"a.json": b"[]"})}), "a zip file in another one"),
+    ],
+)
+def test_a_zip_file_that_cannot_be_used_is_one_refused_file(tmp_path, content, reason):
+    (tmp_path / "a.zip").write_bytes(content)
+    (one,) = sources([tmp_path / "a.zip"])
+    with pytest.raises(Refused, match=reason):
+        one.content()
+
+
+def test_a_locked_or_damaged_file_in_a_zip_file_is_refused_and_the_others_are_read():
+    packed = bytearray(zipped({"a.json": CONTENT, "b.json": CONTENT}))
+    at = packed.index(b"PK\x01\x02")
+    packed[at + 8] |= 1  # the flag of encryption, in the list of contents
+    a, b = members(Source("x.zip", data=bytes(packed)))
+    with pytest.raises(Refused, match=r"x\.zip/a\.json: damaged file in a zip file \(.*encrypted"):
+        a.content()
+    assert b.content() == CONTENT
+    flipped = zipped({"a.json": b"[[1, 2]]"}, compress_type=zipfile.ZIP_STORED).replace(b"[[1, 2]]", b"[[1, 3]]")
+    (one,) = members(Source("x.zip", data=flipped))
+    with pytest.raises(Refused, match=r"damaged file in a zip file .*CRC"):
+        one.content()
+
+
+def test_a_zip_file_under_another_name_says_so():
+    with pytest.raises(Refused, match="under a name that does not end in"):
+        Source("a.json", data=zipped({"a.json": CONTENT})).content()
+
+
+def test_many_or_large_files_in_a_zip_file_are_refused(monkeypatch):
+    packed = zipped({f"{number}.json": b"[" * 2**20 for number in range(70)})
+    (one,) = members(Source("x.zip", data=packed))
+    with pytest.raises(Refused, match=r"unpacks to more than 10000 files or 64 MiB in all; unpack it yourself"):
+        one.content()
+    monkeypatch.setattr(source, "MAX_MEMBERS", 1)
+    (one,) = members(Source("x.zip", data=zipped({"a.json": b"[]", "b.json": b"[]"})))
+    with pytest.raises(Refused, match="more than 1 files"):
+        one.content()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lambda raw: pa.compress(raw, codec="zstd", asbytes=True)])
+def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused_before_it_fills_the_memory(pack):
+    bomb = pack(bytes(300 * 2**20))
+    tracemalloc.start()
+    try:
+        with pytest.raises(Refused, match=r"^a\.json\.gz: unpacks to more than 64 MiB; unpack it yourself"):
+            Source("a.json.gz", data=bomb).content()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 200 * 2**20
+
+
+@given(st.integers(0, 18))
+def test_a_cut_zstd_file_is_refused(length):
+    packed = pa.compress(CONTENT, codec="zstd", asbytes=True)[: 4 + length]
+    with pytest.raises(Refused, match=r"^a\.json\.zst: damaged zstd file"):
+        Source("a.json.zst", data=packed).content()
+
+
+def test_what_criterion_asv_and_dotnet_write_beside_their_results_is_skipped_in_folders(tmp_path):
+    results = [
+        "criterion/sort/new/sample.json", "criterion/sort/base/sample.json", "asv/box/0a1b2c3d-venv-py3.11.json",
+        "dotnet/Sorting-report-full.json", "alone/estimates.json", "alone/machine.json", "alone/Sorting-report.csv",
+        "alone/benchmarks.json",
+    ]  # fmt: skip
+    others = [
+        *(f"criterion/sort/{v}/{name}.json" for v in ("new", "base") for name in ("benchmark", "estimates", "tukey")),
+        "criterion/sort/change/estimates.json", "asv/benchmarks.json", "asv/box/machine.json",
+        "dotnet/Sorting-report.csv", "dotnet/Sorting-report-brief.json", "dotnet/Sorting-measurements.csv",
+    ]  # fmt: skip
+    touched(tmp_path, *results, *others)
+    found = [Path(one.name).relative_to(tmp_path).as_posix() for one in sources([tmp_path])]
+    assert sorted(found) == sorted(results)
+    packed = zipped(dict.fromkeys((*results, *others), b"[]"))
+    assert sorted(one.name for one in members(Source("z.zip", data=packed))) == sorted(
+        f"z.zip/{one}" for one in results
+    )
+    named = tmp_path / others[0]
+    assert [one.path for one in sources([named])] == [named]
+
+
+def test_what_a_check_says_of_a_path_comes_before_it_is_opened(tmp_path):
+    (tmp_path / "a.zip").write_bytes(b"no zip file")
+
+    def refuse(path):
+        raise InputError(f"not {path.name}")
+
+    with pytest.raises(InputError, match=r"^not a\.zip$"):
+        list(sources([tmp_path / "a.zip"], check=refuse))
+
+
+def test_the_size_is_that_on_the_disk_or_of_what_was_sent(tmp_path):
+    (tmp_path / "a.json").write_bytes(CONTENT)
+    assert Source("a", path=tmp_path / "a.json").size == Source("a", data=CONTENT).size == len(CONTENT)
+    assert Source("a", path=tmp_path / "gone.json").size == 0

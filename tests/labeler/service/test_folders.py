@@ -1,5 +1,7 @@
 """Which files of the server's disk a page may touch, and the list of what became of those it took in."""
 
+import zipfile
+
 import pytest
 
 from labeler.errors import InputError
@@ -15,7 +17,7 @@ def root(tmp_path):
     outside.mkdir()
     for file in (inside / "a.json", inside / "may" / "b.json", outside / "c.json"):
         file.write_text("[[1.0, 2.0], [1.0, 3.0]]")
-    (inside / "notes.txt").write_text("nothing")
+    (inside / "notes.md").write_text("nothing")
     (inside / "cache.study").write_text("the study")
     return inside
 
@@ -70,9 +72,10 @@ def test_the_files_are_named_as_from_the_root_and_can_be_read(root):
     assert one.content() == b"[[1.0, 2.0], [1.0, 3.0]]"
 
 
-@pytest.mark.parametrize("path", ["cache.study", "notes.txt", "study.json"])
+@pytest.mark.parametrize("path", ["cache.study", "notes.md", "study.json", "study.zip"])
 def test_a_file_that_is_named_must_be_one_of_results_and_never_the_study(root, path):
-    (root / "study.json").symlink_to(root / "cache.study")
+    for name in ("study.json", "study.zip"):
+        (root / name).symlink_to(root / "cache.study")
     with pytest.raises(InputError, match="is no result file"):
         files(root, path)
 
@@ -126,3 +129,52 @@ def test_the_list_says_how_much_of_a_file_was_there_already(db):
     (result,) = import_all(db, table)
     assert folders.outcome(result)["what became of it"] == "1 items imported, 1 there already"
     assert item_name(0) not in folders.outcome(result)
+
+
+def test_zip_files_are_opened_and_named_as_from_the_root(root):
+    with zipfile.ZipFile(root / "may" / "runs.zip", "w") as archive:
+        archive.writestr("../c.json", "[[1, 2], [3, 4]]")
+        archive.writestr("d.txt", "[[1, 2], [3, 5]]")
+    found = files(root, "may")
+    assert [file.name for file in found] == ["may/b.json", "may/runs.zip/../c.json", "may/runs.zip/d.txt"]
+    assert found[1].content() == b"[[1, 2], [3, 4]]"
+
+
+def test_a_pattern_stays_below_the_root(root):
+    assert [file.name for file in files(root, "**/*.json")] == ["a.json", "may/b.json"]
+    with pytest.raises(InputError, match="lies outside of"):
+        files(root, "../**/*.json")
+    (root / "out").symlink_to(root.parent / "private")
+    with pytest.raises(InputError, match="lies outside of"):
+        files(root, "o*/*.json")
+
+
+def test_a_dash_is_a_name_and_not_standard_input(root):
+    with pytest.raises(InputError, match="there is no such file or folder"):
+        files(root, "-")
+
+
+def test_the_progress_counts_files_and_bytes_and_says_how_long_it_will_take():
+    seen, seconds = [], iter((0.0, 2.0, 3.0))
+    sent = [importing.upload("a", b"x" * 2_000_000), importing.upload("b", b"x" * 6_000_000)]
+    progress = folders.Progress(sent, lambda: next(seconds), lambda share, words: seen.append((share, words)))
+    for file in sent:
+        progress(file)
+    assert seen == [
+        (0.25, "1 of 2 files, 2.0 of 8.0 MB, 6 s left"),
+        (1.0, "2 of 2 files, 8.0 of 8.0 MB, 0 s left"),
+    ]
+
+
+def test_the_progress_of_empty_files_ends():
+    seen = []
+    folders.Progress([importing.upload("a", b"")], lambda: 0.0, lambda *said: seen.append(said))(
+        importing.upload("a", b"")
+    )
+    assert seen == [(0.0, "1 of 1 files, 0.0 of 0.0 MB, 0 s left")]
+
+
+def test_what_a_file_is_can_be_said_in_words():
+    assert [folders.file_is_in_words(one) for one in (None, *importing.FILE_IS)] == [
+        "as its tool writes it", "one run: several files are several runs", "all there is",
+    ]  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labeler.model import Benchmark, Failure, measurement_hash
-from labeler.service import anonymising, importing, triage
+from labeler.service import anonymising, importing, levels, triage
 from labeler.service.importing import Found
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, import_all
@@ -123,8 +123,8 @@ def test_a_failure_goes_with_its_level_and_one_of_unknown_level_with_every_level
     failures = (Failure({"version": "v2", "run": "7"}, "crash"), Failure({"run": "8"}, "timeout"))
     conditions = {"version": ("v1", "v1", "v2", "v2")}
     benchmark = Benchmark("b", "b", "", (np.ones(2),) * 4, conditions=conditions, failures=failures)
-    levels = [importing._of_level(benchmark, "version", level) for level in ("v1", "v2")]
-    assert [level.failures for level in levels] == [failures[1:], failures]
+    found = [levels.of_level(benchmark, "version", level) for level in ("v1", "v2")]
+    assert [level.failures for level in found] == [failures[1:], failures]
 
 
 def test_results_of_jmh_and_pyperf_become_items_with_their_unit_and_direction(db):

@@ -1,0 +1,121 @@
+"""What can be read: the formats, the options that say how, the progress of reading; and files in another form."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from labeler.cli.common import columns_option, format_option, json_option, remark, show
+from labeler.service import converting, importing, readers
+from labeler.service.converting import FORMS
+from labeler.service.importing import File
+from labeler.service.joining import Advance
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+MAX_SHOWN = 80  # signs of a name from outside, in a table for people
+
+
+def file_is_option(function: Function) -> Function:
+    """`--file-is`: one run, or all there is."""
+    return click.option(
+        "--file-is", type=click.Choice(readers.FILE_IS), default=None,
+        help="run: several files are several runs of their benchmarks. study: each file stands for itself "
+        "[default: as `labeler formats` says].",
+    )(function)  # fmt: skip
+
+
+def values_are_option(function: Function) -> Function:
+    """`--values-are`: iterations of a run, or runs."""
+    return click.option(
+        "--values-are", type=click.Choice(readers.VALUES_ARE), default=None,
+        help="runs: every value is a run of its own. iterations: single values are the iterations of one run "
+        "[default: as `labeler formats` says].",
+    )(function)  # fmt: skip
+
+
+def inert(text: str, most: int = MAX_SHOWN) -> str:
+    """A text from outside in one short line that no terminal obeys, cut in the middle.
+
+    Examples
+    --------
+    >>> inert("sort\\x1b[2J\\nfast")
+    'sort [2J fast'
+    """
+    half = most // 2
+    short = text if len(text) <= most else f"{text[: half - 1]}…{text[-half:]}"
+    return "".join(letter if letter.isprintable() else " " for letter in short)
+
+
+@contextmanager
+def reading(files: Sequence[File], label: str) -> Iterator[Advance]:
+    """A progress bar over the bytes of the files, which names how many files are done; yields what moves it on."""
+    n_done, total = 0, sum(file.size for file in files)
+
+    def shown(_item: Any) -> str:
+        return f"{n_done} of {len(files)} files, {total / 1e6:.1f} MB"
+
+    with click.progressbar(length=total, label=label, file=sys.stderr, item_show_func=shown) as bar:
+
+        def advance(source: File) -> None:
+            nonlocal n_done
+            n_done += 1
+            bar.update(source.size, source.name)
+
+        yield advance
+
+
+@click.command(epilog="Example: labeler formats")
+@json_option
+def formats(as_json: bool) -> None:
+    """List the formats that can be read: what in them is a run and an iteration, and what one file is.
+
+    Where a file is a run, import the files of several runs together. A format is found from the content of a file, in
+    this order; --format NAME names it instead. What keeps the values is what to tell the tool: files that hold only
+    averages are refused.
+    """
+    rows = readers.table()
+    brought = any(row["package"] for row in rows)
+    shown = [{key: row[key] for key in row if brought or key != "package"} for row in rows]
+    show(rows if as_json else shown, as_json=as_json)
+
+
+@click.command(epilog="Example: labeler convert results/ --to parquet -o runs.parquet")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.option("--to", "form", type=click.Choice(FORMS), required=True,
+              help="parquet, csv: one table, a row a measurement. icpe: a folder, one file a benchmark.")  # fmt: skip
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="OUT",
+              help="The file to write, or for icpe the folder, which must not be there yet.")  # fmt: skip
+@format_option
+@columns_option
+@file_is_option
+@values_are_option
+def convert(
+    paths: tuple[Path, ...],
+    form: str,
+    out: Path,
+    format_: str | None,
+    columns: dict[str, str],
+    file_is: str | None,
+    values_are: str | None,
+) -> None:
+    """Write the measurements of files, folders, zip files or patterns in a form that pandas, R and DuckDB read.
+
+    The table has the columns benchmark, application, run, iteration, value, unit, better, version, context, order_type,
+    order_position, altered, and factor:NAME for every other condition. Times are in seconds. A file that cannot be used
+    is named with its reason and stops nothing; the exit code is then 1.
+    """
+    options = importing.read_options(format_, columns, file_is=file_is, values_are=values_are)
+    files = list(importing.files_below(paths))
+    with reading(files, "Reading") as advance:
+        done = converting.convert(files, form, out, options, advance=advance)
+    for name, reason in done.refused:
+        remark(f"Refused {inert(name)}: {inert(reason, 1000)}")
+    remark(f"{out} written: {done.n_benchmarks} benchmarks, {done.n_runs} runs, {done.n_values} measurements.")
+    if done.n_failures:
+        remark(f"{done.n_failures} runs that gave no measurement have no place in it.")
+    if done.refused:
+        raise SystemExit(1)

@@ -1,0 +1,121 @@
+"""airspeed velocity's results: `results[benchmark]`, a list whose positions `result_columns` names.
+
+A file holds one commit in one environment: it is a run. With `--record-samples` the column samples has a list for every
+combination of parameter values, which are the iterations; `result` is their median. A measurement of memory, or of what
+`track_` functions give, is taken once and stands in `result` itself. null is a combination that failed, NaN one that
+its setup skipped. What the parameters are called, and the unit of `track_`, stand in another file.
+"""
+
+import itertools
+import math
+import reprlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from labeler.formats import json_text
+from labeler.formats.naming import measured, with_parameters
+from labeler.model import Benchmark, Failure, Series, is_storable
+
+VERSION = 2
+MEMORY = ("mem_", "peakmem_", "Mem", "PeakMem")  # what the names of functions that measure it begin with
+_NOT_KEPT = "has only the median; asv keeps every measurement with: asv run --record-samples"
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """A JSON object with our keys."""
+    keys = (b'"results"', b'"commit_hash"', b'"params"')
+    return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The benchmarks of the file, one for each combination of parameter values, with one run each.
+
+    Raises ValueError naming benchmark and iteration at fault.
+    """
+    document = json_text.parse(content)
+    results = json_text.member(document, "results", dict, "the file")
+    version = document.get("version")
+    if version != VERSION:
+        raise ValueError(
+            f"version {reprlib.repr(version)} of asv's results is not known; rewrite them with: asv update"
+        )
+    columns = json_text.member(document, "result_columns", list, "the file")
+    rows = {name: _row(row, columns, f"benchmark {name!r}") for name, row in results.items()}
+    if not any(row.get("samples") for row in rows.values()):
+        for name, row in rows.items():
+            if row.get("stats_repeat"):
+                raise ValueError(f"benchmark {name!r} {_NOT_KEPT}")
+    conditions = _conditions(document)
+    yield from measured(one for name, row in rows.items() for one in _combinations(name, row, conditions))
+
+
+def _row(row: Any, columns: Sequence[Any], place: str) -> dict[str, Any]:
+    """What asv holds of a benchmark, by column; what is null at the end is not written."""
+    if not isinstance(row, list):
+        raise ValueError(f"{place}: {reprlib.repr(row)} is not a list")  # noqa: TRY004 - the file's fault
+    return dict(zip(map(str, columns), row, strict=False))
+
+
+def _conditions(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Of the one run: commit, environment and machine."""
+    machine = json_text.member(document, "params", dict, "the file").get("machine")
+    told = {"version": document.get("commit_hash"), "context": machine, "environment": document.get("env_name")}
+    for name, value in told.items():
+        if value is not None and not (isinstance(value, str) and is_storable(value)):
+            raise ValueError(f"the file: {name} is {reprlib.repr(value)}, not a text")
+    return {name: (value,) for name, value in told.items() if value}
+
+
+def _combinations(name: str, row: Mapping[str, Any], conditions: Mapping[str, tuple[str, ...]]) -> Iterator[Benchmark]:
+    """One benchmark of asv, for each combination of its parameter values."""
+    place = f"benchmark {name!r}"
+    levels = row.get("params") or []
+    if not isinstance(levels, list) or not all(isinstance(values, list) for values in levels):
+        raise ValueError(f"{place}: 'params' is {reprlib.repr(levels)}, not a list of lists")
+    n = math.prod(map(len, levels))
+    if row.get("result") is None:
+        yield Benchmark(name, name, "", (), failures=(Failure({}, "failed"),))
+        return
+    columns = [_column(row, column, n, place) for column in ("result", "samples", "stats_repeat")]
+    for values, result, samples, repeats in zip(itertools.product(*levels), *columns, strict=True):
+        parameters = {f"param{at}": str(value) for at, value in enumerate(values, 1)}  # asv's names by default
+        full_name = with_parameters(name, parameters)
+        run, unit, why_not = _run(name, result, samples, repeats, f"benchmark {full_name!r}, run 0")
+        yield Benchmark(
+            name=full_name,
+            benchmark=full_name,
+            application="",
+            runs=() if run is None else (run,),
+            unit=unit,
+            parameters=parameters,
+            conditions={} if run is None else conditions,
+            failures=() if run is not None else (Failure({}, why_not),),
+        )
+
+
+def _column(row: Mapping[str, Any], column: str, n: int, place: str) -> list[Any]:
+    """The entries of a column, one a combination; all None where asv has written null for the whole."""
+    entries = row.get(column)
+    if entries is None:
+        return [None] * n
+    if not isinstance(entries, list) or len(entries) != n:
+        raise ValueError(f"{place}: {column!r} is {reprlib.repr(entries)}, not a list of {n}, one a combination")
+    return entries
+
+
+def _run(name: str, result: Any, samples: Any, repeats: Any, place: str) -> tuple[Series | None, str, str]:
+    """The measurements, their unit, and why there are none."""
+    if samples:
+        if not isinstance(samples, list):
+            raise ValueError(f"{place}: {reprlib.repr(samples)} is not a list")
+        return json_text.series(samples, place), "s", ""
+    if result is None:
+        return None, "", "failed"
+    value = json_text.number(result, f"{place}, iteration 0")
+    if math.isnan(value):
+        return None, "", "skipped by its setup"
+    if repeats is not None:
+        return None, "", _NOT_KEPT
+    return np.array([value]), "byte" if name.rpartition(".")[2].startswith(MEMORY) else "", ""

@@ -1,0 +1,84 @@
+"""criterion.rs: `sample.json`, where sample i took `times[i]` nanoseconds for `iters[i]` executions.
+
+The file lies in `target/criterion/<group>/<function>/<value>/new/`: it does not name its benchmark, its folders do, and
+the last of them is the version: new, base, or the name given to `--save-baseline`. A file is written by one process: it
+is a run, and a sample is an iteration. The first releases wrote two lists, executions and times, in place of an object.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from labeler.formats import json_text
+from labeler.formats.units import scaled
+from labeler.model import Benchmark, Series
+
+SAMPLE, ROOT = "sample.json", "criterion"
+N_FOLDERS = 3  # group, function and value: what may name a benchmark where no folder is called `criterion`
+NANOSECOND = 1e-9
+_OLD = re.compile(r"(^|[/\\])(new|base)[/\\]sample\.json$", re.IGNORECASE)
+_ESTIMATES = re.compile(rb'\{\s*"(mean|median|median_abs_dev|slope|std_dev)"\s*:\s*\{')
+_OF_ESTIMATES = (b'"confidence_interval"', b'"point_estimate"', b'"standard_error"')
+
+
+def detect(name: str, content: bytes) -> bool:
+    """A JSON object with our keys, the two lists of old where they lie, or estimates, to refuse them in words."""
+    head = json_text.first_signs(content)
+    if head[:1] == b"[":
+        return _OLD.search(name) is not None and head[1:].lstrip()[:1] == b"["
+    is_sample = head[:1] == b"{" and b'"iters"' in content and b'"times"' in content
+    return is_sample or _is_estimates(content)
+
+
+def read(name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The one benchmark of the file; raises ValueError naming the iteration at fault."""
+    if _is_estimates(content):
+        raise ValueError("this has only averages; criterion keeps the measurements in sample.json in the same folder")
+    benchmark, version = _benchmark_and_version(name)
+    sample = json_text.parse(content)
+    if isinstance(sample, list) and len(sample) == 2:
+        sample = dict(zip(("iters", "times"), sample, strict=True))
+    yield Benchmark(
+        name=benchmark,
+        benchmark=benchmark,
+        application="",
+        runs=(_run(sample, f"benchmark {benchmark!r}, run 0"),),
+        conditions={"version": (version,)} if version else {},
+    )
+
+
+def _is_estimates(content: bytes) -> bool:
+    head = json_text.first_signs(content)
+    return _ESTIMATES.match(head) is not None and all(key in content for key in _OF_ESTIMATES)
+
+
+def _benchmark_and_version(name: str) -> tuple[str, str]:
+    """From the folders; a file that was renamed, or is named without a folder, is called as it is.
+
+    Examples
+    --------
+    >>> _benchmark_and_version("target/criterion/Fibonacci/Iterative/20/new/sample.json")
+    ('Fibonacci/Iterative/20', 'new')
+    >>> _benchmark_and_version("fib.json")
+    ('fib', '')
+    """
+    *folders, file = [part for part in re.split(r"[/\\]", name) if part not in ("", ".", "..")] or [name]
+    if file.lower() != SAMPLE or not folders:
+        return re.sub(r"\.json$", "", file, flags=re.IGNORECASE), ""
+    *told, version = folders
+    roots = [at for at, folder in enumerate(told[:-1]) if folder == ROOT]
+    told = told[roots[-1] + 1 :] if roots else told[-N_FOLDERS:]
+    return "/".join(told) or SAMPLE.removesuffix(".json"), version
+
+
+def _run(sample: Any, place: str) -> Series:
+    times, counts = (
+        json_text.series(json_text.member(sample, key, list, "the file"), f"{place}, {key!r}")
+        for key in ("times", "iters")
+    )
+    if len(times) != len(counts):
+        raise ValueError(f"{place}: {len(times)} times, but {len(counts)} counts of executions")
+    if not (counts > 0).all():
+        at = int((counts > 0).argmin())
+        raise ValueError(f"{place}, iteration {at}: {counts[at]} executions")
+    return scaled(scaled(times, NANOSECOND) / counts, 1.0)

@@ -1,0 +1,132 @@
+"""What `go test -bench` prints: lines `BenchmarkX-8  N  value unit [value unit]...` [1]_; most other lines are noise.
+
+A process prints `goos:`, `goarch:` and `pkg:` before its results, so that these behind results, as in the output of
+several processes in one file, begin another run. Each line of a benchmark in a run (`-count`) is an iteration, and
+every unit is a benchmark of its own. `pkg` scopes names, `Unit NAME better=higher` tells a direction. The last `-8` of
+a name is GOMAXPROCS to Go's own tools; it stays in the name.
+
+.. [1] https://go.dev/design/14313-benchmark-format
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from labeler.formats import json_text
+from labeler.formats.naming import measured
+from labeler.formats.units import SECONDS
+from labeler.model import Benchmark, Failure
+
+_NAMED = re.compile(r"(Benchmark(?![a-z])\S*)(?:\s+|$)", re.ASCII)
+_VALUES = re.compile(r"[1-9]\d*\s+[-+.\dIN]\S*\s+\S", re.ASCII)
+_RESULT = re.compile(
+    rb"^(\xef\xbb\xbf)?(goos: \S+\s+goarch: |Benchmark(?![a-z])\S*[ \t]+[1-9]\d*[ \t]+[-+.\dIN]\S*[ \t]+\S)",
+    re.MULTILINE,
+)
+_ALONE = re.compile(r"\s+[1-9]\d*(\s+[-+.\d]\S*\s+[^\s\d]\S*)+\s*", re.ASCII)  # values behind log lines
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_KEY = re.compile(r"(goos|goarch|pkg):\s*(.*)", re.ASCII)
+_UNIT = re.compile(r"Unit\s+(\S+)\s(?:.*\s)?better=(higher|lower)\b.*", re.ASCII)
+_FAIL = re.compile(r"--- FAIL: (Benchmark\S*)", re.ASCII)
+_TIME = re.compile(r"(?:.*-)?(ns|us|µs|ms|s|sec)(?:/op)?")
+_SECONDS = SECONDS | {"sec": 1.0}
+_PLAIN = ("ns/op", "sec/op")  # the units that need no mention in a name
+
+Key = tuple[str, str]  # package and name
+
+
+@dataclass
+class _Output:
+    """What the lines have told so far."""
+
+    package: str = ""
+    run: int = 0
+    has_results: bool = False  # of this run
+    interrupted: str = ""  # the name that log lines stand behind; its result comes on a line of its own
+    values: dict[Key, dict[str, dict[int, list[float]]]] = field(default_factory=dict)  # by unit, then by run
+    failures: dict[Key, list[Failure]] = field(default_factory=lambda: defaultdict(list))
+    better: dict[str, str] = field(default_factory=dict)
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """A text with a line of results, or with the lines in front of them."""
+    return json_text.first_signs(content)[:1] not in (b"{", b"[") and _RESULT.search(content) is not None
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The benchmarks of the output, one for every unit; raises ValueError naming the line at fault."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start}: not UTF-8 text") from None
+    output = _Output()
+    for number, line in enumerate(text.split("\n"), 1):
+        _take(output, line, number)
+    yield from measured(_benchmarks(output), advice="one has its time in two units")
+
+
+def _take(output: _Output, line: str, number: int) -> None:
+    """One line of the output."""
+    named, failed = _NAMED.match(line), _FAIL.search(line)
+    rest = line[named.end() :] if named else line
+    if failed:
+        output.values.setdefault((output.package, failed[1]), {})
+        output.failures[output.package, failed[1]].append(Failure({}, f"line {number}: --- FAIL"))
+        output.interrupted = ""
+    elif named and _VALUES.match(rest):
+        _take_result(output, named[1], rest.split()[1:], number)
+        output.interrupted = ""
+    elif output.interrupted and _ALONE.fullmatch(line):
+        _take_result(output, output.interrupted, line.split()[1:], number)
+        output.interrupted = ""
+    elif named:
+        output.interrupted = named[1]
+    elif key := _KEY.match(line):
+        output.run += output.has_results
+        output.has_results = False
+        output.package = key[2].strip() if key[1] == "pkg" else output.package
+    elif unit := _UNIT.match(line):
+        output.better[unit[1]] = unit[2]
+
+
+def _take_result(output: _Output, name: str, pairs: list[str], number: int) -> None:
+    if len(pairs) % 2:
+        raise ValueError(f"line {number}: {' '.join(pairs)!r} are not pairs of a value and its unit")
+    by_unit = output.values.setdefault((output.package, name), {})
+    units = pairs[1::2]
+    for value, unit in zip(pairs[::2], units, strict=True):
+        if not _NUMBER.fullmatch(value):
+            raise ValueError(f"line {number}: {value!r} {unit} is not a finite number")
+        if units.count(unit) > 1:
+            raise ValueError(f"line {number}: unit {unit!r} stands there twice")
+        by_unit.setdefault(unit, {}).setdefault(output.run, []).append(float(value))
+    output.has_results = True
+
+
+def _benchmarks(output: _Output) -> Iterator[Benchmark]:
+    for (package, name), by_unit in output.values.items():
+        for unit, by_run in by_unit.items() or {"": {}}.items():
+            time = _TIME.fullmatch(unit)
+            factor = _SECONDS[time[1]] if time else 1.0
+            rate = "higher" if unit.endswith(("/s", "/sec")) else "lower"
+            yield Benchmark(
+                name=(f"{package}." if package else "") + name + (f" [{unit}]" if unit and unit not in _PLAIN else ""),
+                benchmark=name,
+                application=package,
+                runs=tuple(np.array([value * factor for value in values]) for values in by_run.values()),
+                unit="s" if time else unit,
+                better=output.better.get(unit, rate),
+                parameters=_parameters(name),
+                failures=tuple(output.failures.get((package, name), ())),
+            )
+
+
+def _parameters(name: str) -> dict[str, str]:
+    """The parts `name=value` of a name, and GOMAXPROCS."""
+    match = re.fullmatch(r"(.*?)(?:-([1-9]\d*))?", name, re.ASCII)
+    operation, processors = match.groups() if match else (name, None)
+    told = dict(part.split("=", 1) for part in operation.split("/") if "=" in part)
+    return {**told, "GOMAXPROCS": processors} if processors else told

@@ -1,0 +1,120 @@
+"""Google Benchmark JSON: `benchmarks[]`, a row a repetition, with `real_time` in its own `time_unit`.
+
+A file is written by one process: it is a run, and a repetition, which is a mean over many executions, is an iteration.
+Rows of means, medians and deviations are left out; files older than version 1.5 tell them by their names only.
+"""
+
+import re
+import reprlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from labeler.formats import json_text
+from labeler.formats.naming import measured
+from labeler.formats.units import SECONDS
+from labeler.model import Benchmark, Failure
+
+_KEEPS = "--benchmark_report_aggregates_only=false --benchmark_out=FILE.json --benchmark_out_format=json"
+_CSV = b"name,iterations,real_time,cpu_time,time_unit,"
+_AGGREGATE = re.compile(r"(.+)_(mean|median|stddev|cv|BigO|RMS)")
+_NUMBER = re.compile(r"-?\d+")
+_FITTED = ("cpu_coefficient", "rms")  # what a row of a fitted complexity has in place of times
+Row = Mapping[str, Any]
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """A JSON object with our keys, or the tool's CSV, so that it can be refused in words."""
+    head = json_text.first_signs(content)
+    is_ours = head[:1] == b"{" and b'"benchmarks"' in content and b'"context"' in content
+    return head.startswith(_CSV) or (is_ours and any(key in content for key in (b'"num_cpus"', b'"real_time"')))
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The benchmarks of the file, one run each; raises ValueError naming benchmark and repetition at fault."""
+    if json_text.first_signs(content).startswith(_CSV):
+        raise ValueError(f"this is Google Benchmark's CSV; write JSON with {_KEEPS}")
+    entries = json_text.member(json_text.parse(content), "benchmarks", list, "the file")
+    named = [(json_text.member(entry, "name", str, f"row {index}"), entry) for index, entry in enumerate(entries)]
+    names = {name for name, _row in named}
+    rows: dict[str, list[Row]] = defaultdict(list)
+    for name, row in named:
+        if not _is_aggregate(name, row, names):
+            rows[json_text.member(row, "run_name", str, f"row {name!r}") if "run_name" in row else name].append(row)
+    if named and not rows:
+        raise ValueError(f"this has only averages; Google Benchmark keeps every repetition with {_KEEPS}")
+    yield from measured(_benchmark(name, repetitions) for name, repetitions in rows.items())
+
+
+def _is_aggregate(name: str, row: Row, names: set[str]) -> bool:
+    """By type; in older files a name that another name, or those of three aggregates, begin."""
+    if "run_type" in row:
+        return bool(row["run_type"] != "iteration")
+    match = _AGGREGATE.fullmatch(name)
+    if match is None:
+        return False
+    stem = match[1]
+    return stem in names or names >= {f"{stem}_{kind}" for kind in ("mean", "median", "stddev")} or _is_fitted(row)
+
+
+def _is_fitted(row: Row) -> bool:
+    return "real_time" not in row and any(key in row for key in _FITTED)
+
+
+def _benchmark(name: str, rows: Sequence[Row]) -> Benchmark:
+    values, failures = [], []
+    for at, row in _in_order(name, rows):
+        place = f"benchmark {name!r}, run 0, iteration {at}"
+        why = _why_not(row)
+        if why:
+            failures.append(Failure({}, f"repetition {at}: {why}"))
+            continue
+        if "real_time" not in row:
+            raise ValueError(f"{place}: 'real_time' is missing")
+        unit = row.get("time_unit", "ns")
+        if not isinstance(unit, str) or unit not in SECONDS:
+            raise ValueError(f"{place}: time unit {reprlib.repr(unit)} is not known")
+        values.append(json_text.number(row["real_time"], place) * SECONDS[unit])
+    return Benchmark(
+        name=name,
+        benchmark=name,
+        application="",
+        runs=(np.array(values, dtype=np.float64),) if values else (),
+        parameters=_parameters(name),
+        failures=tuple(failures),
+    )
+
+
+def _in_order(name: str, rows: Sequence[Row]) -> list[tuple[int, Row]]:
+    """The repetitions by their number; where there is none, as they stand there."""
+    numbered = [(row.get("repetition_index", at), row) for at, row in enumerate(rows)]
+    for at, _row in numbered:
+        if isinstance(at, bool) or not isinstance(at, int):
+            raise ValueError(f"benchmark {name!r}: 'repetition_index' is {reprlib.repr(at)}, not a whole number")  # noqa: TRY004
+    numbered.sort(key=lambda pair: pair[0])
+    for (before, _), (at, _row) in pairwise(numbered):
+        if before == at:
+            raise ValueError(f"benchmark {name!r}: repetition {at} stands there twice")
+    return numbered
+
+
+def _why_not(row: Row) -> str:
+    """In words, why a repetition gave no measurement; "" if it did."""
+    if row.get("error_occurred"):
+        return f"error {row.get('error_message', '')!r}"
+    if row.get("skipped"):
+        return f"skipped {row.get('skip_message', '')!r}"
+    return ""
+
+
+def _parameters(name: str) -> dict[str, str]:
+    """The arguments behind the first slash: those with a name, and plain numbers by their place."""
+    arguments = [part.partition(":") for part in name.split("/")[1:]]
+    return {
+        (key if colon else f"argument {at}"): value if colon else key
+        for at, (key, colon, value) in enumerate(arguments, 1)
+        if colon or _NUMBER.fullmatch(key)
+    }

@@ -1,0 +1,68 @@
+"""hyperfine, `--export-json`: `results[].times`, seconds, each of a process of its own: a run of one iteration.
+
+Processes that ended with another exit code than 0 (`--ignore-failure`) are failures, whatever time they took.
+"""
+
+import re
+import reprlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from labeler.formats import json_text
+from labeler.formats.naming import measured, with_parameters
+from labeler.model import Benchmark, Failure
+
+_JSON = re.compile(rb'\{\s*"results"\s*:\s*\[\s*(\{\s*"command"|\]\s*\})')
+_CSV = b"command,mean,stddev,median,user,system,min,max"
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """A JSON object that begins with results of commands, or what `--export-csv` writes."""
+    head = json_text.first_signs(content)
+    return head.startswith(_CSV) or _JSON.match(head) is not None
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The commands with their parameters; raises ValueError naming command and run at fault."""
+    if json_text.first_signs(content).startswith(_CSV):
+        raise ValueError("this has only averages; hyperfine keeps the time of every process with --export-json FILE")
+    entries = json_text.member(json_text.parse(content), "results", list, "the file")
+    benchmarks = (_benchmark(entry, f"result {index}") for index, entry in enumerate(entries))
+    yield from measured(benchmarks, advice="tell them apart with --command-name")
+
+
+def _benchmark(entry: Any, place: str) -> Benchmark:
+    command = json_text.member(entry, "command", str, place)
+    parameters = json_text.member(entry, "parameters", dict, place) if entry.get("parameters") is not None else {}
+    told = {str(key): str(value) for key, value in parameters.items()}
+    name = with_parameters(command, told)
+    place = f"benchmark {name!r}"
+    if "times" not in entry:
+        raise ValueError(f"{place} has only averages; hyperfine keeps every time with --export-json FILE")
+    told_times = json_text.member(entry, "times", list, place)
+    times = [json_text.number(time, f"{place}, run {run}") for run, time in enumerate(told_times)]
+    codes = json_text.member(entry, "exit_codes", list, place) if "exit_codes" in entry else [0] * len(times)
+    if len(codes) != len(times):
+        raise ValueError(f"{place}: {len(times)} times, but {len(codes)} exit codes")
+    reasons = [_why_not(code, f"{place}, run {run}") for run, code in enumerate(codes)]
+    good = [run for run, reason in enumerate(reasons) if not reason]
+    return Benchmark(
+        name=name,
+        benchmark=name,
+        application="",
+        runs=tuple(np.array([times[run]]) for run in good),
+        parameters=told,
+        conditions={"run": tuple(map(str, good))},
+        failures=tuple(Failure({"run": str(run)}, reason) for run, reason in enumerate(reasons) if reason),
+    )
+
+
+def _why_not(code: Any, place: str) -> str:
+    """In words, why a process does not count; "" if it does."""
+    if code is None:
+        return "ended by a signal"
+    if isinstance(code, bool) or not isinstance(code, int):
+        raise ValueError(f"{place}: exit code {reprlib.repr(code)} is not a whole number")  # noqa: TRY004
+    return f"exit code {code}" if code else ""

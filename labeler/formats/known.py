@@ -1,0 +1,111 @@
+"""The formats that are known, in the order in which they are tried; one module reads each."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from labeler.formats import (
+    abs_scores,
+    asv,
+    benchmarkdotnet,
+    criterion,
+    go_benchfmt,
+    google_benchmark,
+    hyperfine,
+    icpe,
+    jmh,
+    krun,
+    long_table,
+    ordersage,
+    pa,
+    pyperf,
+    pytest_benchmark,
+)
+from labeler.model import Benchmark
+
+RUN, STUDY = "run", "study"
+FILE_IS = (RUN, STUDY)
+VALUES_ARE = ("iterations", "runs")
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format.
+
+    Attributes
+    ----------
+    name, title : str
+    runs, iterations : str
+        What in the file a run is, and what an iteration.
+    detect : callable
+        (name of the file, content) -> whether it is this format; cheap, and never raises.
+    read : callable
+        (name of the file, content, columns) -> benchmarks; raises ValueError with place and reason. The name is the
+        whole one, without the ending of a compression.
+    file_is : str
+        "study": what one file says of a benchmark is all there is. "run": several files are several runs.
+    values_are : str
+        "runs" if each value was measured by a process of its own.
+    keep : str
+        How the tool is made to write every value into a file.
+    package : str
+        Who brings it, if it is not ours.
+    """
+
+    name: str
+    title: str
+    runs: str
+    iterations: str
+    detect: Callable[[str, bytes], bool]
+    read: Callable[[str, bytes, Mapping[str, str]], Iterator[Benchmark]]
+    file_is: str = STUDY
+    values_are: str = "iterations"
+    keep: str = ""
+    package: str = ""
+
+
+FORMATS: dict[str, Format] = {
+    known.name: known
+    for known in (
+        Format("criterion", "criterion.rs sample.json", "file", "sample", criterion.detect, criterion.read,
+               RUN, keep="always, in target/criterion/**/sample.json"),
+        Format("icpe", "ICPE '23 data challenge JSON", "list of numbers", "number", icpe.detect, icpe.read),
+        Format("jmh", "JMH JSON", "fork", "iteration", jmh.detect, jmh.read, keep="-rf json"),
+        Format("pyperf", "pyperf JSON", "worker process", "value", pyperf.detect, pyperf.read, keep="-o FILE.json"),
+        Format(
+            "pytest-benchmark", "pytest-benchmark JSON", "file", "round",
+            pytest_benchmark.detect, pytest_benchmark.read,
+            RUN, keep="--benchmark-json=FILE, or --benchmark-save-data beside --benchmark-autosave",
+        ),
+        Format(
+            "google-benchmark", "Google Benchmark JSON", "file", "repetition",
+            google_benchmark.detect, google_benchmark.read,
+            RUN, keep="--benchmark_repetitions=N --benchmark_report_aggregates_only=false --benchmark_out=FILE.json",
+        ),
+        Format(
+            "hyperfine", "hyperfine JSON", "timing, each a process", "its one time", hyperfine.detect, hyperfine.read,
+            values_are="runs", keep="--export-json FILE",
+        ),
+        Format("asv", "asv results JSON", "file: a commit in an environment", "sample", asv.detect, asv.read,
+               RUN, keep="--record-samples"),
+        Format(
+            "benchmarkdotnet", "BenchmarkDotNet full JSON report", "launch", "actual workload measurement",
+            benchmarkdotnet.detect, benchmarkdotnet.read, keep="--exporters fulljson",
+        ),
+        Format(
+            "parquet", "long Parquet table", "column run, with its conditions", "row, or column iteration",
+            long_table.is_parquet, long_table.read_parquet,
+        ),
+        Format("ordersage", "OrderSage CSV", "trial", "its one result", ordersage.detect, ordersage.read),
+        Format("krun", "krun CSV", "row: a process", "column 0, 1, 2, ...", krun.detect, krun.read),
+        Format("pa", "pa and bencher CSV", "fork of a trial on an instance", "iteration", pa.detect, pa.read),
+        Format("abs", "JavaABS or GoABS CSV", "run", "result", abs_scores.detect, abs_scores.read),
+        Format(
+            "go", "Go benchmark output (benchfmt)", "file, or process in it", "line of -count",
+            go_benchfmt.detect, go_benchfmt.read, RUN, keep="go test -bench=. -count=N > FILE.txt",
+        ),
+        Format(
+            "csv", "long CSV table", "column run, with its conditions", "row, or column iteration",
+            long_table.is_csv, long_table.read_csv,
+        ),
+    )
+}  # fmt: skip

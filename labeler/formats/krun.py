@@ -1,0 +1,87 @@
+"""The table of krun and of warmup_stats: a row a process execution, a column an in-process iteration, in seconds.
+
+`process_exec_num, bench_name, 0, 1, 2, ...`; what the first two are called varies. A row is a run. One that crashed has
+the word in place of its first time, and then often no further cell.
+"""
+
+import csv
+import io
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from labeler.formats.naming import measured
+from labeler.formats.text_table import header
+from labeler.model import Benchmark, Failure, Series
+
+CRASH = "crash"
+_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+N_NAMES = 2  # the columns in front of the first iteration
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """A header line that begins with a process and a benchmark and counts iterations from 0."""
+    start, line_end, _ = content[:65536].decode("utf-8-sig", "replace").partition("\n")
+    columns = header(start, ",")
+    return _is_header(columns if line_end else columns[:-1])  # the last one may be cut off
+
+
+def _is_header(columns: Sequence[str]) -> bool:
+    numbers = list(columns[N_NAMES:])
+    is_named = bool(numbers) and columns[0].casefold().startswith("process")
+    return is_named and numbers == [str(number) for number in range(len(numbers))]
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The benchmarks of the table; raises ValueError naming line and iteration at fault."""
+    records = _records(content)
+    line, columns = next(records, (1, []))
+    if not _is_header(columns):
+        raise ValueError(f"line {line}: not a header with process, benchmark and iterations counted from 0")
+    runs: dict[str, dict[str, Series | Failure]] = defaultdict(dict)
+    for line, cells in records:
+        process, name, *times = [*cells, ""] if len(cells) < N_NAMES else cells
+        if not process or not name:
+            raise ValueError(f"line {line}: the cell in column {1 if name else 2} is empty")
+        if process in runs[name]:
+            raise ValueError(f"line {line}: process {process!r} of benchmark {name!r} stands there twice")
+        if times[:1] == [CRASH] and not any(times[1:]):
+            runs[name][process] = Failure({"run": process}, f"line {line}: crash")
+        else:
+            runs[name][process] = _series(times, len(columns) - N_NAMES, f"line {line}")
+    yield from measured(_benchmark(name, by_process) for name, by_process in runs.items())
+
+
+def _benchmark(name: str, by_process: Mapping[str, Series | Failure]) -> Benchmark:
+    runs = {process: run for process, run in by_process.items() if not isinstance(run, Failure)}
+    return Benchmark(
+        name=name,
+        benchmark=name,
+        application="",
+        runs=tuple(runs.values()),
+        conditions={"run": tuple(runs)},
+        failures=tuple(run for run in by_process.values() if isinstance(run, Failure)),
+    )
+
+
+def _records(content: bytes) -> Iterator[tuple[int, list[str]]]:
+    """(line, cells) of the header and of every row; blank lines are no rows."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start}: not UTF-8 text") from None
+    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    for cells in reader:
+        if any(cells):
+            yield reader.line_num, [cell.strip(" \t") for cell in cells]
+
+
+def _series(times: Sequence[str], n_iterations: int, place: str) -> Series:
+    if len(times) != n_iterations:
+        raise ValueError(f"{place}: {len(times)} times, but the header has {n_iterations} iterations")
+    for at, time in enumerate(times):
+        if not _NUMBER.fullmatch(time):
+            raise ValueError(f"{place}, iteration {at}: {time!r} is not a finite number")
+    return np.array(times, dtype=np.float64)

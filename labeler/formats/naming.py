@@ -1,0 +1,46 @@
+"""Names that tell the benchmarks of a file apart, and which of them can be used."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from labeler.model import Benchmark
+
+
+def with_parameters(operation: str, parameters: Mapping[str, str]) -> str:
+    """The operation with its parameter values.
+
+    Examples
+    --------
+    >>> with_parameters("sort", {"n": "10", "order": "up"}), with_parameters("join", {})
+    ('sort#n=10&order=up', 'join')
+    """
+    return "#".join(filter(None, (operation, "&".join(f"{name}={value}" for name, value in parameters.items()))))
+
+
+def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[Benchmark]:
+    """The benchmarks that have a run; those without are left out.
+
+    Parameters
+    ----------
+    benchmarks : iterable of Benchmark
+        One without runs tells in its failures why.
+    advice : str
+        What to do about a name that stands there twice.
+
+    Raises
+    ------
+    ValueError
+        If a name stands there twice, or if no benchmark has a run.
+    """
+    names: set[str] = set()
+    first, n_measured = None, 0
+    for benchmark in benchmarks:
+        if benchmark.name in names:
+            raise ValueError(f"benchmark {benchmark.name!r} stands there twice{advice and '; '}{advice}")
+        names.add(benchmark.name)
+        if benchmark.runs:
+            n_measured += 1
+            yield benchmark
+        first = first or benchmark
+    if first and not n_measured:
+        reason = first.failures[0].reason if first.failures else "no measurements"
+        raise ValueError(f"no benchmark of the file has a measurement; {first.name!r}: {reason}")

@@ -1,0 +1,107 @@
+"""The table of pa and bencher, a row a value: `project;commit;benchmark;params;instance;trial;fork;iteration;mode;...`.
+
+A fork of a trial on an instance is a run. An iteration may have several rows, a histogram of its invocations where
+value_count says how often a value occurred; its measurement is their mean, as for JMH. The header line may be missing.
+"""
+
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from labeler.formats import json_text, long_table
+from labeler.formats.jmh import TIMES
+from labeler.formats.naming import with_parameters
+from labeler.formats.text_table import header, read_text_table
+from labeler.model import Benchmark, Series
+
+COLUMNS = (
+    "project", "commit", "benchmark", "params", "instance", "trial", "fork", "iteration", "mode", "unit",
+    "value_count", "value",
+)  # fmt: skip
+OURS = {"project": "application", "commit": "version", "instance": "context", "trial": "factor:trial", "fork": "run"}
+_HEADER = ";".join(COLUMNS).encode() + b"\n"
+_ROW = re.compile(
+    rb"[^;\n]*;[^;\n]*;[^;\n]+;[^;\n]*;[^;\n]*;\d+;\d+;\d+;[^;\n]*;[^;\n]*;\d+;[-+.\d][-+.,\deE]*\s*(\n|$)"
+)
+_RATE = re.compile(r"ops?/")
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """The header line, or a first row of twelve such cells."""
+    head = json_text.first_signs(content, 65536)
+    columns = header(head.decode("utf-8", "replace").split("\n", 1)[0], ";")
+    return {"value_count", "fork", "iteration"} <= set(columns) or _ROW.match(head) is not None
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The benchmarks of the table; raises ValueError naming the line at fault."""
+    n_added = int(_ROW.match(json_text.first_signs(content, 65536)) is not None)
+    if n_added:
+        content = _HEADER + content.removeprefix(json_text.BOM)
+    table = read_text_table(content, separators=(";",))
+    for column in COLUMNS:
+        if column not in table.frame:
+            raise ValueError(f"column {column!r} is missing; the table has {', '.join(table.frame.columns)}")
+    lines = [line - n_added for line in table.lines()]
+    frame = table.frame[list(COLUMNS)].apply(lambda cells: cells.str.strip(" \t"))
+    for line, operation in zip(lines, frame["benchmark"], strict=True):
+        if not operation:
+            raise ValueError(f"line {line}: the cell in column 'benchmark' is empty")
+    iterations = _iterations(frame, lines)
+    firsts = list(iterations.index)
+    told = {_name_of(row): row for row in iterations.to_dict("records")}
+    for benchmark in long_table.benchmarks(_renamed(iterations), lambda row: f"line {lines[firsts[row]]}", unit=""):
+        row = told[benchmark.name]
+        parameters = _parameters(str(row["params"]))
+        yield replace(benchmark, benchmark=with_parameters(str(row["benchmark"]), parameters), parameters=parameters)
+
+
+def _iterations(frame: pd.DataFrame, lines: Sequence[int]) -> pd.DataFrame:
+    """One row an iteration, the first of each, with the mean of its values, each as often as it was counted."""
+    values, counts = (_numbers(frame, column, lines) for column in ("value", "value_count"))
+    if not (counts > 0).all():
+        at = int((counts > 0).argmin())
+        raise ValueError(f"line {lines[at]}: {frame['value_count'][at]!r} in column 'value_count' is not above 0")
+    keys = frame.groupby(list(COLUMNS[:-2]), sort=False).ngroup()
+    with np.errstate(all="ignore"):  # what is not finite is refused with its line
+        shares = counts / pd.Series(counts).groupby(keys).transform("sum").to_numpy()
+        means = pd.Series(values * shares).groupby(keys, sort=False).sum()
+    return frame[~keys.duplicated()].assign(value=means.to_numpy())
+
+
+def _numbers(frame: pd.DataFrame, column: str, lines: Sequence[int]) -> Series:
+    numbers = pd.to_numeric(frame[column], errors="coerce").to_numpy(dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        at = int(np.isfinite(numbers).argmin())
+        raise ValueError(f"line {lines[at]}: {frame[column][at]!r} in column {column!r} is not a finite number")
+    return numbers
+
+
+def _renamed(iterations: pd.DataFrame) -> pd.DataFrame:
+    """The columns of a long table."""
+    table = iterations[["iteration", "value", *OURS]].rename(columns=OURS).reset_index(drop=True)
+    times = iterations["unit"].str.removesuffix("/op")
+    is_time = iterations["unit"].str.endswith("/op") & times.isin(TIMES)
+    with np.errstate(over="ignore"):  # what becomes infinite is refused with its line
+        table["value"] *= times.map(TIMES).where(is_time, 1.0).to_numpy()
+    table["unit"] = iterations["unit"].where(~is_time, "s").to_numpy()
+    is_rate = iterations["unit"].str.match(_RATE) | (iterations["mode"] == "thrpt")
+    table["better"] = np.where(is_rate, "higher", "lower")
+    table["benchmark"] = [_name_of(row) for row in iterations.to_dict("records")]
+    return table
+
+
+def _name_of(row: Mapping[Hashable, Any]) -> str:
+    """As JMH's own files are named: with parameters and mode."""
+    mode = f" [{row['mode']}]" if row["mode"] else ""
+    return with_parameters(str(row["benchmark"]), _parameters(str(row["params"]))) + mode
+
+
+def _parameters(text: str) -> dict[str, str]:
+    """`n=10,order=up`; a value may hold commas."""
+    pairs = re.split(r",(?=[^,=]+=)", text)
+    return dict(pair.split("=", 1) for pair in pairs if "=" in pair)

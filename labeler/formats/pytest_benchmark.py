@@ -1,0 +1,44 @@
+"""pytest-benchmark JSON: `benchmarks[].stats.data`, the seconds of every round, each divided by its iterations already.
+
+A file is written by one process: it is a run, and a round is an iteration.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from labeler.formats import json_text
+from labeler.formats.naming import measured
+from labeler.model import Benchmark, Failure
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """A JSON object with our keys."""
+    keys = (b'"benchmarks"', b'"machine_info"', b'"commit_info"')
+    return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The benchmarks of the file, one run each; raises ValueError naming benchmark and iteration at fault."""
+    entries = json_text.member(json_text.parse(content), "benchmarks", list, "the file")
+    yield from measured(_benchmark(entry, f"benchmark {index}") for index, entry in enumerate(entries))
+
+
+def _benchmark(entry: Any, place: str) -> Benchmark:
+    name = json_text.member(entry, "fullname", str, place)
+    place = f"benchmark {name!r}"
+    parameters = json_text.member(entry, "params", dict, place) if entry.get("params") is not None else {}
+    stats = json_text.member(entry, "stats", dict, place)
+    if "data" not in stats:
+        raise ValueError(
+            f"{place} has only statistics; pytest-benchmark keeps the measurements with --benchmark-save-data beside "
+            "--benchmark-autosave or --benchmark-save=NAME, or with --benchmark-json=FILE"
+        )
+    data = json_text.member(stats, "data", list, place)
+    return Benchmark(
+        name=name,
+        benchmark=name,
+        application="",
+        runs=(json_text.series(data, f"{place}, run 0"),) if data else (),
+        parameters={str(key): str(value) for key, value in parameters.items()},
+        failures=() if data else (Failure({}, "'data' is empty"),),
+    )

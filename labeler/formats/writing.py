@@ -1,0 +1,115 @@
+"""Benchmarks -> files that others read: one long table, CSV or Parquet, or JSON of the ICPE '23 data challenge.
+
+`long_table` and `icpe` read them again as the same measurements. A table has every column of `WRITTEN` and one for each
+further condition, whatever its benchmarks know, so that all tables fit together.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from typing import IO
+
+import numpy as np
+import orjson
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from labeler.formats.long_table import CONDITIONS, FACTOR, WRITTEN
+from labeler.formats.shape import RUN, labels
+from labeler.formats.tables import inert
+from labeler.model import Benchmark
+
+NUMBERS = {"iteration": pa.int64(), "value": pa.float64()}
+MAX_STEM_BYTES = 200
+
+
+def columns(factors: Iterable[str]) -> list[str]:
+    """The columns of a table whose benchmarks know these conditions besides run and `CONDITIONS`."""
+    return [*WRITTEN, *(FACTOR + name for name in factors)]
+
+
+def factors_of(benchmark: Benchmark) -> list[str]:
+    """The conditions that become a column `factor:NAME`."""
+    return [name for name in benchmark.conditions if name not in (RUN, *CONDITIONS)]
+
+
+def schema(names: Sequence[str]) -> pa.Schema:
+    """Of a table: numbers, and texts as dictionaries."""
+    text = pa.dictionary(pa.int32(), pa.string())
+    return pa.schema([(name, NUMBERS.get(name, text)) for name in names])
+
+
+def csv_writer(file: IO[bytes], names: Sequence[str]) -> csv.CSVWriter:
+    """A writer to which `rows` are given; every text is quoted. It must be closed."""
+    return csv.CSVWriter(file, schema(names))
+
+
+def parquet_writer(file: IO[bytes], names: Sequence[str]) -> parquet.ParquetWriter:
+    """A writer to which `rows` are given, which become a row group. It must be closed."""
+    return parquet.ParquetWriter(file, schema(names), compression="zstd")
+
+
+def rows(benchmark: Benchmark, names: Sequence[str], *, is_csv: bool = False) -> pa.Table:
+    """A row a measurement, in order of runs and iterations; "" where nothing is known.
+
+    In CSV, a text that a spreadsheet would run as a formula is made inert (see `tables`).
+    """
+    lengths = [len(run) for run in benchmark.runs]
+    run = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    numbers = {"iteration": np.concatenate([np.arange(n) for n in lengths]), "value": np.concatenate(benchmark.runs)}
+    arrays = [
+        pa.array(numbers[name]) if name in numbers else _dictionary(_texts(benchmark, name), run, is_csv=is_csv)
+        for name in names
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema(names))
+
+
+def _texts(benchmark: Benchmark, column: str) -> Sequence[str]:
+    """What a column says of each run."""
+    if column == RUN:
+        return labels(benchmark)
+    one = {"benchmark": benchmark.name, "application": benchmark.application, "unit": benchmark.unit,
+           "better": benchmark.better}.get(column, "")  # fmt: skip
+    return benchmark.conditions.get(column.removeprefix(FACTOR)) or (one,) * len(benchmark.runs)
+
+
+def _dictionary(texts: Sequence[str], run: "np.typing.NDArray[np.int32]", *, is_csv: bool) -> pa.DictionaryArray:
+    levels = {level: code for code, level in enumerate(dict.fromkeys(texts))}
+    codes = np.array([levels[text] for text in texts], dtype=np.int32)
+    written = [inert(level) if is_csv else level for level in levels]
+    return pa.DictionaryArray.from_arrays(pa.array(codes[run]), pa.array(written, pa.string()))
+
+
+def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
+    """The name of the file and its content: a list of runs, each a list of seconds.
+
+    The name is `org__project#method#k=v.json` where it can be. A name that is no file name, or a long one, is changed
+    and gets the beginning of its hash, so that no two are the same.
+
+    Raises
+    ------
+    ValueError
+        If the measurements are no seconds of which fewer are better: the format has no place for another unit.
+    """
+    if benchmark.unit != "s" or benchmark.better != "lower":
+        raise ValueError(
+            f"its unit is {benchmark.unit or 'not known'}, {benchmark.better} is better: this format has only seconds, "
+            "of which fewer are better; write parquet or csv"
+        )
+    prefix = benchmark.application.replace("/", "__", 1) + "#" if benchmark.application else ""
+    name = benchmark.name if benchmark.name.startswith(prefix) else prefix + benchmark.name
+    return f"{file_stem(name)}.json", orjson.dumps([run.tolist() for run in benchmark.runs])
+
+
+def file_stem(name: str) -> str:
+    r"""A name as that of a file on any system: no folder, nothing hidden, no sign that has a meaning, not too long.
+
+    Examples
+    --------
+    >>> file_stem("org__app#sort#n=1&m=2"), file_stem("../../etc/x"), file_stem("a/b")
+    ('org__app#sort#n=1&m=2', '_.._etc_x-56da1a2e', 'a_b-c14cddc0')
+    """
+    printable = "".join(letter if letter.isprintable() else "_" for letter in name)
+    stem = re.sub(r'[<>:"/\\|?*]', "_", printable).strip(". ")
+    stem = stem.encode()[:MAX_STEM_BYTES].decode(errors="ignore")
+    return stem if stem == name else f"{stem or 'unnamed'}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

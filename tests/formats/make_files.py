@@ -1,0 +1,251 @@
+"""Make the result files that the tests of the readers read, into tests/labeler/formats/files.
+
+    python tests/formats/make_files.py [TOOL...]
+
+Tools of PyPI come into a throw-away environment, those of Debian are installed (as root) where they are missing. The
+names of machine and folder are taken out. criterion.rs and BenchmarkDotNet come from other registries, and krun and pa
+are no longer kept up: files of these four have the layout that their documentation or source gives, and made-up times.
+Measured times differ from one making to the next; what the tests check does not.
+"""
+
+import json
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+FILES = HERE.parent / "labeler" / "formats" / "files"
+PROGRAMS = HERE / "programs"
+
+
+def main(wanted):
+    for tool in wanted or TOOLS:
+        with tempfile.TemporaryDirectory() as folder:
+            TOOLS[tool](Path(folder))
+        print(tool, "done")
+
+
+def run(*command, cwd, check=True, **more):
+    return subprocess.run(
+        list(map(str, command)), cwd=cwd, check=check, stdout=subprocess.PIPE, text=True, **more
+    ).stdout
+
+
+def debian(*packages):
+    run("apt-get", "install", "-y", "-qq", *packages, cwd="/")
+
+
+def python(folder, *packages):
+    """The programs of an environment with these packages."""
+    run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
+    run(folder / "venv/bin/pip", "install", "-q", *packages, cwd=folder)
+    return folder / "venv/bin"
+
+
+def keep(name, text, folder):
+    """Write a file without the names of this machine and of the folder."""
+    for said, instead in (
+        (str(folder), "/work"),
+        (str(folder).replace("/", "_"), "_work"),
+        (socket.gethostname(), "host"),
+    ):
+        if len(said) > 3:
+            text = text.replace(said, instead)
+    (FILES / name).parent.mkdir(parents=True, exist_ok=True)
+    (FILES / name).write_text(text, newline="")
+
+
+def pyperf(folder):
+    programs = python(folder, "pyperf")
+    measure = (programs / "python", "-m", "pyperf", "timeit", "--min-time", 0.002, "-w", 1)
+    three = ("-p", 3, "-n", 4, "-s", "s = list(range(200))[::-1]; t = ['ab'] * 100")
+    run(*measure, "-p", 2, "-n", 3, "sorted([3, 1, 2])", "-o", "timeit.json", cwd=folder)
+    for file, options in (("two.json", ()), ("memory.json", ("--track-memory",))):
+        for name, statement in (("sort", "sorted(s)"), ("join", "''.join(t)")):
+            run(*measure, *three, *options, "--name", name, statement, "--append", file, cwd=folder)
+    for name in ("two", "memory", "timeit"):
+        document = json.loads((folder / f"{name}.json").read_text())
+        document["metadata"] |= {"hostname": "host", "platform": "Linux", "python_config_args": ""}
+        keep(f"pyperf-{name}.json", json.dumps(document, separators=(",", ":")), folder)
+
+
+def pytest_benchmark(folder):
+    programs = python(folder, "pytest-benchmark")
+    shutil.copy(PROGRAMS / "pytest_sorting.py", folder / "test_sorting.py")
+    options = ("-q", "-p", "no:cacheprovider", "--benchmark-storage=saved", "--benchmark-autosave")
+    run(programs / "pytest", *options, "--benchmark-json=all.json", cwd=folder, check=False)
+    (saved,) = folder.glob("saved/*/*.json")
+    for name, path in (("pytest-benchmark", folder / "all.json"), ("pytest-benchmark-autosaved", saved)):
+        document = json.loads(path.read_text())
+        document["machine_info"] |= {"node": "host", "release": "", "cpu": {}}
+        keep(f"{name}.json", json.dumps(document, indent=4), folder)
+
+
+def google_benchmark(folder):
+    if not shutil.which("g++") or not Path("/usr/include/benchmark/benchmark.h").exists():
+        debian("g++", "libbenchmark-dev")
+    run("g++", "-O1", PROGRAMS / "sorting.cc", "-o", "sorting", "-lbenchmark", "-lpthread", cwd=folder)
+    short = ("./sorting", "--benchmark_min_time=0.005")
+    run(*short, "--benchmark_out=all.json", cwd=folder, stderr=subprocess.DEVNULL)
+    aggregates = ("--benchmark_filter=Copy|Sort", "--benchmark_report_aggregates_only=true")
+    run(*short, *aggregates, "--benchmark_out=aggregates.json", cwd=folder, stderr=subprocess.DEVNULL)
+    csv = run(*short, "--benchmark_filter=Copy", "--benchmark_format=csv", cwd=folder, stderr=subprocess.DEVNULL)
+    keep("google-benchmark.csv", csv, folder)
+    for name, file in (("google-benchmark", "all"), ("google-benchmark-aggregates", "aggregates")):
+        document = json.loads((folder / f"{file}.json").read_text())
+        document["context"] |= {"host_name": "host", "caches": []}
+        keep(f"{name}.json", json.dumps(document, indent=2), folder)
+
+
+def go_benchfmt(folder):
+    if not shutil.which("go"):
+        debian("golang-go")
+    shutil.copytree(PROGRAMS / "go", folder, dirs_exist_ok=True)
+    quick = ("go", "test", "-benchtime", "20x", "-bench")
+    two = {"env": os.environ | {"GOMAXPROCS": "2"}}
+    keep("go.txt", run(*quick, ".", "-count", 3, "./...", cwd=folder, check=False, **two), folder)
+    inner = (*quick, "Sort", "-cpu", "1,2", "-count", 2, "./inner")
+    keep("go-two-processes.txt", "".join(run(*inner, cwd=folder, **two) for _ in range(2)), folder)
+
+
+def hyperfine(folder):
+    if not shutil.which("hyperfine"):
+        debian("hyperfine")
+    command = ("hyperfine", "-N", "-i", "-r", 4, "-P", "n", 1, 2, "expr {n} % 2", "-n", "odd or even")
+    run(*command, "--export-json", "odd.json", "--export-csv", "odd.csv", cwd=folder, stderr=subprocess.DEVNULL)
+    some = "test -e half && rm half && exit 3; touch half"
+    run("hyperfine", "-i", "-r", 6, some, "--export-json", "some.json", cwd=folder, stderr=subprocess.DEVNULL)
+    keep("hyperfine-parameters.json", (folder / "odd.json").read_text(), folder)
+    keep("hyperfine.csv", (folder / "odd.csv").read_text(), folder)
+    keep("hyperfine.json", (folder / "some.json").read_text(), folder)
+
+
+def asv(folder):
+    programs = python(folder, "asv")
+    conf = {"version": 1, "project": "sorting", "project_url": "", "repo": ".", "branches": ["HEAD"],
+            "environment_type": "existing", "benchmark_dir": "benchmarks", "results_dir": "results"}  # fmt: skip
+    (folder / "asv.conf.json").write_text(json.dumps(conf))
+    (folder / "benchmarks").mkdir()
+    (folder / "benchmarks/__init__.py").write_text("")
+    shutil.copy(PROGRAMS / "asv_sorting.py", folder / "benchmarks/sorting.py")
+    run("git", "init", "-q", ".", cwd=folder)
+    run(programs / "asv", "machine", "--yes", "--machine", "host", cwd=folder)
+    for name, options in (("first", ["--record-samples"]), ("second", ["--record-samples"]), ("medians", [])):
+        commit = commit_of(folder, name)
+        chosen = ("--machine", "host", "--python=same", "--set-commit-hash", commit)
+        run(programs / "asv", "run", *chosen, *options, cwd=folder, check=False, stderr=subprocess.DEVNULL)
+        (path,) = folder.glob(f"results/host/{commit[:8]}-*.json")
+        keep(f"asv-{name}.json", path.read_text(), folder)
+
+
+def commit_of(folder, name):
+    """The hash of a new commit, the same in every making."""
+    told = {"NAME": "a", "EMAIL": "a@example.org", "DATE": "2024-01-01T00:00:00Z"}
+    always = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in told.items()}
+    run("git", "commit", "-q", "--allow-empty", "-m", name, cwd=folder, env=os.environ | always)
+    return run("git", "rev-parse", "HEAD", cwd=folder).strip()
+
+
+def criterion(folder):
+    rng = random.Random(1)
+    for function in ("Iterative", "Recursive with cache"):
+        for version in ("base", "new"):
+            iters = [float(1000 * at) for at in range(1, 11)]
+            times = [round(count * rng.uniform(20, 22)) * 1.0 for count in iters]
+            place = f"criterion/Fibonacci numbers/{function}/20"
+            told = {"group_id": "Fibonacci numbers", "function_id": function, "value_str": "20", "throughput": None,
+                    "full_id": f"Fibonacci numbers/{function}/20", "directory_name": place.partition("/")[2],
+                    "title": f"Fibonacci numbers/{function}/20"}  # fmt: skip
+            interval = {"confidence_level": 0.95, "lower_bound": 20.5, "upper_bound": 21.5}
+            estimate = {"confidence_interval": interval, "point_estimate": 21.0, "standard_error": 0.2}
+            names = ("mean", "median", "median_abs_dev", "slope", "std_dev")
+            for name, value in (
+                ("sample", {"sampling_mode": "Linear", "iters": iters, "times": times}),
+                ("benchmark", told),
+                ("estimates", dict.fromkeys(names, estimate)),
+                ("tukey", [18.5, 19.5, 22.5, 23.5]),
+            ):
+                keep(f"{place}/{version}/{name}.json", json.dumps(value, separators=(",", ":")), folder)
+
+
+def benchmarkdotnet(folder):
+    rng = random.Random(2)
+    entries = []
+    for method, parameters in (("Sort", "N=10"), ("Sort", "N=100"), ("Join", "Text=a b")):
+        argument = parameters.replace("=", ": ")
+        entries.append({
+            "DisplayInfo": f"Sorting.{method}: Job-QKXMVD(LaunchCount=2) [{parameters}]", "Namespace": "Example",
+            "Type": "Sorting", "Method": method, "MethodTitle": method, "Parameters": parameters,
+            "FullName": f"Example.Sorting.{method}({argument})", "HardwareIntrinsics": "AVX2",
+            "Statistics": {"OriginalValues": [52.5, 52.75], "N": 2, "Min": 52.5, "Mean": 52.625, "Max": 52.75},
+            "Memory": {"Gen0Collections": 0, "TotalOperations": 8192, "BytesAllocatedPerOperation": 24},
+            "Measurements": measurements(rng), "Metrics": [],
+        })  # fmt: skip
+    entries.append(entries[0] | {"Method": "Fails", "FullName": "Example.Sorting.Fails", "Parameters": "",
+                                 "Statistics": None, "Measurements": []})  # fmt: skip
+    host = {"BenchmarkDotNetCaption": "BenchmarkDotNet", "BenchmarkDotNetVersion": "0.13.12", "OsVersion": "Debian",
+            "ProcessorName": "CPU", "RuntimeVersion": ".NET 8.0.1", "Architecture": "X64"}  # fmt: skip
+    report = {"Title": "Example.Sorting-20240101-000000", "HostEnvironmentInfo": host, "Benchmarks": entries}
+    keep("Example.Sorting-report-full.json", "\ufeff" + json.dumps(report, indent=3), folder)
+    report["Benchmarks"] = [{key: value for key, value in one.items() if key != "Measurements"} for one in entries]
+    keep("Example.Sorting-report-brief.json", json.dumps(report), folder)
+
+
+def measurements(rng):
+    """Two launches with their stages; what follows from an outlier is left out of the results."""
+    stages = [
+        ("Overhead", "Jitting", 1), ("Workload", "Jitting", 1), ("Workload", "Pilot", 2), ("Overhead", "Warmup", 1),
+        ("Overhead", "Actual", 2), ("Workload", "Warmup", 1), ("Workload", "Actual", 5), ("Workload", "Result", 4),
+    ]  # fmt: skip
+    return [
+        {"IterationMode": mode, "IterationStage": stage, "LaunchIndex": launch, "IterationIndex": at,
+         "Operations": 4096, "Nanoseconds": 0 if stage == "Result" and at == 1 else round(rng.uniform(2e5, 2.2e5), 1)}
+        for launch in (1, 2) for mode, stage, n in stages for at in range(1, n + 1)
+    ]  # fmt: skip
+
+
+def krun(folder):
+    rng = random.Random(3)
+    rows = [["process_exec_num", "bench_name", *range(6)]]
+    for bench in ("spectral norm", "nbody:PyPy:default-python"):
+        rows += [[process, bench, *(round(rng.uniform(0.2, 0.4), 6) for _ in range(6))] for process in range(3)]
+    rows[3] = [2, "spectral norm", "crash"]
+    keep("krun.csv", "".join(", ".join(map(str, row)) + "\n" for row in rows), folder)
+
+
+def pa(folder):
+    rng = random.Random(4)
+    header = "project;commit;benchmark;params;instance;trial;fork;iteration;mode;unit;value_count;value"
+    lines = []
+    for fork in (1, 2):
+        for iteration in (1, 2, 3):
+            place = f"host;1;{fork};{iteration}"
+            sort = f"sorting;1.0.0;org.Sort.sort;n=10,order=up;{place};sample;ns/op"
+            lines += [f"{sort};{count};{rng.uniform(200, 220):e}" for count in (4, 10, 1)]
+            lines.append(f"sorting;1.0.0;org.Sort.join;;{place};thrpt;ops/s;1;{rng.uniform(2e7, 3e7):e}")
+    keep("pa.csv", "\n".join([header, *sorted(lines)]) + "\n", folder)
+
+
+TOOLS = {
+    one.__name__: one
+    for one in (
+        pyperf,
+        pytest_benchmark,
+        google_benchmark,
+        go_benchfmt,
+        hyperfine,
+        asv,
+        criterion,
+        benchmarkdotnet,
+        krun,
+        pa,
+    )
+}
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,136 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from labeler.formats import benchmarkdotnet
+from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
+
+FILES = Path(__file__).parent / "files"  # to the layout of BenchmarkDotNet 0.13
+
+
+def measurement(launch=1, iteration=1, nanoseconds=500.0, operations=100, mode="Workload", stage="Actual", **more):
+    return {"IterationMode": mode, "IterationStage": stage, "LaunchIndex": launch, "IterationIndex": iteration,
+            "Operations": operations, "Nanoseconds": nanoseconds} | more  # fmt: skip
+
+
+def entry(*measurements, name="N.T.M", **more):
+    told = {"DisplayInfo": "T.M: DefaultJob", "FullName": name, "Parameters": "", "Statistics": {"Mean": 1},
+            "Measurements": measurements or [measurement()]} | more  # fmt: skip
+    return {key: value for key, value in told.items() if value is not ...}
+
+
+def written(*entries):
+    return json.dumps({"Title": "T", "HostEnvironmentInfo": {}, "Benchmarks": entries}).encode()
+
+
+def read(*entries):
+    return read_with(benchmarkdotnet, "a.json", written(*entries))
+
+
+def refused(*entries):
+    return refusal(benchmarkdotnet, "a.json", written(*entries))
+
+
+def values(benchmark):
+    return [run.tolist() for run in benchmark.runs]
+
+
+def test_actual_measurements_of_the_workload_are_read_launch_by_launch():
+    content = (FILES / "Example.Sorting-report-full.json").read_bytes()
+    assert content.startswith(b"\xef\xbb\xbf")
+    benchmarks = read_with(benchmarkdotnet, "Example.Sorting-report-full.json", content)
+    there = {
+        one["FullName"]: [
+            [m["Nanoseconds"] / m["Operations"] / 1e9 for m in one["Measurements"]
+             if (m["IterationMode"], m["IterationStage"], m["LaunchIndex"]) == ("Workload", "Actual", launch)]
+            for launch in (1, 2)
+        ]
+        for one in json.loads(content.decode("utf-8-sig"))["Benchmarks"]
+        if one["Measurements"]
+    }  # fmt: skip
+    assert [one.name for one in benchmarks] == list(there)
+    for one in benchmarks:
+        assert [len(run) for run in one.runs] == [5, 5]
+        assert [value for run in values(one) for value in run] == pytest.approx(
+            [*there[one.name][0], *there[one.name][1]]
+        )
+        assert (one.unit, one.better, one.application, one.conditions) == ("s", "lower", "", {})
+    assert [one.parameters for one in benchmarks] == [{"N": "10"}, {"N": "100"}, {"Text": "a b"}]
+
+
+def test_a_report_without_measurements_is_refused_with_the_exporter_that_keeps_them():
+    content = (FILES / "Example.Sorting-report-brief.json").read_bytes()
+    assert refusal(benchmarkdotnet, "a.json", content) == (
+        "this has only averages; BenchmarkDotNet keeps the measurements with --exporters fulljson or "
+        "[JsonExporterAttribute.Full]"
+    )
+
+
+def test_results_overheads_and_warmups_are_no_iterations():
+    others = [measurement(stage=stage, nanoseconds=0) for stage in ("Jitting", "Pilot", "Warmup", "Result", "Unknown")]
+    (one,) = read(entry(measurement(), *others, measurement(mode="Overhead")))
+    assert values(one) == [[500 * 1e-9 / 100]]
+
+
+def test_the_stages_of_old_releases_have_other_names():
+    old = [measurement(mode=mode, stage=None) for mode in ("MainWarmup", "MainTarget", "IdleTarget", "Result")]
+    (one,) = read(entry(*old))
+    assert values(one) == [[500 * 1e-9 / 100]]
+
+
+def test_runs_and_iterations_come_by_their_numbers():
+    places = [(2, 2), (1, 10), (10, 1), (1, 9), (2, 1)]
+    (one,) = read(entry(*(measurement(launch, at, launch * 100 + at, 1) for launch, at in places)))
+    assert [[round(value * 1e9) for value in run] for run in values(one)] == [[109, 110], [201, 202], [1001]]
+
+
+def test_jobs_that_measured_one_benchmark_are_told_apart():
+    jobs = ("Job-A(Runtime=.NET 6.0)", "Job-B(Runtime=.NET 8.0)")
+    a, b, c = read(*(entry(DisplayInfo=f"T.M: {job} [N=1]", Parameters="N=1") for job in jobs), entry(name="N.T.L"))
+    assert [a.name, b.name, c.name] == [f"N.T.M [{jobs[0]}]", f"N.T.M [{jobs[1]}]", "N.T.L"]
+    assert (a.benchmark, a.parameters, c.parameters) == ("N.T.M", {"N": "1", "job": jobs[0]}, {})
+    assert [one.parameters["job"] for one in read(*(entry(DisplayInfo=f"T.M: {job}") for job in jobs))] == list(jobs)
+    assert refused(entry(), entry()) == "benchmark 'N.T.M [DefaultJob]' stands there twice"
+    assert refused(entry(DisplayInfo=3), entry(DisplayInfo=3)) == "benchmark 'N.T.M' stands there twice"
+
+
+def test_a_benchmark_without_measurements_is_left_out():
+    failed = entry(name="a", Measurements=[], Statistics=None)
+    assert [one.name for one in read(failed, entry(name="b"), entry(name="c", Measurements=None))] == ["b"]
+    assert refused(failed) == "no benchmark of the file has a measurement; 'a': no measurement of its workload"
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (entry(measurement(nanoseconds="x")),
+         "benchmark 'N.T.M', launch 1, iteration 1, 'Nanoseconds': 'x' is not a number"),
+        (entry(measurement(operations=None)),
+         "benchmark 'N.T.M', launch 1, iteration 1, 'Operations': None is not a number"),
+        (entry(measurement(operations=0)), "benchmark 'N.T.M', launch 1, iteration 1: 0 operations"),
+        (entry(measurement(), measurement()), "benchmark 'N.T.M', launch 1, iteration 1 stands there twice"),
+        (entry(measurement(launch="1")), "benchmark 'N.T.M', measurement 0: 'LaunchIndex' is '1', not a whole number"),
+        (entry(measurement(iteration=True)),
+         "benchmark 'N.T.M', measurement 0: 'IterationIndex' is True, not a whole number"),
+        (entry(measurement(mode=3)), "benchmark 'N.T.M', measurement 0: 'IterationMode' is 3, not a text"),
+        (entry(5), "benchmark 'N.T.M', measurement 0: 5 is not an object"),
+        (entry(Measurements={}), "benchmark 'N.T.M': 'Measurements' is {}, not a list"),
+        (entry(measurement(nanoseconds=float("nan"))),
+         "benchmark 'N.T.M', run 0, iteration 0: nan is not a finite measurement"),
+        (entry(name=3), "benchmark 0: 'FullName' is 3, not a text"),
+        (5, "benchmark 0: 5 is not an object"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_refused_with_place_and_value(bad, message):
+    assert refused(bad) == message
+
+
+def test_a_report_without_benchmarks_is_refused():
+    assert refused() == "holds no benchmarks"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_is_kept_as_it_is(name):
+    (one,) = read(entry(name=name, Parameters=f"text={name.replace('&', '')}"))
+    assert (one.name, one.parameters) == (name, {"text": name.replace("&", "")})

@@ -1,0 +1,107 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from labeler.formats import criterion
+from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
+
+FILES = Path(__file__).parent / "files"  # to the layout of criterion.rs 0.5
+NAME = "target/criterion/fib/20/new/sample.json"
+
+
+def written(times=(10.0, 40.0), iters=(1.0, 2.0), **more):
+    told = {"sampling_mode": "Linear", "iters": iters, "times": times} | more
+    return json.dumps({key: value for key, value in told.items() if value is not None}).encode()
+
+
+def read(name=NAME, content=None):
+    (one,) = read_with(criterion, name, content or written())
+    return one
+
+
+@pytest.mark.parametrize("version", ["new", "base"])
+@pytest.mark.parametrize("function", ["Iterative", "Recursive with cache"])
+@pytest.mark.parametrize("place", ["", "target/", "/home/x/target/"])
+def test_each_sample_is_an_iteration_and_each_file_a_run_of_a_version(version, function, place):
+    file = f"criterion/Fibonacci numbers/{function}/20/{version}/sample.json"
+    content = (FILES / file).read_bytes()
+    there = json.loads(content)
+    one = read(place + file, content)
+    full_id = json.loads((FILES / file).with_name("benchmark.json").read_text())["full_id"]
+    assert one.name == one.benchmark == full_id == f"Fibonacci numbers/{function}/20"
+    assert (one.unit, one.better, one.application, one.conditions) == ("s", "lower", "", {"version": (version,)})
+    (run,) = one.runs
+    assert run.tolist() == pytest.approx([t / n / 1e9 for t, n in zip(there["times"], there["iters"], strict=True)])
+    assert len(run) == 10
+
+
+def test_times_are_divided_by_unequal_counts_of_executions():
+    assert read().runs[0].tolist() == pytest.approx([10e-9, 20e-9])
+
+
+@pytest.mark.parametrize(
+    ("name", "benchmark", "version"),
+    [
+        ("fib.json", "fib", ""),
+        ("sample.json", "sample", ""),
+        ("new/sample.json", "sample", "new"),
+        ("fib/new/sample.json", "fib", "new"),
+        ("a/fib/main/sample.json", "a/fib", "main"),
+        ("x/y/a/b/c/new/sample.json", "a/b/c", "new"),
+        ("../criterion/a b/new/sample.json", "a b", "new"),
+        ("criterion/criterion/new/sample.json", "criterion", "new"),
+        (r"C:\work\target\criterion\fib\20\base\sample.json", "fib/20", "base"),
+        ("/criterion/a/b/renamed.json", "renamed", ""),
+    ],
+)
+def test_the_folders_tell_benchmark_and_version(name, benchmark, version):
+    one = read(name)
+    assert (one.name, one.conditions) == (benchmark, {"version": (version,)} if version else {})
+
+
+@pytest.mark.parametrize("name", ["a/new/sample.json", "a/base/sample.json", r"a\new\sample.json"])
+def test_the_two_lists_of_the_first_releases_are_read_where_they_lie(name):
+    content = b"[[1.0,2.0],[10.0,40.0]]"
+    assert criterion.detect(name, content)
+    assert read(name, content).runs[0].tolist() == pytest.approx([10e-9, 20e-9])
+
+
+@pytest.mark.parametrize("name", ["sample.json", "a/sample.json", "new/org__a#b#.json"])
+def test_two_lists_elsewhere_are_not_its_own(name):
+    assert not criterion.detect(name, b"[[1.0,2.0],[10.0,40.0]]")
+
+
+@pytest.mark.parametrize("folder", ["new", "base"])
+def test_estimates_are_refused_with_the_file_that_has_the_measurements(folder):
+    file = f"criterion/Fibonacci numbers/Iterative/20/{folder}/estimates.json"
+    message = "this has only averages; criterion keeps the measurements in sample.json in the same folder"
+    assert refusal(criterion, file, (FILES / file).read_bytes()) == message
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (written(times=[1.0]), "benchmark 'fib/20', run 0: 1 times, but 2 counts of executions"),
+        (written(times=[1.0, "x"]), "benchmark 'fib/20', run 0, 'times', iteration 1: 'x' is not a number"),
+        (written(iters=[1, None]), "benchmark 'fib/20', run 0, 'iters', iteration 1: None is not a number"),
+        (written(iters=[1, 0]), "benchmark 'fib/20', run 0, iteration 1: 0.0 executions"),
+        (written(iters=[float("nan"), 1]), "benchmark 'fib/20', run 0, iteration 0: nan executions"),
+        (written(times=[float("inf"), 1]), "benchmark 'fib/20', run 0, iteration 0: inf is not a finite measurement"),
+        (written(times=None), "the file: 'times' is missing"),
+        (written(iters=3), "the file: 'iters' is 3, not a list"),
+        (written(times=[], iters=[]), "benchmark 'fib/20', run 0: no measurements"),
+        (b"[[1], [1], [1]]", "the file: [[1], [1], [1]] is not an object"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_with_place_and_value(content, message):
+    assert refusal(criterion, NAME, content) == message
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if "/" not in name])
+def test_a_folder_is_kept_as_it_is(name):
+    assert read(f"target/criterion/{name}/new/sample.json").name == name
+
+
+def test_folders_that_lead_elsewhere_are_no_names():
+    assert read("../../../etc/new/sample.json").name == "etc"

@@ -1,0 +1,156 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from labeler.formats import go_benchfmt
+from labeler.model import Failure
+from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
+
+FILES = Path(__file__).parent / "files"  # written by go 1.19.8
+HEAD = "goos: linux\ngoarch: amd64\npkg: example.org/a\ncpu: x\n"
+
+
+def read(text):
+    return read_with(go_benchfmt, "go.txt", text.encode())
+
+
+def refused(text):
+    return refusal(go_benchfmt, "go.txt", text.encode())
+
+
+def plain(benchmarks):
+    return {one.name: [run.tolist() for run in one.runs] for one in benchmarks}
+
+
+def test_a_file_of_the_tool_is_read_as_it_stands_there():
+    content = (FILES / "go.txt").read_bytes()
+    benchmarks = read_with(go_benchfmt, "go.txt", content)
+    there = re.findall(
+        r"^BenchmarkSort/n=10-2\s+20\s+(\S+) ns/op\s+(\S+) MB/s\s+(\S+) B/op", content.decode(), re.MULTILINE
+    )
+    assert len(there) == 3
+    name = "example.org/sorting.BenchmarkSort/n=10-2"
+    found = plain(benchmarks)
+    assert found[name] == [[float(time) * 1e-9 for time, _speed, _memory in there]]
+    assert found[f"{name} [MB/s]"] == [[float(speed) for _time, speed, _memory in there]]
+    assert found[f"{name} [B/op]"] == [[104.0] * 3]
+    assert found["example.org/sorting.BenchmarkMetric-2 [p99-ns]"] == [[12.5 * 1e-9] * 3]
+    by_name = {one.name: one for one in benchmarks}
+    assert {one.application for one in benchmarks} == {"example.org/sorting", "example.org/sorting/inner"}
+    assert {(one.unit, one.better) for one in benchmarks} == {
+        ("s", "lower"), ("MB/s", "higher"), ("B/op", "lower"), ("allocs/op", "lower"), ("hits/op", "lower"),
+    }  # fmt: skip
+    assert by_name[name].parameters == {"n": "10", "GOMAXPROCS": "2"}
+    assert len(found["example.org/sorting/inner.BenchmarkSort-2"][0]) == 3
+    logged = re.findall(r"^ +20\s+(\S+) ns/op", content.decode(), re.MULTILINE)
+    assert found["example.org/sorting.BenchmarkLogs-2"] == [[float(time) * 1e-9 for time in logged]]
+    fails = by_name["example.org/sorting.BenchmarkFails-2"]
+    assert (len(fails.runs[0]), fails.failures) == (2, (Failure({}, "line 14: --- FAIL"),))
+
+
+def test_two_outputs_in_one_file_are_two_runs():
+    content = (FILES / "go-two-processes.txt").read_bytes()
+    times = [
+        float(time) * 1e-9 for time in re.findall(r"^BenchmarkSort +\t.*?(\S+) ns/op", content.decode(), re.MULTILINE)
+    ]
+    found = plain(read_with(go_benchfmt, "go.txt", content))
+    assert found["example.org/sorting/inner.BenchmarkSort"] == [times[:2], times[2:]]
+    assert [len(run) for run in found["example.org/sorting/inner.BenchmarkSort-2"]] == [2, 2]
+
+
+def test_packages_tell_names_apart():
+    text = f"{HEAD}BenchmarkX 1 2 ns/op\nPASS\nok  \ta\t1s\ngoos: linux\npkg: example.org/b\nBenchmarkX 1 4 ns/op\n"
+    assert plain(read(text)) == {"example.org/a.BenchmarkX": [[2e-9]], "example.org/b.BenchmarkX": [[4e-9]]}
+    assert plain(read("BenchmarkX 1 4 ns/op")) == {"BenchmarkX": [[4e-9]]}
+
+
+def test_a_log_line_that_looks_like_a_key_begins_no_run():
+    text = f"{HEAD}noise: a\nBenchmarkX 1 2 ns/op\nnoise: b\ncpu: y\nBenchmarkX 1 4 ns/op\n"
+    assert plain(read(text)) == {"example.org/a.BenchmarkX": [[2e-9, 4e-9]]}
+
+
+@pytest.mark.parametrize(
+    ("unit", "stored", "factor", "suffix"),
+    [
+        ("ns/op", "s", 1e-9, ""), ("sec/op", "s", 1.0, ""), ("ms", "s", 1e-3, " [ms]"),
+        ("p50-ns", "s", 1e-9, " [p50-ns]"), ("p9-us/op", "s", 1e-6, " [p9-us/op]"),
+        ("B/op", "B/op", 1.0, " [B/op]"), ("ns/key", "ns/key", 1.0, " [ns/key]"),
+    ],
+)  # fmt: skip
+def test_times_become_seconds_and_other_units_stay(unit, stored, factor, suffix):
+    (one,) = read(f"BenchmarkX-8 10 2.5 {unit}\n")
+    assert (one.name, one.unit, one.better) == (f"BenchmarkX-8{suffix}", stored, "lower")
+    assert one.runs[0].tolist() == [2.5 * factor]
+
+
+@pytest.mark.parametrize(("unit", "better"), [("MB/s", "higher"), ("req/sec", "higher"), ("allocs/op", "lower")])
+def test_rates_are_better_when_higher_unless_a_unit_line_says_otherwise(unit, better):
+    result = f"BenchmarkX 10 2 {unit}\n"
+    assert read(result)[0].better == better
+    assert read(f"Unit {unit} assume=exact better=higher\n{result}")[0].better == "higher"
+    assert read(f"{result}Unit {unit} better=lower\n")[0].better == "lower"
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("BenchmarkX", {}), ("BenchmarkX-8", {"GOMAXPROCS": "8"}), ("BenchmarkX/small-case", {}),
+        ("BenchmarkX/n=1/m=a=b-4", {"n": "1", "m": "a=b", "GOMAXPROCS": "4"}),
+        ("Benchmark", {}), ("BenchmarkX/-0", {}),
+    ],
+)  # fmt: skip
+def test_parameters_come_from_the_name_which_stays_whole(name, parameters):
+    (one,) = read(f"{name} 10 2 ns/op\n")
+    assert (one.name, one.parameters) == (name, parameters)
+
+
+def test_other_lines_are_noise():
+    noise = (
+        "=== RUN\nBenchmarking 3 4 x\nBenchmarkX\nBenchmarkX-8 10\nBenchmarkX-8 some 3 ns/op\nBenchmarkX 0 3 ns/op\n"
+        "BenchmarkX 4 files found\nok  \ta\t1.2s\n  3 4 ns/op at the end\nPASS\n\n--- BENCH: BenchmarkX-8\n"
+        "    a_test.go:1: x\n"
+    )
+    assert plain(read(f"BenchmarkY 1 2 ns/op\n{noise}")) == {"BenchmarkY": [[2e-9]]}
+
+
+def test_a_result_behind_log_lines_belongs_to_the_name_in_front_of_them():
+    text = (
+        "BenchmarkX-8 \tlog 1\nlog 2\n      20\t  4 ns/op\n      30\t  5 ns/op\nBenchmarkY-8 1 2 ns/op\n 20 6 ns/op\n"
+    )
+    assert plain(read(text)) == {"BenchmarkX-8": [[4e-9]], "BenchmarkY-8": [[2e-9]]}
+
+
+def test_a_benchmark_that_only_failed_is_left_out():
+    text = "BenchmarkX \t--- FAIL: BenchmarkX\n--- FAIL: BenchmarkZ/a\nBenchmarkY 1 2 ns/op\n"
+    assert plain(read(text)) == {"BenchmarkY": [[2e-9]]}
+    message = "no benchmark of the file has a measurement; 'BenchmarkX': line 1: --- FAIL"
+    assert refused("BenchmarkX \t--- FAIL: BenchmarkX\n") == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("\nBenchmarkX 1 2.x ns/op", "line 2: '2.x' ns/op is not a finite number"),
+        ("BenchmarkX 1 NaN ns/op", "line 1: 'NaN' ns/op is not a finite number"),
+        ("BenchmarkX 1 1_0 ns/op", "line 1: '1_0' ns/op is not a finite number"),
+        ("BenchmarkX 1 2 ns/op 3", "line 1: '2 ns/op 3' are not pairs of a value and its unit"),
+        ("BenchmarkX 1 2 B/op 3 B/op", "line 1: unit 'B/op' stands there twice"),
+        ("BenchmarkX 1 1e999 ns/op", "benchmark 'BenchmarkX', run 0, iteration 0: inf is not a finite measurement"),
+        ("BenchmarkX 1 2 ns/op 3 sec/op", "benchmark 'BenchmarkX' stands there twice; one has its time in two units"),
+        (HEAD, "holds no benchmarks"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_with_line_and_value(text, message):
+    assert refused(text) == message
+
+
+def test_text_that_is_not_utf8_is_refused():
+    assert refusal(go_benchfmt, "a.txt", b"BenchmarkX 1 2 ns/op\n\xff") == "byte 21: not UTF-8 text"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_is_kept_as_it_is(name):
+    word = name.replace(" ", "_").replace("\t", "_")  # blanks end it
+    (one,) = read(f"Benchmark_{word} 10 2 ns/op\n")
+    assert one.name == f"Benchmark_{word}"

@@ -1,0 +1,155 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from labeler.formats import google_benchmark
+from labeler.model import Failure
+from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
+
+FILES = Path(__file__).parent / "files"  # written by Google Benchmark 1.7.1
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def row(name="Sort/8", time=2.5, **more):
+    told = {"name": name, "run_name": name, "run_type": "iteration", "repetitions": 1, "repetition_index": 0,
+            "threads": 1, "iterations": 100, "real_time": time, "cpu_time": 99.0, "time_unit": "ns"} | more  # fmt: skip
+    return {key: value for key, value in told.items() if value is not None}
+
+
+def old(name, time=2.5, **more):
+    """A row of a release before 1.5."""
+    return row(name, time, run_name=None, run_type=None, repetitions=None, repetition_index=None, threads=None, **more)
+
+
+def aggregate(name, kind, **more):
+    return row(
+        f"{name}_{kind}", run_name=name, run_type="aggregate", aggregate_name=kind, repetition_index=None, **more
+    )
+
+
+def written(*rows):
+    return json.dumps({"context": {"date": "2024", "num_cpus": 8}, "benchmarks": rows}).encode()
+
+
+def read(*rows):
+    return read_with(google_benchmark, "a.json", written(*rows))
+
+
+def refused(*rows):
+    return refusal(google_benchmark, "a.json", written(*rows))
+
+
+def values(benchmark):
+    (run,) = benchmark.runs
+    return run.tolist()
+
+
+def test_a_file_of_the_tool_is_read_as_it_stands_there():
+    content = (FILES / "google-benchmark.json").read_bytes()
+    there = {}
+    for one in json.loads(content)["benchmarks"]:
+        if one["run_type"] == "iteration" and "error_occurred" not in one:
+            there.setdefault(one["run_name"], []).append(one["real_time"] * UNITS[one["time_unit"]])
+    benchmarks = read_with(google_benchmark, "google-benchmark.json", content)
+    assert {one.name: values(one) for one in benchmarks} == there
+    assert [(one.name, len(one.runs[0])) for one in benchmarks] == [
+        ("Sort/n:100/repeats:3", 3), ("Sort/n:1000/repeats:3", 3), ("Grow/16", 1), ("Grow/64", 1), ("Grow/256", 1),
+        ("Copy/repeats:4", 4), ("Sometimes/iterations:1000/repeats:3", 2),
+    ]  # fmt: skip
+    assert {(one.unit, one.better, one.application) for one in benchmarks} == {("s", "lower", "")}
+    assert benchmarks[0].parameters == {"n": "100", "repeats": "3"}
+    assert benchmarks[2].parameters == {"argument 1": "16"}
+    assert benchmarks[-1].failures == (Failure({}, "repetition 1: error 'lost'"),)
+    assert not any(one.failures for one in benchmarks[:-1])
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("google-benchmark-aggregates.json", "this has only averages; Google Benchmark keeps every repetition with "),
+        ("google-benchmark.csv", "this is Google Benchmark's CSV; write JSON with "),
+    ],
+)
+def test_files_without_repetitions_are_refused_with_the_options_that_keep_them(file, message):
+    options = "--benchmark_report_aggregates_only=false --benchmark_out=FILE.json --benchmark_out_format=json"
+    assert refusal(google_benchmark, file, (FILES / file).read_bytes()) == message + options
+
+
+def test_each_row_has_its_own_unit_of_time():
+    rows = [row(time=2.5, repetition_index=at, time_unit=unit) for at, unit in enumerate(("s", "ms", "us", "ns"))]
+    assert values(read(*rows)[0]) == [2.5, 2.5 * 1e-3, 2.5 * 1e-6, 2.5 * 1e-9]
+    assert values(read(row(time=3.0, time_unit=None))[0]) == [3 * 1e-9]
+
+
+def test_repetitions_come_by_their_number():
+    rows = [row(time=float(at), repetition_index=at, time_unit="s") for at in (2, 0, 1)]
+    assert values(read(*rows)[0]) == [0.0, 1.0, 2.0]
+
+
+def test_aggregates_are_left_out():
+    assert [one.name for one in read(row("a"), aggregate("a", "mean"), aggregate("b", "median"))] == ["a"]
+    assert refused(aggregate("a", "mean")).startswith("this has only averages")
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        ([old("a"), old("a"), old("a_mean"), old("a_median"), old("a_stddev")], ["a"]),
+        ([old("a/8"), old("a_BigO", real_time=None, cpu_coefficient=1.0), old("a_RMS", real_time=None, rms=0.1)],
+         ["a/8"]),
+        ([old("harmonic_mean")], ["harmonic_mean"]),
+        ([old("b"), old("a_mean"), old("a_median"), old("a_stddev")], ["b"]),
+    ],
+)  # fmt: skip
+def test_in_old_files_names_tell_aggregates(rows, names):
+    assert [one.name for one in read(*rows)] == names
+
+
+def test_old_files_with_aggregates_only_are_refused():
+    assert refused(old("a_mean"), old("a_median"), old("a_stddev")).startswith("this has only averages")
+
+
+def test_repetitions_of_old_files_come_as_they_stand_there():
+    assert values(read(old("a", 3.0, time_unit="s"), old("a", 1.0, time_unit="s"))[0]) == [3.0, 1.0]
+
+
+def test_errors_and_skips_are_told_and_a_benchmark_that_has_nothing_else_is_left_out():
+    error = {"error_occurred": True, "error_message": "no device", "time": 0.0}
+    skip = {"skipped": True, "skip_message": "not here", "time": 0.0}
+    (one,) = read(
+        row("b", **error), row("a"), row("a", repetition_index=1, **error), row("a", repetition_index=2, **skip)
+    )
+    assert (one.name, values(one)) == ("a", [2.5e-9])
+    assert [failure.reason for failure in one.failures] == [
+        "repetition 1: error 'no device'", "repetition 2: skipped 'not here'",
+    ]  # fmt: skip
+    message = "no benchmark of the file has a measurement; 'b': repetition 0: error 'no device'"
+    assert refused(row("b", **error)) == message
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([row("a", "x")], "benchmark 'a', run 0, iteration 0: 'x' is not a number"),
+        ([row("a"), row("a", float("nan"), repetition_index=1)],
+         "benchmark 'a', run 0, iteration 1: nan is not a finite measurement"),
+        ([row("a", real_time=None)], "benchmark 'a', run 0, iteration 0: 'real_time' is missing"),
+        ([row("a", time_unit="hour")], "benchmark 'a', run 0, iteration 0: time unit 'hour' is not known"),
+        ([row("a", time_unit=[])], "benchmark 'a', run 0, iteration 0: time unit [] is not known"),
+        ([row("a"), row("a")], "benchmark 'a': repetition 0 stands there twice"),
+        ([row("a", repetition_index="0")], "benchmark 'a': 'repetition_index' is '0', not a whole number"),
+        ([row("a", run_name=3)], "row 'a': 'run_name' is 3, not a text"),
+        ([{"run_name": "a"}], "row 0: 'name' is missing"),
+        ([5], "row 0: 5 is not an object"),
+        ([], "holds no benchmarks"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_refused_with_place_and_value(rows, message):
+    assert refused(*rows) == message
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_is_kept_as_it_is(name):
+    (one,) = read(row(name))
+    assert (one.name, one.benchmark) == (name, name)
