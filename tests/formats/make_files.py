@@ -50,7 +50,7 @@ def python(folder, *packages):
 def keep(name, text, folder):
     """Write a file without the names of this machine and of the folder."""
     for said, instead in (
-        (str(folder), "/work"),
+        (str(folder), "/opt"),
         (str(folder).replace("/", "_"), "_work"),
         (socket.gethostname(), "host"),
     ):
