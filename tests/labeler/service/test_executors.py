@@ -138,6 +138,7 @@ def test_a_worker_without_the_package_of_a_classifier_does_not_have_the_last_wor
     assert compute(fresh).n_computed == N_ITEMS
 
 
+@pytest.mark.slow
 def test_a_dask_worker_that_is_killed_costs_nothing_but_repetition(fresh, expected, cluster, monkeypatch):
     monkeypatch.setattr(computing, "MAX_BATCH", 5)
     killed_at = []

@@ -24,9 +24,9 @@ NAMES, COORDINATOR, BOTH = ("Zebedee", "Yolanda", "Xanthippe"), "carol", "dora"
 N_ITEMS = 16
 COMMENT, REPLY, DECISION = "plover", "bittern", "ibis"
 CLASSIFIERS = ("oracle", "heuristic")
-CASES = [*((state, None) for state in State if state is not State.PAUSED), (State.PAUSED, State.OPEN),
-         (State.PAUSED, State.CLOSED)]  # fmt: skip
-EXPLORE = set(app.EXPLORE_PAGES)
+PAUSED = [pytest.param(State.PAUSED, before, marks=pytest.mark.slow) for before in (State.OPEN, State.CLOSED)]
+CASES = [*((state, None) for state in State if state is not State.PAUSED), *PAUSED]
+EXPLORE = {"Spread"}  # the four methods are one page: test_explore_pages asks the others
 HIDING = {"Browse", "Calibration", "Progress", "Inbox", "Splits", "Verdicts", "Item", "Figures", "Report", "Handover"}
 HIDING |= EXPLORE
 WITH_NAMES = {"Study", "People", "Plan", "Calibration", "Progress"}  # who takes part and how far they are: no answers
@@ -183,7 +183,7 @@ def sent(path, person):
         for version in turned(page.run()):
             assert [error.message for error in version.exception] == []
             everything[title] += pieces(version)
-    return everything | {title: asked(path, person, method) for title, method in app.EXPLORE_PAGES.items()}
+    return everything | {"Spread": asked(path, person, "spread")}
 
 
 def asked(path, person, method):
