@@ -1,7 +1,7 @@
 """Which altered methods a suite of benchmarks notices: the API benchmarking score."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -126,7 +126,7 @@ def api_benchmarking_score(
         The p of `is_regression`.
     alpha : float
         The level of the score's interval is 1 - alpha.
-    advance : callable, optional
+    advance : callable
         Told (done, total) after each benchmark.
 
     Returns
@@ -206,7 +206,7 @@ def _questions(
     v: Estimate,
     sampling: Sampling,
     regression_p: float,
-    advance: Callable[[int, int], None] | None,
+    advance: Advance,
 ) -> Iterator[tuple[str, str, Regression]]:
     """Each benchmark of the suite with each method that it was measured with."""
     for done, benchmark in enumerate(suite, start=1):
@@ -222,8 +222,7 @@ def _questions(
             )  # fmt: skip
             undefined = Regression(False, found.pairs, found.p, f"v is undefined: {v.reason}")
             yield benchmark.name, method, found if v.value is not None else undefined
-        if advance:
-            advance(done, len(suite))
+        advance(done, len(suite))
 
 
 def _by_run(benchmark: Measured, level: str) -> dict[tuple[str, ...], Floats]:

@@ -158,7 +158,7 @@ def survey(
         The level of intervals is 1 - alpha.
     seed, resamples : int
         Of the interval of `Survey.v`; 0 resamples: none.
-    advance : callable, optional
+    advance : callable
         Told (done, total) after each benchmark, and after each once more where the suite has altered methods.
 
     Returns

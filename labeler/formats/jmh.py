@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from labeler.formats import json_text
+from labeler.formats.naming import with_parameters
 from labeler.formats.units import SECONDS, scaled
 from labeler.model import Benchmark, Series
 
@@ -50,7 +51,7 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
     method = json_text.member(entry, "benchmark", str, place)
     parameters = json_text.member(entry, "params", dict, place) if "params" in entry else {}
     told = {name: str(value) for name, value in parameters.items()}
-    operation = "#".join(filter(None, (method, "&".join(f"{name}={value}" for name, value in told.items()))))
+    operation = with_parameters(method, told)
     name = operation + _how(entry, place)
     place = f"benchmark {name!r}"
     metric = json_text.member(entry, "primaryMetric", dict, place)

@@ -270,7 +270,7 @@ def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
 
     Examples
     --------
-    >>> file_name_pattern("{version}-{cpu}.json")(Source("results/new-arm.json.gz"))
+    >>> file_name_pattern("{version}-{cpu}.json")(Source("results/new-arm.json.zst"))
     {'version': 'new', 'cpu': 'arm'}
     """
     first, *parts = re.split(r"\{(\w+)\}", pattern)
@@ -281,7 +281,7 @@ def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
             "{version}-{context}.json."
         )
     places = "".join(f"([^/]+?){re.escape(text)}" for text in between)
-    expression = re.compile(f"(?:.*/)?{re.escape(first)}{places}(?:[.]gz)?", re.DOTALL)
+    expression = re.compile(f"(?:.*/)?{re.escape(first)}{places}(?:[.](?:gz|zst))?", re.DOTALL)
 
     def conditions_of(source: Source) -> Mapping[str, str]:
         match = expression.fullmatch(source.name)
