@@ -1,0 +1,71 @@
+"""What a script of this folder found: cases as they come, PASS or FAIL at the end, an exit code, figures as JSON."""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.performance.measuring import machine
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing that was tried; `passed` is None where it could not be tried here, and `figures` say why."""
+
+    what: str
+    figures: str
+    passed: bool | None
+
+    @property
+    def word(self) -> str:
+        """PASS, FAIL or SKIP."""
+        return {True: "PASS", False: "FAIL", None: "SKIP"}[self.passed]
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """The options that every script has; the caller adds its own."""
+    made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--json", type=Path, default=None, help="write the cases to this file as well")
+    return made
+
+
+def main(
+    made: argparse.ArgumentParser,
+    run: Callable[[argparse.Namespace], Iterable[Case]],
+    arguments: Sequence[str] | None = None,
+) -> None:
+    """Run a script: print each case when it is known, end with one line for all; exit code 1 if any failed."""
+    options = made.parse_args(arguments)
+    print("Machine: " + ", ".join(f"{name} {value}" for name, value in machine().items()), flush=True)
+    begun, cases = time.monotonic(), []
+    for case in run(options):
+        print(f"{case.word}  {case.what}: {case.figures}", flush=True)
+        cases.append(case)
+    seconds, passed = time.monotonic() - begun, all(case.passed is not False for case in cases) and bool(cases)
+    n_skipped = sum(case.passed is None for case in cases)
+    skipped = f", {n_skipped} could not be tried" if n_skipped else ""
+    print(
+        f"{'PASS' if passed else 'FAIL'}: {sum(case.passed is True for case in cases)} of {len(cases)} cases{skipped}, "
+        f"{seconds:.0f} s"
+    )
+    if options.json:
+        result = {
+            "passed": passed,
+            "seconds": round(seconds, 1),
+            "machine": machine(),
+            "cases": [asdict(case) for case in cases],
+        }
+        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    sys.exit(not passed)
+
+
+def load(path: Path) -> dict[str, Any]:
+    """What `--json` wrote; raises ValueError if it is something else."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, dict) or "cases" not in found:
+        raise ValueError(f"{path} holds no cases")
+    return found
