@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from labeler.store.database import Database
+from labeler.store.hashes import matching, nearby
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,12 @@ def add(db: Database, secret_hash: str, person_id: int, created_utc: str, expire
 
 def find(db: Database, secret_hash: str) -> Invitation | None:
     """The invitation of this secret, also one that no longer works."""
-    row = db.execute(
-        """SELECT person_id, created_utc, expires_utc, replaced_utc, revoked_utc FROM invitations
-           WHERE secret_hash = ?""",
-        (secret_hash,),
-    ).fetchone()
+    rows = db.execute(
+        """SELECT secret_hash, person_id, created_utc, expires_utc, replaced_utc, revoked_utc FROM invitations
+           WHERE secret_hash >= ? AND secret_hash < ?""",
+        nearby(secret_hash),
+    )
+    row = matching(rows, secret_hash)
     return Invitation(*row) if row else None
 
 

@@ -3,6 +3,7 @@
 from labeler.model import Person
 from labeler.store import people
 from labeler.store.database import Database
+from labeler.store.hashes import matching, nearby
 
 
 def add(db: Database, session_hash: str, person_id: int, created_utc: str) -> None:
@@ -15,9 +16,12 @@ def add(db: Database, session_hash: str, person_id: int, created_utc: str) -> No
 
 def person_of(db: Database, session_hash: str, oldest_utc: str) -> Person | None:
     """Whose session this is; None if it began before `oldest_utc`."""
-    row = db.execute(
-        "SELECT person_id FROM sessions WHERE session_hash = ? AND created_utc >= ?", (session_hash, oldest_utc)
-    ).fetchone()
+    rows = db.execute(
+        """SELECT session_hash, person_id FROM sessions
+           WHERE session_hash >= ? AND session_hash < ? AND created_utc >= ?""",
+        (*nearby(session_hash), oldest_utc),
+    )
+    row = matching(rows, session_hash)
     return people.by_id(db, row[0]) if row else None
 
 

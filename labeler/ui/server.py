@@ -1,4 +1,4 @@
-"""The web server: Streamlit behind a gate that lets in only who is signed in."""
+"""The web server: Streamlit behind a gate that lets in only who is signed in, and everyone only where they belong."""
 
 import gc
 import os
@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
-from starlette.responses import RedirectResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -20,15 +20,17 @@ from streamlit.web import bootstrap
 
 from labeler.config import bundled
 from labeler.errors import InputError, LabelerError
+from labeler.model import Person, Role
 from labeler.service import coordinating, identity
 from labeler.store import open_database
 from labeler.ui import provider, sign_in
 from labeler.ui.app import SESSION_COOKIE  # also imports every page, before the garbage collector is frozen
 from labeler.ui.reviewer import component
 
-HEALTH = "/_stcore/health"
+HEALTH, HOST_CONFIG, STREAM = "/_stcore/health", "/_stcore/host-config", "/_stcore/stream"
 OPEN_PATHS = (HEALTH, "/sign-in", sign_in.PROVIDER_PATH, "/sign-out")
 LET_IN_S = 5.0
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -78,7 +80,12 @@ def streamlit_settings() -> dict[str, Any]:
 
 
 class Gate:
-    """Lets through the health check, signing in, and requests of people who are signed in; from this origin only."""
+    """Lets through the health check, signing in, and requests of people who are signed in; from this origin only.
+
+    Reviewers reach pages and their program text, nothing else that Streamlit offers: no uploads, no files made for
+    somebody else's download, no metrics. It goes by the path that Streamlit's router goes by: one put together from
+    headers could be another.
+    """
 
     def __init__(self, app: ASGIApp, study: Path) -> None:
         self._app, self._study = app, study
@@ -91,34 +98,46 @@ class Gate:
             return
         connection = HTTPConnection(scope)
         if scope["type"] == "websocket":
-            if sign_in.same_origin(connection) and self._is_signed_in(connection):
+            may_enter = scope["path"] == STREAM and sign_in.same_origin(connection)
+            if may_enter and self._person(connection) is not None:
                 await self._app(scope, receive, send)
             else:
                 await receive()
                 await send({"type": "websocket.close", "code": 1008})  # before accepting: becomes status 403
             return
-        path = connection.url.path
-        if path == "/" and provider.arrival(connection.cookies) is not None:  # also who is signed in as somebody else
-            await RedirectResponse(sign_in.PROVIDER_PATH, status_code=303)(scope, receive, _with_headers(send))
-        elif _is_open(path) or (_is_program(path) and self._was_let_in(connection)) or self._is_signed_in(connection):
-            await self._app(scope, receive, _with_headers(send))
-        else:
-            await RedirectResponse("/sign-in", status_code=303)(scope, receive, _with_headers(send))
+        await self._where_to(connection)(scope, receive, _with_headers(send))
 
-    def _is_signed_in(self, connection: HTTPConnection) -> bool:
+    def _where_to(self, connection: HTTPConnection) -> ASGIApp:
+        """What answers a request: the application, the way to the sign-in page, or a refusal."""
+        path, method = connection.scope["path"], connection.scope["method"]
+        if path == "/" and provider.arrival(connection.cookies) is not None:  # also who is signed in as somebody else
+            return RedirectResponse(sign_in.PROVIDER_PATH, status_code=303)
+        if _is_open(path) or (_is_program(path) and self._was_let_in(connection)):
+            return self._app
+        person = self._person(connection)
+        if person is None:
+            return RedirectResponse("/sign-in", status_code=303)
+        if method not in SAFE_METHODS and not sign_in.same_origin(connection):
+            return PlainTextResponse("Another site sent this request. Nothing was done.", status_code=403)
+        if Role.COORDINATOR not in person.roles and not _is_for_everyone(path):
+            return PlainTextResponse("This is for coordinators of the study only.", status_code=403)
+        return self._app
+
+    def _person(self, connection: HTTPConnection) -> Person | None:
+        """Who is signed in; nobody if that cannot be looked up."""
         token = connection.cookies.get(SESSION_COOKIE)
         if not token:
-            return False
+            return None
         try:
             with open_database(self._study) as db:
-                is_known = identity.person_of_session(db, token, now=datetime.now(UTC)) is not None
+                person = identity.person_of_session(db, token, now=datetime.now(UTC))
         except LabelerError:
-            return False
+            return None
         now = time.monotonic()
         self._let_in_until = {one: until for one, until in self._let_in_until.items() if until > now}
-        if is_known:
+        if person is not None:
             self._let_in_until[token] = now + LET_IN_S
-        return is_known
+        return person
 
     def _was_let_in(self, connection: HTTPConnection) -> bool:
         """Whether this session was looked up just now: a page consists of some seventy files of program text."""
@@ -134,6 +153,11 @@ def _is_open(path: str) -> bool:
 def _is_program(path: str) -> bool:
     """Whether it is program text, the same for everyone, and no data."""
     return path.startswith(("/static/", f"{component.ASSETS}/"))
+
+
+def _is_for_everyone(path: str) -> bool:
+    """Whether all who are signed in may come here: pages have addresses of one part."""
+    return _is_program(path) or path in (HEALTH, HOST_CONFIG) or path.rstrip("/").count("/") <= 1
 
 
 def _with_headers(send: Send) -> Send:

@@ -1,7 +1,8 @@
 """Signing in and out: the pages and routes in front of the application, reached without a session."""
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -18,9 +19,11 @@ from labeler.service import identity
 from labeler.store import Database, open_database
 from labeler.ui import provider
 from labeler.ui.app import SESSION_COOKIE
+from labeler.ui.limits import WrongSignIns
 
 PROVIDER_PATH = "/sign-in/provider"
 MAX_FORM_BYTES = 4096
+REFUSED = 403
 SIGN_IN_WORDS = (
     "You are not signed in. Open the sign-in link that your coordinator gave you; it works on any device. "
     "If you have lost it, ask for a new one."
@@ -37,23 +40,24 @@ SIGN_IN_FORM = """<form method="post" action="/sign-in">
 
 def routes(study: Path) -> list[Route]:
     """The way in and the way out."""
+    wrong = WrongSignIns()
     return [
-        Route("/sign-in", _sign_in(study), methods=["GET", "POST"]),
+        Route("/sign-in", _sign_in(study, wrong), methods=["GET", "POST"]),
         Route(PROVIDER_PATH, _sign_in_by_provider(study)),
         Route("/sign-out", _sign_out(study), methods=["GET", "POST"]),
-        Route("/join/{secret}", _join(study)),
+        Route("/join/{secret}", _join(study, wrong)),
     ]
 
 
-def _join(study: Path) -> Any:
+def _join(study: Path, wrong: WrongSignIns) -> Any:
     def endpoint(request: Request) -> Response:
         """Follow an invitation: a cookie is set, and the secret leaves the address bar."""
-        return _signed_in(study, request, request.path_params["secret"])
+        return _signed_in(study, request, request.path_params["secret"], wrong)
 
     return endpoint
 
 
-def _sign_in(study: Path) -> Any:
+def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
     async def endpoint(request: Request) -> Response:
         """Say how to sign in, or take a pasted link: some programs open links in a browser of their own."""
         if request.method != "POST":
@@ -67,7 +71,7 @@ def _sign_in(study: Path) -> Any:
                 return _page("Sign in", "That is no sign-in link: it is too long.", _forms(), status=413)
         pasted = parse_qs(body.decode(errors="replace")).get("link", [""])[0]
         secret = re.split(r"[?#]", pasted.strip())[0].rpartition("/")[2]
-        return await run_in_threadpool(_signed_in, study, request, secret)
+        return await run_in_threadpool(_signed_in, study, request, secret, wrong)
 
     return endpoint
 
@@ -102,9 +106,17 @@ def _cleared(response: Response, request: Request) -> Response:
     return response
 
 
-def _signed_in(study: Path, request: Request, secret: str) -> Response:
+def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns) -> Response:
     """The way into the study for who holds the secret, or in words why not."""
-    return _let_in(study, request, lambda db: identity.sign_in(db, secret, now=datetime.now(UTC)))
+    address = request.client.host if request.client else ""
+    wait_s = math.ceil(wrong.wait_s(address))
+    if wait_s:
+        words = f"Too many sign-in links that are not valid came from your address. Try again in {wait_s} s."
+        return _page("Sign in", words, _forms(), status=429, headers={"Retry-After": str(wait_s)})
+    response = _let_in(study, request, lambda db: identity.sign_in(db, secret, now=datetime.now(UTC)))
+    if response.status_code == REFUSED:
+        wrong.note(address)
+    return response
 
 
 def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -> Response:
@@ -114,7 +126,7 @@ def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -
             token = sign_in(db)
             identity.sign_out(db, request.cookies.get(SESSION_COOKIE, ""), now=datetime.now(UTC))  # who was here before
     except SignInFailed as error:
-        return _page("Sign in", str(error), _forms(), status=403)
+        return _page("Sign in", str(error), _forms(), status=REFUSED)
     except LabelerError as error:
         return _page("Sign in", str(error), status=503)
     response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
@@ -143,7 +155,15 @@ def _sign_out(study: Path) -> Any:
     return endpoint
 
 
-def _page(title: str, text: str, extra: str = "", *, status: int = 200, clear: bool = False) -> HTMLResponse:
+def _page(
+    title: str,
+    text: str,
+    extra: str = "",
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    clear: bool = False,
+) -> HTMLResponse:
     script = "<script>sessionStorage.clear()</script>" if clear else ""  # nothing of this person stays in the browser
     return HTMLResponse(
         f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
@@ -153,7 +173,7 @@ button, input {{ font: inherit; padding: .4rem 1rem; max-width: 100%; box-sizing
 input {{ width: 22rem }} body {{ padding: 0 1rem }}</style></head>
 <body><h1>{escape(title)}</h1><p>{escape(text)}</p>{extra}{script}</body></html>""",
         status_code=status,
-        headers={"Cache-Control": "no-store"},
+        headers={"Cache-Control": "no-store", **(headers or {})},
     )
 
 

@@ -49,6 +49,20 @@ def test_of_several_invitations_each_is_found_with_what_became_of_it(study):
     ]
 
 
+def test_secrets_whose_hashes_begin_alike_are_told_apart(study):
+    ada, ben = id_of(study, "ada"), id_of(study, "ben")
+    alike = "0123456789abcdef"
+    for rest, person_id in (("0" * 48, ada), ("f" * 48, ben)):
+        invitations.add(study, alike + rest, person_id, "1", None)
+        sessions.add(study, alike + rest, person_id, "1")
+    for rest, person_id in (("0" * 48, ada), ("f" * 48, ben)):
+        assert invitations.find(study, alike + rest).person_id == person_id
+        assert sessions.person_of(study, alike + rest, "").person_id == person_id
+    for hashed in (alike + "8" * 48, alike, "", "g" * 64):
+        assert invitations.find(study, hashed) is None
+        assert sessions.person_of(study, hashed, "") is None
+
+
 @pytest.mark.parametrize("taken", ["carol", "Carol", "CAROL"])
 def test_a_name_is_taken_whatever_its_capitals(db, taken):
     with pytest.raises(sqlite3.IntegrityError, match=r"people\.name"):

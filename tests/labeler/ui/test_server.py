@@ -11,7 +11,7 @@ from starlette.websockets import WebSocketDisconnect
 from labeler.model import Role
 from labeler.service import coordinating, identity
 from labeler.store import open_database
-from labeler.ui import sign_in
+from labeler.ui import limits, sign_in
 from labeler.ui.app import SESSION_COOKIE
 from labeler.ui.server import Gate, streamlit_settings
 
@@ -50,8 +50,13 @@ def gated(study):
             *sign_in.routes(study),
             Route("/_stcore/health", lambda _request: PlainTextResponse("ok")),
             Route("/", lambda _request: PlainTextResponse("the application")),
-            Route("/_stcore/upload_file/x", lambda _request: PlainTextResponse("uploads")),
+            Route("/_stcore/upload_file/x", lambda _request: PlainTextResponse("uploads"), methods=["GET", "PUT"]),
+            Route("/media/{name}", lambda _request: PlainTextResponse("a download")),
+            Route("/_stcore/metrics", lambda _request: PlainTextResponse("metrics")),
+            Route("/_stcore/host-config", lambda _request: PlainTextResponse("settings")),
+            Route("/my-labels", lambda _request: PlainTextResponse("a page")),
             WebSocketRoute("/_stcore/stream", stream),
+            WebSocketRoute("/_stcore/other", stream),
         ],
         middleware=[Middleware(Gate, study=study)],
     )
@@ -109,6 +114,54 @@ def test_websockets_need_a_session_and_the_same_origin(client, secret):
         client.websocket_connect("/_stcore/stream", headers={"origin": "http://evil.test"}),
     ):
         pass
+
+
+def test_there_is_one_websocket(client, secret):
+    client.get(f"/join/{secret}")
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/_stcore/other", headers={"origin": BASE}):
+        pass
+
+
+FOR_COORDINATORS = ("/_stcore/upload_file/x", "/media/report.html", "/_stcore/metrics")
+
+
+def test_reviewers_reach_pages_and_settings_and_nothing_that_is_made_for_coordinators(client, secret):
+    client.get(f"/join/{secret}")
+    for path in FOR_COORDINATORS:
+        response = client.get(path)
+        assert (response.status_code, response.text) == (403, "This is for coordinators of the study only.")
+        assert client.head(path).status_code == 403
+    assert client.put(FOR_COORDINATORS[0], headers={"origin": BASE}).status_code == 403
+    for path in ("/", "/my-labels", "/_stcore/host-config", "/_stcore/health"):
+        assert client.get(path).status_code == 200
+
+
+def test_coordinators_reach_uploads_and_downloads(client, study):
+    with open_database(study) as db:
+        secret = identity.invite(db, "grace", Role.COORDINATOR, actor="grace", now=NOW)
+    client.get(f"/join/{secret}")
+    assert [client.get(path).status_code for path in FOR_COORDINATORS] == [200, 200, 200]
+    assert client.put(FOR_COORDINATORS[0], headers={"origin": BASE}).text == "uploads"
+    refused = client.put(FOR_COORDINATORS[0], headers={"origin": "http://evil.test"})
+    assert (refused.status_code, refused.text) == (403, "Another site sent this request. Nothing was done.")
+
+
+@pytest.mark.parametrize("host", ["testserver/sign-in?", "testserver/join/x?", "/sign-in", "a@b/static/?"])
+@pytest.mark.parametrize("path", ["/", *FOR_COORDINATORS])
+def test_a_forged_host_opens_no_other_way(client, path, host):
+    assert client.get(path, headers={"host": host}).headers["location"] == "/sign-in"
+
+
+def test_too_many_wrong_links_from_an_address_make_it_wait_and_sessions_go_on(client, study, secret):
+    client.get(f"/join/{secret}")
+    for number in range(limits.N_WRONG):
+        assert client.get(f"/join/wrong-{number}").status_code == 403
+    for response in (client.get("/join/wrong"), client.get(f"/join/{secret}"), pasted(client, secret)):
+        assert response.status_code == 429
+        assert 0 < int(response.headers["retry-after"]) <= limits.WITHIN_S
+        assert f"Try again in {response.headers['retry-after']} s." in response.text
+        assert "set-cookie" not in response.headers
+    assert client.get("/").text == "the application"
 
 
 def test_signing_out_needs_a_posted_form_from_this_site(client, secret):
