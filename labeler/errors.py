@@ -15,8 +15,11 @@
     └── AnswerRefused       an answer that came too fast, or after another one
 
 The message is a sentence for the person in front of the screen: what happened, where, and what to do. A shell
-shows it and nothing else.
+shows it and nothing else. Messages about the study file name its place, which is for who can do something about it:
+anybody else is shown `for_anyone`.
 """
+
+from typing import ClassVar
 
 
 class LabelerError(Exception):
@@ -26,25 +29,37 @@ class LabelerError(Exception):
 class StudyError(LabelerError):
     """Something is wrong with the study file."""
 
+    outside: ClassVar[str] = "The study cannot be opened at the moment. Tell your coordinator."
+
 
 class NoStudy(StudyError):
     """No study was named, or there is none at this path."""
+
+    outside = "The study is not in its place at the moment. Tell your coordinator."
 
 
 class NotAStudy(StudyError):
     """The file is no study."""
 
+    outside = "The study cannot be read: its file is damaged. Tell your coordinator."
+
 
 class NewerStudy(StudyError):
     """The file was written by a later version."""
+
+    outside = "The study belongs to a newer version than this server. Tell your coordinator."
 
 
 class StudyBusy(StudyError):
     """Another process is writing."""
 
+    outside = "The study is busy at the moment: somebody else is writing. Try again."
+
 
 class StudyReadOnly(StudyError):
     """The file cannot be written."""
+
+    outside = "The study cannot be written to at the moment. Tell your coordinator."
 
 
 class InputError(LabelerError):
@@ -73,6 +88,19 @@ class NotAssigned(LabelerError):
 
 class AnswerRefused(LabelerError):
     """The answer cannot be kept."""
+
+
+def for_anyone(error: LabelerError) -> str:
+    """The message for somebody who is not to know where on the server the study is.
+
+    Examples
+    --------
+    >>> for_anyone(StudyBusy("/srv/labels/cache.study is busy: another process has been writing for 5 s. Try again."))
+    'The study is busy at the moment: somebody else is writing. Try again.'
+    >>> for_anyone(NotAssigned("Item K7 is not yours to label now. Reload to go on."))
+    'Item K7 is not yours to label now. Reload to go on.'
+    """
+    return error.outside if isinstance(error, StudyError) else str(error)
 
 
 def sentence(error: Exception) -> str:

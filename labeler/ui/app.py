@@ -1,15 +1,17 @@
 """Run on every click: finds out who is there, lists their pages, shows errors in words."""
 
+import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from types import ModuleType
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from labeler.config import settings
-from labeler.errors import LabelerError, NoStudy
+from labeler.errors import InputError, LabelerError, StudyError, for_anyone
 from labeler.model import Person, Role
 from labeler.service import identity
 from labeler.service.exploring import METHODS
@@ -36,6 +38,8 @@ from labeler.ui.coordinator.escaping import plain
 from labeler.ui.reviewer import feedback, guide, label, my_labels, practice
 
 SESSION_COOKIE = "labeler_session"
+RETRY_S = 3.0
+log = logging.getLogger(__name__)
 REVIEWER_PAGES: dict[str, ModuleType] = {
     "Label": label, "My labels": my_labels, "Guide": guide, "Practice": practice, "Feedback": feedback,
 }  # fmt: skip
@@ -52,10 +56,10 @@ def main(token: str | None) -> None:
     """One page run for whoever holds the session id `token`."""
     st.set_page_config(page_title="Benchmark runs", layout="wide")
     st.html("<style>.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1rem; }</style>")
+    study, person = settings().study, None
     try:
-        study = settings().study
         if study is None:
-            raise NoStudy("No study was named. Start the application with: labeler serve --study FILE")
+            raise InputError("No study was named. Start the application with: labeler serve --study FILE")
         with open_database(study) as db:
             person = identity.person_of_session(db, token, now=datetime.now(UTC))
             if person is None:
@@ -67,7 +71,28 @@ def main(token: str | None) -> None:
                 grouped[EXPLORE if title in EXPLORE_PAGES else ""].append(page)
             st.navigation({name: listed for name, listed in grouped.items() if listed}, position="top").run()
     except LabelerError as error:
-        st.error(plain(str(error)))  # names from files may stand in it
+        explain(error, person)
+        if study is not None and person is None:
+            come_back(study)
+
+
+def explain(error: LabelerError, person: Person | None) -> None:
+    """Say what happened; where on the server the study is, only to who can do something about it."""
+    is_coordinator = person is not None and Role.COORDINATOR in person.roles
+    st.error(plain(str(error) if is_coordinator else for_anyone(error)))  # names from files may stand in it
+    if isinstance(error, StudyError):
+        log.warning("%s", error)
+        st.write("What was answered and is not saved yet is kept in this window. Leave it open.")
+
+
+@st.fragment(run_every=RETRY_S)
+def come_back(study: Path) -> None:
+    """Show the page again as soon as the study can be opened."""
+    try:
+        open_database(study).close()
+    except LabelerError:
+        return
+    st.rerun()
 
 
 def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:

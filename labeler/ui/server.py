@@ -98,8 +98,7 @@ class Gate:
             return
         connection = HTTPConnection(scope)
         if scope["type"] == "websocket":
-            may_enter = scope["path"] == STREAM and sign_in.same_origin(connection)
-            if may_enter and self._person(connection) is not None:
+            if self._may_talk(connection):
                 await self._app(scope, receive, send)
             else:
                 await receive()
@@ -114,7 +113,10 @@ class Gate:
             return RedirectResponse(sign_in.PROVIDER_PATH, status_code=303)
         if _is_open(path) or (_is_program(path) and self._was_let_in(connection)):
             return self._app
-        person = self._person(connection)
+        try:
+            person = self._person(connection)
+        except LabelerError as error:
+            return sign_in.unavailable(error)
         if person is None:
             return RedirectResponse("/sign-in", status_code=303)
         if method not in SAFE_METHODS and not sign_in.same_origin(connection):
@@ -123,16 +125,22 @@ class Gate:
             return PlainTextResponse("This is for coordinators of the study only.", status_code=403)
         return self._app
 
+    def _may_talk(self, connection: HTTPConnection) -> bool:
+        """Whether a websocket may be opened."""
+        if connection.scope["path"] != STREAM or not sign_in.same_origin(connection):
+            return False
+        try:
+            return self._person(connection) is not None
+        except LabelerError:
+            return False  # the browser tries again
+
     def _person(self, connection: HTTPConnection) -> Person | None:
-        """Who is signed in; nobody if that cannot be looked up."""
+        """Who is signed in; raises LabelerError if that cannot be looked up."""
         token = connection.cookies.get(SESSION_COOKIE)
         if not token:
             return None
-        try:
-            with open_database(self._study) as db:
-                person = identity.person_of_session(db, token, now=datetime.now(UTC))
-        except LabelerError:
-            return None
+        with open_database(self._study) as db:
+            person = identity.person_of_session(db, token, now=datetime.now(UTC))
         now = time.monotonic()
         self._let_in_until = {one: until for one, until in self._let_in_until.items() if until > now}
         if person is not None:

@@ -1,5 +1,6 @@
 """Signing in and out: the pages and routes in front of the application, reached without a session."""
 
+import logging
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from labeler.errors import LabelerError, SignInFailed
+from labeler.errors import LabelerError, SignInFailed, for_anyone
 from labeler.service import identity
 from labeler.store import Database, open_database
 from labeler.ui import provider
@@ -24,6 +25,7 @@ from labeler.ui.limits import WrongSignIns
 PROVIDER_PATH = "/sign-in/provider"
 MAX_FORM_BYTES = 4096
 REFUSED = 403
+log = logging.getLogger(__name__)
 SIGN_IN_WORDS = (
     "You are not signed in. Open the sign-in link that your coordinator gave you; it works on any device. "
     "If you have lost it, ask for a new one."
@@ -128,7 +130,7 @@ def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -
     except SignInFailed as error:
         return _page("Sign in", str(error), _forms(), status=REFUSED)
     except LabelerError as error:
-        return _page("Sign in", str(error), status=503)
+        return unavailable(error)
     response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
     response.set_cookie(
         SESSION_COOKIE, token, max_age=identity.SESSION_DAYS * 86400, httponly=True, samesite="lax",
@@ -145,7 +147,7 @@ def _sign_out(study: Path) -> Any:
                 with open_database(study) as db:
                     identity.sign_out(db, request.cookies.get(SESSION_COOKIE, ""), now=datetime.now(UTC))
             except LabelerError as error:
-                return _page("Sign out", str(error), status=503)
+                return unavailable(error)
             response: Response = _page("Signed out", "You are signed out. Your labels are kept.", clear=True)
             response.delete_cookie(SESSION_COOKIE, path="/")
             return _cleared(response, request)
@@ -153,6 +155,13 @@ def _sign_out(study: Path) -> Any:
         return _page("Sign out", "Sign out on this device?", form)
 
     return endpoint
+
+
+def unavailable(error: LabelerError) -> Response:
+    """In place of a page while the study cannot be opened; where it is goes to the server's log."""
+    log.warning("%s", error)
+    words = f"{for_anyone(error)} What was answered and is not saved yet is kept in this window: reload it later."
+    return _page("Not now", words, status=503)
 
 
 def _page(

@@ -1,10 +1,11 @@
 """The page where reviewers label: one item at a time."""
 
+import logging
 from collections.abc import Container
 from datetime import UTC, datetime
 from typing import Any
 
-from labeler.errors import LabelerError, StudyError
+from labeler.errors import LabelerError, StudyError, for_anyone
 from labeler.model import Task
 from labeler.service import reviewing
 from labeler.store import Database
@@ -32,7 +33,9 @@ def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any]
         reviewing.submit(db, reviewer_id, reviewing.submission_from(event), now=datetime.now(UTC))
     except LabelerError as error:
         again = isinstance(error, StudyError)
-        return {"event_id": event_id, "saved": False, "again": again, "message": str(error)}
+        if again:
+            logging.getLogger(__name__).warning("%s", error)  # for who looks after the server
+        return {"event_id": event_id, "saved": False, "again": again, "message": for_anyone(error)}
     return {"event_id": event_id, "saved": True, "message": ""}
 
 
@@ -42,8 +45,7 @@ def screen(
     """Everything the component shows: own progress, the next items (or only one), the answer an undo takes back."""
     desk, brief = reviewing.desk(db, reviewer_id), reviewing.brief(db)
     offers, last = ((only,), None) if only else (desk.offers, desk.last)
-    if desk.closed:
-        offers = ()
+    offers = () if desk.closed else offers
     return {
         "mode": "revise" if only else "label",
         "reviewer": reviewer_id,

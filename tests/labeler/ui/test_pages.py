@@ -279,7 +279,10 @@ def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch
     monkeypatch.setenv("LABELER_STUDY", str(study))
     assert "You are not signed in" in texts(opened(app_page, "forged"))
     monkeypatch.setenv("LABELER_STUDY", str(study) + ".gone")
-    assert "There is no study" in texts(opened(app_page, ""))
+    said = texts(opened(app_page, ""))
+    assert "The study is not in its place at the moment" in said
+    assert "kept in this window" in said
+    assert study.name not in said
 
 
 @pytest.mark.parametrize("figure", [figures.BY_APPLICATION, figures.BY_BENCHMARK])

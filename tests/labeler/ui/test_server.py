@@ -189,10 +189,13 @@ def test_program_text_is_let_through_to_who_was_let_in_just_now_and_to_nobody_el
     assert client.get("/").text == "the application"
     study.rename(study.with_suffix(".gone"))  # no session can be looked up any more
     assert client.get(program).status_code == 404
-    assert client.get("/").status_code == client.get("/_stcore/upload_file/x").status_code == 303
+    assert client.get("/").status_code == client.get("/_stcore/upload_file/x").status_code == 503
+    assert "kept in this window" in client.get("/").text
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/_stcore/stream", headers={"origin": BASE}):
+        pass
     client.cookies.clear()
     client.cookies.set(SESSION_COOKIE, "forged")
-    assert client.get(program).status_code == 303
+    assert client.get(program).status_code == 503
 
 
 def test_every_answer_carries_the_headers_that_keep_other_sites_out(client):
@@ -211,7 +214,8 @@ def test_a_lost_study_file_is_said_in_words(client, study, secret):
     study.unlink()
     response = client.get(f"/join/{secret}")
     assert response.status_code == 503
-    assert "There is no study" in response.text
+    assert "The study is not in its place at the moment. Tell your coordinator." in response.text
+    assert study.name not in response.text
 
 
 def test_settings_send_nothing_anywhere_and_listen_to_this_machine_only():
@@ -372,7 +376,8 @@ def test_a_lost_study_file_is_said_in_words_to_who_pastes_too(client, study, sec
     study.unlink()
     response = pasted(client, secret)
     assert response.status_code == 503
-    assert "There is no study" in response.text
+    assert "The study is not in its place at the moment. Tell your coordinator." in response.text
+    assert study.name not in response.text
 
 
 def test_without_a_provider_nobody_is_sent_to_one_and_its_cookie_lets_nobody_in(client, secret):
