@@ -1,15 +1,18 @@
 # Two commands: `make demo` starts the application on a real demo study, `make test` runs every check.
+# --no-compile: what is used is compiled when it is first imported, which is far less than all of it.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
-.PHONY: help demo test test-all bench format clean
+.PHONY: help demo test test-all soak bench format clean
 
 help:
 	@echo "make demo      make a virtual environment, install, build the demo study, start the browser application"
 	@echo "make test      install the test tools and run every check: format, lint, types, tests with coverage"
 	@echo "make test-all  the same with the slow tests"
+	@echo "make soak      try for about an hour to lose answers, to see what is hidden and to get in (tests/reliability)"
 	@echo "make bench     measure how fast it is: the analysis, the report, labelling in a real browser; writes bench.json"
 	@echo "make format    format the code"
 
@@ -23,6 +26,9 @@ test: $(VENV)/.test-tools
 test-all: $(VENV)/.test-tools
 	BIN=$(BIN) scripts/check -m ""
 
+soak: $(VENV)/.test-tools
+	$(BIN)/python -m tests.reliability.soak
+
 bench: $(VENV)/.test-tools
 	$(BIN)/python -m tests.performance.engine --json bench.json
 	$(BIN)/python -m tests.performance.importing
@@ -30,7 +36,6 @@ bench: $(VENV)/.test-tools
 	$(BIN)/python -m tests.performance.report
 	$(BIN)/python -m tests.performance.labelling
 	$(BIN)/python -m tests.performance.hot_path
-	$(BIN)/python -m tests.performance.load
 
 format: $(VENV)/.test-tools
 	$(BIN)/ruff check --fix .
@@ -45,13 +50,13 @@ $(BIN)/python:
 
 $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing the application and what it needs into $(VENV) ..."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
+	$(INSTALL) --editable .
 	@touch $@
 
-$(VENV)/.test-tools: $(VENV)/.installed
-	@echo "Installing the test tools into $(VENV) ..."
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,cluster,oidc]'
-	@touch $@
+$(VENV)/.test-tools: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Installing the application, what it needs and the test tools into $(VENV) ..."
+	$(INSTALL) --editable '.[test,cluster,oidc]'
+	@touch $(VENV)/.installed $@
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage bench.json

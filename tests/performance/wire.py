@@ -4,6 +4,7 @@ import asyncio
 import http.client
 import json
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -22,14 +23,19 @@ VIEW = {"axis": "core", "log": False, "overlay": False, "run": None, "width": 12
 
 
 class Refused(Exception):
-    """The server did not keep an answer; the message is its own."""
+    """The server did not keep an answer; the message is its own. `again` if it asks to be sent it once more."""
+
+    def __init__(self, message: str, *, again: bool) -> None:
+        super().__init__(message)
+        self.again = again
 
 
 class Visit:
     """One window of one reviewer."""
 
-    def __init__(self, socket: ClientConnection, url: str) -> None:
-        self._socket, self._url = socket, url
+    def __init__(self, url: str, cookie: str) -> None:
+        self._url, self._cookie = url, cookie
+        self._socket: ClientConnection
         self._widget = self._page = ""
         self._cached: list[str] = []
         self._have: list[str] = []
@@ -39,16 +45,20 @@ class Visit:
     @classmethod
     async def open(cls, url: str, secret: str) -> Self:
         """Sign in, open the page, wait for the first items."""
-        cookie = await asyncio.to_thread(_sign_in, url, secret)
-        socket = await connect(
-            f"ws{url.removeprefix('http')}/_stcore/stream", origin=url, subprotocols=["streamlit"], max_size=None,
-            additional_headers={"Cookie": cookie}, open_timeout=ANSWER_LIMIT_S,
-        )  # fmt: skip
-        visit = cls(socket, url)
-        await visit._send()
-        await visit._until(lambda data: True)
-        await visit._finished()
+        visit = cls(url, await asyncio.to_thread(_sign_in, url, secret))
+        await visit.connect()
         return visit
+
+    async def connect(self) -> None:
+        """Open the page, with the session that is there: at first, and again when the connection was lost."""
+        self._socket = await connect(
+            f"ws{self._url.removeprefix('http')}/_stcore/stream", origin=self._url, subprotocols=["streamlit"],
+            max_size=None, additional_headers={"Cookie": self._cookie}, open_timeout=ANSWER_LIMIT_S,
+        )  # fmt: skip
+        self._cached, self._have = [], []
+        await self._send()
+        await self._until(lambda data: True)
+        await self._finished()
 
     async def label(self, answer: str) -> tuple[str, float]:
         """Answer the item that is offered first; the event's id, and how long until it was acknowledged.
@@ -58,17 +68,27 @@ class Visit:
         Refused
         TimeoutError
         """
-        offer, event_id = self.data["offers"][0], uuid4().hex
-        event = {
-            "event_id": event_id, "view": VIEW, "code": offer["code"], "revision": offer["revision"], "answer": answer,
-            "dwell_ms": 700, "flag": False, "comment": None, "confidence": None, "have": self._have,
+        event = self.event(self.data["offers"][0], answer)
+        return event["event_id"], await self.send(event)
+
+    def event(self, item: Mapping[str, Any], answer: str) -> dict[str, Any]:
+        """What the screen sends for an answer to an item that is before the reviewer; it has an id of its own."""
+        return {
+            "event_id": uuid4().hex, "view": VIEW, "code": item["code"], "revision": item["revision"],
+            "answer": answer, "dwell_ms": None if answer == "withdrawn" else 700, "flag": False, "comment": None,
+            "confidence": None,
         }  # fmt: skip
+
+    async def send(self, event: Mapping[str, Any]) -> float:
+        """Send an answer, for the first time or again; how long until it was acknowledged. Raises as `label`."""
         sent = time.perf_counter()
-        await self._send(json.dumps([{"event": "event", "value": event}], separators=(",", ":")))
-        received = await self._until(lambda data: (data["ack"] or {}).get("event_id") == event_id)
-        if not self.data["ack"]["saved"]:
-            raise Refused(self.data["ack"]["message"])
-        return event_id, received - sent
+        value = {**event, "have": self._have}
+        await self._send(json.dumps([{"event": "event", "value": value}], separators=(",", ":")))
+        received = await self._until(lambda data: (data["ack"] or {}).get("event_id") == event["event_id"])
+        ack = self.data["ack"]
+        if not ack["saved"]:
+            raise Refused(ack["message"], again=ack.get("again", False))
+        return received - sent
 
     async def finish(self) -> None:
         """Read the rest of a page run, as a browser would."""

@@ -69,3 +69,8 @@ def load(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or "cases" not in found:
         raise ValueError(f"{path} holds no cases")
     return found
+
+
+def cases(result: dict[str, Any]) -> list[Case]:
+    """The cases in what `load` gave."""
+    return [Case(**case) for case in result["cases"]]

@@ -1,0 +1,129 @@
+"""Which answers were sent, and which of them were acknowledged, beside what the study file holds."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from labeler.errors import LabelerError
+from labeler.service import verifying
+from labeler.store import Database, labels, open_database
+from labeler.store.labels import KeptAnswer
+
+EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Sent:
+    """An answer as a reviewer sent it."""
+
+    reviewer: str
+    code: str
+    revision: int
+    answer: str
+
+
+@dataclass
+class Ledger:
+    """What reviewers know of their answers, by the id of the event.
+
+    Attributes
+    ----------
+    sent : dict of str to Sent
+    acknowledged : set of str
+    faults : dict
+        What was found wrong, in words, each once.
+    listen : callable
+        Hears what reviewers have told meanwhile: called once the file was read and before it is compared.
+    n_looks, n_checks : int
+        How often the file was looked into, and how often all of it was checked.
+    """
+
+    sent: dict[str, Sent] = field(default_factory=dict)
+    acknowledged: set[str] = field(default_factory=set)
+    faults: dict[str, None] = field(default_factory=dict)
+    listen: Callable[[], None] = lambda: None
+    n_looks: int = 0
+    n_checks: int = 0
+
+    @property
+    def unacknowledged(self) -> set[str]:
+        """The answers that were sent and may be in the file or not."""
+        return self.sent.keys() - self.acknowledged
+
+    @property
+    def found(self) -> str:
+        """What was found wrong, in words."""
+        return in_words(self.faults) or "nothing lost, nothing twice, the file sound, the plan verified"
+
+    def fault(self, what: str) -> None:
+        """Keep what is wrong."""
+        self.faults[what] = None
+
+    def look(self, study: Path, *, deep: bool = False) -> set[str]:
+        """Open the study as the application does; every acknowledged answer is there once, and none that nobody sent.
+
+        A deep look lets SQLite check the file as well. Returns the events in the file.
+        """
+        self.n_looks += 1
+        acknowledged = set(self.acknowledged)
+        try:
+            with open_database(study) as db:
+                rows = db.execute("SELECT event_id FROM labels").fetchall()
+                for fault in unsound(db) if deep else ():
+                    self.fault(fault)
+        except LabelerError as error:
+            self.fault(f"the file cannot be read: {error}")
+            return set()
+        self.listen()
+        kept = Counter(event_id for (event_id,) in rows)
+        self._compare("acknowledged, but not in the file", acknowledged - kept.keys())
+        self._compare("in the file more than once", {event_id for event_id, n in kept.items() if n > 1})
+        self._compare("in the file, but never sent", kept.keys() - self.sent.keys())
+        return set(kept)
+
+    def check(self, study: Path) -> None:
+        """Everything: the file is sound, its plan verifies, and each answer in it is the one that was sent."""
+        self.n_checks += 1
+        self.look(study, deep=True)
+        try:
+            with open_database(study) as db:
+                for problem in verifying.verify_plan(db).problems:
+                    self.fault(f"the plan does not verify: {problem}")
+                kept = labels.kept(db)
+        except LabelerError as error:
+            self.fault(f"the file cannot be checked: {error}")
+            return
+        self.listen()
+        others = {one.label.event_id for one in kept if self.sent.get(one.label.event_id) != _as_sent(one)}
+        self._compare("in the file otherwise than sent", others)
+        self._compare("revisions twice or left out", _unnumbered(kept))
+
+    def _compare(self, what: str, found: set[str]) -> None:
+        if found:
+            self.fault(f"{len(found)} {what}, such as {', '.join(sorted(found)[:EXAMPLES])}")
+
+
+def in_words(faults: Collection[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = [f"and {len(faults) - EXAMPLES} more"] if len(faults) > EXAMPLES else []
+    return "; ".join([*list(faults)[:EXAMPLES], *more])
+
+
+def unsound(db: Database) -> list[str]:
+    """What SQLite finds wrong with a file."""
+    words = [row[0] for row in db.execute("PRAGMA integrity_check").fetchall()]
+    broken = db.execute("PRAGMA foreign_key_check").fetchall()
+    return [f"integrity_check: {word}" for word in words if word != "ok"] + [f"foreign_key_check: {r}" for r in broken]
+
+
+def _as_sent(one: KeptAnswer) -> Sent:
+    return Sent(one.reviewer, one.code, one.label.revision, one.label.answer.value)
+
+
+def _unnumbered(kept: list[KeptAnswer]) -> set[str]:
+    """The codes of the items whose answers are not numbered 0, 1, 2, ... in the order given."""
+    revisions: dict[str, list[int]] = defaultdict(list)
+    for one in kept:
+        revisions[one.code].append(one.label.revision)
+    return {code for code, found in revisions.items() if found != list(range(len(found)))}

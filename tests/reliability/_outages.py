@@ -1,0 +1,228 @@
+"""The server is killed and started again while reviewers label over the websocket and in real browsers."""
+
+import asyncio
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import async_playwright
+from websockets.exceptions import WebSocketException
+
+from labeler.model import PlanParameters
+from labeler.store import labels, open_database
+from tests.browser import studies
+from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
+from tests.performance.measuring import percentiles
+from tests.performance.wire import Refused, Visit
+from tests.reliability._ledger import Ledger, Sent
+from tests.reliability._pages import Desk
+from tests.reliability.outcome import Case
+
+N_ITEMS = 200
+CALM_S = 0.2, 1.5  # how long everybody labels between two kills
+BACK_LIMIT_S, POLL_S = 30, 0.02
+LOST = (OSError, EOFError, WebSocketException)
+ANSWERS = ("similar", "dissimilar")
+
+
+class Broken(Exception):
+    """Somebody does not come back; nothing more can be learned."""
+
+
+class Outages:
+    """The server, who labels, and what came of the kills so far.
+
+    `n_again` answers were sent again after a kill, `n_stored` of these were in the file before.
+    """
+
+    def __init__(self, served: Served, seed: int) -> None:
+        self.served, self.rng, self.ledger = served, random.Random(seed), Ledger()
+        self.n_kills = self.n_again = self.n_stored = self.n_reloads = 0
+        self.back_s: list[float] = []
+        self.desks: dict[str, Desk] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._killed_at: float | None = None
+        self._back: set[str] = set()
+        self._waiting: dict[str, bool] = {}
+        self._is_over = False
+        self._is_up = asyncio.Event()
+        self._is_up.set()
+
+    async def run(self, n_kills: int, clients: Sequence[str], pages: Sequence[str]) -> None:
+        """Everybody labels; the server is killed again and again."""
+        async with AsyncExitStack() as stack:
+            if pages:
+                playwright = await stack.enter_async_context(async_playwright())
+                browser = await playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
+                stack.push_async_callback(browser.close)
+                for name in pages:
+                    self.desks[name] = await Desk.open(browser, self.served.link(name), name, self)
+            self._tasks = {name: asyncio.create_task(self._label(name)) for name in clients}
+            self._tasks |= {name: asyncio.create_task(desk.work()) for name, desk in self.desks.items()}
+            try:
+                await self._all_back()
+                for _ in range(n_kills):
+                    await asyncio.sleep(self.rng.uniform(*CALM_S))  # not waited for anything: the moment of the kill
+                    await self._kill_one()
+                await self._end()
+            except Broken as error:
+                self.ledger.fault(str(error))
+            finally:
+                for task in self._tasks.values():
+                    task.cancel()
+                await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        self.ledger.check(self.served.study)
+
+    def sent(self, name: str, event: Mapping[str, Any]) -> None:
+        """Somebody sends an answer, maybe again."""
+        one = Sent(name, event["code"], event["revision"], event["answer"])
+        if self.ledger.sent.setdefault(event["event_id"], one) != one:
+            self.ledger.fault(f"{name} sent another answer with the mark of an earlier one")
+        if event["event_id"] in self._waiting:
+            self.n_again += 1
+            self.n_stored += self._waiting.pop(event["event_id"])
+
+    def acknowledged(self, name: str, event_id: str) -> None:
+        """Somebody was told that an answer is kept."""
+        if event_id not in self.ledger.acknowledged and self._killed_at is not None and self._is_up.is_set():
+            self.back_s.append(time.monotonic() - self._killed_at)
+            self._killed_at = None
+        self.ledger.acknowledged.add(event_id)
+        self._back.add(name)
+
+    def refused(self, name: str, why: str) -> None:
+        """Somebody was told that an answer is not kept."""
+        self.ledger.fault(f"an answer of {name} was refused: {why}")
+
+    async def _label(self, name: str) -> None:
+        """Label without pause over the websocket; what was not acknowledged is sent again on the next connection."""
+        visit = await Visit.open(self.served.url, self.served.secrets[name])
+        event: dict[str, Any] | None = None
+        while not self._is_over or event is not None:
+            try:
+                event = event or self._next(visit)
+                self.sent(name, event)
+                await visit.send(event)
+                self.acknowledged(name, event["event_id"])
+                event = None
+                await visit.finish()
+            except Refused as error:
+                if not error.again:
+                    self.refused(name, str(error))
+                    return
+            except TimeoutError:
+                self.ledger.fault(f"{name} waited for an acknowledgement for too long")
+                return
+            except LOST:
+                await self._connect(visit)
+
+    def _next(self, visit: Visit) -> dict[str, Any]:
+        if visit.data["offers"]:
+            return visit.event(visit.data["offers"][0], self.rng.choice(ANSWERS))
+        return visit.event(visit.data["last"], "withdrawn")
+
+    async def _connect(self, visit: Visit) -> None:
+        """With the session that is there, as soon as there is a server; one that is killed meanwhile is no failure."""
+        deadline = time.monotonic() + 2 * BACK_LIMIT_S
+        while time.monotonic() < deadline:
+            await self._is_up.wait()
+            try:
+                await visit.connect()
+            except LOST:
+                await asyncio.sleep(POLL_S)
+            else:
+                return
+        raise Broken("a reviewer could not connect again")
+
+    async def _kill_one(self) -> None:
+        self._is_up.clear()
+        self._killed_at = time.monotonic()
+        self.served.kill()
+        for desk in self.desks.values():
+            await desk.settle()
+        kept = self._look()
+        self._waiting = {event_id: event_id in kept for event_id in self.ledger.unacknowledged}
+        self.n_kills += 1
+        self._back.clear()
+        await asyncio.to_thread(self.served.start_again)
+        self._is_up.set()
+        await self._all_back()
+
+    def _look(self) -> set[str]:
+        """What the kill left, in a copy: the server that is started next finds the file as it is."""
+        with tempfile.TemporaryDirectory() as folder:
+            for path in self.served.study.parent.glob(f"{self.served.study.name}*"):
+                if not path.name.endswith("-shm"):  # SQLite makes it anew
+                    shutil.copy(path, folder)
+            return self.ledger.look(Path(folder) / self.served.study.name, deep=True)
+
+    async def _all_back(self) -> None:
+        """Everybody has an answer acknowledged since the server is there; a page that has none is loaded anew."""
+        names = self._tasks.keys()
+        if await self._holds(lambda: names <= self._back):
+            return
+        for name in self.desks.keys() - self._back:
+            self.n_reloads += 1
+            await self.desks[name].page.reload()
+        if not await self._holds(lambda: names <= self._back):
+            raise Broken(f"not labelling again: {', '.join(sorted(names - self._back))}")
+
+    async def _end(self) -> None:
+        """Let everybody finish what is under way; then the pages hold what was pressed, in order."""
+        self._is_over = True
+        for desk in self.desks.values():
+            desk.is_over = True
+        if not await self._holds(lambda: all(task.done() for task in self._tasks.values())):
+            raise Broken("somebody does not come to an end")
+        for task in self._tasks.values():
+            task.result()
+        with open_database(self.served.study) as db:
+            kept = labels.kept(db)
+        for name, desk in self.desks.items():
+            stored = [(one.code, one.label.answer.value) for one in kept if one.reviewer == name]
+            if stored != desk.pressed:
+                self.ledger.fault(f"{name} pressed {len(desk.pressed)} keys, and the file holds {len(stored)} others")
+
+    async def _holds(self, wanted: Callable[[], bool]) -> bool:
+        """Wait until something holds, or for too long."""
+        deadline = time.monotonic() + BACK_LIMIT_S
+        while not wanted():
+            if time.monotonic() > deadline:
+                return False
+            await asyncio.sleep(POLL_S)
+        return True
+
+
+def cases(folder: Path, n_kills: int, n_clients: int, n_pages: int, seed: int) -> Iterator[Case]:
+    """The kills of the server, and what the file held after each."""
+    what = "server killed while reviewers label"
+    if n_pages and chromium_path() is None:
+        yield Case(f"{what} in a browser", "there is no Chromium", None)
+        n_pages = 0
+    clients, pages = ([f"{kind}{n}" for n in range(many)] for kind, many in (("wire", n_clients), ("page", n_pages)))
+    names = [*clients, *pages]
+    plan = PlanParameters(seed, per_item=len(names), overlap=0, retest=0)
+    study = folder / "served.study"
+    studies.make(study, studies.many(N_ITEMS), reviewers=names, parameters=plan)
+    with serving(study) as served:
+        outages = asyncio.run(_killed(served, n_kills, clients, pages, seed))
+    ledger, (p50, most) = outages.ledger, percentiles(outages.back_s, 50, 100)
+    yield Case(
+        what,
+        f"{outages.n_kills} kills under {n_clients} websocket clients and {n_pages} pages; {len(ledger.sent)} answers "
+        f"sent, {len(ledger.acknowledged)} acknowledged, {outages.n_again} sent again after a kill, {outages.n_stored} "
+        f"of these stored before it; {outages.n_reloads} pages loaded anew by hand; from the kill to the first "
+        f"acknowledgement p50 {p50:.1f} s, max {most:.1f} s; checked the file {ledger.n_looks} times; {ledger.found}",
+        not ledger.faults and outages.n_kills == n_kills and outages.n_again > 0 and not ledger.unacknowledged,
+    )
+
+
+async def _killed(served: Served, n_kills: int, clients: Sequence[str], pages: Sequence[str], seed: int) -> Outages:
+    outages = Outages(served, seed)
+    await outages.run(n_kills, clients, pages)
+    return outages

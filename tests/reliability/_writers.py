@@ -1,0 +1,153 @@
+"""Processes that write to a study without pause, until they are killed, and what they tell about it on a pipe.
+
+None of them ends by itself; when nobody listens any more, telling fails and they are over.
+"""
+
+import itertools
+import multiprocessing
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from labeler.errors import LabelerError, StudyError
+from labeler.model import Answer, Submission
+from labeler.service import coordinating, importing, reviewing, staffing
+from labeler.store import Database, open_database
+
+ACTOR = "carol"
+GUESTS = ("gus", "hal")
+N_IN_FILE, N_RUNS = 3, 5
+DWELL_MS = 700
+END_LIMIT_S = 20
+ANSWERS = (Answer.SIMILAR, Answer.DISSIMILAR, Answer.NOT_SURE)
+VIEW = {"axis": "core", "log": False, "overlay": False, "run": None, "width": 1280, "height": 625, "density": 1}
+
+CONTEXT = multiprocessing.get_context("forkserver")
+# A process is a fork of one that has imported everything which the script imports.
+CONTEXT.set_forkserver_preload(["tests.reliability._transactions", "tests.reliability._outages"])
+
+
+@dataclass
+class Writer:
+    """A process that writes, and the pipe on which it tells what it does."""
+
+    process: BaseProcess
+    hear: Connection
+
+    @classmethod
+    def start(cls, function: Callable[..., None], *arguments: Any) -> "Writer":
+        """Run a function of this module in a process of its own; its last parameter is the pipe."""
+        hear, tell = CONTEXT.Pipe(duplex=False)
+        process = CONTEXT.Process(target=function, args=(*arguments, tell), daemon=True)
+        process.start()
+        tell.close()
+        return cls(process, hear)
+
+    def one_word(self, limit_s: float) -> tuple[str, Any]:
+        """The next that it tells; raises TimeoutError if that takes too long, EOFError if it is gone."""
+        if not self.hear.poll(limit_s):
+            raise TimeoutError(f"a process told nothing within {limit_s} s")
+        return self.hear.recv()
+
+    def told(self) -> Iterator[tuple[str, Any]]:
+        """What it told since the last time; raises EOFError after the last word of one that is gone."""
+        while self.hear.poll():
+            yield self.hear.recv()
+
+    def kill(self) -> list[tuple[str, Any]]:
+        """SIGKILL; its last words."""
+        self.process.kill()
+        self.process.join(END_LIMIT_S)
+        words = []
+        try:
+            words.extend(self.told())
+        except EOFError:
+            pass
+        finally:
+            self.hear.close()
+        return words
+
+
+def reviewer(study: Path, reviewer_id: int, again: Submission | None, seed: int, tell: Connection) -> None:
+    """Label as the page does, a connection each time; first send again what was not acknowledged."""
+    rng, submission = random.Random(seed), again
+    while True:
+        if submission is not None:
+            tell.send(("sent", submission))
+        with open_database(study) as db:
+            db._connection.set_trace_callback(lambda sql: tell.send(("commits", None)) if sql == "COMMIT" else None)
+            try:
+                if submission is not None:
+                    reviewing.submit(db, reviewer_id, submission, now=datetime.now(UTC))
+            except StudyError as error:  # the screen keeps the answer and sends it again
+                tell.send(("busy", str(error)))
+                continue
+            except LabelerError as error:
+                tell.send(("refused", str(error)))
+                return
+            desk = reviewing.desk(db, reviewer_id)  # the acknowledgement comes with what is next
+            if submission is not None:
+                tell.send(("acknowledged", submission.event_id))
+        submission = _next(desk, rng)
+
+
+def _next(desk: reviewing.Desk, rng: random.Random) -> Submission:
+    """An answer to the item on offer; once there is none, the last answer is taken back, so that there is one again."""
+    if desk.offers:
+        task = desk.offers[0]
+        return Submission(uuid4().hex, task.code, task.revision, rng.choice(ANSWERS), DWELL_MS, VIEW)
+    if desk.last is None:
+        raise RuntimeError(f"there is nothing to label: {desk.closed}")
+    return Submission(uuid4().hex, desk.last.code, desk.last.revision, Answer.WITHDRAWN, None, VIEW)
+
+
+def doing(act: Callable[[Database, Path, int], None], study: Path, folder: Path, first: int, tell: Connection) -> None:
+    """Do one thing after the other, numbered."""
+    for number in itertools.count(first):
+        tell.send(("began", number))
+        with open_database(study) as db:
+            act(db, folder, number)
+        tell.send(("done", number))
+
+
+def back_up(db: Database, folder: Path, number: int) -> None:
+    """Copy the study into a file of this number."""
+    coordinating.back_up(db, backup_file(folder, number), actor=ACTOR, now=datetime.now(UTC))
+
+
+def backup_file(folder: Path, number: int) -> Path:
+    """Where a backup is kept."""
+    return folder / f"backup-{number}.study"
+
+
+def replace_guest(db: Database, _folder: Path, number: int) -> None:
+    """Everything that is open of one guest goes to the other, who takes part from then on."""
+    leaving, heir = taking_turns(number)
+    staffing.replace(db, leaving, heir, why="they take turns", actor=ACTOR, now=datetime.now(UTC))
+
+
+def taking_turns(number: int) -> tuple[str, str]:
+    """Who leaves with a change, and who comes."""
+    return GUESTS[number % 2], GUESTS[1 - number % 2]
+
+
+def import_file(db: Database, _folder: Path, number: int) -> None:
+    """Import a file with several benchmarks."""
+    list(importing.import_files(db, [measured(number)], actor=ACTOR, now=datetime.now(UTC)))
+
+
+def measured(number: int) -> importing.File:
+    """A file of noise, the same for the same number."""
+    rng = np.random.default_rng(number)
+    lines = ["benchmark,run,iteration,value,unit"]
+    for benchmark, run, iteration in itertools.product(range(N_IN_FILE), range(N_RUNS), range(40)):
+        lines.append(f"bench{benchmark}#file={number},{run},{iteration},{rng.uniform(1, 1.2)!r},s")
+    return importing.upload(f"{number}.csv", "\n".join(lines).encode())
