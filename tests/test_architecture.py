@@ -57,9 +57,13 @@ ALLOWED: dict[str, set[str]] = {
         "labeler.ui", "labeler.service", "labeler.errors", "labeler.store.Database", "labeler.store.open_database",
         "starlette",
     },
+    "labeler/ui/gate.py": {
+        "labeler.ui", "labeler.service", "labeler.model", "labeler.errors", "labeler.store.open_database",
+        "streamlit", "starlette", "google.protobuf",
+    },
     "labeler/ui/server.py": {
-        "labeler.ui", "labeler.service", "labeler.model", "labeler.errors", "labeler.config",
-        "labeler.store.Database", "labeler.store.open_database", "streamlit", "starlette",
+        "labeler.ui", "labeler.service", "labeler.errors", "labeler.config", "labeler.store.open_database",
+        "streamlit", "starlette",
     },
     "labeler/cli": {
         "labeler", "labeler.cli", "labeler.ui.server", "labeler.service", "labeler.lifecycle", "labeler.model",

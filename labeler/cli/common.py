@@ -158,4 +158,4 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.4g}"
-    return str(value)
+    return "".join(letter if letter.isprintable() else " " for letter in str(value))  # no terminal obeys a name

@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from labeler import binning
-from labeler.errors import InputError, NotAllowed
+from labeler.errors import InputError, NotAllowed, StudyError
 from labeler.model import Item, Protocol, Role, State, Study, is_storable
 from labeler.service import drawing, identity
-from labeler.store import Database, create_database, events, items, labels, studies
+from labeler.store import Database, create_database, discard, events, items, labels, studies
 
 DEFAULT_QUESTION = "Are these ten runs similar?"
 MAX_INSTRUCTIONS = 4000
@@ -75,12 +75,17 @@ def create_study(
         raise InputError("The coordinator needs a name.")
     coordinator = identity.checked_name(coordinator)  # before there is a file
     _check(protocol)
-    with create_database(path) as db, db.atomic():
-        studies.add(db, Study(name, question, State.DRAFT, now.isoformat(), protocol, None, None))
-        details = {"name": name, "question": question, **asdict(protocol)}
-        events.add(db, now.isoformat(), "owner", "create study", details)
-        identity.add_person(db, coordinator, [Role.COORDINATOR], actor="owner", now=now)
-        return identity.invite(db, coordinator, Role.COORDINATOR, actor="owner", now=now)
+    db = create_database(path)
+    try:
+        with db, db.atomic():
+            studies.add(db, Study(name, question, State.DRAFT, now.isoformat(), protocol, None, None))
+            details = {"name": name, "question": question, **asdict(protocol)}
+            events.add(db, now.isoformat(), "owner", "create study", details)
+            identity.add_person(db, coordinator, [Role.COORDINATOR], actor="owner", now=now)
+            return identity.invite(db, coordinator, Role.COORDINATOR, actor="owner", now=now)
+    except BaseException:
+        discard(path)
+        raise
 
 
 def get_study(db: Database) -> Study:
@@ -182,8 +187,11 @@ def log_look(db: Database, what: str, *, actor: str, now: datetime) -> None:
 def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> None:
     """Copy the study into a new file while people go on labelling; raises StudyError if that cannot be written."""
     db.backup(target)
-    with db.atomic():
-        events.add(db, now.isoformat(), actor, "backup", {"file": target.name})
+    try:
+        with db.atomic():
+            events.add(db, now.isoformat(), actor, "backup", {"file": target.name})
+    except StudyError as error:
+        raise StudyError(f"{target} is a whole copy, but the log of the study does not tell of it: {error}") from error
 
 
 def _check(protocol: Protocol) -> None:

@@ -65,6 +65,8 @@ def result_files(root: Path, path: str, *, study: Path) -> Files:
 
     def check(file: Path) -> None:
         below(root, file)
+        if not file.is_file():  # a pipe would be waited for
+            raise InputError(f"{path!r}: {file.name} is no plain file.")
         if not may_hold_results(PurePath(file.name.lstrip("."))) or file.samefile(study):
             raise InputError(f"{path!r}: {file.name} is no result file ({', '.join((*ENDINGS, ZIP))}).")
 

@@ -134,6 +134,7 @@ def feedback(db: Database, reviewer_id: int) -> Feedback | None:
 
 def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
     """One of the reviewer's own answered tasks of this round; raises NotAssigned for any other."""
+    identity.require(db, reviewer_id, Role.REVIEWER)
     task = assignments.task_by_code(db, reviewer_id, code)
     if task is None or task.answer is None or not _is_in_play(db, task, studies.get(db)):
         raise NotAssigned(f"Item {code[:20]} is none of yours.")
@@ -274,7 +275,7 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
 
 def _check(task: Task, submission: Submission, last: str | None, protocol: Protocol) -> None:
     if submission.revision != task.revision:
-        raise AnswerRefused(f"Item {task.code} was answered in another window meanwhile. Reload to go on.")
+        raise AnswerRefused(f"Item {task.code} was answered in another window meanwhile: that answer stands.")
     if submission.answer is Answer.WITHDRAWN:
         if not _stands(task):
             raise AnswerRefused(f"Item {task.code} has no answer to take back.")

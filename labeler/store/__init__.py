@@ -3,6 +3,6 @@
 `Database` and `open_database` are what the shells may use of it.
 """
 
-from labeler.store.database import Database, create_database, open_database
+from labeler.store.database import Database, create_database, discard, open_database
 
-__all__ = ["Database", "create_database", "open_database"]
+__all__ = ["Database", "create_database", "discard", "open_database"]

@@ -1,6 +1,7 @@
 """A connection to one study file: opened safely, its errors said in words."""
 
 import sqlite3
+import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -117,9 +118,21 @@ def create_database(path: Path) -> Database:
             raise StudyError(f"{path} exists already. Name a new file, or go on with that study.")
         if not path.parent.is_dir():
             raise StudyError(f"The folder {path.parent} does not exist. Make it first.")
+        path.touch(exist_ok=False)  # whoever else makes it at the same time fails here: from now on it is ours
     except OSError as error:
         raise StudyError(f"{path} cannot be made: {error.strerror}.") from error
-    return _prepared(connect(path, mode="rwc"), path, is_new=True)
+    try:
+        return _prepared(connect(path, mode="rw"), path, is_new=True)
+    except BaseException:
+        discard(path)
+        raise
+
+
+def discard(path: Path) -> None:
+    """Remove a file that was being made, with what SQLite made beside it."""
+    for beside in ("", "-wal", "-shm", "-journal"):
+        with suppress(OSError):
+            path.with_name(f"{path.name}{beside}").unlink(missing_ok=True)
 
 
 def open_database(path: Path) -> Database:
@@ -139,7 +152,17 @@ def open_database(path: Path) -> Database:
             raise NotAStudy(f"{path} is not a study file.")
     except OSError as error:
         raise StudyError(f"{path} cannot be opened: {error.strerror}.") from error
+    _free_companions(path)
     return _prepared(connect(path, mode="rw"), path, is_new=False)
+
+
+def _free_companions(path: Path) -> None:
+    """What SQLite made beside the file while that was read-only is read-only too, and would keep the study so."""
+    with suppress(OSError):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        for beside in (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+            if mode & stat.S_IWUSR and beside.exists() and not beside.stat().st_mode & stat.S_IWUSR:
+                beside.chmod(mode)
 
 
 def connect(path: Path, *, mode: str) -> sqlite3.Connection:
@@ -239,6 +262,8 @@ def _in_words(error: sqlite3.DatabaseError, path: Path) -> Exception:
         return StudyBusy(f"{path} is busy: another process has been writing for {BUSY_TIMEOUT_S:.0f} s. Try again.")
     if "readonly" in text or "unable to open" in text:
         return StudyReadOnly(f"{path} cannot be written to. Make the file and its folder writable, or copy it.")
+    if "disk I/O" in text:
+        return StudyReadOnly(f"{path} cannot be read or written: {text}. The disk may be full.")
     if "full" in text:
         return StudyReadOnly(f"{path} cannot be written to: the disk is full.")
     if "not a database" in text and not _begins_as_one(path):

@@ -54,7 +54,7 @@ def add(db: Database, label: Label) -> bool:
         )  # fmt: skip
     except sqlite3.IntegrityError as error:
         if "labels.revision" in str(error):
-            raise AnswerRefused("This item was answered in another window meanwhile. Reload to go on.") from error
+            raise AnswerRefused("This item was answered in another window meanwhile: that answer stands.") from error
         raise
     return cursor.rowcount == 1
 

@@ -29,10 +29,17 @@ def m001_first_schema(db: "Database") -> None:
 
 
 def m002_which_verdicts_are_shown(db: "Database") -> None:
-    """When a verdict was last asked for, and what was left out for it; a view of the ones asked for last."""
-    db.execute("ALTER TABLE verdicts ADD COLUMN n_left_out INTEGER NOT NULL DEFAULT 0")
-    db.execute("ALTER TABLE verdicts ADD COLUMN used_utc TEXT NOT NULL DEFAULT ''")
-    db.execute("UPDATE verdicts SET used_utc = created_utc")
+    """When a verdict was last asked for, and what was left out for it; a view of the ones asked for last.
+
+    Files of version 1 from its last hours have some of it, or all, already.
+    """
+    there = {column for _, column, *_ in db.execute("PRAGMA table_info(verdicts)")}
+    if "n_left_out" not in there:
+        db.execute("ALTER TABLE verdicts ADD COLUMN n_left_out INTEGER NOT NULL DEFAULT 0")
+    if "used_utc" not in there:
+        db.execute("ALTER TABLE verdicts ADD COLUMN used_utc TEXT NOT NULL DEFAULT ''")
+        db.execute("UPDATE verdicts SET used_utc = created_utc")
+    db.execute("DROP VIEW IF EXISTS shown_verdicts")
     # of each classifier's verdicts on the measurements as they are, the one asked for last
     db.execute(
         """CREATE VIEW shown_verdicts AS

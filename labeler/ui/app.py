@@ -39,6 +39,10 @@ from labeler.ui.reviewer import feedback, guide, label, my_labels, practice
 
 SESSION_COOKIE = "labeler_session"
 RETRY_S = 3.0
+NOT_SIGNED_IN = (
+    "You are not signed in, or no longer. Open your sign-in link again in this window: "
+    "what is not saved yet is kept in this window."
+)
 log = logging.getLogger(__name__)
 REVIEWER_PAGES: dict[str, ModuleType] = {
     "Label": label, "My labels": my_labels, "Guide": guide, "Practice": practice, "Feedback": feedback,
@@ -63,7 +67,7 @@ def main(token: str | None) -> None:
         with open_database(study) as db:
             person = identity.person_of_session(db, token, now=datetime.now(UTC))
             if person is None:
-                st.error("You are not signed in, or no longer. Open your sign-in link again.")
+                st.error(NOT_SIGNED_IN)
                 return
             grouped: dict[str, list[StreamlitPage]] = {"": [], EXPLORE: []}
             for title, render in pages(db, person).items():

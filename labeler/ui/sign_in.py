@@ -25,6 +25,7 @@ from labeler.ui.limits import WrongSignIns
 PROVIDER_PATH = "/sign-in/provider"
 MAX_FORM_BYTES = 4096
 REFUSED = 403
+RETRY_S = 10
 log = logging.getLogger(__name__)
 SIGN_IN_WORDS = (
     "You are not signed in. Open the sign-in link that your coordinator gave you; it works on any device. "
@@ -125,8 +126,9 @@ def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -
     """Set the cookie of a new session and go to the application, or say in words why not."""
     try:
         with open_database(study) as db:
-            token = sign_in(db)
-            identity.sign_out(db, request.cookies.get(SESSION_COOKIE, ""), now=datetime.now(UTC))  # who was here before
+            now, before, token = datetime.now(UTC), request.cookies.get(SESSION_COOKIE, ""), sign_in(db)
+            if identity.person_of_session(db, before, now=now) != identity.person_of_session(db, token, now=now):
+                identity.sign_out(db, before, now=now)  # somebody else; one's own other tabs go on
     except SignInFailed as error:
         return _page("Sign in", str(error), _forms(), status=REFUSED)
     except LabelerError as error:
@@ -160,8 +162,8 @@ def _sign_out(study: Path) -> Any:
 def unavailable(error: LabelerError) -> Response:
     """In place of a page while the study cannot be opened; where it is goes to the server's log."""
     log.warning("%s", error)
-    words = f"{for_anyone(error)} What was answered and is not saved yet is kept in this window: reload it later."
-    return _page("Not now", words, status=503)
+    words = f"{for_anyone(error)} What was answered and is not saved yet is kept in this window: leave it open."
+    return _page("Not now", words, status=503, headers={"Refresh": str(RETRY_S)})
 
 
 def _page(
@@ -187,5 +189,8 @@ input {{ width: 22rem }} body {{ padding: 0 1rem }}</style></head>
 
 
 def same_origin(connection: HTTPConnection) -> bool:
-    origin = connection.headers.get("origin")
+    """Whether no page of another site sent this, by what the browser says; programs that say nothing are no pages."""
+    origin, site = connection.headers.get("origin"), connection.headers.get("sec-fetch-site", "none")
+    if site not in ("same-origin", "none"):
+        return False
     return origin is None or origin.partition("://")[2] == connection.headers.get("host")

@@ -247,3 +247,39 @@ test("whatever happens, every event is delivered in order and leaves the queue o
     assert.equal(world.storage.getItem(KEY), null);
   }
 });
+
+test("a queue knows whether a reload would lose its events", () => {
+  for (const [storage, isForgotten] of [[fullStorage(), true], [memory(), true], [lasting(), false]]) {
+    const { queue } = started(storage);
+    assert.equal(queue.isForgotten, false);
+    queue.push(A);
+    assert.equal(queue.isForgotten, isForgotten);
+  }
+});
+
+test("an event that was sent many times in vain is stuck until it is acknowledged", () => {
+  const { queue, world } = tried(8);
+  assert.equal(queue.isStuck, false);
+  world.time += RESEND_AFTER_MS;
+  queue.tick();
+  assert.equal(queue.isStuck, true);
+  queue.acknowledge("a");
+  queue.push(B);
+  assert.equal(queue.isStuck, false);
+});
+
+/** A storage that lasts, as that of a window. */
+function lasting() {
+  return { ...memory(), forgets: undefined };
+}
+
+/** A queue whose first event was sent some times. */
+function tried(times) {
+  const world = started();
+  world.queue.push(A);
+  for (let sent = 1; sent < times; sent += 1) {
+    world.time += RESEND_AFTER_MS;
+    world.queue.tick();
+  }
+  return { queue: world.queue, world };
+}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Drafts, memory, stored } from "../../labeler/ui/reviewer/component/js/storage.js";
+import { Drafts, memory, ofWindow, store, stored } from "../../labeler/ui/reviewer/component/js/storage.js";
 
 const SAID = { flag: true, comment: "a step at “400”\nand back", confidence: 2 };
 
@@ -111,4 +111,24 @@ test("a draft on a full storage is lost without an error", () => {
     throw new DOMException("the quota has been exceeded", "QuotaExceededError");
   };
   assert.doesNotThrow(() => new Drafts({ ...memory(), setItem }, 7).set("A1", SAID));
+});
+
+test("writing says whether it is kept", () => {
+  const lasting = { setItem: () => {}, removeItem: () => {} };
+  assert.equal(store(lasting, "key", [1]), true);
+  assert.equal(store(lasting, "key", null), true);
+  assert.equal(store(memory(), "key", [1]), false);
+  const full = { ...lasting, setItem: () => { throw new DOMException("full", "QuotaExceededError"); } };
+  assert.equal(store(full, "key", [1]), false);
+});
+
+test("where the browser forbids its storage, one that forgets stands in", () => {
+  globalThis.window = { get sessionStorage() { throw new DOMException("denied", "SecurityError"); } };
+  try {
+    assert.equal(ofWindow().forgets, true);
+    globalThis.window = { sessionStorage: "its own" };
+    assert.equal(ofWindow(), "its own");
+  } finally {
+    delete globalThis.window;
+  }
 });

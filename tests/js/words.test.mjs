@@ -105,3 +105,22 @@ test("saved is said once there is something saved", () => {
   assert.equal(statusWords(screen({ data: { mode: "label", done: 0, ack: { saved: true } } })), "Saved");
   assert.equal(statusWords(screen({ data: { mode: "label", done: 0, ack: null } })), "");
 });
+
+test("what keeps an answer from being saved is said with what becomes of the answer", () => {
+  const queue = { length: 2, isWaitingLong: false };
+  assert.equal(
+    statusWords(screen({ hindrance: "The study is busy.", queue })),
+    "The study is busy. Not saved yet: 2. Kept in this window; trying again …",
+  );
+});
+
+test("a window that cannot keep answers asks not to be closed", () => {
+  const queue = { length: 1, isWaitingLong: true, isForgotten: true };
+  assert.match(statusWords(screen({ queue })), /^Not saved yet: 1\. Do not close or reload this window/);
+});
+
+test("after many attempts a reload is proposed, unless it would lose the answers", () => {
+  const queue = { length: 1, isWaitingLong: true, isStuck: true };
+  assert.match(statusWords(screen({ queue })), /reload the page: nothing is lost\.$/);
+  assert.doesNotMatch(statusWords(screen({ queue: { ...queue, isForgotten: true } })), /reload the page/);
+});

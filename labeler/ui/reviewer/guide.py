@@ -14,7 +14,7 @@ def render(db: Database, _reviewer_id: int) -> None:
     brief = reviewing.brief(db)
     st.subheader("Guide")
     st.write("The question on every item:")
-    st.info(brief.question)
+    st.text(brief.question)
     if brief.protocol.instructions:
         st.write("From your coordinator:")
         st.text(brief.protocol.instructions)

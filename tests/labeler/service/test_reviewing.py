@@ -115,7 +115,7 @@ def test_an_event_id_of_somebody_else_is_not_taken_for_a_replay(planned):
 
 def test_another_window_with_stale_data_is_refused_in_words(planned):
     task = answer_next(planned, "ada", "similar")
-    message = rf"Item {task.code} was answered in another window meanwhile. Reload to go on"
+    message = rf"Item {task.code} was answered in another window meanwhile: that answer stands"
     refused(planned, AnswerRefused, message, "ada", task, "dissimilar")
     refused(planned, AnswerRefused, message, "ada", task, "withdrawn", "e")
     ahead = Submission("f", task.code, 5, Answer.SIMILAR, 900)

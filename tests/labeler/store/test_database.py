@@ -2,11 +2,12 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from labeler.errors import LabelerError, NewerStudy, NoStudy, NotAStudy, StudyBusy, StudyError, StudyReadOnly
-from labeler.store import create_database, events, items, open_database, runs, verdicts
+from labeler.store import create_database, database, events, items, open_database, runs, verdicts
 from labeler.store.database import APPLICATION_ID
 from tests.labeler.conftest import unprivileged
 
@@ -152,6 +153,22 @@ def test_a_file_that_cannot_be_written_is_read_but_not_changed(study_path, tmp_p
             add_event(opened)
 
 
+def test_a_study_that_was_read_only_once_can_be_written_once_it_is_made_writable(study_path, tmp_path):
+    tmp_path.chmod(0o777)
+    shared = study_path.with_name(f"{study_path.name}-shm")
+    with unprivileged(tmp_path):
+        create_database(study_path).close()
+        study_path.chmod(0o444)
+        reading = open_database(study_path)
+        assert actions(reading) == []
+        assert shared.stat().st_mode & 0o222 == 0  # SQLite made it as the study was
+        study_path.chmod(0o644)
+        with open_database(study_path) as opened:
+            add_event(opened, "written")
+            assert actions(opened) == ["written"]
+        reading.close()
+
+
 def test_a_folder_that_cannot_be_written_to_is_named_as_the_reason(study_path, tmp_path):
     create_database(study_path).close()
     study_path.chmod(0o666)
@@ -160,7 +177,7 @@ def test_a_folder_that_cannot_be_written_to_is_named_as_the_reason(study_path, t
         with unprivileged(tmp_path):
             with pytest.raises(StudyReadOnly, match=r"Make the file and its folder writable, or copy it"):
                 open_database(study_path)
-            with pytest.raises(StudyError, match=r"other.study cannot be (opened|written to)"):
+            with pytest.raises(StudyError, match=r"other.study cannot be (made|opened|written to)"):
                 create_database(tmp_path / "other.study")
     finally:
         tmp_path.chmod(0o755)
@@ -289,6 +306,19 @@ def test_a_full_disk_is_said_in_words_and_leaves_nothing(db):
     with pytest.raises(StudyReadOnly, match=r"empty.study cannot be written to: the disk is full"):
         keep(db, *["x" * 1000] * 500)
     assert actions(db) == before
+
+
+@pytest.mark.parametrize(
+    ("driver", "words"),
+    [
+        ("disk I/O error", "cannot be read or written: disk I/O error. The disk may be full."),
+        ("database or disk is full", "cannot be written to: the disk is full."),
+    ],
+)
+def test_a_disk_without_room_is_said_in_words_whatever_sqlite_calls_it(driver, words):
+    error = database._in_words(sqlite3.OperationalError(driver), Path("a.study"))
+    assert isinstance(error, StudyReadOnly)
+    assert str(error) == f"a.study {words}"
 
 
 def test_many_rows_fail_with_the_same_words_as_one(db):

@@ -230,7 +230,7 @@ def test_the_same_event_twice_is_kept_once(planned):
 def test_another_event_for_a_taken_revision_is_refused(planned):
     task = first_task(planned)
     labels.add(planned, label(task, event_id="e"))
-    with pytest.raises(AnswerRefused, match=r"answered in another window meanwhile\. Reload"):
+    with pytest.raises(AnswerRefused, match=r"answered in another window meanwhile: that answer stands"):
         labels.add(planned, label(task, event_id="f", answer="dissimilar"))
     assert labels.table(planned)["label"].tolist() == ["similar"]
 

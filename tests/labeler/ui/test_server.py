@@ -13,7 +13,8 @@ from labeler.service import coordinating, identity
 from labeler.store import open_database
 from labeler.ui import limits, sign_in
 from labeler.ui.app import SESSION_COOKIE
-from labeler.ui.server import Gate, streamlit_settings
+from labeler.ui.gate import Gate
+from labeler.ui.server import streamlit_settings
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a link from a fixed day would expire
 BASE = "http://testserver"
@@ -162,6 +163,36 @@ def test_too_many_wrong_links_from_an_address_make_it_wait_and_sessions_go_on(cl
         assert f"Try again in {response.headers['retry-after']} s." in response.text
         assert "set-cookie" not in response.headers
     assert client.get("/").text == "the application"
+
+
+def test_opening_ones_link_again_leaves_ones_other_tabs_signed_in_and_somebody_elses_link_does_not(
+    client, study, secret
+):
+    client.get(f"/join/{secret}")
+    first = client.cookies[SESSION_COOKIE]
+    client.get(f"/join/{secret}")
+    second = client.cookies[SESSION_COOKIE]
+    with open_database(study) as db:
+        assert identity.person_of_session(db, first, now=NOW) == identity.person_of_session(db, second, now=NOW)
+        grace = identity.invite(db, "grace", Role.COORDINATOR, actor="grace", now=NOW)
+        client.get(f"/join/{grace}")
+        assert identity.person_of_session(db, second, now=NOW) is None
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_another_site_sends_without_naming_itself_is_known_by_what_the_browser_adds(client, secret, site):
+    client.get(f"/join/{secret}")
+    client.post("/sign-out", headers={"sec-fetch-site": site})
+    assert client.get("/").text == "the application"
+    assert client.put("/my-labels", headers={"sec-fetch-site": site}).status_code == 403
+
+
+def test_nothing_with_data_may_be_kept_by_a_cache(client, study):
+    with open_database(study) as db:
+        secret = identity.invite(db, "grace", Role.COORDINATOR, actor="grace", now=NOW)
+    client.get(f"/join/{secret}")
+    for path in ("/", *FOR_COORDINATORS, "/sign-in"):
+        assert client.get(path).headers["cache-control"] == "no-store"
 
 
 def test_signing_out_needs_a_posted_form_from_this_site(client, secret):

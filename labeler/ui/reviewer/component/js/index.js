@@ -7,7 +7,7 @@ import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
 import { arrange, runAt, summary, unpack } from "./layout.js";
 import { paint } from "./paint.js";
 import { EventQueue } from "./queue.js";
-import { Drafts, memory } from "./storage.js";
+import { Drafts, memory, ofWindow } from "./storage.js";
 import { AXES, axisWords, emptyWords, progressWords, statusWords } from "./words.js";
 
 const ANSWERS = { s: "similar", d: "dissimilar", n: "not sure" };
@@ -40,8 +40,9 @@ class Review {
     this.current = null;
     this.paintedAt = null;
     this.refusal = "";
+    this.hindrance = "";
     this.remembered = new Map();
-    const storage = data.mode === "practice" ? memory() : sessionStorage;
+    const storage = data.mode === "practice" ? memory() : ofWindow();
     this.drafts = new Drafts(storage, data.reviewer);
     this.clock = new Clock(() => performance.now());
     this.queue = new EventQueue({
@@ -95,7 +96,8 @@ class Review {
   settle(ack) {
     const done = ack.again ? null : this.queue.acknowledge(ack.event_id);
     if (!ack.again && !done) return; // an answer to what was sent twice
-    this.refusal = ack.saved ? "" : ack.message;
+    this.refusal = ack.saved || ack.again ? "" : ack.message;
+    this.hindrance = ack.again ? ack.message : "";
     if (ack.saved || !done || done.answer === "withdrawn") return;
     this.drafts.set(done.code, { flag: done.flag, comment: done.comment, confidence: done.confidence });
   }
@@ -189,7 +191,7 @@ class Review {
     this.part("message").textContent = emptyWords(this.data, this.queue.length);
     this.part("note").textContent = this.data.note ?? "";
     this.part("note").hidden = !this.data.note;
-    const isTrouble = Boolean(this.refusal) || this.queue.isWaitingLong;
+    const isTrouble = Boolean(this.refusal || this.hindrance) || this.queue.isWaitingLong;
     this.write("status", statusWords(this));
     this.part("status").classList.toggle("trouble", isTrouble);
     this.sayButtons();

@@ -17,6 +17,7 @@ export class EventQueue {
     this.resendAfter = resendAfter;
     this.sentAt = null;
     this.attempts = 0;
+    this.isForgotten = false; // whether a reload would lose them
     const events = stored(storage, key, []);
     this.events = Array.isArray(events) ? events.filter((event) => typeof event?.event_id === "string") : [];
   }
@@ -28,6 +29,11 @@ export class EventQueue {
   /** Whether the first event was sent more than once: the server has not answered for a while. */
   get isWaitingLong() {
     return this.attempts > 1;
+  }
+
+  /** Whether the first event was sent so often that a new connection would do better. */
+  get isStuck() {
+    return this.attempts > 8;
   }
 
   push(event) {
@@ -62,6 +68,6 @@ export class EventQueue {
   }
 
   #store() {
-    store(this.storage, this.key, this.events.length ? this.events : null);
+    this.isForgotten = !store(this.storage, this.key, this.events.length ? this.events : null);
   }
 }

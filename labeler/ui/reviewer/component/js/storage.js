@@ -1,9 +1,19 @@
 // What the browser keeps of a reviewer between two page loads; signing out clears it.
 
+/** What the browser keeps of this window; one that forgets where it is told to keep nothing. */
+export function ofWindow() {
+  try {
+    return window.sessionStorage;
+  } catch {
+    return memory();
+  }
+}
+
 /** A storage that forgets: for practice, which is not counted. */
 export function memory() {
   const values = new Map();
   return {
+    forgets: true,
     getItem: (key) => values.get(key) ?? null,
     setItem: (key, value) => values.set(key, value),
     removeItem: (key) => values.delete(key),
@@ -19,13 +29,14 @@ export function stored(storage, key, otherwise) {
   }
 }
 
-/** Write JSON to a storage, or remove it where there is nothing. A full or forbidden storage is no reason to stop. */
+/** Write JSON to a storage, or remove it where there is nothing; whether it is kept. A full one is no reason to end. */
 export function store(storage, key, value) {
   try {
     if (value === null) storage.removeItem(key);
     else storage.setItem(key, JSON.stringify(value));
+    return !storage.forgets;
   } catch {
-    // what was to be kept across a reload lives in this window only
+    return false; // what was to be kept across a reload lives in this window only
   }
 }
 

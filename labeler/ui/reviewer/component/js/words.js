@@ -28,14 +28,21 @@ export function emptyWords({ done, total, not_sure: notSure, closed, end }, queu
 }
 
 /** Whether answers are saved, or what is waited for. */
-export function statusWords({ refusal, queue, data, current, clock }) {
+export function statusWords({ refusal, hindrance, queue, data, current, clock }) {
   if (refusal) return refusal;
-  if (queue.isWaitingLong) return `Not saved yet: ${queue.length}. Kept in this window; trying again …`;
+  const unsaved = `Not saved yet: ${queue.length}. ${keptWords(queue)}`;
+  if (hindrance) return `${hindrance} ${unsaved}`;
+  if (queue.isWaitingLong) return unsaved;
   if (current?.chosen) return `${capital(current.chosen)}. How sure are you? 1 a guess, 2 fairly sure, 3 certain`;
   if (current && clock.isAway) return "Paused: this time is not counted";
   if (queue.length) return "Saving …";
   if (data.mode === "practice") return "Practice: nothing is counted";
   return data.done || data.ack ? "Saved" : "";
+}
+
+function keptWords({ isForgotten, isStuck }) {
+  if (isForgotten) return "Do not close or reload this window: it cannot keep them. Trying again …";
+  return `Kept in this window; trying again …${isStuck ? " If this stays, reload the page: nothing is lost." : ""}`;
 }
 
 function capital(words) {

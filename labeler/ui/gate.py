@@ -1,0 +1,174 @@
+"""Who may come where: in front of everything that Streamlit serves."""
+
+import re
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from labeler.errors import LabelerError
+from labeler.model import Person, Role
+from labeler.service import identity
+from labeler.store import open_database
+from labeler.ui import provider, sign_in
+from labeler.ui.app import SESSION_COOKIE
+from labeler.ui.reviewer import component
+
+HEALTH, HOST_CONFIG, STREAM = "/_stcore/health", "/_stcore/host-config", "/_stcore/stream"
+OPEN_PATHS = (HEALTH, "/sign-in", sign_in.PROVIDER_PATH, "/sign-out")
+LET_IN_S = 5.0
+PERSON_HEADER = b"x-labeler-person"
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' blob:; worker-src 'self' blob:; "
+        "frame-ancestors 'none'; base-uri 'self'; form-action 'self'; object-src 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+}
+
+
+class Gate:
+    """Lets through the health check, signing in, and requests of people who are signed in; from this origin only.
+
+    Reviewers reach pages and their program text, nothing else that Streamlit offers: no uploads, no files made for
+    somebody else's download, no metrics. It goes by the path that Streamlit's router goes by: one put together from
+    headers could be another.
+    """
+
+    def __init__(self, app: ASGIApp, study: Path) -> None:
+        self._app, self._study = app, study
+        self._let_in_until: dict[str, float] = {}  # session id -> monotonic time
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or hand it on."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        if scope["type"] == "websocket":
+            person = self._talking(connection)
+            if person is not None:
+                await self._app(_belonging_to(scope, person), self._while_signed_in(connection, receive), send)
+            else:
+                await receive()
+                await send({"type": "websocket.close", "code": 1008})  # before accepting: becomes status 403
+            return
+        await self._where_to(connection)(scope, receive, _with_headers(send, connection.scope["path"]))
+
+    def _where_to(self, connection: HTTPConnection) -> ASGIApp:
+        """What answers a request: the application, the way to the sign-in page, or a refusal."""
+        path, method = connection.scope["path"], connection.scope["method"]
+        if path == "/" and provider.arrival(connection.cookies) is not None:  # also who is signed in as somebody else
+            return RedirectResponse(sign_in.PROVIDER_PATH, status_code=303)
+        if _is_open(path) or (_is_program(path) and self._was_let_in(connection)):
+            return self._app
+        try:
+            person = self._person(connection)
+        except LabelerError as error:
+            return sign_in.unavailable(error)
+        if person is None:
+            return RedirectResponse("/sign-in", status_code=303)
+        if method not in SAFE_METHODS and not sign_in.same_origin(connection):
+            return PlainTextResponse("Another site sent this request. Nothing was done.", status_code=403)
+        if Role.COORDINATOR not in person.roles and not _is_for_everyone(path):
+            return PlainTextResponse("This is for coordinators of the study only.", status_code=403)
+        return self._app
+
+    def _talking(self, connection: HTTPConnection) -> Person | None:
+        """Who may open a websocket with this request; None for nobody."""
+        if connection.scope["path"] != STREAM or not sign_in.same_origin(connection):
+            return None
+        return self._person_or_nobody(connection)
+
+    def _person_or_nobody(self, connection: HTTPConnection) -> Person | None:
+        try:
+            return self._person(connection)
+        except LabelerError:
+            return None  # the browser tries again
+
+    def _while_signed_in(self, connection: HTTPConnection, receive: Receive) -> Receive:
+        """Messages of a window; once its person is signed out only page runs, which say so, get through."""
+
+        async def receiving() -> Message:
+            while True:
+                message = await receive()
+                if not _starts_more_than_a_page(message) or self._person_or_nobody(connection) is not None:
+                    return message
+
+        return receiving
+
+    def _person(self, connection: HTTPConnection) -> Person | None:
+        """Who is signed in; raises LabelerError if that cannot be looked up."""
+        token = connection.cookies.get(SESSION_COOKIE)
+        if not token:
+            return None
+        with open_database(self._study) as db:
+            person = identity.person_of_session(db, token, now=datetime.now(UTC))
+        now = time.monotonic()
+        self._let_in_until = {one: until for one, until in self._let_in_until.items() if until > now}
+        if person is not None:
+            self._let_in_until[token] = now + LET_IN_S
+        return person
+
+    def _was_let_in(self, connection: HTTPConnection) -> bool:
+        """Whether this session was looked up just now: a page consists of some seventy files of program text."""
+        return self._let_in_until.get(connection.cookies.get(SESSION_COOKIE, ""), 0) > time.monotonic()
+
+
+def _belonging_to(scope: Scope, person: Person) -> Scope:
+    """The same, saying whose it is in a header that no browser can set: Streamlit resumes a session only for them."""
+    others = [(name, value) for name, value in scope["headers"] if name != PERSON_HEADER]
+    return {**scope, "headers": [*others, (PERSON_HEADER, str(person.person_id).encode())]}
+
+
+def _starts_more_than_a_page(message: Message) -> bool:
+    """Whether a message asks for a part of a page, a file made on demand, or the like."""
+    if message["type"] != "websocket.receive" or message.get("bytes") is None:
+        return False
+    try:
+        asked = BackMsg.FromString(message["bytes"])
+    except DecodeError:
+        return False  # Streamlit closes the window
+    return asked.WhichOneof("type") != "rerun_script" or bool(asked.rerun_script.fragment_id)
+
+
+def _is_open(path: str) -> bool:
+    """Whether strangers may come here."""
+    is_sign_in = path in OPEN_PATHS or re.fullmatch("/join/[^/]+", path) is not None
+    return is_sign_in or (path in provider.PATHS and provider.is_configured())
+
+
+def _is_program(path: str) -> bool:
+    """Whether it is program text, the same for everyone, and no data."""
+    return path.startswith(("/static/", f"{component.ASSETS}/"))
+
+
+def _is_for_everyone(path: str) -> bool:
+    """Whether all who are signed in may come here: pages have addresses of one part."""
+    return _is_program(path) or path in (HEALTH, HOST_CONFIG) or path.rstrip("/").count("/") <= 1
+
+
+def _with_headers(send: Send, path: str) -> Send:
+    """With the headers that keep other sites out; and no cache keeps what does not say that it may be kept."""
+
+    async def sending(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            given = message.get("headers", [])
+            extra = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+            if not _is_program(path) and all(name.lower() != b"cache-control" for name, _ in given):
+                extra.append((b"cache-control", b"no-store"))
+            message = {**message, "headers": [*given, *extra]}
+        await send(message)
+
+    return sending

@@ -1,0 +1,297 @@
+"""Files that are too large, lie about themselves or lead elsewhere; and code that would run what it reads."""
+
+import ast
+import gzip
+import http.client
+import os
+import socket
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from labeler.errors import InputError
+from labeler.formats.source import FREELY, MAX_MEMBERS
+from labeler.service import coordinating, folders, importing
+from labeler.store import open_database
+from tests.labeler.conftest import series
+from tests.reliability._ground import COORDINATOR, REPOSITORY, Ground
+from tests.reliability._sites import MULTIPART, token_cookie, upload
+from tests.reliability._tally import Tally
+from tests.reliability._window import Window
+from tests.reliability.outcome import Case
+
+MB = 2**20
+UPLOAD_LIMIT = 500 * MB  # server.maxUploadSize
+LIMIT_S = 5  # a file that is looked at for longer holds a page up
+RESULTS = str(series(1)).encode()
+NAMES = (
+    b"../../x.json",
+    b"..\\\\x.json",
+    b"/etc/x.json",
+    b"~/x.json",
+    b"x\\x00.json",
+    b"C:\\\\x.json",
+    b"x" * 5000,
+    b"\xff.json",
+    b"",
+)
+ELSEWHERE = (
+    "..", "../", "../..", "/", "/etc", "/etc/passwd", "/proc/self/environ", "/dev/zero", "x/../../..", "./../x.json",
+    "\x00", "a\x00b",
+    "x" * 5000, "link.json", "folder-link", "folder-link/passwd", "loop", "loop/x", "~", "file:///etc/passwd",
+    "\udcff", "..\\..",
+    "zero.json", "../access.study",
+)  # fmt: skip
+RUNNING = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
+MODULES = {
+    "pickle",
+    "cPickle",
+    "marshal",
+    "shelve",
+    "dill",
+    "joblib",
+    "cloudpickle",
+    "yaml",
+    "ctypes",
+    "xmlrpc",
+    "telnetlib",
+}
+METHODS = {"read_pickle", "to_pickle", "system", "popen", "spawnl", "execv", "execvp", "eval"}
+
+
+def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
+    """All about files."""
+    yield sizes_and_names(ground, quick=quick)
+    yield bombs(ground, quick=quick)
+    yield names_in_archives(ground)
+    yield places(ground)
+    yield syntax_trees()
+
+
+def sizes_and_names(ground: Ground, *, quick: bool) -> Case:
+    """What a coordinator's browser may send: one file of at most 500 MB at a time, whatever it is called."""
+    tally, before = Tally("uploads: sizes and names", "uploads"), listing(ground)
+    token = token_cookie(ground)
+    cookie = f"{ground.sign_in(COORDINATOR)}; {token}"
+    headers: dict[str, str | None] = {"Cookie": cookie, "X-Xsrftoken": token.partition("=")[2], "Origin": ground.url}
+    with Window(ground.url, cookie).open() as window:
+        for name in NAMES:
+            status = upload(ground, window.session, headers, name)
+            tally.check(status in (0, 204, 400), f"{name[:20]!r}: {status}")
+        for length in (UPLOAD_LIMIT + 1, 2**40):
+            status = upload(ground, window.session, headers | {"Content-Length": str(length)})
+            tally.check(status == 413, f"announced {length}: {status}")
+        if not quick:
+            status = upload_without_end(ground, window.session, {name: value or "" for name, value in headers.items()})
+            tally.check(status in (0, 413), f"{UPLOAD_LIMIT + 2 * MB} bytes in pieces: {status}")
+    tally.check(listing(ground) == before, f"written: {listing(ground) - before}")
+    return tally.case()
+
+
+def upload_without_end(ground: Ground, session: str, headers: dict[str, str]) -> int:
+    """The status of an upload in pieces that says nothing of its length and goes on past the limit."""
+    where, piece = urlsplit(ground.url), b"x" * MB
+    connection = http.client.HTTPConnection(where.netloc, timeout=60)
+    connection.putrequest("PUT", f"/_stcore/upload_file/{session}/file")
+    for name, value in {**headers, "Content-Type": MULTIPART, "Transfer-Encoding": "chunked"}.items():
+        connection.putheader(name, value)
+    try:
+        connection.endheaders()
+        head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.json"\r\n\r\n'
+        for part in (head, *[piece] * (UPLOAD_LIMIT // MB + 2), b"\r\n--x--\r\n"):
+            connection.send(b"%x\r\n%b\r\n" % (len(part), part))
+        connection.send(b"0\r\n\r\n")
+        return connection.getresponse().status
+    except (ConnectionError, http.client.HTTPException):
+        return 0
+    finally:
+        connection.close()
+
+
+def bombs(ground: Ground, *, quick: bool) -> Case:
+    """What unpacks to too much is refused by name, and nothing of it is kept."""
+    tally, size = Tally("files that unpack to too much", "files"), FREELY + MB if quick else 1024 * MB
+    many = zipped({f"{number}.json": b"[]" for number in range(MAX_MEMBERS + 1)})
+    inner = zipped({"a.json": bytes(size)})
+    bad = {
+        "bomb.zip": inner, "bomb.json.gz": gzip.compress(bytes(size), 1), "many.zip": many,
+        "in.zip": zipped({"b.zip": inner}),
+        "lies.zip": lying(inner), "two.json": gzip.compress(inner), "cut.zip": inner[: len(inner) // 2],
+    }  # fmt: skip
+    with draft(ground) as db:
+        for name, data in bad.items():
+            results = list(
+                importing.import_files(
+                    db, [*importing.uploads([(name, data)])], actor=COORDINATOR, now=datetime.now(UTC)
+                )
+            )
+            tally.check(bool(results) and all(result.refused for result in results), f"{name}: {results}"[:200])
+        tally.check(coordinating.list_items(db) == [], "items were kept")
+    return tally.case(f"up to {size // MB} MB unpacked")
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def lying(archive: bytes) -> bytes:
+    """The same with a central directory that says the file is small."""
+    at = archive.rindex(b"PK\x01\x02") + 24
+    return archive[:at] + (1000).to_bytes(4, "little") + archive[at + 4 :]
+
+
+def draft(ground: Ground) -> Any:
+    """A study that takes measurements."""
+    path = ground.folder / f"draft-{len(list(ground.folder.iterdir()))}.study"
+    coordinating.create_study(path, name="Draft", question="Alike?", coordinator=COORDINATOR, now=datetime.now(UTC))
+    return open_database(path)
+
+
+def names_in_archives(ground: Ground) -> Case:
+    """A name in a zip file is a name, never a path: nothing is written."""
+    names = (
+        "../../x.json",
+        "/etc/x.json",
+        "a/../../../b.json",
+        "..\\x.json",
+        "C:\\x.json",
+        "~/x.json",
+        "x\n.json",
+        "\u202ex.json",
+    )
+    tally = Tally("names with paths, sent and in zip files", "files")
+    with draft(ground) as db:
+        before, now = listing(ground), datetime.now(UTC)
+        for number, name in enumerate(names):
+            content = str(series(number + 2)).encode()
+            for sent in ((name, content), ("x.zip", zipped({name: content + b" "}))):
+                results = list(importing.import_files(db, [*importing.uploads([sent])], actor=COORDINATOR, now=now))
+                tally.check(len(results) == 1, f"{name!r}: {results}"[:200])
+        tally.check(listing(ground) == before, f"written: {listing(ground) - before}")
+    return tally.case()
+
+
+def listing(ground: Ground) -> set[Path]:
+    """All files below the folder of the study and what lies around it, but for the study's own journal."""
+    here = {path for path in ground.folder.rglob("*") if not path.name.endswith(("-wal", "-shm"))}
+    return (
+        here
+        | set(ground.folder.parent.glob("*.json"))
+        | set(Path("/").glob("*.json"))
+        | set(Path("/etc").glob("*.json"))
+    )
+
+
+def places(ground: Ground) -> Case:
+    """From the folder to import from nothing leads out of it, and what is no plain file is not waited for."""
+    tally, root = Tally("places on the server's disk", "paths"), ground.folder / "results"
+    prepare(root)
+    for path in ELSEWHERE:
+        found = within(LIMIT_S, lambda path=path: contents(root, path, ground.study))
+        tally.check(isinstance(found, InputError), f"{path[:30]!r}: {found!r}"[:200])
+    for path in ("pipe.json", "socket.json", "."):
+        found = within(LIMIT_S, lambda path=path: contents(root, path, ground.study))
+        tally.check(isinstance(found, InputError) or found in ([], [RESULTS]), f"{path}: {found!r}"[:200])
+    release(root / "pipe.json")
+    for name in (
+        "../x",
+        "/etc/x",
+        "a/b",
+        "..",
+        ".",
+        "",
+        "\x00",
+        "x" * 300,
+        ".hidden",
+        "a\nb",
+        "C:\\x",
+        "nul:",
+        "\u202ex",
+    ):
+        try:
+            made: object = folders.beside(ground.study, name)
+        except InputError as refusal:
+            made = refusal
+        tally.check(isinstance(made, InputError), f"a copy called {name[:20]!r}: {made}")
+    return tally.case()
+
+
+def prepare(root: Path) -> None:
+    """One file of results, and everything that only looks like one."""
+    (root / "good.json").write_bytes(RESULTS)
+    (root / "link.json").symlink_to("/etc/passwd")
+    (root / "folder-link").symlink_to("/etc")
+    (root / "loop").symlink_to(root / "loop")
+    (root / "zero.json").symlink_to("/dev/zero")
+    os.mkfifo(root / "pipe.json")
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as one:
+        one.bind(str(root / "socket.json"))
+
+
+def contents(root: Path, path: str, study: Path) -> list[bytes]:
+    """What an import from the server's disk reads."""
+    return [source.content() for source in folders.result_files(root, path, study=study) if not refused(source)]
+
+
+def refused(source: Any) -> bool:
+    try:
+        source.content()
+    except InputError:
+        return True
+    return False
+
+
+def within(limit_s: float, work: Callable[[], object]) -> object:
+    """What comes of it, or of its error; a sentence if it takes longer."""
+    found: list[object] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except Exception as error:  # noqa: BLE001 - the caller looks at what it is
+            found.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(limit_s)
+    return found[0] if found else f"nothing for {limit_s} s"
+
+
+def release(pipe: Path) -> None:
+    """Let go who still waits for something to read."""
+    with suppress(OSError):
+        os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+
+
+def syntax_trees() -> Case:
+    """Nothing in the two packages runs what it reads."""
+    tally = Tally("code that would run what it reads", "modules")
+    for path in sorted([*(REPOSITORY / "labeler").rglob("*.py"), *(REPOSITORY / "analysis").rglob("*.py")]):
+        found = sorted(set(filter(None, map(dangerous, ast.walk(ast.parse(path.read_text(encoding="utf-8")))))))
+        tally.check(not found, f"{path.relative_to(REPOSITORY)}: {', '.join(found)}")
+    return tally.case()
+
+
+def dangerous(node: ast.AST) -> str:
+    """What is dangerous about a part of a program; "" if nothing."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+        return next((name for name in names if name.partition(".")[0] in MODULES), "")
+    if not isinstance(node, ast.Call):
+        return ""
+    told = {keyword.arg: getattr(keyword.value, "value", True) for keyword in node.keywords}
+    if told.get("shell") or told.get("allow_pickle"):
+        return next(name for name in ("shell", "allow_pickle") if told.get(name))
+    if isinstance(node.func, ast.Name):
+        return node.func.id if node.func.id in RUNNING else ""
+    return node.func.attr if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS else ""

@@ -1,0 +1,168 @@
+"""What the access cases stand on: a study with people of every kind, its server, and everything that server said."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+
+from labeler.model import Role
+from labeler.service import identity
+from labeler.store import open_database, people
+from tests.browser import studies
+from tests.browser.conftest import free_port, stop_server, wait_until_served
+from tests.labeler.conftest import series
+from tests.reliability._asking import LOOPBACK, Reply, ask
+
+COORDINATOR, OWN, OTHER = "carol", "ada", "ben"
+PAUSED, REMOVED, REVOKED = "dan", "eve", "fay"  # what becomes of them while their windows are open
+LEFT = "gus"
+REVIEWERS = (OWN, OTHER, "cleo", PAUSED, REMOVED, REVOKED, LEFT)
+OUTSIDERS = ("greta", "hanno", "ilse")  # coordinators who never sign in: their links ended in three ways
+EMAILS = {OWN: "ada.lovelace@example.org", COORDINATOR: "carol@example.org"}
+APPLICATIONS = ("hidden-org/secret-store", "other-org/quiet-queue")
+HIDDEN = (*APPLICATIONS, "hidden-org__", "other-org__", "Covert", "volume=")
+COOKIE = "labeler_session"
+N_ITEMS = 70
+REPOSITORY = Path(__file__).parents[2]
+
+Rows = list[tuple[object, ...]]
+
+
+def name_of(number: int) -> str:
+    return f"{APPLICATIONS[number % 2].replace('/', '__')}#bench.Covert{number}#volume={number}"
+
+
+@dataclass
+class Ground:
+    """A study, the server that shows it, and what must be nowhere in clear.
+
+    `private` are sign-in secrets and session ids as they are given out, `wrong` the secrets that were tried in vain.
+    """
+
+    study: Path
+    url: str
+    secrets: dict[str, str]
+    ended: dict[str, str]
+    process: subprocess.Popen[bytes]
+    private: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    @property
+    def folder(self) -> Path:
+        return self.study.parent
+
+    @property
+    def output(self) -> Path:
+        """All that the server wrote to standard output and standard error."""
+        return self.folder / "output.txt"
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """Everyone's number in the study."""
+        return dict(self.rows("SELECT name, person_id FROM people"))  # type: ignore[arg-type]
+
+    def sign_in(self, name: str, *, source: str = LOOPBACK, cookie: str = "") -> str:
+        """The cookie of a new session."""
+        answer = ask(self.url, "GET", f"/join/{self.secrets[name]}", headers={"Cookie": cookie}, source=source)
+        given = session_of(answer)
+        if not given:
+            raise RuntimeError(f"{name} was not signed in: status {answer.status}")
+        self.private.append(given.partition("=")[2])
+        return given
+
+    def rows(self, query: str, *values: object) -> Rows:
+        """What the study file holds now; read only."""
+        with closing(sqlite3.connect(f"file:{self.study}?mode=ro", uri=True)) as file:
+            return file.execute(query, values).fetchall()
+
+    def everything(self, *without: str) -> dict[str, Rows]:
+        """All rows of all tables but those named."""
+        tables = [str(name) for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {name: self.rows(f"SELECT * FROM {name}") for name in tables if name not in without}
+
+    def answers(self) -> Rows:
+        """(label, event, person, code, revision, answer, dwell, comment, view) in the order kept."""
+        return self.rows(
+            """SELECT label_id, event_id, person_id, code, revision, answer, dwell_ms, comment, view
+               FROM labels JOIN assignments USING (assignment_id) ORDER BY label_id"""
+        )
+
+    def leaks(self, text: bytes, *, person: str = "") -> list[str]:
+        """What somebody who is no coordinator may not read, and is in this text; `person` may read their own name."""
+        others = {COORDINATOR, *REVIEWERS, *OUTSIDERS} - {person}
+        words = [*HIDDEN, *EMAILS.values(), str(self.folder), str(REPOSITORY), "site-packages", "Traceback (most"]
+        private = [*self.secrets.values(), *self.ended.values(), *self.private]
+        found = [word for word in (*words, *private) if word.encode() in text]
+        return found + [name for name in others if f'"{name}"'.encode() in text or f"**{name}**".encode() in text]
+
+
+def session_of(answer: Reply) -> str:
+    """The session cookie that an answer sets, as a browser sends it back; empty if it sets none."""
+    cookies = [value.partition(";")[0] for name, value in answer.headers if name == "set-cookie"]
+    return next((cookie for cookie in cookies if cookie.startswith(f"{COOKIE}=") and len(cookie) > 30), "")
+
+
+@contextmanager
+def ground(folder: Path) -> Iterator[Ground]:
+    """Make the study and serve it, with the folders `results` (to import from) and `here` (where it is started)."""
+    for name in ("results", "here", "home"):
+        (folder / name).mkdir()
+    study, port = folder / "access.study", free_port()
+    secrets, ended = _make(study)
+    process = _serve(study, port)
+    one = Ground(study, f"http://{LOOPBACK}:{port}", secrets, ended, process)
+    try:
+        yield one
+    finally:
+        if process.poll() is None:
+            stop_server(process)
+
+
+def _make(study: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Everyone's link by name, and links that ended, by how."""
+    items = {name_of(number): series(number) for number in range(N_ITEMS)}
+    studies.make(study, items, reviewers=REVIEWERS)
+    now = datetime.now(UTC)
+    with open_database(study) as db:
+        for name in OUTSIDERS:
+            identity.add_person(db, name, [Role.COORDINATOR], actor=COORDINATOR, now=now)
+        for name, email in EMAILS.items():
+            role = Role.COORDINATOR if name == COORDINATOR else Role.REVIEWER
+            identity.set_email(db, name, role, email, actor=COORDINATOR, now=now)
+        secrets = {
+            person.name: identity.invite(db, person.name, min(person.roles), actor=COORDINATOR, now=now)
+            for person in people.all_people(db)
+            if person.name not in OUTSIDERS
+        }
+        return secrets, _ended_links(db, now)
+
+
+def _ended_links(db, now: datetime) -> dict[str, str]:
+    revoked, expired, replaced = OUTSIDERS
+
+    def link(name: str, when: datetime) -> str:
+        return identity.invite(db, name, Role.COORDINATOR, actor=COORDINATOR, now=when)
+
+    found = {"revoked": link(revoked, now), "expired": link(expired, now - timedelta(days=100))}
+    found |= {"replaced": link(replaced, now)}
+    link(replaced, now)
+    identity.revoke(db, revoked, Role.COORDINATOR, actor=COORDINATOR, now=now)
+    return found
+
+
+def _serve(study: Path, port: int) -> subprocess.Popen[bytes]:
+    folder = study.parent
+    surroundings = {"LABELER_IMPORT_ROOT": str(folder / "results"), "HOME": str(folder / "home")}
+    with (folder / "output.txt").open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)],
+            cwd=folder / "here", env=os.environ | surroundings, stdout=output, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    wait_until_served(process, port)
+    return process

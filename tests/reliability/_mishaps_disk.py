@@ -1,0 +1,239 @@
+"""A disk that is full: while people label, when the server starts, under `labeler backup` and `labeler import`."""
+
+import errno
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from labeler.service import coordinating
+from labeler.store import items, open_database, runs
+from tests.browser.hands import SAVED
+from tests.labeler.conftest import item_name, series
+from tests.reliability._mishaps_scene import (
+    ADA,
+    IN_TROUBLE,
+    LABELER,
+    CannotTry,
+    Command,
+    Room,
+    Scene,
+    case,
+    command_of,
+    free_port,
+    poll,
+    scene,
+    start,
+)
+from tests.reliability.outcome import Case
+
+PAGE = 4096
+DISK_BYTES = 6 * 2**20
+ROOM_FOR_A_LABEL = 20  # pages: index and log of one answer fit into fewer
+COMMAND_LIMIT_S, START_LIMIT_S, TRY_LIMIT_S = 60, 30, 8
+N_FILES, N_RUNS = 30, 5
+
+
+@contextmanager
+def small_disk(room: Room) -> Iterator[Path]:
+    """A disk of a few megabytes in memory."""
+    disk = Path(tempfile.mkdtemp(dir=room.folder))
+    command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(disk)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise CannotTry(f"mount cannot be run: {error.strerror}") from error
+    if done.returncode:
+        raise CannotTry(f"a small disk needs root to be mounted: {done.stderr.strip()}")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def fill(disk: Path, *, but: int = 0) -> None:
+    """Another file takes all room there is but so many pages; asked again, it makes room or takes more."""
+    filler = disk / "filler"
+    filler.unlink(missing_ok=True)
+    with filler.open("wb", buffering=0) as out:
+        try:
+            while True:
+                out.write(bytes(PAGE))
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+    os.truncate(filler, max(filler.stat().st_size - but * PAGE, 0))
+
+
+def free(disk: Path) -> None:
+    """The other file is gone."""
+    (disk / "filler").unlink()
+
+
+def labelling(room: Room) -> Iterator[Case]:
+    """The disk is filled by another file while a reviewer labels: without and with room for the log, for all of it."""
+    amounts = (0, 9, 10) if room.quick else range(ROOM_FOR_A_LABEL)
+    with small_disk(room) as disk, scene(room, room.copy(disk)) as one:
+        sentences, n_stored = [], 0
+        for n_pages in amounts:
+            fill(disk, but=n_pages)
+            sentence = _press_on_full_disk(one, n_pages)
+            sentences += [sentence] if sentence else []
+            n_stored += not sentence
+            free(disk)
+            n_problems = len(one.problems)
+            one.comes_back()
+            if len(one.problems) > n_problems:
+                break  # each amount would only take the same time to fail
+        if not sentences:
+            one.problems.append("the disk was never full")
+        what = f"disk full while labelling, with room for {amounts[0]} to {amounts[-1]} pages"
+        told = " / ".join(dict.fromkeys(sentences)) + f"; {n_stored} stored at once"
+        yield one.judged(what, told)
+
+
+def _press_on_full_disk(one: Scene, n_pages: int) -> str:
+    """What is said of an answer, or nothing if there was room enough."""
+    one.press("d")
+    one.page.wait_for_function(f"() => ({SAVED})() || ({IN_TROUBLE})()", timeout=1000 * TRY_LIMIT_S)
+    if one.page.evaluate(SAVED) and not one.look().sentence:
+        return ""
+    return one.words(f"disk full {n_pages}").sentence
+
+
+def starting(room: Room) -> Iterator[Case]:
+    """The disk is full when the server starts: it serves, or ends with a line that says why."""
+    with small_disk(room) as disk:
+        study = room.copy(disk)
+        for n_pages in (0, 9, 12):
+            fill(disk, but=n_pages)
+            yield started(room, study, f"server started on a full disk, {n_pages} pages left")
+        free(disk)
+        with scene(room, study) as one:
+            yield one.judged("server started when there is room again", "none")
+
+
+def started(room: Room, study: Path, what: str, command: Command = command_of) -> Case:
+    """A server that is started where it cannot write: what it says, or that it answers."""
+    log, port = Path(tempfile.mkdtemp(dir=room.folder)) / "server.log", free_port()
+    process = start(command(study, port), log)
+    try:
+        ended = poll(lambda: process.poll() is not None or "You can now view" in log.read_text(), START_LIMIT_S)
+        said = log.read_text(errors="replace").strip()
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+    problems = [] if ended else [f"neither ended nor served within {START_LIMIT_S} s"]
+    problems += ["a traceback"] if "Traceback" in said else []
+    if process.returncode == 1 and not said.splitlines()[-1].startswith("Error: "):
+        problems.append("no line says why it ended")
+    return case(what, last_line(said), problems)
+
+
+def labeler(*arguments: object) -> tuple[int, str]:
+    """A command of the application: exit code and what it said."""
+    done = subprocess.run(
+        [*LABELER, *map(str, arguments)], capture_output=True, text=True, timeout=COMMAND_LIMIT_S, check=False
+    )
+    return done.returncode, done.stderr.strip()
+
+
+def last_line(said: str) -> str:
+    """The last thing that was said."""
+    return said.splitlines()[-1].strip() if said else "nothing said"
+
+
+def making(room: Room) -> Iterator[Case]:
+    """No room for a new study: a line says so, nothing is left, and a second try works."""
+    with small_disk(room) as disk:
+        for n_pages in (0, 1, 9, 15, 30):
+            fill(disk, but=n_pages)
+            study = disk / f"new-{n_pages}.study"
+            code, said = labeler("init", "--study", study)
+            left = sorted(path.name for path in disk.glob(f"*{study.name}*"))
+            free(disk)
+            problems = of_command(code, said)
+            if code:
+                problems += [f"left behind: {name}" for name in left]
+                code, again = labeler("init", "--study", study)
+                problems += [f"a second try: {again}"] if code else []
+            yield case(f"new study on a full disk, {n_pages} pages left", last_line(said), problems)
+
+
+def backing_up(room: Room) -> Iterator[Case]:
+    """No room for the copy, or for the event in the study: a line says so, and nothing is left or a whole copy."""
+    with small_disk(room) as disk:
+        study = room.copy(disk)
+        for where, folder in (("the same disk", disk), ("another disk", Path(tempfile.mkdtemp(dir=room.folder)))):
+            for n_pages in (0, 9, 12, 40):
+                fill(disk, but=n_pages)
+                target = folder / f"copy-{n_pages}.study"
+                code, said = labeler("backup", target, "--study", study)
+                free(disk)
+                problems = of_command(code, said) + _of_copies(folder, target, code, said)
+                if not target.exists():
+                    code, again = labeler("backup", target, "--study", study)
+                    problems += [f"a second try: {again}"] if code else []
+                target.unlink(missing_ok=True)
+                yield case(f"backup to {where} from a full one, {n_pages} pages left", last_line(said), problems)
+
+
+def _of_copies(folder: Path, target: Path, code: int, said: str) -> list[str]:
+    """What is wrong with what a backup left behind."""
+    left = sorted(path.name for path in folder.glob(f"{target.name}*"))
+    problems = [f"left behind: {name}" for name in left if name != target.name]
+    if target.exists():
+        with open_database(target) as db:
+            sound = db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            problems += [] if sound and items.all_items(db) else ["the copy is not whole"]
+        if code and "whole" not in said:
+            problems.append("left a copy without a word about it")
+    return problems
+
+
+def of_command(code: int, said: str) -> list[str]:
+    problems = ["a traceback"] if "Traceback" in said else []
+    if code and "Error: " not in said and "Refused " not in said:
+        problems.append("no line says why")
+    return problems
+
+
+def importing(room: Room) -> Iterator[Case]:
+    """No room for all of an import: each file is in whole or not at all, and a second import brings the rest."""
+    results = Path(tempfile.mkdtemp(dir=room.folder))
+    for number in range(N_FILES):
+        text = json.dumps(series(number, N_RUNS, 800))
+        (results / f"{item_name(number)}.json").write_text(text, encoding="utf-8")
+    for n_pages in (0, 9, 60, 300):
+        with small_disk(room) as disk:
+            study = disk / "new.study"
+            now = datetime.now(UTC)
+            coordinating.create_study(study, name="New", question="Alike?", coordinator=ADA, now=now)
+            fill(disk, but=n_pages)
+            code, said = labeler("import", "--study", study, results)
+            free(disk)
+            problems = of_command(code, said) + ([] if code else ["said to be done"])
+            n_first = _whole_items(study, problems)
+            code, again = labeler("import", "--study", study, results)
+            if code or _whole_items(study, problems) != N_FILES:
+                problems.append(f"a second import: {again}")
+            yield case(
+                f"import on a full disk, {n_pages} pages left",
+                f"{n_first} of {N_FILES} in; {last_line(said)}",
+                problems,
+            )
+
+
+def _whole_items(study: Path, problems: list[str]) -> int:
+    """How many items there are; notes those without all of their runs."""
+    with open_database(study) as db:
+        there = items.all_items(db)
+        if any(len(runs.of_item(db, item.item_id)) != N_RUNS for item in there):
+            problems.append("an item is there in part")
+        if db.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+            problems.append("the study is damaged")
+    return len(there)

@@ -1,0 +1,169 @@
+"""Machines that sleep and lines that break: nothing is closed, nothing answers, then all goes on."""
+
+import json
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+
+from playwright.sync_api import Page, WebSocketRoute
+
+from labeler.store import labels, open_database, people
+from labeler.timing import IDLE_LIMIT_MS, time_on_task
+from tests.browser.hands import item_on_screen
+from tests.reliability._mishaps_scene import ADA, Room, Scene, scene
+from tests.reliability.outcome import Case
+
+ASLEEP_S, QUICK_S = 40, 5
+AWAKE_MS = 30_000  # no mishap has the reviewer look at an item for so long
+LONG_SLEEP = timedelta(hours=8)
+DEAD_LIMIT_S = 45
+STREAM = re.compile(r"/_stcore/stream")
+
+
+@contextmanager
+def asleep(processes: Sequence[int]) -> Iterator[None]:
+    """Processes that are there and do nothing, as on a machine that sleeps."""
+    for process in processes:
+        os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in processes:
+            os.kill(process, signal.SIGCONT)
+
+
+def _seconds(room: Room) -> float:
+    return QUICK_S if room.quick else ASLEEP_S
+
+
+def of_the_server(room: Room) -> Iterator[Case]:
+    """The server sleeps: two answers are pressed meanwhile, if keys are taken."""
+    with scene(room, room.copy()) as one:
+        with asleep([one.served.process.pid]):
+            until = time.monotonic() + _seconds(room)
+            one.press("d")
+            one.press("s")
+            seen = one.words("server asleep", n_kept=2)
+            one.page.wait_for_timeout(max(1000 * (until - time.monotonic()), 0))  # this wait is the mishap
+        one.comes_back()
+        yield one.judged(f"the server asleep for {_seconds(room)} s", seen.sentence)
+
+
+def of_the_browser(room: Room) -> Iterator[Case]:
+    """The browser sleeps with one answer unsaved: the server slept when it was pressed."""
+    with scene(room, room.copy()) as one:
+        seconds = _seconds(room)
+        with asleep([one.served.process.pid]):
+            one.press("d")
+            seen = one.words("before the browser sleeps")
+            processes = _processes(room)
+            with asleep(processes):
+                time.sleep(seconds / 2)  # this wait is the mishap, this one with both asleep
+        one.comes_back()
+        code = item_on_screen(one.page)
+        with asleep(processes):
+            time.sleep(seconds)  # the same, with the server awake: it closes a line that does not answer
+        one.press("s")
+        one.comes_back()
+        _check_times(one, code, int(1000 * seconds))
+        yield one.judged(f"the browser asleep for {seconds} s", seen.sentence)
+
+
+def _processes(room: Room) -> list[int]:
+    """All processes of the browser that was started here."""
+    session = room.browser.new_browser_cdp_session()
+    found = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    session.detach()
+    return [process["id"] for process in found]
+
+
+def for_hours(room: Room) -> Iterator[Case]:
+    """A lid closed for eight hours, on a machine whose clock since start goes on in its sleep."""
+    with scene(room, room.copy(), enter=False) as one:
+        one.page.clock.install()
+        one.page.goto(one.served.link(ADA))
+        one.press("s", is_stored=True)
+        code = item_on_screen(one.page)
+        one.page.clock.fast_forward(int(1000 * LONG_SLEEP.total_seconds()))
+        one.page.wait_for_timeout(1000)  # the screen says so at its next tick, twice a second
+        said = one.page.inner_text(".status")
+        if "not counted" not in said:
+            one.problems.append("nothing says that this time is not counted")
+        room.take(one.page, "awake after eight hours")
+        one.press("d")
+        one.comes_back()
+        _check_times(one, code, int(1000 * LONG_SLEEP.total_seconds()))
+        yield one.judged("a lid closed for eight hours", said)
+
+
+def _check_times(one: Scene, code: str, asleep_ms: int) -> None:
+    """Of the time asleep no more counts than of any time without a sign of the reviewer."""
+    answer = next(answer for answer in _own(one) if answer.code == code)
+    dwell = answer.dwell_ms or 0
+    counted = time_on_task(dwell, json.loads(answer.view))
+    if dwell < asleep_ms:
+        one.problems.append(f"only {dwell} ms passed on the screen: it did not sleep")
+    if counted > min(asleep_ms, IDLE_LIMIT_MS) + AWAKE_MS:
+        one.problems.append(f"{counted} ms of {dwell} count as time on task")
+
+
+def _own(one: Scene) -> list[labels.OwnAnswer]:
+    with open_database(one.served.study) as db:
+        person = people.by_name(db, ADA)
+        return labels.own_answers(db, person.person_id) if person else []
+
+
+def network_off(room: Room) -> Iterator[Case]:
+    """The reviewer's whole network off, then on."""
+    with scene(room, room.copy()) as one:
+        one.context.set_offline(True)
+        one.press("d")
+        seen = one.words("network off", n_kept=None)
+        one.page.wait_for_timeout(1000 * _seconds(room))  # this wait is the mishap
+        one.context.set_offline(False)
+        one.comes_back()
+        yield one.judged(f"the network off for {_seconds(room)} s", seen.sentence)
+
+
+class Lines:
+    """The connections of a page; one that is dead carries nothing and is never closed."""
+
+    def __init__(self, page: Page) -> None:
+        self.n, self.n_dead = 0, 0
+        page.route_web_socket(STREAM, self._connect)
+
+    def _connect(self, page: WebSocketRoute) -> None:
+        self.n += 1
+        number, server = self.n, page.connect_to_server()
+        page.on_message(lambda message: number > self.n_dead and server.send(message))
+        server.on_message(lambda message: number > self.n_dead and page.send(message))
+        page.on_close(lambda code, reason: number > self.n_dead and server.close(code=code, reason=reason))
+        server.on_close(lambda code, reason: number > self.n_dead and page.close(code=code, reason=reason))
+
+    def die(self) -> None:
+        """All there are now."""
+        self.n_dead = self.n
+
+
+def dead_line(room: Room) -> Iterator[Case]:
+    """The line is dead after a sleep and nobody tells the browser: the page goes on by itself, or says how."""
+    with scene(room, room.copy(), enter=False) as one:
+        lines = Lines(one.page)
+        one.page.goto(one.served.link(ADA))
+        one.press("s", is_stored=True)
+        item_on_screen(one.page)
+        lines.die()
+        one.press("d")
+        one.press("s")
+        seen = one.words("dead line", n_kept=2)
+        helped = one.until(lambda: lines.n > lines.n_dead or "reload" in one.look().sentence.lower(), DEAD_LIMIT_S)
+        if not helped:
+            one.problems.append(f"after {DEAD_LIMIT_S} s it neither connected anew nor said to reload")
+        if not lines.n > lines.n_dead:
+            one.page.reload()
+        one.comes_back()
+        yield one.judged("a dead line that nobody closes", seen.sentence)

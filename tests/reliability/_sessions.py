@@ -1,0 +1,186 @@
+"""Two windows, two devices, somebody else's session, and windows left open when their person may no longer."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from labeler.lifecycle import Step
+from labeler.model import Role
+from labeler.service import course, identity, staffing
+from labeler.store import Database, open_database
+from tests.reliability._asking import ask
+from tests.reliability._ground import COOKIE, COORDINATOR, OTHER, OWN, PAUSED, REMOVED, REVOKED, Ground
+from tests.reliability._strangers import opens
+from tests.reliability._tally import Tally
+from tests.reliability._window import LIMIT_S, Window, demand, trigger_of
+from tests.reliability.outcome import Case
+
+SILENCE_S = 2  # an answer takes a fraction of it
+
+
+def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
+    """All of it; what happens to the study as a whole comes last."""
+    n = 2 if quick else 20
+    yield at_once(ground, "two tabs", 2 * [ground.sign_in(OWN)], n)
+    yield at_once(ground, "two devices", [ground.sign_in(OWN), ground.sign_in(OWN)], n)
+    yield planted_cookies(ground)
+    yield attached(ground, n)
+    yield attached_while_busy(ground, n)
+    yield open_windows(ground)
+    yield files_after_the_end(ground)
+
+
+def at_once(ground: Ground, what: str, cookies: list[str], n: int) -> Case:
+    """Two windows answer one item at the same time: the same event is kept once, of two events one."""
+    tally = Tally(f"{what}: the same item at once", "pairs of answers")
+    with Window(ground.url, cookies[0]).open() as one, Window(ground.url, cookies[1]).open() as two:
+        for number in range(3 * n):
+            same = one.event()
+            first, second = ((same, same), (same, two.event()), (same, two.event("dissimilar")))[number % 3]
+            before = ground.answers()
+            sent = ((one, one.rerun(trigger_of(first))), (two, two.rerun(trigger_of(second))))
+            for window, message in sent:
+                window.post(message)
+            for window, message in sent:
+                window.wait(message)
+            acks, new = [window.ack or {} for window in (one, two)], ground.answers()[len(before) :]
+            n_saved = sum(ack.get("saved") is True for ack in acks)
+            right = len(new) == 1 and n_saved == (2 if first is second else 1)
+            tally.check(right, f"{number}: kept {new}, told {acks}")
+            for window in (one, two):
+                window.send(window.rerun())
+    return tally.case()
+
+
+def planted_cookies(ground: Ground) -> Case:
+    """A cookie from before signing in is worth nothing after it; a new one is made each time."""
+    tally, stolen = Tally("session fixation: cookies planted before signing in", "sign-ins"), ground.sign_in(OTHER)
+    for planted in (f"{COOKIE}=planted", f"{COOKIE}={'a' * 43}", stolen):
+        given = ground.sign_in(OWN, cookie=planted)
+        tally.check(given != planted, f"{planted} is the session now")
+        tally.check(
+            ask(ground.url, "GET", "/", headers={"Cookie": planted}).status == 303, f"{planted[:24]} lets somebody in"
+        )
+        with Window(ground.url, given).open() as window:
+            tally.check(
+                window.data["reviewer"] == ground.ids[OWN], f"{planted[:24]}: shown to {window.data['reviewer']}"
+            )
+        for cookies in (f"{given}; {planted}", f"{planted}; {given}"):
+            answer = ask(ground.url, "GET", "/", headers={"Cookie": cookies})
+            tally.check(answer.status in (200, 303), f"two cookies: {answer.status}")
+    return tally.case()
+
+
+def attached(ground: Ground, n: int) -> Case:
+    """Who names somebody else's Streamlit session is shown their own, and what they say is theirs."""
+    tally = Tally("session fixation: another person's Streamlit session", "windows")
+    for number in range(n):
+        victim = (OTHER, COORDINATOR)[number % 2]
+        with Window(ground.url, ground.sign_in(victim)).open() as theirs:
+            for script in list(theirs.pages.values())[:2]:
+                theirs.send(theirs.rerun(page_script_hash=script))
+            n_before = len(theirs.frames)
+            intrude(ground, theirs, tally, victim, "connected")
+            theirs.limit_s = SILENCE_S
+            with suppress(TimeoutError):  # where the other took the session over, this window gets no answer any more
+                theirs.send(theirs.rerun())
+            after = b"\n".join(theirs.frames[n_before:])
+            tally.check(f'"reviewer":{ground.ids[OWN]}'.encode() not in after, f"{victim} is shown what is {OWN}'s")
+        intrude(ground, theirs, tally, victim, "gone")
+    return tally.case()
+
+
+def intrude(ground: Ground, theirs: Window, tally: Tally, victim: str, when: str) -> None:
+    """Attach to a session as somebody else, also saying so in a header; look around and label."""
+    when, forged = f"{victim}, {when}", {"X_Labeler_Person": str(ground.ids[victim])}
+    with Window(ground.url, ground.sign_in(OWN), session=theirs.session, **forged).open() as window:
+        for script in list(theirs.pages.values())[::4]:
+            window.send(window.rerun(page_script_hash=script))
+        window.send(window.rerun())
+        for fragment in sorted(theirs.ids)[:2]:
+            window.send(window.rerun(fragment_id=fragment))
+        for file in theirs.files:
+            window.send(demand(file, theirs.session))
+        tally.check(not ground.leaks(window.text, person=OWN), f"{when}: told {ground.leaks(window.text, person=OWN)}")
+        tally.check(window.data.get("reviewer") == ground.ids[OWN], f"{when}: shown to {window.data.get('reviewer')}")
+        tally.check(window.session != theirs.session, f"{when}: took the session over")
+        n_before = len(ground.answers())
+        window.label()
+        new = ground.answers()[n_before:]
+        tally.check([row[2] for row in new] == [ground.ids[OWN]], f"{when}: kept {new}")
+
+
+def attached_while_busy(ground: Ground, n: int) -> Case:
+    """The same while the other's page is being made: nothing of it arrives in the wrong window."""
+    tally = Tally("session fixation: in the middle of another's page run", "windows")
+    cookie = ground.sign_in(OWN)
+    for number in range(n):
+        with Window(ground.url, ground.sign_in(COORDINATOR)).open() as theirs:
+            its_own = theirs.session
+            title = ("Browse", "Figures", "Item", "Data")[number % 4]
+            theirs.post(theirs.rerun(page_script_hash=theirs.pages[title]))
+            with Window(ground.url, cookie, session=theirs.session) as window:
+                window.send(window.rerun())
+                window.send(window.rerun())
+                told = ground.leaks(window.text, person=OWN)
+                taken = window.session == its_own
+                tally.check(not told and not taken, f"{title}: told {told}, took the session over: {taken}")
+    return tally.case()
+
+
+def open_windows(ground: Ground) -> Case:
+    """A window whose person was signed out, revoked, removed or paused meanwhile: the next answer is not kept."""
+    tally = Tally("windows left open when their person may no longer label", "windows")
+    for how, (name, end, words) in endings(ground).items():
+        cookie = ground.sign_in(name)
+        with Window(ground.url, cookie).open() as window:
+            tally.check((window.label() or {}).get("saved") is True, f"{how}: could not label before")
+            before, event = ground.answers(), window.event()
+            with open_database(ground.study) as db:
+                end(db, cookie)
+            window.frames.clear()
+            window.say(event)
+            tally.check(ground.answers() == before and words in window.text, f"{how}: {window.ack}")
+            tally.check(
+                not ground.leaks(window.text, person=name), f"{how}: told {ground.leaks(window.text, person=name)}"
+            )
+        lets_in = opens(ground, cookie)
+        tally.check(lets_in == ("paused" in how), f"{how}: a new window opens: {lets_in}")
+    with open_database(ground.study) as db:
+        course.move(db, Step.OPEN, why="x", actor=COORDINATOR, now=datetime.now(UTC))
+    return tally.case()
+
+
+def endings(ground: Ground) -> dict[str, tuple[str, Callable[[Database, str], object], bytes]]:
+    """How it ends: for whom, what is done, and what their window says then."""
+
+    def signed_out(_: Database, cookie: str) -> None:
+        ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Origin": ground.url})
+
+    def told(act: Callable[..., object], **more: object) -> Callable[[Database, str], object]:
+        return lambda db, _: act(db, actor=COORDINATOR, now=datetime.now(UTC), **more)
+
+    return {
+        "signed out": (OTHER, signed_out, b"not signed in"),
+        "revoked": (REVOKED, told(identity.revoke, name=REVOKED, role=Role.REVIEWER), b"not signed in"),
+        "removed": (REMOVED, told(staffing.remove, name=REMOVED, why="x"), b"not signed in"),
+        "paused": (PAUSED, told(staffing.pause, name=PAUSED, why="x"), b"You are paused"),
+        "study paused": (OWN, told(course.move, step=Step.PAUSE, why="x"), b"The study is paused"),
+    }
+
+
+def files_after_the_end(ground: Ground) -> Case:
+    """A coordinator's window that is signed out: no page, and no file made on demand."""
+    tally, cookie = Tally("a coordinator's window after signing out", "messages"), ground.sign_in(COORDINATOR)
+    with Window(ground.url, cookie).open() as window:
+        window.send(window.rerun(page_script_hash=window.pages["Figures"]))
+        ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Origin": ground.url})
+        window.frames.clear()
+        window.limit_s = SILENCE_S
+        with suppress(TimeoutError):
+            window.send(demand(min(window.files), window.session))
+        tally.check(b"/media/" not in window.text, "a file was made for nobody")
+        window.limit_s = LIMIT_S
+        window.send(window.rerun(page_script_hash=window.pages["Figures"]))
+        tally.check(b"not signed in" in window.text, "a page was shown to nobody")
+    return tally.case()

@@ -1,0 +1,115 @@
+"""Other sites: what their pages could send through somebody's browser, show in a frame, or find in a cache."""
+
+from collections.abc import Iterator
+
+from tests.reliability._asking import ask
+from tests.reliability._ground import COORDINATOR, OWN, Ground
+from tests.reliability._reviewers import MEDIA
+from tests.reliability._signing_in import FOREIGN_ORIGINS
+from tests.reliability._strangers import PAGES, opens
+from tests.reliability._tally import Tally
+from tests.reliability._window import Window
+from tests.reliability.outcome import Case
+
+UPLOAD = (
+    b'--x\r\nContent-Disposition: form-data; name="f"; filename="%b"\r\nContent-Type: application/json\r\n\r\n[[1]]\r\n'
+)
+MULTIPART = "multipart/form-data; boundary=x"
+PROGRAM = ("/static/", "/review/")
+KEEPING_OUT = {"x-frame-options": "DENY", "x-content-type-options": "nosniff", "referrer-policy": "same-origin"}
+
+
+def cases(ground: Ground) -> Iterator[Case]:
+    """All that other sites could try."""
+    yield websockets(ground)
+    with Window(ground.url, ground.sign_in(COORDINATOR)).open() as window:
+        yield uploads(ground, window)
+        yield headers(ground, window)
+    yield cookies(ground)
+
+
+def websockets(ground: Ground) -> Case:
+    """A websocket with somebody's cookie, opened by a page of another site."""
+    tally, cookie = Tally("another site: websockets", "websockets"), ground.sign_in(OWN)
+    for origin in FOREIGN_ORIGINS:
+        tally.check(not opens(ground, cookie, origin=origin), f"opened for origin {origin}")
+    tally.check(opens(ground, cookie), "not opened for the site itself")
+    return tally.case()
+
+
+def uploads(ground: Ground, window: Window) -> Case:
+    """Uploads with a coordinator's cookie, but without the token that only a page of this site can read."""
+    tally, cookie = Tally("another site: uploads", "uploads"), ground.sign_in(COORDINATOR)
+    token = token_cookie(ground)
+    other = token_cookie(ground)
+    right = {"Cookie": f"{cookie}; {token}", "X-Xsrftoken": token.partition("=")[2], "Origin": ground.url}
+    wrong = {
+        "no token": {"X-Xsrftoken": None}, "no cookie of the token": {"Cookie": cookie},
+        "a made-up token": {"X-Xsrftoken": "x"},
+        "somebody else's token": {"X-Xsrftoken": other.partition("=")[2]},
+        "another site": {"Origin": "http://evil.test"},
+        "no origin": {"Origin": "null"}, "not signed in": {"Cookie": token},
+        "another site, by what the browser says": {"Origin": None, "Sec-Fetch-Site": "cross-site"},
+    }  # fmt: skip
+    for what, headers in wrong.items():
+        status = upload(ground, window.session, right | headers)
+        tally.check(status in (303, 403), f"{what}: {status}")
+    tally.check(upload(ground, "nobody", right) == 400, "an upload into no session")
+    tally.check(upload(ground, window.session, right) == 204, "the right upload was refused")
+    return tally.case()
+
+
+def token_cookie(ground: Ground) -> str:
+    """Streamlit's token against forged requests, as a cookie."""
+    return ask(ground.url, "GET", "/_stcore/health").header("set-cookie").partition(";")[0]
+
+
+def upload(ground: Ground, session: str, headers: dict[str, str | None], name: bytes = b"a.json") -> int:
+    """The status of an upload."""
+    target, body = f"/_stcore/upload_file/{session}/file", UPLOAD % name + b"--x--\r\n"
+    return ask(ground.url, "PUT", target, headers={"Content-Type": MULTIPART, **headers}, body=body).status
+
+
+def headers(ground: Ground, window: Window) -> Case:
+    """On every answer: no frames, no guessing of types; and no cache may keep what holds data."""
+    tally, cookie = Tally("headers: frames, types, caches", "answers"), ground.sign_in(COORDINATOR)
+    window.send(window.rerun(page_script_hash=window.pages["Figures"]))
+    media = sorted({found.decode() for found in MEDIA.findall(window.text)})
+    paths = (
+        *PAGES,
+        "/",
+        "/sign-in",
+        "/sign-out",
+        "/join/x",
+        "/_stcore/health",
+        "/_stcore/metrics",
+        "/_stcore/host-config",
+        *media,
+    )
+    for path in paths:
+        for cookies in ("", cookie):
+            answer = ask(ground.url, "GET", path, headers={"Cookie": cookies}, source="127.0.1.7")
+            policy = answer.header("content-security-policy")
+            kept_out = all(answer.header(name) == value for name, value in KEEPING_OUT.items())
+            tally.check(kept_out and "frame-ancestors 'none'" in policy, f"{path}: {dict(answer.headers)}")
+            caching = answer.header("cache-control")
+            safe = answer.status != 200 or any(word in caching for word in ("no-store", "no-cache", "private"))
+            tally.check(safe, f"{path}: Cache-Control {caching!r}")
+            tally.check("access-control-allow-origin" not in dict(answer.headers), f"{path} is shared with other sites")
+    return tally.case(f"{len(media)} files among them")
+
+
+def cookies(ground: Ground) -> Case:
+    """The session cookie is no script's business and is not sent along by other sites."""
+    tally = Tally("cookies: flags", "cookies")
+    answer = ask(ground.url, "GET", f"/join/{ground.secrets[OWN]}")
+    ((_, cookie),) = [(name, value) for name, value in answer.headers if name == "set-cookie"]
+    ground.private.append(cookie.partition("=")[2].partition(";")[0])
+    flags = {flag.strip().lower().partition("=")[0]: flag.partition("=")[2] for flag in cookie.split(";")[1:]}
+    tally.check("httponly" in flags and flags.get("samesite", "").lower() in ("lax", "strict"), f"flags {flags}")
+    tally.check("domain" not in flags and flags.get("path") == "/", f"flags {flags}")
+    tally.check(answer.header("cache-control") == "no-store", "the answer that signs in may be kept")
+    secure = ask(ground.url, "GET", f"/join/{ground.secrets[OWN]}", headers={"X-Forwarded-Proto": "https"})
+    tally.check("secure" in secure.header("set-cookie").lower(), "not marked as secure behind a proxy with TLS")
+    ground.private.append(secure.header("set-cookie").partition("=")[2].partition(";")[0])
+    return tally.case()

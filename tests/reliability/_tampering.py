@@ -1,0 +1,227 @@
+"""Tampered component messages: never an answer kept that is not a valid one of this reviewer's own items."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from google.protobuf.message import DecodeError
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from labeler.service.reviewing import MAX_COMMENT_LENGTH, MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MIN_DWELL_MS
+from tests.reliability._ground import OTHER, OWN, Ground, Rows
+from tests.reliability._mutants import mutant, of_every_kind, of_every_type
+from tests.reliability._tally import Tally
+from tests.reliability._window import Event, Window, trigger_of
+from tests.reliability.outcome import Case
+
+SERVER_LIMIT = 25 * 2**20  # Streamlit closes the window of who sends more at once
+Message = BackMsg | bytes | str
+ANSWERS = {"similar", "dissimilar", "not sure", "withdrawn"}
+SEED = 20261121
+
+
+@dataclass
+class Tamperer:
+    """A reviewer with one window at a time, who looks after every message what has become of the study.
+
+    Attributes
+    ----------
+    before : list
+        All answers as they were after the message before.
+    offered : set of str
+        The codes that this window was ever offered.
+    counts : Counter
+    """
+
+    ground: Ground
+    cookie: str
+    window: Window
+    before: Rows
+    offered: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, ground: Ground) -> "Tamperer":
+        cookie = ground.sign_in(OWN)
+        return cls(ground, cookie, Window(ground.url, cookie).open(), ground.answers())
+
+    def send(self, message: Message) -> str:
+        """Send one message; what is wrong with what came of it, "" if nothing."""
+        self.offered |= {offer["code"] for offer in self.window.data["offers"]}
+        self.window.send(message)
+        self.counts["sent"] += 1
+        self.counts["sentences"] += bool((self.window.ack or {}).get("message"))
+        self.counts["pages broken"] += self.window.broken
+        self.window.broken = 0
+        wrong = self._wrong_in_study(message) or self._wrong_in_window()
+        self.window.frames.clear()
+        if self.window.closed:
+            self.counts["windows closed"] += 1
+            self.window = Window(self.ground.url, self.cookie).open()
+        return wrong
+
+    def goes_on(self) -> bool:
+        """Whether the next valid label is kept."""
+        kept = self.window.label() or {}
+        self.before, n_before = self.ground.answers(), len(self.before)
+        return kept.get("saved") is True and len(self.before) == n_before + 1
+
+    def _wrong_in_study(self, message: Message) -> str:
+        now = self.ground.answers()
+        new, same = now[len(self.before) :], now[: len(self.before)] == self.before
+        unexplained = [row for row in new if not self._is_valid(row, message)]
+        self.before = now
+        self.counts["valid and kept"] += len(new)
+        if not same or len(new) > 1 or unexplained:
+            return f"kept {unexplained or new}, others unchanged: {same}"
+        return ""
+
+    def _is_valid(self, row: tuple[object, ...], message: Message) -> bool:
+        """Whether an answer that was kept is one that the message gave, by the rules for answers."""
+        _, event_id, person, code, revision, answer, dwell_ms, comment, view = row
+        said = [one for one in said_in(message) if one.get("event_id") == event_id]
+        given = {"code": code, "revision": revision, "answer": answer}
+        told = any(all(one.get(name) == value for name, value in given.items()) for one in said)
+        looked = answer == "withdrawn" or (isinstance(dwell_ms, int) and dwell_ms >= MIN_DWELL_MS)
+        fits = len(str(comment or "")) <= MAX_COMMENT_LENGTH and len(str(view)) <= MAX_VIEW_LENGTH + 100
+        is_own = person == self.ground.ids[OWN] and code in self.offered
+        return is_own and told and looked and fits and answer in ANSWERS and 0 < len(str(event_id)) <= MAX_TEXT_LENGTH
+
+    def _wrong_in_window(self) -> str:
+        leaks = self.ground.leaks(self.window.text, person=OWN)
+        return f"told {leaks}" if leaks else ""
+
+
+def said_in(message: Message) -> list[Event]:
+    """The events that a message holds, read as leniently as can be."""
+    try:
+        read = (
+            message
+            if isinstance(message, BackMsg)
+            else BackMsg.FromString(message if isinstance(message, bytes) else b"")
+        )
+    except DecodeError:
+        return []
+    found: list[Event] = []
+    for state in read.rerun_script.widget_states.widgets:
+        for text in (state.json_trigger_value, state.json_value, state.string_value):
+            try:
+                told = json.loads(text)
+            except (ValueError, RecursionError):
+                continue
+            for one in told if isinstance(told, list) else [told]:
+                value = one.get("value", one.get("event")) if isinstance(one, dict) else None
+                found += [value] if isinstance(value, dict) else []
+    return found
+
+
+def cases(ground: Ground, *, quick: bool, n_mutations: int = 2000) -> Iterator[Case]:
+    """Each group of messages as one line, and what became of the server in the end."""
+    with Window(ground.url, ground.sign_in(OTHER)).open() as other:
+        for _ in range(3):
+            other.label("dissimilar")
+    tamperer = Tamperer.of(ground)
+    tamperer.goes_on()
+    yield _group(tamperer, "tampered: items and events of others, old ones, ones to come", _named(tamperer))
+    yield _group(tamperer, "tampered: every field with every type", _typed(tamperer, 12 if quick else 1))
+    yield _group(
+        tamperer, "tampered: messages of every kind, widgets that are none", list(of_every_kind(tamperer.window))
+    )
+    yield _group(tamperer, "tampered: too large, and no messages at all", _shapeless(tamperer, quick=quick))
+    rng = random.Random(SEED)
+    mutants = ((f"mutant {number}", mutant(rng, tamperer.window)) for number in range(n_mutations))
+    yield _group(tamperer, f"tampered: mutations at random, seed {SEED}", mutants)
+    tamperer.window.close()
+
+
+def _group(tamperer: Tamperer, what: str, messages: Iterable[tuple[str, Message]]) -> Case:
+    """Send all of them; between and after them a valid label is kept."""
+    tally, tamperer.counts = Tally(what, "messages"), Counter()
+    for number, (name, message) in enumerate(messages):
+        wrong = tamperer.send(message)
+        tally.check(not wrong, f"{name}: {wrong}")
+        if number % 50 == 0:
+            tally.check(tamperer.goes_on(), f"after {name} the next label was not kept")
+    tally.check(tamperer.goes_on(), "the next label was not kept")
+    return tally.case(", ".join(f"{n} {kind}" for kind, n in tamperer.counts.items() if kind != "sent"))
+
+
+def _typed(tamperer: Tamperer, step: int) -> Iterator[tuple[str, Message]]:
+    for number, (name, text) in enumerate(of_every_type(tamperer.window)):
+        if number % step == 0:
+            yield name, tamperer.window.rerun(text)
+
+
+def _named(tamperer: Tamperer) -> Iterator[tuple[str, Message]]:
+    """Events that are well formed and not this reviewer's to send."""
+    ground, own, window = tamperer.ground, tamperer.ground.ids[OWN], tamperer.window
+    (mine, *_), theirs = ([row for row in ground.answers() if (row[2] == own) == is_own] for is_own in (True, False))
+    partner = ground.rows(
+        """SELECT b.code FROM assignments a JOIN assignments b USING (item_id) WHERE a.code = ? AND b.code <> a.code""",
+        window.data["offers"][0]["code"],
+    )
+    later = ground.rows("SELECT code FROM assignments WHERE person_id = ? ORDER BY position DESC LIMIT 1", own)
+    foreign = ground.rows("SELECT code FROM assignments WHERE person_id = ? LIMIT 3", ground.ids[OTHER])
+    for what, found in (("partner's code", partner), ("code to come", later), ("foreign code", foreign)):
+        for (code,) in found:
+            yield what, window.rerun(trigger_of(window.event(code=code, revision=0)))
+    for code in ("", "AAAAAA", "A1", str(mine[3]).lower(), f" {mine[3]}", f"{mine[3]}\x00", "%", "*", "' OR 1=1 --"):
+        yield f"code {code!r}", window.rerun(trigger_of(window.event(code=code, revision=0)))
+    yield from _of_other_times(window, mine, theirs)
+
+
+def _of_other_times(window: Window, mine: tuple[object, ...], theirs: Rows) -> Iterator[tuple[str, Message]]:
+    """Revisions and events of before, of later, and of somebody else."""
+    for revision in (0, -1, 2, 3, 2**31 - 1, 2**31, 2**70):
+        yield f"revision {revision}", window.rerun(trigger_of(window.event(code=mine[3], revision=revision)))
+        if revision:
+            yield f"revision {revision} of a fresh item", window.rerun(trigger_of(window.event(revision=revision)))
+    replay = {"event_id": mine[1], "code": mine[3], "revision": mine[4]}
+    for answer in ("similar", "dissimilar", "withdrawn"):
+        yield "replay", window.rerun(trigger_of(window.event(answer, **replay)))
+        yield "replay on another item", window.rerun(trigger_of(window.event(answer, event_id=mine[1])))
+    for row in theirs:
+        yield "somebody else's event", window.rerun(trigger_of(window.event(event_id=row[1])))
+        yield (
+            "somebody else's event",
+            window.rerun(trigger_of(window.event(event_id=row[1], code=row[3], revision=row[4]))),
+        )
+        yield "somebody else's label", window.rerun(trigger_of(window.event(code=row[3], revision=1)))
+        yield (
+            "somebody else's label taken back",
+            window.rerun(trigger_of(window.event("withdrawn", code=row[3], revision=1))),
+        )
+    for dwell_ms in (None, 0, MIN_DWELL_MS - 1):
+        yield f"looked at for {dwell_ms} ms", window.rerun(trigger_of(window.event(dwell_ms=dwell_ms)))
+    yield "what has no answer taken back", window.rerun(trigger_of(window.event("withdrawn", dwell_ms=None)))
+    two = json.dumps([{"event": "event", "value": window.event(code=code)} for code in (mine[3], theirs[0][3])])
+    yield "two events at once", window.rerun(two)
+
+
+def _shapeless(tamperer: Tamperer, *, quick: bool) -> Iterator[tuple[str, Message]]:
+    """Beyond what fits, and what is no message."""
+    window, rng = tamperer.window, random.Random(SEED)
+    for name, length in (("comment", MAX_COMMENT_LENGTH + 1), ("comment", 2**20), ("event_id", MAX_TEXT_LENGTH + 1)):
+        yield f"{name} of {length}", window.rerun(trigger_of(tamperer.window.event(**{name: "x" * length})))
+    yield "view", window.rerun(trigger_of(tamperer.window.event(view={"x": "y" * MAX_VIEW_LENGTH})))
+    yield "have", window.rerun(trigger_of(tamperer.window.event(dwell_ms=0, have=["x" * 64] * 20_000)))
+    for size in (2**20,) if quick else (2**20, SERVER_LIMIT - 2**16, SERVER_LIMIT + 1, 2 * SERVER_LIMIT + 2**20):
+        event = tamperer.window.event(comment="x" * size)
+        yield f"message of {size // 2**20} MiB", tamperer.window.rerun(trigger_of(event)).SerializeToString()
+    valid = tamperer.window.rerun(trigger_of(tamperer.window.event(dwell_ms=0))).SerializeToString()
+    for data in (
+        b"",
+        b"\x00",
+        b"\xff" * 20,
+        b"GET / HTTP/1.1\r\n\r\n",
+        valid[:-1],
+        valid[: len(valid) // 2],
+        b"\x22\xff\xff\xff\xff\x0f",
+    ):
+        yield f"{data[:20]!r}", data
+    for _ in range(5 if quick else 50):
+        yield "random bytes", rng.randbytes(rng.randint(1, 2000))
+    for text in ("", "hello", "x" * 2**20):
+        yield "a text frame", text

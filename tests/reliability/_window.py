@@ -1,0 +1,210 @@
+"""A browser's window as the server sees it: Streamlit's protocol over a websocket, byte by byte."""
+
+import json
+from contextlib import ExitStack
+from typing import Any, Self
+from uuid import uuid4
+
+from google.protobuf.message import DecodeError
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+from websockets.sync.client import connect
+
+from tests.performance.wire import VIEW
+from tests.reliability._asking import LOOPBACK
+
+LIMIT_S = 20
+Event = dict[str, Any]
+
+
+class Refused(Exception):
+    """The server opened no websocket."""
+
+
+class Window:
+    """One open window; `frames` is all that it was sent.
+
+    Attributes
+    ----------
+    data : dict
+        What the review component was given last.
+    ack : dict or None
+        What became of the event sent last.
+    session : str
+        Streamlit's name for what this window belongs to.
+    pages : dict of str to str
+        The pages listed, title to what Streamlit calls its script.
+    ids : set of str
+        The widgets of all pages seen.
+    files : set of str
+        What is made when its button is pressed, by Streamlit's name for it.
+    broken : int
+        How many page runs ended with an error nobody had thought of.
+    closed : bool
+    limit_s : float
+        How long to wait for the next frame.
+    """
+
+    def __init__(
+        self, url: str, cookie: str = "", *, session: str = "", origin: str | None = "", source: str = LOOPBACK,
+        **headers: str,
+    ) -> None:  # fmt: skip
+        self._url, self._stack = url, ExitStack()
+        self.frames: list[bytes] = []
+        self.data: Event = {}
+        self.session = self.page = self.widget = ""
+        self.pages: dict[str, str] = {}
+        self.ids: set[str] = set()
+        self.files: set[str] = set()
+        self.closed, self.broken, self.limit_s = False, 0, LIMIT_S
+        more = {name.replace("_", "-"): value for name, value in headers.items()} | (
+            {"Cookie": cookie} if cookie else {}
+        )
+        try:
+            opened = connect(
+                f"ws{url.removeprefix('http')}/_stcore/stream", origin=url if origin == "" else origin,
+                # type: ignore[arg-type]
+                subprotocols=["streamlit", *(["none", session] if session else [])],  # type: ignore[list-item]
+                additional_headers=more, max_size=None, open_timeout=LIMIT_S, proxy=None,
+                close_timeout=1,
+                source_address=(source, 0),
+            )  # fmt: skip
+            self._socket = self._stack.enter_context(opened)
+        except (InvalidHandshake, ConnectionError) as error:
+            raise Refused(str(error)) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def ack(self) -> Event | None:
+        return self.data.get("ack")
+
+    @property
+    def text(self) -> bytes:
+        """All that was sent to this window."""
+        return b"\n".join(self.frames)
+
+    def open(self) -> Self:
+        """Ask for the first page."""
+        self.send(self.rerun())
+        return self
+
+    def event(self, answer: str = "similar", **other: Any) -> Event:
+        """A valid answer to the item offered first, with some of it replaced."""
+        offer = (self.data["offers"] or [self.data["last"]])[0]  # once all is answered, the last answer can change
+        return {
+            "event_id": uuid4().hex, "view": VIEW, "code": offer["code"], "revision": offer["revision"],
+            "answer": answer, "dwell_ms": 700, "flag": False, "comment": None, "confidence": None, "have": [],
+        } | other  # fmt: skip
+
+    def rerun(self, trigger: str | None = None, **other: Any) -> BackMsg:
+        """The message that asks for a page run; the component says `trigger`, a text that should be JSON."""
+        message = BackMsg()
+        asked = message.rerun_script
+        asked.page_script_hash = self.page
+        asked.context_info.timezone = "UTC"
+        asked.context_info.locale = "en-US"
+        asked.context_info.url = f"{self._url}/"
+        asked.widget_states.SetInParent()
+        for name, value in other.items():
+            setattr(asked, name, value)
+        if trigger is not None:
+            asked.widget_states.widgets.add(id=self.widget, json_trigger_value=trigger)
+        return message
+
+    def say(self, event: object) -> Event | None:
+        """Send an event as the component does; what the server answered to it."""
+        self.send(self.rerun(trigger_of(event)))
+        return self.ack
+
+    def label(self, answer: str = "similar", **other: Any) -> Event | None:
+        """Answer the item offered first."""
+        return self.say(self.event(answer, **other))
+
+    def send(self, message: BackMsg | bytes | str) -> None:
+        """Send anything and read until all that comes of it is there."""
+        self.post(message)
+        self.wait(message)
+
+    def post(self, message: BackMsg | bytes | str) -> None:
+        """Send without waiting; a plain page run follows what starts none, so that there is an end to wait for."""
+        try:
+            self._socket.send(message.SerializeToString() if isinstance(message, BackMsg) else message)
+            if _kind(message) == "other":
+                self._socket.send(self.rerun().SerializeToString())
+        except ConnectionClosed:
+            self.closed = True
+
+    def wait(self, message: BackMsg | bytes | str) -> None:
+        """Read what comes of a message: up to the end of the page run, or of the window."""
+        try:
+            self._read(_kind(message))
+        except ConnectionClosed:
+            self.closed = True
+
+    def close(self) -> None:
+        self._stack.close()
+        self.closed = True
+
+    def _read(self, kind: str) -> None:
+        while True:  # ends when the run ends, when the server hangs up, or when nothing comes for so long
+            message = ForwardMsg.FromString(self._socket.recv(timeout=self.limit_s, decode=False))
+            if message.HasField("new_session"):
+                message.new_session.ClearField("main_script_path")  # Streamlit's own, the same for everyone signed in
+            self.frames.append(message.SerializeToString())
+            self._take(message)
+            came = message.WhichOneof("type")
+            ended = came == "script_finished" and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
+            if (ended and kind != "none") or (came == "backend_operation_response" and kind == "operation"):
+                return
+
+    def _take(self, message: ForwardMsg) -> None:
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self.session, self.data = message.new_session.initialize.session_id, {**self.data, "ack": None}
+        elif kind == "navigation":
+            self.pages = {page.page_name: page.page_script_hash for page in message.navigation.app_pages}
+        elif kind == "delta":
+            element = message.delta.new_element
+            inner = getattr(element, element.WhichOneof("type")) if element.WhichOneof("type") else None
+            self.broken += element.WhichOneof("type") == "exception"
+            self.ids |= {inner.id} if getattr(inner, "id", "") else set()
+            self.files |= {inner.deferred_file_id} if getattr(inner, "deferred_file_id", "") else set()
+            told = json.loads(element.bidi_component.json or "{}")
+            if told.get("mode") == "label":
+                self.data = told
+                self.widget = f"$$STREAMLIT_INTERNAL_KEY_{element.bidi_component.id}__events"
+                self.page = message.metadata.active_script_hash
+
+
+def trigger_of(event: object) -> str:
+    """What the component says, as JSON."""
+    return json.dumps([{"event": "event", "value": event}], separators=(",", ":"))
+
+
+def demand(file: str, session: str) -> BackMsg:
+    """The message that asks for a file made when its button is pressed."""
+    message = BackMsg()
+    message.backend_operation_request.request_id = "x"
+    message.backend_operation_request.session_id = session
+    message.backend_operation_request.deferred_file.file_id = file
+    return message
+
+
+def _kind(sent: BackMsg | bytes | str) -> str:
+    """What a message leads to: a `run`, an `operation` with its answer, the end of the window (`none`), or `other`."""
+    if isinstance(sent, str):
+        return "none"
+    try:
+        message = sent if isinstance(sent, BackMsg) else BackMsg.FromString(sent)
+    except DecodeError:
+        return "none"
+    if message.WhichOneof("type") == "backend_operation_request":
+        return "operation"
+    starts_run = message.WhichOneof("type") == "rerun_script" and not message.rerun_script.fragment_id
+    return "run" if starts_run else "other"

@@ -1,0 +1,45 @@
+"""The same cases as `python -m tests.reliability.access`, a part of each group, on one server."""
+
+import ast
+
+import numpy as np
+import pytest
+
+from tests.reliability._files import dangerous
+from tests.reliability._ground import ground
+from tests.reliability._signing_in import ALPHA, permutation_test
+from tests.reliability.access import groups
+
+GROUPS = groups(20, quick=True)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    with ground(tmp_path_factory.mktemp("access")) as one:
+        yield one
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_nobody_gets_further_than_they_may(served, name):
+    found = list(GROUPS[name](served))
+    assert found
+    assert [f"{case.what}: {case.figures}" for case in found if not case.passed] == []
+
+
+DANGEROUS = [
+    "eval(x)", "exec(x)", "import pickle", "from yaml import load", "os.system(x)", "np.load(x, allow_pickle=True)",
+    "subprocess.run(x, shell=True)", "pd.read_pickle(x)", "__import__(x)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", DANGEROUS)
+def test_code_that_runs_what_it_reads_is_found(code):
+    assert any(dangerous(node) for node in ast.walk(ast.parse(code)))
+
+
+def test_times_that_differ_are_told_apart_and_equal_ones_are_not():
+    rng = np.random.default_rng(7)
+    group = rng.permutation(200) % 2 == 0
+    times = rng.gamma(2, 1, 200)
+    assert permutation_test(times, group, rng)[0] > 0.01
+    assert permutation_test(times + 2 * group, group, rng)[0] < ALPHA

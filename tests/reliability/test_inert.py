@@ -1,0 +1,285 @@
+"""Texts of people and of files are inert wherever they come out: exports, reports, the terminal, pages.
+
+One study holds each hostile text as the name of an item, as a comment, an answer to it and a reason; some are names of
+people and of a classifier, too. Reports alone are tried with hostile names in tests/analysis/test_report_hostile.py.
+"""
+
+import csv
+import io
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from labeler.formats import tables
+from labeler.lifecycle import Step
+from labeler.model import Category, PlanParameters, State, Submission
+from labeler.service import (
+    anonymising,
+    assigning,
+    coordinating,
+    course,
+    curating,
+    exchange,
+    inbox,
+    judged,
+    reporting,
+    reviewing,
+    splits,
+    staffing,
+)
+from labeler.store import items, open_database, studies
+from labeler.ui.app import COORDINATOR_PAGES, REVIEWER_PAGES
+from tests.analysis.test_report_degenerate import Page, latex_faults, markdown_tables
+from tests.labeler.commands import run
+from tests.labeler.conftest import NOW, id_of, make_study
+from tests.labeler.ui.test_pages import coordinator_page, opened, reviewer_page
+
+TEXTS = {
+    "script": "<script>alert(1)</script>",
+    "attribute": '"><img src=x onerror=alert(1)>',
+    "end of a script": "</script></style><svg onload=alert(1)>",
+    "Markdown": "**bold** [x](http://evil.test) `c` :red[r] $z$ # h",
+    "image": "![i](http://evil.test/i.png) <b>b</b>",
+    "formula": '=HYPERLINK("http://evil.test","x")',
+    "sum": "=1+1",
+    "plus": "+1+1",
+    "minus": "-1+1",
+    "at": "@SUM(A1)",
+    "tab": "\t=1+1",
+    "return": "\r=1+1",
+    "newline": "two\nlines,\r\n=1+1",
+    "LaTeX": "\\input{/etc/passwd} $x$ 5 % a_b c^d ~ {e} # &",
+    "JSON": '\\"}], {"a": "\\u0041"} //',
+    "terminal": "\x1b[2J\x1b]0;t\x07a\x08\x9b31m",
+    "direction": "\u202eabc\u2066d\u200f",
+    "template": "{{ 7 * 7 }}{% raw %}${7}",
+}
+PEOPLE = ("=1+1", "<script>alert(1)</script>", "**b** [x](http://evil.test)", "\\input{x} 5 % a_b")
+COORDINATOR = '@SUM(A1) "><img src=x onerror=alert(1)> $z$'
+CLASSIFIER = "=cmd|'/c x'!A1 <b>**c**</b>"
+MARKUP = ("<script", "<img", "<b>", "<svg", "**b", "](http", "`c`", ":red[", "$z$", "{{ 7")
+RENDERED = (
+    "markdown",
+    "caption",
+    "info",
+    "warning",
+    "error",
+    "success",
+    "title",
+    "header",
+    "subheader",
+    "html",
+    "latex",
+)
+LISTS = (
+    ("flags",), ("status",), ("browse",), ("log",), ("classifiers",), ("adjudicate",), ("calibration",),
+    ("reviewers", "list"), ("coordinators", "list"),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """The study, unblinded."""
+    path = tmp_path_factory.mktemp("inert") / "inert.study"
+    make_study(path, n_items=len(TEXTS) + 2)
+    with open_database(path) as db:
+        rename(db)
+        assigning.confirm_plan(db, PlanParameters(seed=1, overlap=0, retest=0), actor=COORDINATOR, now=NOW)
+        texts = list(TEXTS.values())
+        staffing.pause(db, PEOPLE[0], why=texts[0], actor=COORDINATOR, now=NOW)
+        staffing.resume(db, PEOPLE[0], actor=COORDINATOR, now=NOW)
+        say_everything(db)
+        for text in texts:
+            for step in (Step.PAUSE, Step.OPEN):
+                course.move(db, step, why=text, actor=COORDINATOR, now=NOW)
+        curating.exclude(db, texts[-1], texts[1], actor=COORDINATOR, now=NOW)
+        course.move(db, Step.CLOSE, why=texts[5], anyway=True, actor=COORDINATOR, now=NOW)
+        for split, text in zip(splits.split_items(db), texts, strict=False):
+            splits.adjudicate(db, split.item.name, Category.SIMILAR, text, actor=COORDINATOR, now=NOW)
+        verdicts = path.with_name("verdicts.csv")
+        rows = pd.DataFrame({"item": texts, "classifier": CLASSIFIER, "verdict": "similar"})
+        verdicts.write_text(tables.write(rows), encoding="utf-8")
+        judged.import_verdicts(db, verdicts, None, actor=COORDINATOR, now=NOW)
+        course.move(db, Step.UNBLIND, why=texts[2], anyway=True, actor=COORDINATOR, now=NOW)
+    return path
+
+
+def rename(db):
+    """Put the texts in place, also where a form would refuse them: an older version may have let them in."""
+    for number, item in enumerate(items.all_items(db)[: len(TEXTS)]):
+        text = list(TEXTS.values())[number]
+        db.execute(
+            "UPDATE items SET name = ?, benchmark = ?, application = ? WHERE item_id = ?",
+            (text, text, text, item.item_id),
+        )
+    for old, new in zip(("ada", "ben", "cleo", "dan", "carol"), (*PEOPLE, COORDINATOR), strict=True):
+        db.execute("UPDATE people SET name = ? WHERE name = ?", (new, old))
+    together = " ".join(TEXTS.values())
+    coordinating.describe_study(db, TEXTS["formula"], together, actor=COORDINATOR, now=NOW)
+    db.execute("UPDATE studies SET instructions = ?", (together,))
+
+
+def say_everything(db):
+    """Every reviewer answers everything, each time with another text, and gets it back as an answer."""
+    texts = list(TEXTS.values())
+    for place, name in enumerate(PEOPLE):
+        while offers := reviewing.desk(db, id_of(db, name)).offers:
+            number = len(reviewing.own_labels(db, id_of(db, name)))
+            text = texts[(place * 5 + number) % len(texts)]
+            answer = ("similar", "dissimilar")[(place + number) % 2]
+            sent = Submission(f"{place}-{number}", offers[0].code, 0, answer, 900, comment=text, flag=True)
+            reviewing.submit(db, id_of(db, name), sent, now=NOW)
+    for message, text in zip(inbox.messages(db), texts * 9, strict=False):
+        inbox.reply(db, message.code, text, actor=COORDINATOR, now=NOW)
+
+
+@pytest.fixture(scope="module")
+def files(study):
+    """Everything that leaves the study as a file: name -> text."""
+    with open_database(study) as db:
+        made = reporting.files_of_study(db, reporting.QUICK, actor=COORDINATOR, now=NOW)
+        made["export.csv"] = reporting.as_csv(exchange.export_labels(db, actor=COORDINATOR, now=NOW))
+        made["all verdicts.csv"] = reporting.as_csv(judged.export_table(db, actor=COORDINATOR, now=NOW))
+        made["events.csv"] = reporting.as_csv(coordinating.event_log(db))
+        copy = study.with_name("copy.study")
+        anonymising.anonymise(db, copy, keep_comments=True, actor=COORDINATOR, now=NOW)
+    with open_database(copy) as db:
+        made["of the copy.csv"] = reporting.as_csv(exchange.all_answers(db))
+    return made
+
+
+def of_kind(files, ending):
+    found = {name: text for name, text in files.items() if name.endswith(ending)}
+    assert found
+    return found
+
+
+def test_every_text_is_in_the_export_as_it_was_said(files):
+    rows = list(csv.DictReader(io.StringIO(files["export.csv"], newline="")))
+    said = {tables.as_written(row["comment"]) for row in rows}
+    assert {text.strip() for text in TEXTS.values()} <= {text.strip() for text in said}
+    assert {tables.as_written(row["reviewer"]) for row in rows} >= set(PEOPLE)
+
+
+def test_no_cell_of_a_table_runs_in_a_spreadsheet(files):
+    for name, text in of_kind(files, ".csv").items():
+        cells = [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+        assert len(cells) > 20
+        running = [cell for cell in cells if re.match(r"[=+@\t\r]|-(?!\d+(\.\d+)?(e-?\d+)?$)", cell)]
+        assert running == [], name
+
+
+def test_reports_hold_no_markup_of_others(files):
+    for name, text in of_kind(files, ".html").items():
+        page = Page(text)
+        assert page.wrong == [], name
+        assert not page.tags.keys() & {"script", "img", "b", "a", "iframe", "object", "link"}
+        assert not [key for key, _ in page.attributes if key.startswith("on") or key in ("href", "src")]
+
+
+def test_figures_hold_no_markup_of_others(files):
+    for name, text in of_kind(files, ".svg").items():
+        assert not re.search(r"<script|<img|<b>|onload=(?!.*&)|<a\b", text), name
+
+
+def test_markdown_keeps_its_tables_and_links_nowhere(files):
+    for name, text in of_kind(files, ".md").items():
+        assert {len({len(row) for row in rows}) for rows in markdown_tables(text)} == {1}, name
+        assert re.search(r"(?<!\\)[<`]|(?<!\\)\]\(http", text) is None, name
+
+
+def test_latex_reads_no_file_and_has_no_fault(files):
+    for name, text in of_kind(files, ".tex").items():
+        assert list(latex_faults(text)) == [], name
+        assert "\\input" not in text
+
+
+def test_json_is_whole_and_strict(files):
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    for name, text in of_kind(files, ".json").items():
+        assert isinstance(json.loads(text, parse_constant=refuse), dict), name
+
+
+def test_no_text_file_holds_a_control_character(files):
+    for name, text in files.items():
+        if name.endswith((".md", ".html", ".tex", ".svg")):
+            assert re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text) is None, name
+
+
+@pytest.mark.parametrize("command", LISTS, ids=" ".join)
+def test_the_terminal_is_told_nothing_but_text(study, command):
+    shown = run(*command, "--study", study)
+    lines = (shown.stdout + shown.stderr).splitlines()
+    assert lines
+    assert [line for line in lines if not line.isprintable()] == []
+
+
+@pytest.mark.parametrize(
+    "command", [("flags",), ("status",), ("browse",), ("log",), ("reviewers", "list")], ids=" ".join
+)
+def test_json_of_a_command_is_whole(study, command):
+    assert json.loads(run(*command, "--json", "--study", study).stdout)
+
+
+def nodes(block):
+    yield block
+    for child in getattr(block, "children", {}).values():
+        yield from nodes(child)
+
+
+def formatted(page):
+    """All that a page reads as Markdown or HTML: the elements that are, and every label and every radio option."""
+    for node in nodes(page.main):
+        if node.type in RENDERED:
+            yield str(getattr(node, "value", "") or node.proto)
+        label = getattr(node, "label", None)
+        yield from [label] if isinstance(label, str) else []
+        yield from map(str, node.options) if node.type == "radio" else ()
+
+
+def raw(page):
+    """What of the hostile texts stands there as markup."""
+    written = [re.sub(r"\\.", "", text) for text in formatted(page)]
+    return [text for text in written if any(mark in text for mark in MARKUP)]
+
+
+MODULES = sorted({module.__name__.rpartition(".")[2] for module in COORDINATOR_PAGES.values()})
+OWN_MODULES = sorted({module.__name__.rpartition(".")[2] for module in REVIEWER_PAGES.values()})
+
+
+@pytest.mark.parametrize("state", [State.OPEN, State.UNBLINDED])
+@pytest.mark.parametrize("module", MODULES)
+def test_pages_of_coordinators_show_texts_as_they_are(study, tmp_path, module, state):
+    path = in_state(study, tmp_path, state)
+    assert raw(opened(coordinator_page, module, path)) == []
+
+
+@pytest.mark.parametrize("name", PEOPLE[:2])
+@pytest.mark.parametrize("module", OWN_MODULES)
+def test_pages_of_reviewers_show_texts_as_they_are(study, tmp_path, module, name):
+    path = in_state(study, tmp_path, State.OPEN)
+    assert raw(opened(reviewer_page, module, path, name)) == []
+
+
+def in_state(study, folder, state):
+    """A copy of the study as if it were there."""
+    path = folder / "page.study"
+    with open_database(study) as db:
+        db.backup(path)
+    with open_database(path) as db:
+        studies.set_state(db, state)
+    return path
+
+
+def test_a_planted_text_is_found():
+    def planted():
+        import streamlit as st
+
+        st.write("A name: **bold** [x](http://evil.test)")
+        st.radio("Which?", ["<b>this</b>"])
+
+    assert len(raw(opened(planted))) == 2
