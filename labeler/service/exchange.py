@@ -46,6 +46,8 @@ class LabelRow:
         Where it stands in its file.
     label : Label
         Its assignment and revision are those of the study only once it is there.
+    item_as_written : str
+        With the spaces around it: names of measurements may have some.
     revision : int or None
         The revision that the table names.
     """
@@ -60,6 +62,7 @@ class LabelRow:
     position: int | None
     benchmark: str
     application: str
+    item_as_written: str
 
 
 def export_labels(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
@@ -146,7 +149,9 @@ def checked_rows(table: pd.DataFrame, *, now: datetime) -> list[LabelRow]:
 
 
 def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> bool:
-    item = items.by_name(db, row.item) or (_new_item(db, row) if may_add_items else None)
+    item = items.by_name(db, row.item_as_written) or items.by_name(db, row.item)
+    if item is None and may_add_items:
+        item = _new_item(db, row)
     if item is None:
         raise InputError(f"Line {row.line}: there is no item {row.item!r} in this study.")
     if row.kind is Kind.ADJUDICATED:
@@ -231,7 +236,7 @@ def _parsed(cells: Mapping[Any, Any], line: int, seen: Counter[tuple[str, str, K
     )
     return LabelRow(
         line, item, reviewer, kind, label, number("revision"), number("part"), number("position"), cell("benchmark"),
-        cell("application"),
+        cell("application"), str(cells.get("item", "")),
     )  # fmt: skip
 
 

@@ -1,0 +1,308 @@
+"""Make the studies of tests/golden/studies again: each by the code of its own time, taken from the history.
+
+    python scripts/old_studies.py --out tests/golden/studies [NAME=COMMIT ...]
+
+Codes, secrets and times of verdicts are random or of the day, so new files have other bytes and another expected.json.
+The same script runs in the parent, which takes the code of each commit out of the history, and in a child, which runs
+within that code and can rely only on what all versions have in common.
+"""
+
+import argparse
+import gzip
+import importlib
+import json
+import os
+import random
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+# The last commit of every version of the schema. Version 1 had several forms before version 2 stood on its second.
+COMMITS = {
+    "1-first": "d59ded7", "1": "d2a1ff2", "1-used": "491a582", "1-shown": "60dfebe", "1-left-out": "e2e4771",
+    "2": "b3d1e3a", "3": "8c76ca8", "4": "cd4c30a", "5": "1433c1a",
+}  # fmt: skip
+OVER = "-over"  # of the versions that know the end of a study: the same study, gone on with until it is unblinded
+REVIEWERS = ("ada", "ben", "Cléo", "dan")
+N_ITEMS, N_RUNS, N_ITERATIONS = 8, 3, 60
+LIMIT = 60  # more answers nobody gives
+COMMENTS = {"1": "=1+1", "3": "Tom & „Jerry“ <b>?</b>\n'twice'", "6": "a step, I think"}
+
+
+def main() -> None:
+    """Make all of them, or within a child one."""
+    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("studies", nargs="*", metavar="NAME=COMMIT", help="instead of the commits named in this script")
+    made.add_argument("--out", type=Path, required=True)
+    made.add_argument("--within", default=None, help=argparse.SUPPRESS)
+    options = made.parse_args()
+    if options.within:
+        Story(options.out, options.within).tell()
+        return
+    chosen = dict(text.split("=", 1) for text in options.studies) or COMMITS
+    expected = {}
+    for name, commit in chosen.items():
+        expected |= make(name, commit, options.out)
+    text = json.dumps(expected, indent=0, ensure_ascii=False, sort_keys=True)
+    (options.out / "expected.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def make(name: str, commit: str, out: Path) -> dict[str, object]:
+    """The study of one commit as a compressed file, and what its own code says of it."""
+    repository = Path(__file__).resolve().parent.parent
+    with TemporaryDirectory() as folder:
+        tree, files = Path(folder, "tree"), Path(folder, "files")
+        files.mkdir()
+        git = ["git", "-C", str(repository), "worktree"]
+        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), commit], check=True)
+        try:
+            command = [sys.executable, __file__, "--within", name, "--out", str(files)]
+            subprocess.run(command, cwd=tree, env=os.environ | {"PYTHONPATH": str(tree)}, check=True, timeout=300)
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+        expected = {}
+        for study in sorted(files.glob("*.study")):
+            packed = gzip.compress(study.read_bytes(), 9, mtime=0)
+            (out / f"schema-{study.stem}.study.gz").write_bytes(packed)
+            expected[f"schema-{study.stem}"] = {
+                "commit": commit,
+                **json.loads(study.with_suffix(".json").read_text(encoding="utf-8")),
+            }
+            print(f"{study.name}: {len(packed)} bytes")
+    return expected
+
+
+class Story:
+    """One study, by the code that is first on the path; every step takes a minute on its clock."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.path, self.folder, self.name = folder / "at-work", folder, name
+        self.version = int(name.partition("-")[0])
+        self.time = datetime(2026, 11, 20, 12, tzinfo=UTC)
+        self.secrets: dict[str, str] = {}
+        self.tokens: dict[str, str] = {}
+        self.n_answers = 0
+        self.model, self.store = (importlib.import_module(f"labeler.{module}") for module in ("model", "store"))
+        if Path(self.model.__file__).parent.parent != Path.cwd():
+            raise SystemExit(f"the code of {self.model.__file__} is not that of {Path.cwd()}")
+
+    @property
+    def said_by(self) -> dict[str, object]:
+        """By whom and when the next step is made."""
+        self.time += timedelta(minutes=1)
+        return {"actor": "carol", "now": self.time}
+
+    def tell(self) -> None:
+        """From nothing to a study half labelled; where the version knows it, to the end in a second file."""
+        self.begin()
+        with self.store.open_database(self.path) as db:
+            self.invite(db)
+            self.service("computing").compute_verdicts(db, actor="carol")
+            self.answer_all(db, least_open=2)
+            self.change_people(db)
+            self.answer_all(db, least_open=2)
+            self.bring_in_others(db)
+            self.keep(db, self.name)
+            if self.version >= 4:
+                self.end(db)
+                self.keep(db, self.name + OVER)
+
+    def service(self, name: str):
+        """A module of services, as far as this version has it."""
+        return importlib.import_module(f"labeler.service.{name}")
+
+    def begin(self) -> None:
+        """A study with measurements, people and a plan; a calibration round where the version knows it."""
+        coordinating, identity, importing = map(self.service, ("coordinating", "identity", "importing"))
+        protocol = (
+            {"protocol": self.model.Protocol("pooled", 0.2, True, False, "Look twice.")} if self.version > 2 else {}
+        )
+        secret = coordinating.create_study(
+            self.path, name="Old study", question="Alike?", coordinator="carol", now=self.time, **protocol
+        )
+        self.secrets["carol"] = secret
+        with self.store.open_database(self.path) as db:
+            files = [importing.upload(f"org{n % 2}__app#bench_{n}#n={n}.json", runs(n)) for n in range(N_ITEMS)]
+            for result in importing.import_files(db, files, **self.said_by):
+                if result.refused:
+                    raise SystemExit(result.refused)
+            for name in REVIEWERS:
+                identity.add_person(db, name, [self.model.Role.REVIEWER], **self.said_by)
+            calibration = {"calibration": 2} if self.version >= 4 else {}
+            parameters = self.model.PlanParameters(seed=7, overlap=0.25, retest=1, **calibration)
+            planning = self.service("assigning" if self.version >= 4 else "coordinating")
+            planning.confirm_plan(db, parameters, **self.said_by)
+            if self.version >= 4:
+                self.calibrate(db)
+
+    def calibrate(self, db) -> None:
+        """The round before the study, with a gate that it passes."""
+        calibrating = self.service("calibrating")
+        calibrating.set_gate(db, self.model.Gate("reviewers", 0.1), **self.said_by)
+        name = calibrating.item_names(db)[0]
+        calibrating.set_reference(db, {name: self.model.Category.SIMILAR}, **self.said_by)
+        self.answer_all(db, least_open=0)
+        self.move(db, "open", "passed or not", anyway=True)
+
+    def invite(self, db) -> None:
+        """A link for everybody; the first of ben's is replaced, and ada signs in."""
+        identity = self.service("identity")
+        for key, name in (("ben, replaced", "ben"), *zip(REVIEWERS, REVIEWERS, strict=True)):
+            self.secrets[key] = identity.invite(db, name, self.model.Role.REVIEWER, **self.said_by)
+        self.tokens["ada"] = identity.sign_in(db, self.secrets["ada"], now=self.time)
+        if self.version >= 3:
+            identity.set_email(db, "ada", self.model.Role.REVIEWER, "ada@example.org", **self.said_by)
+
+    def answer_all(self, db, *, least_open: int) -> None:
+        """Everybody but the second, who does all, answers until so many items are open.
+
+        Some take back what they said, are not sure at first, or change their mind.
+        """
+        for number, name in enumerate(self.active(db)):
+            person = db.execute("SELECT person_id FROM people WHERE name = ?", (name,)).fetchone()[0]
+            for _ in range(LIMIT):
+                n_open = db.execute(OPEN_ITEMS, (person,)).fetchone()[0]
+                offers = self.offers(db, person)
+                if n_open <= (0 if number == 1 else least_open) or not offers:
+                    break
+                self.answer(db, person, offers[0], number)
+
+    def answer(self, db, person: int, task, number: int) -> None:
+        """One answer, and now and then something more."""
+        item = db.execute("SELECT name FROM items WHERE item_id = ?", (task.item_id,)).fetchone()[0][-1]
+        answer = "dissimilar" if (int(item) % 2 == 1) != (number == 1 and item in "256") else "similar"
+        comment = COMMENTS.get(item) if number == 0 else None
+        if self.n_answers % 5 == 1 and task.answer is None:
+            self.say(db, person, task, "not sure")
+        else:
+            self.say(db, person, task, answer, comment=comment, flag=comment is not None)
+        if self.n_answers % 7 == 3:
+            for again in ("withdrawn", answer):
+                self.say(db, person, self.service("reviewing").task_by_code(db, person, task.code), again)
+        elif self.n_answers % 7 == 5:
+            task = self.service("reviewing").task_by_code(db, person, task.code)
+            self.say(db, person, task, "similar" if answer == "dissimilar" else "dissimilar")
+
+    def say(self, db, person: int, task, answer: str, **more) -> None:
+        """Submit, as the screen does."""
+        self.n_answers += 1
+        submission = self.model.Submission(
+            f"{task.code}-{task.revision}", task.code, task.revision, self.model.Answer(answer),
+            1000 + 37 * self.n_answers, {"axis": "core", "runs": [2, 0, 1]},
+            confidence=None if answer == "withdrawn" else 1 + self.n_answers % 3, **more,
+        )  # fmt: skip
+        self.service("reviewing").submit(db, person, submission, now=self.said_by["now"])
+
+    def offers(self, db, person: int):
+        """What the reviewer may answer next."""
+        reviewing = self.service("reviewing")
+        return reviewing.desk(db, person).offers if self.version >= 3 else reviewing.offers(db, person)
+
+    def active(self, db) -> list[str]:
+        """Who labels now."""
+        everyone = self.service("identity").everyone(db)
+        return [
+            person.name
+            for person in everyone
+            if person.active and self.model.Role.REVIEWER in person.roles and not getattr(person, "paused", False)
+        ]
+
+    def change_people(self, db) -> None:
+        """Somebody is replaced, joins, waits and leaves; an item is left out; a comment is answered."""
+        if self.version < 4:
+            return
+        staffing, inbox, curating = map(self.service, ("staffing", "inbox", "curating"))
+        staffing.replace(db, "dan", "eve", why="dan has no time", **self.said_by)
+        staffing.add(db, "finn", [self.model.Role.REVIEWER], **self.said_by)
+        staffing.pause(db, "ben", why="on holiday", **self.said_by)
+        staffing.resume(db, "ben", **self.said_by)
+        messages = inbox.messages(db)
+        inbox.reply(db, messages[0].code, "Look at the second run.", **self.said_by)
+        counted = {row.item for row in messages} - set(self.service("calibrating").item_names(db))
+        curating.exclude(db, sorted(counted)[0], "a broken build", **self.said_by)
+
+    def bring_in_others(self, db) -> None:
+        """Labels and verdicts made elsewhere."""
+        tables = importlib.import_module("labeler.formats.tables")
+        importing, exchange = self.service("importing"), self.service("exchange")
+        names = [name for (name,) in db.execute("SELECT name FROM items ORDER BY name LIMIT 2")]
+        rows = "".join(f"{name},gus,dissimilar\n" for name in names)
+        labels = tables.read_labels(importing.upload("labels.csv", f"item,reviewer,label\n{rows}".encode()))
+        exchange.import_labels(db, labels, **self.said_by)
+        judged = self.folder / "judged.csv"
+        judged.write_text("item,classifier,verdict\n" + "".join(f"{name},eye,similar\n" for name in names))
+        if self.name not in ("1-first", "1", "1-used"):
+            self.service("judged").import_verdicts(db, judged, None, **self.said_by)
+
+    def end(self, db) -> None:
+        """All labels, a third round, decisions, and the end."""
+        self.answer_all(db, least_open=0)
+        self.move(db, "third", "settle what is split")
+        self.answer_all(db, least_open=0)
+        self.move(db, "close", "every label is there")
+        splits = self.service("splits")
+        split = [one.item.name for one in splits.split_items(db)]
+        for category, why in (("similar", "noise alone"), ("dissimilar", "two levels: \\section{'}")):
+            splits.adjudicate(db, split[0], self.model.Category(category), why, **self.said_by)
+        self.move(db, "unblind", "done")
+
+    def move(self, db, step: str, why: str, **more) -> None:
+        """A step in the life of the study."""
+        lifecycle = importlib.import_module("labeler.lifecycle")
+        self.service("course").move(db, lifecycle.Step(step), why=why, **more, **self.said_by)
+
+    def keep(self, db, name: str) -> None:
+        """A copy of the study beside what its own code says of it."""
+        told = self.expected(db)
+        db.backup(self.folder / f"{name}.study")
+        (self.folder / f"{name}.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
+
+    def expected(self, db) -> dict[str, object]:
+        """Every number and row, before anything newer sees the file."""
+        reporting = self.service("reporting")
+        answers = self.service("exchange").export_labels(db, **self.said_by)
+        quick = [reporting.QUICK] if hasattr(reporting, "QUICK") else []
+        files = reporting.files_of_study(db, *quick, **self.said_by)
+        return {
+            "schema": db.execute("PRAGMA user_version").fetchone()[0],
+            "secrets": self.secrets,
+            "sessions": self.tokens,
+            "now": self.time.isoformat(),
+            "status": plain(self.service("coordinating").status(db)),
+            "labels": rows(answers),
+            "labels_csv": reporting.as_csv(answers),
+            "events": rows(self.service("coordinating").event_log(db)),
+            "verdicts": rows(self.store.verdicts.table(db)),
+            "plan": list(db.execute(PLAN)),
+            "report": files["report.json"],
+        }
+
+
+OPEN_ITEMS = """SELECT count(*) FROM assignments a LEFT JOIN current_answers c USING (assignment_id)
+    WHERE a.person_id = ? AND coalesce(c.answer, 'withdrawn') IN ('withdrawn', 'not sure')"""
+PLAN = """SELECT p.name, i.name, i.data_hash, a.kind, a.block, a.position, a.code
+    FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id) ORDER BY a.code"""
+
+
+def runs(number: int) -> bytes:
+    """Noise of two digits; every second item has a run that is slower."""
+    rng = random.Random(number)
+    slower = [1.0, 1.0, 1.0 + 0.5 * (number % 2)]
+    made = [[round(factor * rng.uniform(1, 1.3), 2) for _ in range(N_ITERATIONS)] for factor in slower]
+    return json.dumps(made).encode()
+
+
+def rows(table) -> list[list[object]]:
+    """A table with its header, without types of other packages."""
+    return [list(table.columns), *json.loads(table.to_json(orient="values"))]
+
+
+def plain(status) -> dict[str, object]:
+    """Counts of a study at a glance."""
+    return json.loads(json.dumps(status.plain()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+"""Made-up studies for `round_trip`: hostile names and texts, any measurements, answers of every kind, the whole way."""
+
+import csv
+import io
+import random
+import string
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pandas as pd
+
+from labeler.formats import Source
+from labeler.lifecycle import Step
+from labeler.model import Answer, Category, PlanParameters, Protocol, Role, Submission
+from labeler.service import (
+    assigning,
+    coordinating,
+    course,
+    curating,
+    identity,
+    importing,
+    judged,
+    reporting,
+    reviewing,
+    splits,
+)
+from labeler.store import Database, items, open_database
+
+BEGUN = datetime(2026, 11, 20, 12, tzinfo=UTC)
+ACTOR = "carol"
+WORDS = (
+    "sort", "=1+1", "+2", "-3", "@sum(A1)", "'=1", "''", "a,b;c", 'say "no"', "tab\tin", "Ünï Çødé", "日本語", "👩‍💻",
+    "<b>x</b>", "\\input{x}", "&amp;", "%s{}", "NULL", "nan", "1e5", "007", "True", "../../etc", "#n=1", "x" * 40,
+    "ﬁ", "e\u0301", " lead", "trail ", "a  b", "|pipe|", "`tick`", "$HOME",
+)  # fmt: skip
+IN_COMMENTS = ("two\nlines", "cr\rlf\r\n.", "\u2028", " inside ", "\x7f", "\u202eabc")
+LIMIT = 500  # more answers nobody gives
+
+
+class MadeUp:
+    """A study from a seed; every step takes a second on its clock."""
+
+    def __init__(self, path: Path, seed: int) -> None:
+        self.path, self.rng, self.time, self.n_answers = path, random.Random(seed), BEGUN, 0
+        self.source = measurements(self.rng)
+        self.excluded: list[str] = []
+        self.all_sure = self.rng.random() < 0.6  # nobody is not sure: such a study can be finished
+
+    @property
+    def by(self) -> dict[str, object]:
+        """By whom and when the next step is made."""
+        self.time += timedelta(seconds=1)
+        return {"actor": ACTOR, "now": self.time}
+
+    def tell(self) -> None:
+        """From nothing to any stage of a study's life."""
+        new_study(self.path, self.source)
+        with open_database(self.path) as db:
+            self.plan(db)
+            self.bring_verdicts(db)
+            self.answer(db, self.rng.choice([0.95, 1.0, 1.0]))
+            if self.rng.random() < 0.3:
+                self.excluded.append(items.all_items(db)[0].name)
+                curating.exclude(db, self.excluded[0], self.rng.choice(WORDS), **self.by)
+            if self.rng.random() < 0.7 and self.is_complete(db):
+                self.end(db)
+
+    def plan(self, db: Database) -> None:
+        """Some people with any names, and a plan for them."""
+        for name in self.rng.sample([word for word in WORDS if word.isprintable()], self.rng.randint(2, 5)):
+            identity.add_person(db, name, [Role.REVIEWER], **self.by)
+        calibration = self.rng.choice([0, 0, 1])
+        parameters = PlanParameters(
+            self.rng.randrange(1000), overlap=self.rng.choice([0, 0, 0.5, 1]), retest=self.rng.choice([0, 1]),
+            calibration=calibration,
+        )  # fmt: skip
+        assigning.confirm_plan(db, parameters, **self.by)
+        if calibration:
+            self.answer(db, 1.0)
+            course.move(db, Step.OPEN, why="enough", anyway=True, **self.by)
+
+    def bring_verdicts(self, db: Database) -> None:
+        """Verdicts of a classifier that ran elsewhere, some of them none, some with a score."""
+        rows = [
+            [
+                item.name,
+                "eye",
+                self.rng.choice(["similar", "dissimilar", None]),
+                self.rng.choice([None, 0.1, 1e-9]),
+                0.1,
+            ]
+            for item in items.all_items(db)
+        ]
+        table = pd.DataFrame(rows, columns=["item", "classifier", "verdict", "score", "threshold"], dtype=object)
+        file = self.path.with_suffix(".verdicts.csv")
+        file.write_text(reporting.as_csv(table), encoding="utf-8", newline="")
+        judged.import_verdicts(db, file, None, **self.by)
+
+    def answer(self, db: Database, share: float) -> None:
+        """Everybody says anything, in any order; `share` is how likely they are to go on after each answer."""
+        everyone = identity.everyone(db)
+        left = [person.person_id for person in everyone if Role.REVIEWER in person.roles and person.active]
+        for _ in range(LIMIT):
+            if not left or self.rng.random() > share:
+                return
+            person = self.rng.choice(left)
+            offers = reviewing.desk(db, person).offers
+            if not offers:
+                left.remove(person)
+                continue
+            self.say(db, person, offers[0].code, offers[0].revision, self.category())
+            if self.rng.random() < 0.2:
+                self.say(db, person, offers[0].code, offers[0].revision + 1, Answer.WITHDRAWN)
+            elif self.rng.random() < 0.2:
+                self.say(db, person, offers[0].code, offers[0].revision + 1, self.category())
+
+    def category(self) -> Answer:
+        """What somebody says who looks."""
+        sure = [Answer.SIMILAR, Answer.SIMILAR, Answer.DISSIMILAR]
+        return self.rng.choice(sure if self.all_sure else [*sure, Answer.NOT_SURE])
+
+    def say(self, db: Database, person: int, code: str, revision: int, answer: Answer) -> None:
+        """An answer with anything beside it, read as the server reads what the browser sent."""
+        self.n_answers += 1
+        event = {
+            "event_id": f"{code}-{revision}", "code": code, "revision": revision, "answer": answer.value,
+            "dwell_ms": self.rng.randrange(500, 10**6),
+            "view": {"axis": self.rng.choice(["core", "all"]), self.rng.choice(WORDS): [1, 2.5, None]},
+            "confidence": self.rng.choice([1, 2, 3]), "flag": self.rng.random() < 0.2,
+            "comment": self.rng.choice([None, *WORDS, *IN_COMMENTS]),
+        }  # fmt: skip
+        submission: Submission = reviewing.submission_from(event)
+        reviewing.submit(db, person, submission, now=self.by["now"])
+
+    def is_complete(self, db: Database) -> bool:
+        """Whether everybody has labelled everything."""
+        return all(row.n_assigned == row.n_done for row in coordinating.status(db).reviewers)
+
+    def end(self, db: Database) -> None:
+        """A third round where there is somebody for it, decisions, and perhaps the end."""
+        if self.rng.random() < 0.7:
+            course.move(db, Step.THIRD, why="settle", **self.by)
+            self.answer(db, 1.0)
+        course.move(db, Step.CLOSE, why="done", **self.by)
+        for split in splits.split_items(db)[: self.rng.randint(0, 3)]:
+            for _ in range(self.rng.randint(1, 2)):
+                why = self.rng.choice([*WORDS, *IN_COMMENTS]).strip() or "so"
+                splits.adjudicate(db, split.item.name, self.rng.choice(list(Category)), why, **self.by)
+        if self.rng.random() < 0.5:
+            course.move(db, Step.UNBLIND, why="done", **self.by)
+
+
+def new_study(path: Path, source: Source) -> None:
+    """A study that has nothing but measurements."""
+    protocol = Protocol(asks_confidence=True)
+    coordinating.create_study(path, name="x", question="Alike?", coordinator=ACTOR, protocol=protocol, now=BEGUN)
+    with open_database(path) as db:
+        for result in importing.import_files(db, [source], actor=ACTOR, now=BEGUN):
+            if result.refused:
+                raise AssertionError(f"the made-up measurements are refused: {result.refused}")
+
+
+def measurements(rng: random.Random) -> Source:
+    """A long table of benchmarks with any names and numbers, whose runs have other lengths and units."""
+    out = io.StringIO()
+    table = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    table.writerow(["benchmark", "application", "run", "iteration", "value", "unit", "better"])
+    for name in rng.sample(WORDS, rng.randint(4, 8)):
+        application = rng.choice(["", "org/app", rng.choice(WORDS).strip()])
+        unit, better = rng.choice(
+            [("s", "lower"), ("s", "lower"), ("ms", "lower"), ("ops/s", "higher"), ("B", "lower")]
+        )
+        for run in range(rng.randint(2, 5)):
+            for iteration in range(rng.randint(1, 70)):
+                table.writerow([name, application, run, iteration, repr(number(rng)), unit, better])
+    return importing.upload("made-up.csv", out.getvalue().encode())
+
+
+def number(rng: random.Random) -> float:
+    """A measurement: an ordinary one, or one at the end of what a number can be."""
+    digits = "".join(rng.choices(string.digits, k=rng.randint(1, 17)))
+    return rng.choice([rng.uniform(1, 1.2), float(f"0.{digits}"), rng.uniform(1e-12, 1e-9), float(rng.randrange(1, 9)),
+                       5e-324, 1e-308, 1e300, 0.1 + 0.2])  # fmt: skip

@@ -1,0 +1,310 @@
+"""Back a study up every second while people label without pause and somebody changes people and states.
+
+    python -m tests.reliability.backups [--seconds 60] [--items 300] [--writers 4] [--quick]
+
+Every backup must open, be sound, and hold of each writer the first so many answers in the order given: all that were
+acknowledged before it began, none that was sent after it ended, none that was refused. Its plan must verify, and
+labelling must go on in it. Says how long a backup takes, and how long answers take with and without.
+"""
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from itertools import count, cycle
+from multiprocessing import get_context
+from multiprocessing.synchronize import Event
+from pathlib import Path
+
+from labeler.errors import LabelerError, StudyError
+from labeler.lifecycle import Step
+from labeler.model import Answer, PlanParameters, Role, State, Submission
+from labeler.service import assigning, coordinating, course, curating, identity, reviewing, staffing, verifying
+from labeler.store import Database, labels, open_database
+from tests.labeler.conftest import import_all, item_name, result_file, series
+from tests.reliability.outcome import Case, main, parser
+
+ACTOR = "carol"
+N_RUNS, N_ITERATIONS = 10, 300
+CHANGE_EVERY_S = 0.25
+END_LIMIT_S = 60  # processes look at every answer whether to end; one takes no longer than SQLite waits for a lock
+QUIET_SHARE = 0.25  # of the time without backups, for comparison
+
+
+@dataclass(frozen=True)
+class Sent:
+    """An answer: which, when it was sent, and when it was acknowledged; None if it was refused."""
+
+    event_id: str
+    at: float
+    acknowledged: float | None
+
+
+@dataclass(frozen=True)
+class Backup:
+    """A copy and when it was made, on the clock that all processes share."""
+
+    path: Path
+    begun: float
+    ended: float
+
+
+def make(study: Path, n_items: int, writers: Sequence[str]) -> None:
+    """A study in which every writer has every item."""
+    now = datetime.now(UTC)
+    coordinating.create_study(study, name="Backups", question="Alike?", coordinator=ACTOR, now=now)
+    with open_database(study) as db:
+        import_all(db, *(result_file(item_name(n), series(n, N_RUNS, N_ITERATIONS)) for n in range(n_items)))
+        for name in writers:
+            identity.add_person(db, name, [Role.REVIEWER], actor=ACTOR, now=now)
+        plan = PlanParameters(1, per_item=len(writers), overlap=0, retest=0)
+        assigning.confirm_plan(db, plan, actor=ACTOR, now=now)
+
+
+def person_id_of(db: Database, name: str) -> int:
+    """The number of a writer."""
+    return next(person.person_id for person in identity.everyone(db) if person.name == name)
+
+
+def write(study: Path, name: str, stop: Event, told: Path) -> None:
+    """Answer what is on offer, then go through all again and again, until told to stop."""
+    codes: list[str] = []
+    with told.open("w", encoding="utf-8", buffering=1) as out:
+        for number in count():
+            if stop.is_set():
+                return
+            event_id, sent = f"{name}-{number}", time.monotonic()
+            try:
+                answered(study, name, event_id, codes, number)
+                out.write(f"{event_id} {sent} {time.monotonic()}\n")
+            except StudyError as error:
+                out.write(f"{event_id} {sent} {type(error).__name__}\n")
+            except LabelerError:  # paused, or the item went to somebody else meanwhile
+                out.write(f"{event_id} {sent} refused\n")
+
+
+def answered(study: Path, name: str, event_id: str, codes: list[str], number: int) -> None:
+    """One answer, in a connection of its own as in the server."""
+    with open_database(study) as db:
+        person = person_id_of(db, name)
+        offers = reviewing.desk(db, person).offers
+        task = offers[0] if offers else reviewing.task_by_code(db, person, codes[number % len(codes)])
+        answer = (Answer.SIMILAR, Answer.DISSIMILAR)[number % 2]
+        sent = Submission(event_id, task.code, task.revision, answer, 900 + number, {"axis": "core"})
+        reviewing.submit(db, person, sent, now=datetime.now(UTC))
+        if offers:
+            codes.append(task.code)
+
+
+def change(study: Path, stop: Event, told: Path) -> None:
+    """Pause and open, exclude and include, let people join and leave, invite them, until told to stop."""
+    n_done, problems = 0, []
+    for number, step in zip(count(), cycle(CHANGES), strict=False):
+        if stop.wait(CHANGE_EVERY_S):
+            break
+        try:
+            with open_database(study) as db:
+                step(db, f"joiner {number // len(CHANGES)}", {"actor": ACTOR, "now": datetime.now(UTC)})
+            n_done += 1
+        except LabelerError as error:
+            problems.append(repr(error))
+    told.write_text("\n".join([str(n_done), *problems]), encoding="utf-8")
+
+
+CHANGES = (
+    lambda db, name, by: course.move(db, Step.PAUSE, why="a break", **by),
+    lambda db, name, by: course.move(db, Step.OPEN, why="on it goes", **by),
+    lambda db, name, by: curating.exclude(db, item_name(0), "a broken build", **by),
+    lambda db, name, by: staffing.add(db, name, [Role.REVIEWER], **by),
+    lambda db, name, by: identity.invite(db, name, Role.REVIEWER, **by),
+    lambda db, name, by: curating.include(db, item_name(0), "it was none", **by),
+    lambda db, name, by: staffing.remove(db, name, why="no time", **by),
+    lambda db, name, by: coordinating.describe_study(db, f"Backups {name}", "Alike?", **by),
+)
+
+
+def back_up(study: Path, folder: Path, until: float, every_s: float) -> list[Backup]:
+    """A backup as each is due; one that takes longer than that delays the next."""
+    made = []
+    for number in count():
+        due = time.monotonic()
+        if due >= until:
+            return made
+        path = folder / f"backup-{number}.study"
+        with open_database(study) as db:
+            begun = time.monotonic()
+            db.backup(path)
+            made.append(Backup(path, begun, time.monotonic()))
+            time.sleep(max(0.0, min(due + every_s, until) - time.monotonic()))  # the interval that is wanted
+    raise AssertionError("count() has no end")
+
+
+def read(told: Path) -> tuple[list[Sent], list[str]]:
+    """What a writer did, and what went wrong."""
+    sent, problems = [], []
+    for line in told.read_text(encoding="utf-8").splitlines():
+        event_id, at, end = line.split(" ")
+        if end[0].isdigit():
+            sent.append(Sent(event_id, float(at), float(end)))
+        elif end == "refused":
+            sent.append(Sent(event_id, float(at), None))
+        else:
+            problems.append(f"{event_id}: {end}")
+    return sent, problems
+
+
+def not_a_prefix(stored: Sequence[str], sent: Sequence[Sent], backup: Backup) -> str:
+    """What is wrong with the answers of one writer in a backup; empty if nothing is."""
+    kept = [one for one in sent if one.acknowledged is not None]
+    if list(stored) != [one.event_id for one in kept[: len(stored)]]:
+        return "other answers than the first so many"
+    n_before = sum(one.acknowledged < backup.begun for one in kept if one.acknowledged is not None)
+    n_until = sum(one.at <= backup.ended for one in kept)
+    if not n_before <= len(stored) <= n_until:
+        return f"{len(stored)} answers, and {n_before} to {n_until} were given"
+    return ""
+
+
+def wrong(backup: Backup, sent: dict[str, list[Sent]]) -> dict[str, list[str]]:
+    """What is wrong with a backup, by what is asked of it; used as the study in the end."""
+    found: dict[str, list[str]] = {what: [] for what in ASKED}
+    name = backup.path.name
+    try:
+        with open_database(backup.path) as db:
+            if db.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+                found["opens and is sound"].append(name)
+            stored = labels.table(db)
+            for writer, answers in sent.items():
+                of_writer = stored.loc[stored["reviewer"] == writer, "event_id"].tolist()
+                problem = not_a_prefix(of_writer, answers, backup)
+                found["holds the first answers of each writer"] += [f"{name}, {writer}: {problem}"] if problem else []
+            found["verifies"] += [f"{name}: {problem}" for problem in verifying.verify_plan(db).problems]
+        found["takes labels on"] += go_on(backup.path, list(sent))
+    except LabelerError as error:
+        found["opens and is sound"].append(f"{name}: {error!r}")
+    return found
+
+
+ASKED = ("opens and is sound", "holds the first answers of each writer", "verifies", "takes labels on")
+
+
+def go_on(path: Path, writers: Sequence[str]) -> list[str]:
+    """Whether everybody can label in the backup, which takes the place of the study."""
+    by = {"actor": ACTOR, "now": datetime.now(UTC)}
+    with open_database(path) as db:
+        if coordinating.get_study(db).state is State.PAUSED:
+            course.move(db, Step.OPEN, why="restored", **by)
+        before = labels.n_labels(db)
+        for name in writers:
+            own = reviewing.own_labels(db, person_id_of(db, name))
+            answered(path, name, f"restored-{name}", [own[0].task.code] if own else [], 0)
+        problems = verifying.verify_plan(db).problems
+        n_new = labels.n_labels(db) - before
+    return [*problems, *([] if n_new == len(writers) else [f"{path.name}: {n_new} new labels of {len(writers)}"])]
+
+
+def run(options: argparse.Namespace) -> Iterator[Case]:
+    """Write and back up, then look at everything."""
+    seconds, n_items = (8.0, 60) if options.quick else (options.seconds, options.items)
+    writers = [f"writer-{number}" for number in range(options.writers)]
+    with tempfile.TemporaryDirectory(dir=options.folder) as name:
+        folder = Path(name)
+        study = folder / "load.study"
+        make(study, n_items, writers)
+        backups, quiet_until = under_load(study, folder, writers, seconds)
+        read_back = {writer: read(folder / writer) for writer in writers}
+        sent = {writer: answers for writer, (answers, _) in read_back.items()}
+        problems = [one for _, found in read_back.values() for one in found]
+        n_changes, *of_changes = (folder / "changes").read_text(encoding="utf-8").splitlines()
+        yield written(sent, problems + of_changes, int(n_changes))
+        yield from judged(backups, sent)
+        yield timed(study, backups, [one for answers in sent.values() for one in answers], quiet_until)
+
+
+def under_load(study: Path, folder: Path, writers: Sequence[str], seconds: float) -> tuple[list[Backup], float]:
+    """Let everybody work, first without and then with backups; these, and when the first one was due."""
+    context = get_context("spawn")
+    stop = context.Event()
+    processes = [context.Process(target=write, args=(study, name, stop, folder / name)) for name in writers]
+    processes.append(context.Process(target=change, args=(study, stop, folder / "changes")))
+    for process in processes:
+        process.start()
+    try:
+        started(folder, writers)
+        quiet_until = time.monotonic() + QUIET_SHARE * seconds
+        time.sleep(QUIET_SHARE * seconds)  # the time that is measured
+        return back_up(study, folder, quiet_until + (1 - QUIET_SHARE) * seconds, 1.0), quiet_until
+    finally:
+        stop.set()
+        for process in processes:
+            process.join(END_LIMIT_S)
+            process.kill()
+
+
+def started(folder: Path, writers: Sequence[str]) -> None:
+    """Wait until every writer has had an answer kept; a limit bounds it."""
+    deadline = time.monotonic() + END_LIMIT_S
+    while not all((folder / name).exists() and (folder / name).stat().st_size for name in writers):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"the writers had written nothing after {END_LIMIT_S} s")
+        time.sleep(0.02)  # polls
+
+
+def written(sent: dict[str, list[Sent]], problems: list[str], n_changes: int) -> Case:
+    """That there was a load, and that nothing failed under it."""
+    n_kept = sum(one.acknowledged is not None for answers in sent.values() for one in answers)
+    n_refused = sum(len(answers) for answers in sent.values()) - n_kept
+    passed = not problems and n_kept > 0 and n_changes > 0
+    figures = f"{n_kept} answers kept, {n_refused} refused while paused or handed on, {n_changes} changes"
+    return Case("no error under load", "; ".join([figures, *problems[:3]]), passed)
+
+
+def judged(backups: Sequence[Backup], sent: dict[str, list[Sent]]) -> Iterator[Case]:
+    """What is asked of every backup."""
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        found = list(pool.map(partial(wrong, sent=sent), backups))
+    for what in ASKED:
+        problems = [problem for one in found for problem in one[what]]
+        n_wrong = sum(bool(one[what]) for one in found)
+        yield Case(
+            f"every backup {what}",
+            "; ".join([f"{len(backups) - n_wrong} of {len(backups)}", *problems[:3]]),
+            bool(backups) and not problems,
+        )
+
+
+def timed(study: Path, backups: Sequence[Backup], sent: Sequence[Sent], quiet_until: float) -> Case:
+    """How long a backup takes, and answers without, with, and during backups; they may only never wait in vain."""
+    took = [1000 * (one.ended - one.begun) for one in backups]
+    parts = {
+        "without": [one for one in sent if one.at < quiet_until],
+        "with": [one for one in sent if one.at >= quiet_until],
+        "during": [one for one in sent if any(b.begun <= one.at <= b.ended for b in backups)],
+    }
+    told = [f"{len(backups)} backups of {study.stat().st_size / 1e6:.1f} MB: {_p50_p95(took)} ms"]
+    for word, answers in parts.items():
+        times = [1000 * (one.acknowledged - one.at) for one in answers if one.acknowledged is not None]
+        told.append(f"an answer {word} {_p50_p95(times)} ms")
+    return Case("time, p50 / p95", ", ".join(told), bool(backups))
+
+
+def _p50_p95(times: Sequence[float]) -> str:
+    if len(times) < 2:
+        return "too few to say"
+    cuts = statistics.quantiles(times, n=20, method="inclusive")
+    return f"{cuts[9]:.0f} / {cuts[18]:.0f}"
+
+
+if __name__ == "__main__":
+    made = parser(__doc__)
+    made.add_argument("--seconds", type=float, default=60.0, help="a quarter of them without backups")
+    made.add_argument("--items", type=int, default=300, help="of 10 runs of 300 iterations")
+    made.add_argument("--writers", type=int, default=4)
+    made.add_argument("--folder", type=Path, default=None, help="where study and backups are put [default: temporary]")
+    made.add_argument("--quick", action="store_true", help="8 seconds, 60 items")
+    main(made, run)

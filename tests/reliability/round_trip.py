@@ -1,0 +1,272 @@
+"""Take studies out and in again: made-up ones, with hostile names and texts, and look whether they are the same.
+
+    python -m tests.reliability.round_trip [--studies 200] [--seed 1] [--quick]
+
+Of each study: its label file comes into a fresh study of the same measurements and out again as the same file; so do
+verdicts from elsewhere; the numbers of the report are the same; its measurements have the same hashes through every
+form that `labeler convert` writes; the anonymised study and a merged copy have the same numbers.
+"""
+
+import argparse
+import hashlib
+import io
+import json
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.report import differences
+from labeler.errors import LabelerError
+from labeler.lifecycle import ALLOWED, Action
+from labeler.model import Role, measurement_hash
+from labeler.service import (
+    anonymising,
+    assigning,
+    converting,
+    coordinating,
+    curating,
+    exchange,
+    importing,
+    judged,
+    merging,
+    reporting,
+)
+from labeler.store import Database, items, labels, open_database, people, runs
+from tests.reliability._made_up import ACTOR, BEGUN, MadeUp, new_study
+from tests.reliability.outcome import Case, main, parser
+
+BY = {"actor": ACTOR, "now": BEGUN}
+# Numbers of a study's own: which assignment an answer belongs to is another number in another study.
+OF_THE_STUDY = ["assignment"]
+# What a report says of results; the rest tells of the plan, the people, the course and the files.
+RESULTS = ("parameters", "agreement", "consensus", "left_out", "classifiers", "comparisons", "measures", "notes")
+Question = Callable[[MadeUp, Path], list[str]]
+
+
+def csv_of(db: Database) -> str:
+    """The label file."""
+    return reporting.as_csv(exchange.export_labels(db, **BY))
+
+
+def verdicts_csv(db: Database) -> str:
+    """The verdict file of what came from elsewhere."""
+    table = judged.export_table(db, **BY)
+    return reporting.as_csv(table[table["classifier"] == "eye"])
+
+
+def hashed(text: str, *, without: list[str]) -> str:
+    """The hash of a table but for some of its columns."""
+    table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+    return hashlib.sha256(table.drop(columns=without).to_csv(index=False).encode()).hexdigest()
+
+
+def again(made: MadeUp, folder: Path) -> Path:
+    """A fresh study of the same measurements, with the labels and verdicts of another."""
+    path = folder / "again.study"
+    new_study(path, made.source)
+    with open_database(made.path) as db:
+        (folder / "labels.csv").write_text(csv_of(db), encoding="utf-8", newline="")
+        (folder / "verdicts.csv").write_text(verdicts_csv(db), encoding="utf-8", newline="")
+    with open_database(path) as db:
+        exchange.import_label_file(db, folder / "labels.csv", **BY)
+        judged.import_verdicts(db, folder / "verdicts.csv", None, **BY)
+        for name in made.excluded:
+            curating.exclude(db, name, "as there", **BY)
+    return path
+
+
+# What is asked of each study: a list of what is wrong
+
+
+def of_tables(made: MadeUp, folder: Path) -> list[str]:
+    """Label and verdict files, out, in, and out again; a second time in adds nothing."""
+    path = again(made, folder)
+    with open_database(path) as db:
+        ours, theirs = csv_of(db), (folder / "labels.csv").read_bytes().decode()
+        problems = (
+            [] if hashed(ours, without=OF_THE_STUDY) == hashed(theirs, without=OF_THE_STUDY) else ["other labels"]
+        )
+        if verdicts_csv(db) != (folder / "verdicts.csv").read_bytes().decode():
+            problems.append("other verdicts")
+        if exchange.import_label_file(db, folder / "labels.csv", **BY).n_new:
+            problems.append("the same labels come in twice")
+    return problems
+
+
+def of_reports(made: MadeUp, folder: Path) -> list[str]:
+    """The results in the reports of the study and of what was made of its files."""
+    path = again(made, folder)
+    return other_numbers(results(made.path), results(path))
+
+
+def results(path: Path) -> dict[str, Any]:
+    """What a report says of results, as its JSON file has it."""
+    with open_database(path) as db:
+        content = reporting.report_of_study(db, reporting.QUICK, **BY)
+    plain = json.loads(json.dumps(content))
+    return {name: plain[name] for name in RESULTS}
+
+
+def other_numbers(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """Where two reports differ, a few places."""
+    found = differences(one, other)
+    return [f"{difference.place} {difference.given!r}, then {difference.recomputed!r}" for difference in found[:3]]
+
+
+def of_measurements(made: MadeUp, folder: Path) -> list[str]:
+    """The hashes of all items through every form; what has no place in a form is refused in words."""
+    before = data_hashes(made.path)
+    problems = []
+    for form in converting.FORMS:
+        out = folder / f"out.{form}"
+        n_fit = sum(fits for _, fits in before.values()) if form == "icpe" else len(before)
+        if not n_fit:
+            continue
+        done = converting.convert([made.source], form, out)
+        path = folder / f"{form}.study"
+        coordinating.create_study(path, name=form, question="?", coordinator=ACTOR, now=BEGUN)
+        with open_database(path) as db:
+            refused = [one.refused for one in importing.import_files(db, list(importing.files_below([out])), **BY)]
+        problems += [f"{form}: {why}" for why in refused if why]
+        problems += other_measurements(form, before, data_hashes(path))
+        if len(done.refused) != len(before) - n_fit:
+            problems.append(f"{form}: {len(done.refused)} refused of {len(before) - n_fit} that have no place in it")
+    return problems
+
+
+def data_hashes(path: Path) -> dict[str, tuple[str, bool]]:
+    """Of each item its hash, and whether it is in seconds of which fewer are better."""
+    with open_database(path) as db:
+        stored = items.all_items(db)
+        for item in stored:
+            if measurement_hash(runs.of_item(db, item.item_id)) != item.data_hash:
+                raise AssertionError(f"{item.name} has other measurements than its hash")
+    return {item.name: (item.data_hash, (item.unit, item.better) == ("s", "lower")) for item in stored}
+
+
+def other_measurements(form: str, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """Hashes that are not the same; by name where the form keeps names that are no file names."""
+    if form != "icpe":
+        return [] if before == after else [f"{form}: other measurements"]
+    fit = Counter(data_hash for data_hash, fits in before.values() if fits)
+    return [] if fit == Counter(data_hash for data_hash, _ in after.values()) else [f"{form}: other measurements"]
+
+
+def of_anonymised(made: MadeUp, folder: Path) -> list[str]:
+    """Every number of the report, with new names in the order of the old ones."""
+    out = folder / "anonymised.study"
+    with open_database(made.path) as db:
+        everyone = people.all_people(db)
+        anonymising.anonymise(db, out, token=token_in_order(everyone), **BY)
+    return other_numbers(numbers(results(made.path)), numbers(results(out)))
+
+
+def token_in_order(everyone: list[Any]) -> str:
+    """A token under which the new names of reviewers have the order of the old ones; one in some 120 is, of five."""
+    reviewers = sorted(person.name for person in everyone if Role.REVIEWER in person.roles)
+    for token in islice(map(str, count()), 10_000):
+        new = anonymising.pseudonyms(everyone, token)
+        if sorted(reviewers, key=new.__getitem__) == reviewers:
+            return token
+    raise AssertionError("no token was found")
+
+
+def numbers(value: Any) -> Any:
+    """A report without its texts, among which are the names; a name of a value may be one too."""
+    if isinstance(value, dict):
+        return {str(place): numbers(entry) for place, entry in enumerate(value.values())}
+    if isinstance(value, list):
+        return [numbers(entry) for entry in value]
+    return None if isinstance(value, str) else value
+
+
+def of_merged(made: MadeUp, folder: Path) -> list[str]:
+    """A copy in which people went on, merged into the study as it was: the label file is the same, and the numbers."""
+    copy = folder / "copy.study"
+    with open_database(made.path) as db:
+        db.backup(copy)
+        closed = coordinating.get_study(db).state not in (ALLOWED[Action.LABEL] & ALLOWED[Action.ADD_LABELS])
+        if closed or not assigning.underway(db).standing:
+            return []
+    home, made.path = made.path, copy
+    with open_database(copy) as db:
+        made.answer(db, 0.95)
+        wanted, n_there = csv_of(db), labels.n_labels(db)
+    made.path = home
+    with open_database(home) as db:
+        merged = merging.merge(db, copy, **BY)
+        found, n_here = csv_of(db), labels.n_labels(db)
+        twice = merging.merge(db, copy, **BY).n_new
+    problems = (
+        [] if (n_here, found) == (n_there, wanted) and not merged.conflicts else ["other labels than in the copy"]
+    )
+    return problems + (["merged twice"] if twice else []) + other_numbers(results(copy), results(home))
+
+
+QUESTIONS: dict[str, Question] = {
+    "labels and verdicts, out and in again": of_tables,
+    "report of what came in again": of_reports,
+    "measurements through parquet, csv and icpe": of_measurements,
+    "anonymised": of_anonymised,
+    "a copy labelled in and merged": of_merged,
+}
+
+
+def ask(seed: int) -> tuple[dict[str, list[str]], Counter[str]]:
+    """What is wrong with the study of a seed, by question, in words; and what is in it."""
+    with tempfile.TemporaryDirectory() as name:
+        made = MadeUp(Path(name, "made-up.study"), seed)
+        made.tell()
+        original, found = made.path, {}
+        for number, (what, question) in enumerate(QUESTIONS.items()):
+            folder = original.with_name(f"question-{number}")
+            folder.mkdir()
+            made.path = Path(shutil.copy(original, folder))
+            try:
+                found[what] = [f"seed {seed}: {problem}" for problem in question(made, folder)]
+            except LabelerError as error:
+                found[what] = [f"seed {seed}: {type(error).__name__}: {error}"]
+        with open_database(original) as db:
+            return found, contents(db)
+
+
+def contents(db: Database) -> Counter[str]:
+    """How much there is in a study of what could be lost."""
+    table = exchange.all_answers(db)
+    return Counter(
+        {
+            "answers": len(table),
+            "revisions": int((table["revision"] > 0).sum()),
+            "comments": int(table["comment"].notna().sum()),
+            "decisions": int((table["kind"] == "adjudicated").sum()),
+            "third labels": int((table["kind"] == "third").sum()),
+            "calibration labels": int((table["kind"] == "calibration").sum()),
+        }
+    )
+
+
+def run(options: argparse.Namespace) -> Iterator[Case]:
+    """Every question about every study."""
+    n_studies = 8 if options.quick else options.studies
+    asked = [ask(seed) for seed in range(options.seed, options.seed + n_studies)]
+    there = {what: sum(told[what] for _, told in asked) for what in asked[0][1]}
+    figures = ", ".join(f"{n} {what}" for what, n in there.items())
+    yield Case(f"{n_studies} made-up studies", figures, min(there.values()) > 0)
+    for what in QUESTIONS:
+        problems = [problem for found, _ in asked for problem in found[what]]
+        n_wrong = sum(bool(found[what]) for found, _ in asked)
+        yield Case(what, "; ".join([f"{n_studies - n_wrong} of {n_studies} studies", *problems[:4]]), not n_wrong)
+
+
+if __name__ == "__main__":
+    made = parser(__doc__)
+    made.add_argument("--studies", type=int, default=200)
+    made.add_argument("--seed", type=int, default=1, help="of the first study; the next have the next ones")
+    made.add_argument("--quick", action="store_true", help="8 studies")
+    main(made, run)
