@@ -1,46 +1,35 @@
 """Every screen of a reviewer, and everything the browser is sent for it, holds nothing that a reviewer may not know."""
 
-import base64
-import csv
 import json
 import re
 from dataclasses import dataclass, field
-from functools import cache
 
 import pytest
 from playwright.sync_api import Page, Response, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from labeler.config import bundled
-from labeler.formats import Source, read
-from labeler.model import Kind, PlanParameters
+from labeler.model import PlanParameters
 from labeler.service import computing
 from labeler.store import labels, open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import item_on_screen, press
 from tests.labeler.conftest import answer_next, series
+from tests.reliability._crawl_study import name_of
+from tests.reliability._hidden import from_reviewer, leaves
 
 pytestmark = pytest.mark.browser
 
 OWN, OTHERS = "wilhelmina", ("ottokar", "kunigunde")
 COORDINATOR = "carol"
 N_ITEMS = 90
-APPLICATIONS = ("hidden-org/secret-store", "other-org/quiet-queue")
 WITH_RETESTS = PlanParameters(seed=3, overlap=0.3, retest=4)
-STILLS = re.compile(r"data:image/svg\+xml;base64,([A-Za-z0-9+/]+={0,2})")
-PICTURES = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")  # the bins in base64; shorter words and names stay
-KINDS = tuple(kind.value for kind in Kind)
-JUDGEMENTS = ("verdict", "verdicts", "classifier", "heuristic", "consensus", "split item", "intervention", "partner")
 STATIC = ("/static/", "/review/")  # the same files for everybody, signed in or not
 SCREENS = {
     "label, a retest", "label, a fresh item", "label, help", "beside: label, refused", "beside: frames", "my labels",
     "revise", "my labels, revised", "guide", "practice", "practice, answered", "refusal at plan", "refusal at study",
     "refusal at join/none", "sign out", "signed out",
 }  # fmt: skip
-
-
-def name_of(number):
-    return f"{APPLICATIONS[number % 2].replace('/', '__')}#bench.Covert{number}#volume={number}"
 
 
 def answer_until_a_retest_is_next(db, name):
@@ -84,7 +73,8 @@ class Listener:
         self.page.on("response", lambda response: self.unread.append(response))
 
     def hear(self, frame):
-        self.found["frames"].append(frame if isinstance(frame, str) else frame.decode("latin-1"))
+        parts = (frame, *leaves(ForwardMsg.FromString(frame)))
+        self.found["frames"] += [part if isinstance(part, str) else part.decode("latin-1") for part in parts]
 
     def look(self, screen):
         """The page as it is now: markup with all shadow roots, what a screen reader finds, what the browser keeps."""
@@ -115,35 +105,11 @@ MARKUP = """() => {
 }"""
 
 
-def readable(text):
-    """With stills decoded and the bins taken out: both are base64."""
-    decoded = STILLS.sub(lambda match: base64.b64decode(match[1]).decode(), text)
-    return PICTURES.sub(" ", decoded)
-
-
-def interventions():
-    with bundled("data", "demo", "interventions.csv").open(encoding="utf-8") as file:
-        return sorted({row["intervention"] for row in csv.DictReader(file)})
-
-
-@cache
-def names():
-    """What names an item: in full, and each part of it; of the study and of the demo, whose runs the guide changes."""
-    own = [name_of(number) for number in range(N_ITEMS)] + [f"Covert{number}" for number in range(N_ITEMS)]
-    demo = read(Source("demo.parquet", bundled("data", "demo", "demo.parquet")))
-    return {*own, *APPLICATIONS, "hidden-org", "secret-store", "other-org", "quiet-queue", "volume="} | {
-        name for one in demo for name in (one.benchmark, one.benchmark.split("#")[0]) if name
-    }
-
-
-def leaks(text):
-    """Every name or word in a text that a reviewer may not see."""
-    text = readable(text)
-    lower = text.lower()
-    words = (*KINDS, *JUDGEMENTS, *interventions(), *OTHERS, COORDINATOR)
-    return [name for name in names() if name.lower() in lower] + [
-        word for word in words if re.search(rf"\b{re.escape(word)}\b", lower)
-    ]
+@pytest.fixture(scope="module")
+def hidden(served):
+    """All that the reviewer may not see."""
+    with open_database(served.study) as db:
+        return from_reviewer(db, OWN)
 
 
 @pytest.fixture(scope="module")
@@ -216,20 +182,18 @@ def sign_out(heard, served):
     heard.look("signed out")
 
 
-def test_the_study_holds_what_must_not_be_seen(served):
+def test_the_study_holds_what_must_not_be_seen(served, hidden):
     with open_database(served.study) as db:
         table = labels.table(db)
         assert {*OTHERS, OWN} == set(table["reviewer"])
         assert {"fresh", "overlap"} <= set(table["kind"])
         assert db.execute("SELECT count(*) FROM verdicts WHERE verdict IS NOT NULL").fetchone()[0] >= N_ITEMS
-    assert leaks(f"... {name_of(7)} ...") and leaks("\x05fresh\x01") and leaks("by Ottokar")
-    still = base64.b64encode(b'<svg aria-label="Covert3">').decode()
-    assert leaks(f"data:image/svg+xml;base64,{still}") == ["Covert3"]
-    assert not leaks("similar, dissimilar, not sure")
+    assert {*OTHERS, COORDINATOR, "fresh", "heuristic"} <= hidden.words
+    assert hidden.found_in([f"... {name_of(7)} ..."]) and not hidden.found_in(["similar, dissimilar, not sure"])
 
 
-def test_no_screen_frame_address_or_store_of_a_reviewer_holds_what_they_may_not_know(listener):
-    found = {where: leaks("\n".join(texts)) for where, texts in listener.found.items()}
+def test_no_screen_frame_address_or_store_of_a_reviewer_holds_what_they_may_not_know(listener, hidden):
+    found = {where: hidden.found_in(texts) for where, texts in listener.found.items()}
     assert {where: names for where, names in found.items() if names} == {}
     assert len(listener.found["frames"]) > 30
     assert all("Item " in "".join(listener.found[where]) for where in ("frames", "label, a retest", "revise"))

@@ -22,6 +22,23 @@ VIEW = {"axis": "core", "log": False, "overlay": False, "run": None, "width": 12
         "pauses": []}  # fmt: skip
 
 
+def answer_to(item: Mapping[str, Any], answer: str, **other: Any) -> dict[str, Any]:
+    """What the screen sends for an answer to an item that is before the reviewer, under an id of its own.
+
+    `other` takes the place of what a browser would send.
+    """
+    return {
+        "event_id": uuid4().hex, "view": VIEW, "code": item["code"], "revision": item["revision"], "answer": answer,
+        "dwell_ms": None if answer == "withdrawn" else 700, "flag": False, "comment": None, "confidence": None,
+        "have": [],
+    } | other  # fmt: skip
+
+
+def trigger_of(event: object) -> str:
+    """An event as the component hands it over, as JSON."""
+    return json.dumps([{"event": "event", "value": event}], separators=(",", ":"))
+
+
 class Refused(Exception):
     """The server did not keep an answer; the message is its own. `again` if it asks to be sent it once more."""
 
@@ -68,22 +85,13 @@ class Visit:
         Refused
         TimeoutError
         """
-        event = self.event(self.data["offers"][0], answer)
+        event = answer_to(self.data["offers"][0], answer)
         return event["event_id"], await self.send(event)
-
-    def event(self, item: Mapping[str, Any], answer: str) -> dict[str, Any]:
-        """What the screen sends for an answer to an item that is before the reviewer; it has an id of its own."""
-        return {
-            "event_id": uuid4().hex, "view": VIEW, "code": item["code"], "revision": item["revision"],
-            "answer": answer, "dwell_ms": None if answer == "withdrawn" else 700, "flag": False, "comment": None,
-            "confidence": None,
-        }  # fmt: skip
 
     async def send(self, event: Mapping[str, Any]) -> float:
         """Send an answer, for the first time or again; how long until it was acknowledged. Raises as `label`."""
         sent = time.perf_counter()
-        value = {**event, "have": self._have}
-        await self._send(json.dumps([{"event": "event", "value": value}], separators=(",", ":")))
+        await self._send(trigger_of({**event, "have": self._have}))
         received = await self._until(lambda data: (data["ack"] or {}).get("event_id") == event["event_id"])
         ack = self.data["ack"]
         if not ack["saved"]:

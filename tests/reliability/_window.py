@@ -3,7 +3,6 @@
 import json
 from contextlib import ExitStack
 from typing import Any, Self
-from uuid import uuid4
 
 from google.protobuf.message import DecodeError
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -11,7 +10,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import connect
 
-from tests.performance.wire import VIEW
+from tests.performance.wire import answer_to, trigger_of
 from tests.reliability._asking import LOOPBACK
 
 LIMIT_S = 20
@@ -97,10 +96,7 @@ class Window:
     def event(self, answer: str = "similar", **other: Any) -> Event:
         """A valid answer to the item offered first, with some of it replaced."""
         offer = (self.data["offers"] or [self.data["last"]])[0]  # once all is answered, the last answer can change
-        return {
-            "event_id": uuid4().hex, "view": VIEW, "code": offer["code"], "revision": offer["revision"],
-            "answer": answer, "dwell_ms": 700, "flag": False, "comment": None, "confidence": None, "have": [],
-        } | other  # fmt: skip
+        return answer_to(offer, answer, **other)
 
     def rerun(self, trigger: str | None = None, **other: Any) -> BackMsg:
         """The message that asks for a page run; the component says `trigger`, a text that should be JSON."""
@@ -180,11 +176,6 @@ class Window:
                 self.data = told
                 self.widget = f"$$STREAMLIT_INTERNAL_KEY_{element.bidi_component.id}__events"
                 self.page = message.metadata.active_script_hash
-
-
-def trigger_of(event: object) -> str:
-    """What the component says, as JSON."""
-    return json.dumps([{"event": "event", "value": event}], separators=(",", ":"))
 
 
 def demand(file: str, session: str) -> BackMsg:

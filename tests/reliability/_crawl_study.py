@@ -1,0 +1,219 @@
+"""A study that goes through all of its states while a server shows it, and the people it is shown to.
+
+Every name in it is a word of no other text, so that it can be found wherever it turns up.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from labeler.lifecycle import Step
+from labeler.model import Category, PlanParameters, Role
+from labeler.service import (
+    assigning,
+    calibrating,
+    coordinating,
+    course,
+    identity,
+    importing,
+    inbox,
+    judged,
+    reviewing,
+    splits,
+    staffing,
+)
+from labeler.store import Database, open_database, people
+from tests.labeler.conftest import import_all, result_file, series
+from tests.performance.rig import sources
+
+OWN, BOTH, PAUSED, REMOVED = "wilhelmina", "theodelinde", "sieglinde", "gottlieb"
+PARTNERS = ("ottokar", "kunigunde")
+COORDINATOR = "carolus"
+APPLICATIONS = ("vexillum/quokkadb", "marzipan/gondola")
+CLASSIFIER, THRESHOLD = "pterodactyl", 0.7351926
+N_ITEMS, N_CALIBRATION = 80, 4
+MOST = 10 * N_ITEMS  # more than anybody has
+PLAN = PlanParameters(seed=3, overlap=0.6, retest=4, calibration=N_CALIBRATION)
+QUESTION = "Are these alike?"
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Links:
+    """Sign-in secrets: those that work by name, and those that do not by why."""
+
+    good: Mapping[str, str]
+    bad: Mapping[str, str]
+
+
+def name_of(number: int) -> str:
+    """The name of an item, as a file of the ICPE format carries it."""
+    return f"{APPLICATIONS[number % 2].replace('/', '__')}#abacus.Covert{number}#tonnage={number}"
+
+
+def make(path: Path) -> Links:
+    """The study before its plan, with verdicts."""
+    now = datetime.now(UTC)
+    coordinating.create_study(path, name="Pumpernickel", question=QUESTION, coordinator=COORDINATOR, now=now)
+    with open_database(path) as db:
+        import_all(db, *(result_file(name_of(number), series(number)) for number in range(N_ITEMS)))
+        for name in (OWN, PAUSED, REMOVED, *PARTNERS):
+            identity.add_person(db, name, [Role.REVIEWER], actor=COORDINATOR, now=now)
+        identity.add_person(db, BOTH, [Role.REVIEWER, Role.COORDINATOR], actor=COORDINATOR, now=now)
+        staffing.pause(db, PAUSED, why="cotillion", actor=COORDINATOR, now=now)
+        _judge(db, path.with_suffix(".csv"))
+        return _links(db)
+
+
+def make_real(path: Path) -> Links:
+    """A study of the benchmarks in LABELER_ICPE_DIR, open, its next own item a hidden copy."""
+    now = datetime.now(UTC)
+    coordinating.create_study(path, name="Pumpernickel", question=QUESTION, coordinator=COORDINATOR, now=now)
+    with open_database(path) as db:
+        list(importing.import_files(db, sources(), actor=COORDINATOR, now=now))
+        for name in (OWN, *PARTNERS):
+            identity.add_person(db, name, [Role.REVIEWER], actor=COORDINATOR, now=now)
+        assigning.confirm_plan(db, PlanParameters(seed=3, retest=20), actor=COORDINATOR, now=now)
+        for name in PARTNERS:
+            say(db, name, 30)
+        say(db, OWN, n_before_a_copy(db, OWN))
+        names = {OWN: Role.REVIEWER, PARTNERS[0]: Role.REVIEWER, COORDINATOR: Role.COORDINATOR}
+        good = {name: identity.invite(db, name, role, actor=COORDINATOR, now=now) for name, role in names.items()}
+        return Links(good, {})
+
+
+def _judge(db: Database, file: Path) -> None:
+    rows = (
+        f"{name_of(n)},{CLASSIFIER},{'similar' if n % 3 else 'dissimilar'},{0.1234567 + n / 997},{THRESHOLD}"
+        for n in range(N_ITEMS)
+    )
+    file.write_text("\n".join(["item,classifier,verdict,score,threshold", *rows]))
+    judged.import_verdicts(db, file, None, actor=COORDINATOR, now=datetime.now(UTC))
+
+
+def _links(db: Database) -> Links:
+    replaced, expired = (_invite(db, PARTNERS[0], datetime.now(UTC)), _invite(db, PARTNERS[1], LONG_AGO))
+    names = (OWN, BOTH, PAUSED, REMOVED, PARTNERS[0])
+    good = {name: _invite(db, name, datetime.now(UTC)) for name in names}
+    good[COORDINATOR] = identity.invite(db, COORDINATOR, Role.COORDINATOR, actor=COORDINATOR, now=datetime.now(UTC))
+    return Links(good, {"wrong": "x" * 32, "replaced": replaced, "expired": expired})
+
+
+def _invite(db: Database, name: str, now: datetime) -> str:
+    return identity.invite(db, name, Role.REVIEWER, valid_days=1, actor=COORDINATOR, now=now)
+
+
+def id_of(db: Database, name: str) -> int:
+    """The number of a person in the study."""
+    person = people.by_name(db, name)
+    if person is None:
+        raise LookupError(name)
+    return person.person_id
+
+
+def words_of(name: str) -> str:
+    """What somebody says beside every answer."""
+    return f"plover {sum(name.encode())} {name}"
+
+
+def say(db: Database, name: str, n: int | None = None) -> None:
+    """Answer what is offered, all of it or so many, each with a comment; people see some items differently."""
+    reviewer_id, place = id_of(db, name), sum(name.encode())
+    for number in range(MOST if n is None else n):
+        offers = reviewing.desk(db, reviewer_id).offers
+        if not offers:
+            return
+        task = offers[0]
+        event = {
+            "event_id": uuid4().hex, "code": task.code, "revision": task.revision, "dwell_ms": 900,
+            "answer": "similar" if (task.item_id + place) % 3 else "dissimilar", "flag": number == 0,
+            "comment": words_of(name),
+        }  # fmt: skip
+        reviewing.submit(db, reviewer_id, reviewing.submission_from(event), now=datetime.now(UTC))
+
+
+def _say_while_paused(db: Database) -> None:
+    staffing.resume(db, PAUSED, actor=COORDINATOR, now=datetime.now(UTC))
+    say(db, PAUSED)
+    staffing.pause(db, PAUSED, why="cotillion", actor=COORDINATOR, now=datetime.now(UTC))
+
+
+def _take(db: Database, step: Step) -> None:
+    course.move(db, step, why="quadrille", anyway=step is Step.OPEN, actor=COORDINATOR, now=datetime.now(UTC))
+
+
+def _calibration(db: Database) -> None:
+    assigning.confirm_plan(db, PLAN, actor=COORDINATOR, now=datetime.now(UTC))
+    reference = dict.fromkeys(calibrating.item_names(db), Category.SIMILAR)
+    calibrating.set_reference(db, reference, actor=COORDINATOR, now=datetime.now(UTC))
+    for name in (*PARTNERS, REMOVED):
+        say(db, name)
+
+
+def _open(db: Database) -> None:
+    """Others have answered and said things; one has left; the own next item is a hidden copy."""
+    for name in (OWN, BOTH):
+        say(db, name)
+    _say_while_paused(db)
+    _take(db, Step.OPEN)
+    for name in (*PARTNERS, REMOVED):
+        say(db, name, 6)
+    inbox.reply(db, inbox.messages(db)[0].code, "bittern", actor=COORDINATOR, now=datetime.now(UTC))
+    staffing.remove(db, REMOVED, why="minuet", actor=COORDINATOR, now=datetime.now(UTC))
+    _say_while_paused(db)
+    say(db, OWN, n_before_a_copy(db, OWN))
+
+
+def n_before_a_copy(db: Database, name: str) -> int:
+    """How many items of the study proper a reviewer has before the first hidden copy."""
+    return int(
+        db.execute(
+            """SELECT count(*) FROM assignments WHERE person_id = ? AND ended_utc IS NULL AND kind <> 'calibration'
+               AND position < (SELECT min(position) FROM assignments WHERE person_id = ? AND kind = 'retest')""",
+            (id_of(db, name), id_of(db, name)),
+        ).fetchone()[0]
+    )
+
+
+def _third(db: Database) -> None:
+    _take(db, Step.OPEN)
+    for name in (OWN, BOTH, *PARTNERS):
+        say(db, name)
+    _say_while_paused(db)
+    _take(db, Step.THIRD)
+    say(db, PARTNERS[0])
+
+
+def _closed(db: Database) -> None:
+    _take(db, Step.CLOSE)
+    first = splits.split_items(db)[0].item.name
+    splits.adjudicate(db, first, Category.SIMILAR, "ibis", actor=COORDINATOR, now=datetime.now(UTC))
+
+
+STAGES: Mapping[str, Callable[[Database], None]] = {
+    "draft": lambda _db: None,
+    "calibration": _calibration,
+    "open": _open,
+    "paused": lambda db: _take(db, Step.PAUSE),
+    "third": _third,
+    "closed": _closed,
+    "unblinded": lambda db: _take(db, Step.UNBLIND),
+}  # in their order; each from where the one before has led
+
+
+def own_codes(db: Database, name: str) -> set[str]:
+    """The codes under which a reviewer has items."""
+    rows = db.execute("SELECT code FROM assignments WHERE person_id = ?", (id_of(db, name),))
+    return {code for (code,) in rows}
+
+
+def n_in_common(db: Database, one: str, other: str) -> int:
+    """How many items both label."""
+    row = db.execute(
+        """SELECT count(DISTINCT a.item_id) FROM assignments a JOIN assignments b USING (item_id)
+           WHERE a.person_id = ? AND b.person_id = ? AND a.kind <> 'calibration'""",
+        (id_of(db, one), id_of(db, other)),
+    ).fetchone()
+    return int(row[0])

@@ -1,0 +1,139 @@
+"""Does the time that the server takes tell what an item is? Some hundred answers over the wire, compared by kind."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+
+from labeler.lifecycle import Step
+from labeler.model import Kind, PlanParameters, Role
+from labeler.service import assigning, coordinating, course, identity
+from labeler.store import open_database
+from tests.browser.conftest import Served, serving
+from tests.labeler.conftest import import_all, result_file, series
+from tests.reliability._crawl_window import Caller, Heard, Window
+from tests.reliability._telltales import COORDINATOR, OTHERS, OWN, given, tasks_with_kinds
+from tests.reliability.outcome import Case
+
+REVIEWERS = (OWN, *OTHERS)
+N_ITEMS, N_QUICK = 180, 90
+LEAST_P, N_DRAWS, MIN_EACH = 0.001, 4000, 10  # a difference that chance makes once in a thousand runs fails
+
+Times = dict[str, dict[str, float]]  # reviewer -> code -> seconds until the answer to it was acknowledged
+
+
+def cases(folder: Path, *, quick: bool) -> Iterator[Case]:
+    """All reviewers label everything of a study, and then its third round, through one server."""
+    study = folder / "times.study"
+    with serving_made(study, N_QUICK if quick else N_ITEMS) as served:
+        times, sizes = label_everything(served)
+        copies, fresh = by_kind(study, times)
+        yield compared("a hidden copy is answered as fast as a fresh item", copies, fresh)
+        yield same_sizes(study, sizes)
+        with open_database(study) as db:
+            course.move(db, Step.THIRD, why="because", actor=COORDINATOR, now=datetime.now(UTC))
+        times, _ = label_everything(served)
+        split, agreed = by_agreement(study, times)
+        yield compared("a split item is answered as fast as an agreed one in the third round", split, agreed)
+
+
+def serving_made(study: Path, n_items: int) -> AbstractContextManager[Served]:
+    """A server on a study in which every third item or so is split, with many hidden copies."""
+    now = datetime.now(UTC)
+    coordinating.create_study(study, name="S", question="Alike?", coordinator=COORDINATOR, now=now)
+    with open_database(study) as db:
+        import_all(db, *(result_file(f"example__app{n % 2}#b{n}", series(n)) for n in range(n_items)))
+        for name in REVIEWERS:
+            identity.add_person(db, name, [Role.REVIEWER], actor=COORDINATOR, now=now)
+        assigning.confirm_plan(db, PlanParameters(5, overlap=0, retest=n_items // 6), actor=COORDINATOR, now=now)
+    return serving(study)
+
+
+def label_everything(served: Served) -> tuple[Times, dict[str, int]]:
+    """How long each answer took, by reviewer and code; and the size of each item as it was sent, by code."""
+    times: Times = {}
+    sizes: dict[str, int] = {}
+    for name in REVIEWERS:
+        caller = Caller(served.url, Heard()).sign_in(served.secrets[name])
+        times[name] = {}
+        with Window(caller) as window:
+            window.go("")
+            while window.data["offers"]:  # each answer makes them fewer
+                sizes |= {offer["code"]: size_of(offer) for offer in window.data["offers"]}
+                code = window.data["offers"][0]["code"]
+                answer = "dissimilar" if len(times[name]) % 3 == 0 else "similar"
+                if not window.answer(answer)["saved"]:
+                    raise RuntimeError(f"the answer of {name} to {code} was not kept")
+                times[name][code] = window.took_s
+                caller.heard.frames.clear()
+    return times, sizes
+
+
+def size_of(offer: Mapping[str, object]) -> int:
+    """The characters of an item as it is sent; all of its pictures are asked for."""
+    return len(repr(offer))
+
+
+def by_kind(study: Path, times: Times) -> tuple[list[float], list[float]]:
+    """The times of hidden copies, and of the fresh items that came after the first of them."""
+    copies: list[float] = []
+    fresh: list[float] = []
+    with open_database(study) as db:
+        for name, of_code in times.items():
+            kinds = {task.code: kind for task, kind in tasks_with_kinds(db, name)}
+            in_turn = [(kinds[code], took) for code, took in of_code.items()]
+            begins = next((at for at, (kind, _) in enumerate(in_turn) if kind is Kind.RETEST), len(in_turn))
+            copies += [took for kind, took in in_turn[begins:] if kind is Kind.RETEST]
+            fresh += [took for kind, took in in_turn[begins:] if kind is not Kind.RETEST]
+    return copies, fresh
+
+
+def by_agreement(study: Path, times: Times) -> tuple[list[float], list[float]]:
+    """The times of split items of the third round, and of agreed ones."""
+    found: dict[bool, list[float]] = {True: [], False: []}
+    with open_database(study) as db:
+        said = given(db)
+        for name, of_code in times.items():
+            items = {task.code: task.item_id for task, kind in tasks_with_kinds(db, name) if kind is Kind.THIRD}
+            for code, took in of_code.items():
+                if code in items:
+                    found[len(said[items[code]]) > 1].append(took)
+    return found[True], found[False]
+
+
+def compared(what: str, one: list[float], other: list[float]) -> Case:
+    """A permutation test of the difference of medians."""
+    if min(len(one), len(other)) < MIN_EACH:
+        return Case(what, f"{len(one)} and {len(other)} answers are too few to say", passed=None)
+    found = stats.permutation_test(
+        (np.array(one), np.array(other)), median_difference, n_resamples=N_DRAWS, vectorized=True,
+        rng=np.random.default_rng(1),
+    )  # fmt: skip
+    figures = (
+        f"{len(one)} and {len(other)} answers, medians {1000 * np.median(one):.2f} and {1000 * np.median(other):.2f} "
+        f"ms, difference {1000 * found.statistic:+.2f} ms, p = {found.pvalue:.3f}"
+    )
+    return Case(what, figures, bool(found.pvalue >= LEAST_P))
+
+
+def median_difference(one: np.ndarray, other: np.ndarray, axis: int) -> np.ndarray:
+    """Of the first less the second."""
+    return np.median(one, axis=axis) - np.median(other, axis=axis)
+
+
+def same_sizes(study: Path, sizes: Mapping[str, int]) -> Case:
+    """A hidden copy is as long as its item was, as both came over the wire."""
+    unlike, n_pairs = [], 0
+    with open_database(study) as db:
+        for name in REVIEWERS:
+            of_item: dict[int, list[str]] = {}
+            for task, _ in tasks_with_kinds(db, name):
+                of_item.setdefault(task.item_id, []).append(task.code)
+            for first, copy in (codes for codes in of_item.values() if len(codes) == 2):
+                n_pairs += 1
+                unlike += [copy] if sizes[first] != sizes[copy] else []
+    figures = f"{n_pairs} pairs as they were sent; of another size: {len(unlike)}"
+    return Case("a hidden copy is as long as its item was", figures, n_pairs > 0 and not unlike)

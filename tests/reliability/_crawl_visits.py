@@ -1,0 +1,229 @@
+"""What somebody does who wants to know everything: every page and address, every error, and what others left behind."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from sqlite3 import connect as open_file
+from typing import Any
+
+from websockets.exceptions import InvalidStatus
+
+from labeler.ui.app import COORDINATOR_PAGES, EXPLORE_PAGES
+from labeler.ui.reviewer import component
+from tests.reliability._crawl_window import Caller, Unseen, Window
+from tests.reliability._hidden import leaves
+
+NOBODY = "ffffffffffffffffffffffffffffffff"
+NO_CODE = "ZZZZZZ"
+OF_COORDINATORS = tuple(title.lower().replace(" ", "-") for title in (*COORDINATOR_PAGES, *EXPLORE_PAGES))
+OF_REVIEWERS = ("", "my-labels", "guide", "practice", "feedback")
+BROWSED = ("study", "browse", "people", "progress", "inbox", "splits", "verdicts", "item", "handover")
+PLACES = (
+    *(f"/{page}" for page in (*OF_REVIEWERS, *OF_COORDINATORS, "sign-out", "nowhere", "index.html")),
+    *(f"/_stcore/{name}" for name in (
+        "health", "script-health-check", "host-config", "metrics", "metrics?families=session_events", "stream",
+        f"message?hash={NOBODY}", f"upload_file/{NOBODY}/{NOBODY}", "bidi-components/labeler_review/style.css",
+        "bidi-components/labeler_review/..%2f..%2fapp.py", "allowed-message-origins", "agent", "nowhere",
+    )),
+    f"/media/{NOBODY}.txt", "/component/labeler_review/index.html", "/component/x/..%2f..%2fapp.py",
+    "/app/static/study.csv", "/auth/login", "/auth/logout", "/oauth2callback", "/sign-in", "/sign-in/provider",
+    component.ASSETS, f"{component.ASSETS}/",
+    *(f"{component.ASSETS}/{path.name}" for path in sorted(component.JS_DIRECTORY.glob("*.js"))),
+)  # fmt: skip
+
+
+@dataclass
+class Traces:
+    """What a coordinator's windows have left in the server, as they were told themselves."""
+
+    session: str = ""
+    hashes: set[str] = field(default_factory=set)
+    media: set[str] = field(default_factory=set)
+    deferred: set[str] = field(default_factory=set)
+
+    def note(self, window: Window) -> None:
+        """Remember what the messages of a page name."""
+        self.session = window.session
+        for message in window.seen:
+            self.hashes.add(message.hash)
+            self.media |= {str(text) for text in leaves(message) if str(text).startswith("/media/")}
+            deferred = message.delta.new_element.download_button.deferred_file_id
+            self.deferred |= {deferred} if deferred else set()
+
+
+def browse(window: Window) -> None:
+    """All that a coordinator looks at."""
+    for page in BROWSED:
+        window.go(page)
+
+
+@contextmanager
+def left_open(coordinator: Caller, *, unblinded: bool, everything: bool) -> Iterator[Traces]:
+    """A coordinator's windows on pages with downloads, which the server keeps while the page is there.
+
+    One of them has been on every page if `everything` is to be looked at.
+    """
+    traces = Traces()
+    with ExitStack() as windows:
+        for page in ("figures", "handover", "report", "study")[0 if unblinded else -1 :]:
+            window = windows.enter_context(Window(coordinator))
+            if page == "study" and everything:
+                browse(window)
+            window.go(page)
+            if page == "report":
+                quick = {window.widget("checkbox").id: {"bool_value": False}}
+                make = {window.widget("button", "Make the report").id: {"trigger_value": True}}
+                window.run(widgets=quick | make, must_show="Download report.html")
+            traces.note(window)
+        if not traces.media or (unblinded and not traces.deferred):
+            raise Unseen("a coordinator is offered no downloads")
+        yield traces
+
+
+def see_addresses(caller: Caller) -> None:
+    """Every address there is."""
+    for path in PLACES:
+        caller.ask(path)
+    caller.ask("/_stcore/metrics", Accept="application/x-protobuf")
+    caller.ask("/sign-out", "HEAD")
+
+
+def see_pages(window: Window, shows: str, own_words: str, *, foreign: Iterable[str], made_up: bool) -> None:
+    """All pages of a reviewer, and the addresses of others; `made_up` if also those that know no study."""
+    window.go("", shows)
+    see_own_labels(window, own_words)
+    if made_up:
+        window.go("guide", "The question on every item")
+        practise(window)
+    window.go("feedback", "Feedback on the calibration round")
+    window.go("sign-out", "You are signed in as")
+    for page in (*foreign, "nowhere"):
+        window.go(page)
+        if not any(message.WhichOneof("type") == "page_not_found" for message in window.seen):
+            raise Unseen(f"/{page} is there for a reviewer")
+
+
+def see_own_labels(window: Window, own_words: str) -> None:
+    """The own labels, filtered, on another page, and one again with a new answer where that is possible."""
+    window.go("my-labels", "My labels")
+    if "You have not labelled anything yet" in window.text:
+        return
+    window.run(widgets={window.widget("radio").id: {"string_value": window.widget("radio").options[1]}})
+    if any(kind == "number_input" for kind, _ in window.elements):
+        window.run(widgets={window.widget("number_input").id: {"double_value": 2}})
+    window.go("my-labels").press("Look and revise", "Press S or D to say otherwise")
+    if window.data["offers"]:
+        window.answer("dissimilar", comment=own_words)
+    else:
+        window.press("Back to my labels", "My labels")
+
+
+def practise(window: Window) -> None:
+    """The whole practice round."""
+    window.go("practice")
+    for number in range(window.data["total"]):
+        window.answer(("similar", "dissimilar", "not sure")[number % 3])
+    if "The practice round is over." not in window.text:
+        raise Unseen("the practice round does not end")
+
+
+def provoke(window: Window, own: str, foreign: str, event_of_another: str) -> None:
+    """Every refusal of an answer: each must come, in words that tell nothing."""
+    window.go("")
+    first = {"code": own, "revision": 0} | _first_offer(window)
+    event = {"event_id": NOBODY, "answer": "similar", "dwell_ms": 900, **first}
+    wrong: tuple[Mapping[str, Any], ...] = (
+        {"code": foreign}, {"code": NO_CODE}, {"revision": first["revision"] + 7}, {"dwell_ms": 3},
+        {"answer": "withdrawn"}, {"answer": "fresh"}, {"event_id": event_of_another}, {"comment": "x" * 9000},
+        {"revision": "0"}, {"code": None}, {"view": []},
+    )  # fmt: skip
+    for other in wrong:
+        ack = window.tell(event | other)
+        if ack.get("saved") is not False or not ack["message"]:
+            raise Unseen(f"an answer with {other} was not refused in words: {ack}")
+    window.tell({"event": "nothing"})
+    window.go("")
+
+
+def _first_offer(window: Window) -> dict[str, Any]:
+    return {key: offer[key] for offer in window.data["offers"][:1] for key in ("code", "revision")}
+
+
+def label(window: Window, own_words: str) -> list[dict[str, Any]]:
+    """Answer, take it back, answer again, and one more; the offers that were seen."""
+    window.go("")
+    seen = list(window.data["offers"])
+    last = seen[0]["code"]
+    window.answer("similar", comment=own_words, flag=True)
+    again = window.data["last"]
+    window.tell({"event_id": NOBODY[:-1] + "0" + last, "code": last, "revision": again["revision"],
+                 "answer": "withdrawn", "dwell_ms": 900})  # fmt: skip
+    for answer in ("similar", "not sure"):
+        seen += window.data["offers"]
+        if window.data["offers"]:
+            window.answer(answer)
+    return [*seen, *window.data["offers"]]
+
+
+def wait_for_a_busy_study(caller: Caller, study: Path) -> None:
+    """Answer while another process writes for longer than the server waits: the answer is refused, to be sent again."""
+    with Window(caller) as window, closing(open_file(study, isolation_level=None)) as other:
+        window.go("")
+        other.execute("BEGIN IMMEDIATE")
+        ack = window.answer("similar")
+        other.execute("ROLLBACK")
+    if ack.get("again") is not True:
+        raise Unseen(f"the study was not busy: {ack}")
+
+
+def ask_for_traces(caller: Caller, traces: Traces) -> None:
+    """Ask for all that a coordinator's window has left: downloads, those made on demand, uploads, known messages."""
+    for path in sorted(traces.media):
+        caller.ask(path)
+    for method in ("PUT", "DELETE"):
+        caller.ask(f"/_stcore/upload_file/{traces.session}/{NOBODY}", method)
+    with Window(caller, known=traces.hashes, prefix="knowing messages: ") as window:
+        window.go("").go("study").go("report")
+        for file_id in sorted(traces.deferred):
+            window.request("deferred_file", window.session, file_id=file_id)
+            window.request("deferred_file", traces.session, file_id=file_id)
+        window.request("dataframe_chunk", window.session, source_id=NOBODY)
+
+
+def take_over(caller: Caller, traces: Traces, coordinator: Caller) -> None:
+    """Go on with the session of a coordinator's window: of one that is there, and of one whose page is being made."""
+    with Window(caller, session=traces.session, prefix="taken over: ") as window:
+        window.go("").go("study")
+    left = Window(coordinator)
+    left.go("study")
+    left.begin("item", {})
+    session = left.session
+    left.leave()
+    with Window(caller, session=session, prefix="taken over while running: ") as window:
+        window.go("").go("item")
+
+
+def is_shut_out(caller: Caller, secret: str) -> bool:
+    """Whether somebody with an ended session, and their link, get nowhere."""
+    answers = [caller.ask("/").status, caller.ask(f"/join/{secret}").status]
+    try:
+        Window(caller)
+    except InvalidStatus as refused:
+        return [*answers, refused.response.status_code] == [303, 403, 403]
+    return False
+
+
+def see_sign_in(caller: Caller, bad: Mapping[str, str], good: str) -> None:
+    """The ways in, with links that work and others."""
+    caller.ask("/")
+    caller.ask("/sign-in")
+    for secret in bad.values():
+        if caller.ask(f"/join/{secret}").status != 403:
+            raise Unseen("a link that is not valid was not refused")
+    caller.post_link(f"{caller.url}/join/{bad['wrong']}")
+    caller.post_link("x" * 9000)
+    caller.ask("/sign-in", "POST", "link=x", Origin="http://elsewhere.test")
+    if caller.post_link(f"{caller.url}/join/{good}").status != 303:
+        raise Unseen("a pasted link was refused")
+    caller.sign_in(good).ask("/sign-out", "POST", Origin=caller.url)

@@ -1,0 +1,264 @@
+"""One window of somebody who is signed in, without a browser, and everything that the server says to it.
+
+Pages are asked for as a browser does, over HTTP and the websocket; every answer and every message is kept as it came.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from typing import Any, Self
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from google.protobuf.message import Message
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+from labeler.ui.app import SESSION_COOKIE
+from tests.performance.wire import answer_to, trigger_of
+from tests.reliability._hidden import Hidden, leaves
+
+LIMIT_S = 30.0  # for one page run or one answer
+
+
+class Unseen(Exception):
+    """A page does not show what it must show: nothing is proven by searching it."""
+
+
+@dataclass
+class Heard:
+    """Everything that somebody was sent, with the place it was sent to."""
+
+    frames: list[tuple[str, bytes]] = field(default_factory=list)
+    answers: list[tuple[str, bytes]] = field(default_factory=list)
+
+    def sent(self) -> Iterator[tuple[str, str | bytes]]:
+        """Each thing as it came, and the parts of messages: in these, words are not glued to what lies around them."""
+        yield from self.came
+        for where, frame in self.frames:
+            for leaf in leaves(ForwardMsg.FromString(frame)):
+                yield where, leaf
+
+    @property
+    def came(self) -> list[tuple[str, bytes]]:
+        """Each thing as it came."""
+        return [*self.answers, *self.frames]
+
+    def leaks(self, hidden: Hidden) -> dict[str, list[str]]:
+        """What is found by where it was."""
+        places: dict[str | bytes, str] = {}
+        for where, piece in self.sent():
+            places.setdefault(piece, where)
+        by_place: dict[str, list[str | bytes]] = {}
+        for piece, where in places.items():
+            by_place.setdefault(where, []).append(piece)
+        found = {where: sorted(hidden.found_in(pieces)) for where, pieces in by_place.items()}
+        return {where: names for where, names in found.items() if names}
+
+    def texts(self) -> Iterator[str]:
+        """The texts of all messages, without their hashes: these follow from what a message says."""
+        for _, frame in self.frames:
+            message = ForwardMsg.FromString(frame)
+            message.hash = ""
+            yield from (leaf for leaf in leaves(message) if isinstance(leaf, str))
+
+    def screens(self) -> list[dict[str, Any]]:
+        """What the review component was handed."""
+        messages = (ForwardMsg.FromString(frame) for _, frame in self.frames)
+        handed = (message.delta.new_element.bidi_component.json for message in messages)
+        return [json.loads(text) for text in handed if text]
+
+    @property
+    def n_places(self) -> int:
+        return len({where for where, _ in self.came})
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(len(piece) for _, piece in self.came)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a request came back with."""
+
+    status: int
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+
+    def header(self, name: str) -> str:
+        """The value of a header; empty without it."""
+        return next((value for key, value in self.headers if key.lower() == name), "")
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks: where the server is, with which cookie, and from which address of this machine."""
+
+    url: str
+    heard: Heard
+    cookie: str = ""
+    source: str = "127.0.0.1"
+
+    def ask(self, path: str, method: str = "GET", body: str | None = None, **headers: str) -> Answer:
+        """Ask over HTTP and keep the answer."""
+        place = urlsplit(self.url).netloc
+        connection = HTTPConnection(place, timeout=LIMIT_S, source_address=(self.source, 0))
+        given = {"Cookie": self.cookie, "Accept-Encoding": "gzip", **headers}
+        connection.request(method, path, body=body, headers=given)
+        came = connection.getresponse()
+        answer = Answer(came.status, came.getheaders(), came.read())
+        connection.close()
+        where = f"{method} {path}"
+        self.heard.answers.append((where, f"{came.status} {came.reason}\n{came.headers}".encode()))
+        self.heard.answers.append((where, answer.body))
+        return answer
+
+    def sign_in(self, secret: str) -> Self:
+        """The same caller with the cookie that a link gives."""
+        cookie = self.ask(f"/join/{secret}").header("set-cookie").partition(";")[0]
+        if not cookie.startswith(SESSION_COOKIE):
+            raise Unseen("the sign-in link gave no session")
+        return type(self)(self.url, self.heard, cookie, self.source)
+
+    def post_link(self, link: str) -> Answer:
+        """Paste a link into the form of the sign-in page."""
+        form = "application/x-www-form-urlencoded"
+        return self.ask("/sign-in", "POST", f"link={link}", Origin=self.url, **{"Content-Type": form})
+
+
+class Window:
+    """A websocket to the server, with what the page that was asked for last holds."""
+
+    def __init__(self, caller: Caller, *, prefix: str = "", session: str = "", known: Iterable[str] = ()) -> None:
+        self._caller, self._prefix, self._known = caller, prefix, list(known)
+        self._at = f"{prefix}/"
+        self.elements: list[tuple[str, Any]] = []
+        self.seen: list[ForwardMsg] = []
+        self.session, self.took_s = "", 0.0
+        protocols = ["streamlit", *(["none", session] if session else [])]
+        self._open = ExitStack()
+        self._socket: ClientConnection = self._open.enter_context(connect(
+            f"ws{caller.url.removeprefix('http')}/_stcore/stream", origin=caller.url, max_size=None,
+            subprotocols=protocols, additional_headers={"Cookie": caller.cookie}, open_timeout=LIMIT_S,
+        ))  # fmt: skip
+        self._page_hash = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        """Close the window without waiting for what it asked for."""
+        self._open.close()
+
+    def go(self, page: str, must_show: str = "") -> Self:
+        """Open a page by its address; raises Unseen if it does not show the words."""
+        self._at, self._page_hash = f"{self._prefix}/{page}", ""
+        return self.run(page=page, must_show=must_show)
+
+    def run(
+        self, *, page: str = "", must_show: str = "", widgets: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> Self:
+        """One page run, with what was done to widgets: id -> the fields of its state."""
+        begun = time.perf_counter()
+        self.begin(page, widgets or {})
+        self._listen()
+        self.took_s = time.perf_counter() - begun
+        if must_show not in self.text:
+            raise Unseen(f"{self._at} does not show {must_show!r}")
+        return self
+
+    def begin(self, page: str, widgets: Mapping[str, Mapping[str, Any]]) -> None:
+        """Ask for a page run without waiting for it."""
+        message = BackMsg()
+        rerun = message.rerun_script
+        rerun.page_name, rerun.page_script_hash = page, self._page_hash
+        rerun.context_info.url = f"{self._caller.url}/{page}"
+        rerun.cached_message_hashes.extend(self._known)
+        rerun.widget_states.SetInParent()
+        for name, state in widgets.items():
+            rerun.widget_states.widgets.add(id=name, **state)
+        self._socket.send(message.SerializeToString())
+
+    def press(self, label: str, must_show: str = "") -> Self:
+        """Press the first button with this label."""
+        return self.run(must_show=must_show, widgets={self.widget("button", label).id: {"trigger_value": True}})
+
+    def widget(self, kind: str, label: str = "") -> Any:
+        """The first widget of a kind with this label on the page."""
+        found = [one for of_kind, one in self.elements if of_kind == kind and label in getattr(one, "label", "")]
+        if not found:
+            raise Unseen(f"{self._at} has no {kind} {label!r}")
+        return found[0]
+
+    def tell(self, event: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Hand an event of the review component to the server; what is acknowledged, or {} if the page has moved on."""
+        name = f"$$STREAMLIT_INTERNAL_KEY_{self.widget('bidi_component').id}__events"
+        self.run(widgets={name: {"json_trigger_value": trigger_of(event)}})
+        return self.data.get("ack") or {}
+
+    def answer(self, answer: str, **other: Any) -> Mapping[str, Any]:
+        """Answer the item that is offered first; `other` takes the place of what a browser would send."""
+        return self.tell(answer_to(self.data["offers"][0], answer, **other))
+
+    def request(self, payload: str, session: str, **fields: Any) -> None:
+        """Ask for one of the server's operations beside page runs, in the name of a session."""
+        message = BackMsg()
+        operation = message.backend_operation_request
+        operation.request_id, operation.session_id = uuid4().hex, session
+        getattr(operation, payload).SetInParent()
+        for name, value in fields.items():
+            setattr(getattr(operation, payload), name, value)
+        self._socket.send(message.SerializeToString())
+        while self._next().WhichOneof("type") != "backend_operation_response":
+            pass  # each waits at most LIMIT_S, and the server sends no other messages unasked
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What the review component was handed; {} on another page."""
+        found = [one for kind, one in self.elements if kind == "bidi_component" and one.json]
+        return dict(json.loads(found[-1].json)) if found else {}
+
+    @property
+    def text(self) -> str:
+        """All texts of the page."""
+        return "\n".join(str(leaf) for message in self.seen for leaf in leaves(message))
+
+    def _listen(self) -> None:
+        """Read up to the end of a page run, and of those that it asked for itself."""
+        self.seen, self.elements = [], []
+        while True:
+            message = self._next()
+            kind = message.WhichOneof("type")
+            if kind == "new_session":
+                self.elements = []
+                self.session = message.new_session.initialize.session_id or self.session
+            elif kind == "delta":
+                self._page_hash = message.metadata.active_script_hash
+                self.elements.append(_element(message))
+            elif kind == "script_finished" and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                break
+        if any(kind == "exception" for kind, _ in self.elements):
+            raise Unseen(f"{self._at} ended with an error")
+
+    def _next(self) -> ForwardMsg:
+        try:
+            frame = self._socket.recv(timeout=LIMIT_S, decode=False)
+        except (TimeoutError, ConnectionClosed) as reason:
+            raise Unseen(f"{self._at} was not sent to its end: {reason}") from reason
+        self._caller.heard.frames.append((self._at, frame))
+        self.seen.append(ForwardMsg.FromString(frame))
+        return self.seen[-1]
+
+
+def _element(message: ForwardMsg) -> tuple[str, Message | None]:
+    element = message.delta.new_element
+    kind = element.WhichOneof("type")
+    return (kind, getattr(element, kind)) if kind else ("", None)

@@ -1,0 +1,246 @@
+"""What a reviewer must not see, and how it is looked for in whatever a server sends.
+
+A *reading* is a text that can be made of what was sent: the bytes as they came, the texts of JSON, and what base64,
+compression and quoting hold. So a name is found however deep it is wrapped.
+"""
+
+import base64
+import binascii
+import csv
+import html
+import io
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+from google.protobuf.message import Message
+
+from labeler import binning
+from labeler.config import bundled
+from labeler.formats import Source, read
+from labeler.model import Kind
+from labeler.store import Database, bins, decisions, events, items, labels, people, replies, runs, studies, verdicts
+
+KINDS = frozenset(kind.value for kind in Kind)
+JUDGEMENTS = frozenset(("verdict", "verdicts", "classifier", "heuristic", "consensus", "intervention", "partner"))
+IDS = frozenset(("item_id", "assignment_id", "person_id", "split item"))
+ORDINARY = frozenset(("same", "spread"))  # classifiers whose names are words of every text
+ALLOWED = ("feedback on the calibration round", "once a calibration round is over")  # which are over by then
+MIN_PART, MIN_DIGITS, DEEPEST = 5, 6, 4
+MIN_INSIDE = 8  # shorter names are found as whole words only: chance makes them inside of packed numbers
+
+_WORD = re.compile(r"[^\W_]+")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}")
+_LONG_BASE64 = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")  # chance makes short words of it; what it holds is read
+_QUOTED, _ENTITY = re.compile("%[0-9A-Fa-f]{2}"), re.compile(r"&#?\w+;")
+_MAGIC = (b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda")  # gzip, and zlib's three levels
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """What somebody may not see: `anywhere` also inside of longer words, `words` only as whole ones; in small letters.
+
+    Attributes
+    ----------
+    anywhere, words : frozenset of str
+    """
+
+    anywhere: frozenset[str]
+    words: frozenset[str]
+
+    @classmethod
+    def of(cls, names: Iterable[str], words: Iterable[str] = ()) -> "Hidden":
+        """Names, which are found anywhere unless they are short, and words, which are found whole."""
+        inside, whole = {name.lower() for name in names if name}, {word.lower() for word in words}
+        single = {
+            text for text in inside | whole if _WORD.fullmatch(text) and (text in whole or len(text) < MIN_INSIDE)
+        }
+        return cls(frozenset((inside | whole) - single), frozenset(single))
+
+    def __or__(self, other: "Hidden") -> "Hidden":
+        return Hidden(self.anywhere | other.anywhere, self.words | other.words)
+
+    def __len__(self) -> int:
+        return len(self.anywhere) + len(self.words)
+
+    def without(self, seen: AbstractSet[str]) -> "Hidden":
+        """Less the words that are known to stand there for another reason."""
+        return Hidden(self.anywhere - seen, self.words - seen)
+
+    def found_in(self, sent: Iterable[str | bytes]) -> set[str]:
+        """Everything hidden that any reading of what was sent holds."""
+        text = "\n".join({reading for piece in sent for reading in readings(piece)}).lower()
+        for allowed in ALLOWED:
+            text = text.replace(allowed, "")
+        return {name for name in self.anywhere if name in text} | self.words.intersection(_WORD.findall(text))
+
+
+def words_in(sent: Iterable[str | bytes]) -> set[str]:
+    """Every word of every reading, in small letters."""
+    return {word for piece in sent for reading in readings(piece) for word in _WORD.findall(reading.lower())}
+
+
+def leaves(value: Any) -> Iterator[str | bytes]:
+    """Every text, number and bytes in a message or a value of JSON, with the names of its members."""
+    match value:
+        case Message():
+            for _, inner in value.ListFields():
+                yield from leaves(inner)
+        case str() | bytes():
+            yield value
+        case Mapping():
+            for key in value:
+                yield from (str(key), *leaves(value[key]))
+        case Sequence():
+            for inner in value:
+                yield from leaves(inner)
+        case _:
+            yield str(value)
+
+
+def readings(sent: str | bytes, depth: int = 0) -> Iterator[str]:
+    """What can be read in a text or in bytes, also wrapped in each other a few times."""
+    if isinstance(sent, bytes):
+        yield from _of_bytes(sent, depth)
+        return
+    yield _LONG_BASE64.sub(" ", sent)
+    if depth == DEEPEST:
+        return
+    for quoted, plain in ((_QUOTED, unquote), (_ENTITY, html.unescape)):
+        if quoted.search(sent) and (other := plain(sent)) != sent:
+            yield from readings(other, depth + 1)
+    if "\0" in sent:
+        yield from readings(sent.replace("\0", ""), depth + 1)  # UTF-16 and UTF-32 of plain letters
+    for inner in (*_of_json(sent), *_of_base64(sent)):
+        yield from readings(inner, depth + 1)
+
+
+def _of_bytes(sent: bytes, depth: int) -> Iterator[str]:
+    yield from readings(sent.decode("utf-8", "replace"), depth)
+    if depth < DEEPEST:
+        for inner in _unpacked(sent):
+            yield from readings(inner, depth + 1)
+
+
+def _of_json(text: str) -> Iterator[str]:
+    """The texts in it, without its escapes: those that are JSON again one by one, all others together."""
+    if not _is_json(text):
+        return
+    try:
+        inner = [str(leaf) for leaf in leaves(json.loads(text))]
+    except ValueError:
+        return
+    yield "\n".join(leaf for leaf in inner if not _is_json(leaf))
+    yield from (leaf for leaf in inner if _is_json(leaf))
+
+
+def _is_json(text: str) -> bool:
+    """Whether a text begins as JSON that holds texts."""
+    return text.lstrip()[:1] in ("{", "[", '"')
+
+
+def _of_base64(text: str) -> Iterator[bytes]:
+    for match in _BASE64.findall(text):
+        whole = match.translate(str.maketrans("-_", "+/"))[: len(match) - (len(match) % 4 == 1)]
+        try:
+            yield base64.b64decode(whole + "=" * (-len(whole) % 4))
+        except binascii.Error:
+            continue
+
+
+def _unpacked(sent: bytes) -> Iterator[bytes]:
+    if sent.startswith(_MAGIC):
+        try:
+            yield zlib.decompressobj(wbits=47).decompress(sent)  # either of the two, by its header
+        except zlib.error:
+            return
+    elif sent.startswith(b"PK\x03\x04"):
+        with zipfile.ZipFile(io.BytesIO(sent)) as archive:
+            for name in archive.namelist():
+                yield from (name.encode(), archive.read(name))
+
+
+def from_reviewer(db: Database, viewer: str) -> Hidden:
+    """What a reviewer of a study may not see before it is unblinded, and after it only of others."""
+    names = [*_measured(db), *_said_by_others(db, viewer), *_numbers(db), studies.get(db).name, db.path.stem]
+    others = [person.name for person in people.all_people(db) if person.name != viewer]
+    classifiers = set(verdicts.table(db)["classifier"]) - ORDINARY
+    return Hidden.of(names, [*others, *classifiers, *_parts(db)]) | general()
+
+
+def from_reviewing_coordinator(db: Database, viewer: str) -> Hidden:
+    """What somebody who labels as well does not see on coordinators' pages before the study is unblinded."""
+    judged = verdicts.table(db)
+    return Hidden.of([*_said_by_others(db, viewer), *_precise([*judged["score"], *judged["threshold"]])])
+
+
+@cache
+def general() -> Hidden:
+    """What no study shows: words for what is kept back, and of the demo, whose runs the guide changes, all names."""
+    with bundled("data", "demo", "interventions.csv").open(encoding="utf-8") as file:
+        interventions = {row["intervention"] for row in csv.DictReader(file)}
+    demo = read(Source("demo.parquet", bundled("data", "demo", "demo.parquet")))
+    names = {name for one in demo for name in (one.benchmark, one.benchmark.split("#")[0])}
+    return Hidden.of({*names, *IDS}, KINDS | JUDGEMENTS | interventions)
+
+
+def _measured(db: Database) -> Iterator[str]:
+    for item in items.all_items(db):
+        yield from (item.benchmark, item.application, item.application.replace("/", "__"), item.data_hash[:12])
+        if item.benchmark not in item.name:  # else it is found with the benchmark
+            yield item.name
+
+
+def _parts(db: Database) -> set[str]:
+    """The words that names of benchmarks and applications consist of."""
+    return {
+        part
+        for item in items.all_items(db)
+        for text in (item.name, item.benchmark, item.application)
+        for part in _WORD.findall(text.lower())
+        if len(part) >= MIN_PART
+    }
+
+
+def _said_by_others(db: Database, viewer: str) -> Iterator[str]:
+    """Comments of others, answers to them, why split items were decided, and why steps were taken."""
+    table = labels.table(db)
+    yield from (text for text in table.loc[table["reviewer"] != viewer, "comment"] if text)
+    own = set(table.loc[table["reviewer"] == viewer, "assignment"])
+    by_assignment = replies.of_assignments(db, [one.assignment_id for one in replies.said(db)])
+    for assignment_id, given in by_assignment.items():
+        if assignment_id not in own:
+            yield from (one.text for one in given)
+    yield from (decision.why for decision in decisions.everything(db))
+    yield from (details["why"] for details in events.table(db)["details"].map(_plain) if "why" in details)
+    yield studies.get(db).plan_hash or ""
+
+
+def _plain(details: Any) -> dict[str, Any]:
+    return dict(json.loads(details) if isinstance(details, str) else details)
+
+
+def _numbers(db: Database) -> Iterator[str]:
+    """Scores and thresholds, and a measurement of each item, unless an axis of its picture ends with it."""
+    judged = verdicts.table(db)
+    yield from _precise([*judged["score"], *judged["threshold"]])
+    for item in items.all_items(db):
+        if item.n_runs:
+            drawn = bins.get(db, item.item_id, binning.VERSION) or b""
+            ordered = np.sort(runs.of_item(db, item.item_id)[0])
+            texts = _precise([float(ordered[len(ordered) // 3])])
+            yield from (text for text in texts if text.encode() not in drawn)
+
+
+def _precise(values: Iterable[Any]) -> Iterator[str]:
+    """Those with enough digits to be no accident."""
+    texts = (repr(float(value)) for value in values if value is not None)
+    return (text for text in texts if sum(map(str.isdigit, text)) >= MIN_DIGITS)

@@ -1,0 +1,244 @@
+"""What no word gives away, but order, place, size or a number could: each question is a case, without a server."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from scipy import stats
+
+from labeler.changes import Slot, third_round
+from labeler.lifecycle import Step
+from labeler.model import Answer, Category, Kind, PlanParameters, Role, Submission, Task
+from labeler.service import assigning, coordinating, course, identity, reviewing
+from labeler.store import Database, assignments, open_database, people
+from labeler.ui.reviewer import label
+from tests.labeler.conftest import import_all, result_file, series
+from tests.reliability.outcome import Case
+
+OWN, OTHERS, COORDINATOR = "ada", ("ben", "cleo"), "carol"
+N_ITEMS = 70
+PLAN = PlanParameters(seed=5, overlap=0.6, retest=6)
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+ITEM_KEYS = {"code", "revision", "confidence", "flag", "comment", "picture"}
+PICTURE_KEYS = {"version", "min_span", "unit", "n", "median", "percentiles", "axes", "runs"}
+SCREEN_KEYS = {
+    "mode", "reviewer", "done", "total", "not_sure", "closed", "offers", "last", "ack", "question", "protocol",
+    "end", "note",
+}  # fmt: skip
+MIN_CODES, MIN_LETTERS, MAX_CORRELATION = 20, 8, 0.3  # none is met by chance once in 10,000 times
+N_SEEDS, FAR = 400, 0.1
+_MARK = re.compile(r"(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[A-Za-z0-9_-]{6,}")
+
+
+def make(path: Path) -> None:
+    """A planned study of three reviewers, with hidden copies."""
+    coordinating.create_study(path, name="S", question="Alike?", coordinator=COORDINATOR, now=NOW)
+    with open_database(path) as db:
+        import_all(db, *(result_file(f"example__app{n % 2}#b{n}", series(n)) for n in range(N_ITEMS)))
+        for name in (OWN, *OTHERS):
+            identity.add_person(db, name, [Role.REVIEWER], actor=COORDINATOR, now=NOW)
+        assigning.confirm_plan(db, PLAN, actor=COORDINATOR, now=NOW)
+
+
+def cases(folder: Path) -> Iterator[Case]:
+    """All of them, on studies made in a folder."""
+    study = folder / "telltales.study"
+    make(study)
+    yield others_change_nothing(study)
+    with copied(study, "open") as db:
+        yield codes_say_nothing(db)
+        yield copies_look_fresh(db)
+        course.move(db, Step.THIRD, why="because", actor=COORDINATOR, now=NOW)
+        yield third_labels_look_alike(db)
+    yield split_items_have_no_place()
+
+
+@contextmanager
+def copied(study: Path, name: str) -> Iterator[Database]:
+    """The same study, codes and all, in a file of its own."""
+    target = study.with_name(f"{study.stem}-{name}.study")
+    with open_database(study) as db:
+        db.backup(target)
+    with open_database(target) as db:
+        yield db
+
+
+def others_change_nothing(study: Path) -> Case:
+    """One reviewer labels everything, in worlds that differ in what the others said: every screen is the same."""
+    worlds: Mapping[str, Callable[[Database], None]] = {
+        "nothing": lambda _db: None,
+        "all dissimilar": lambda db: answer_all(db, OTHERS, lambda _number: "dissimilar"),
+        "some": lambda db: answer_all(db, OTHERS[:1], lambda number: ("similar", "dissimilar")[number % 2], 9),
+    }
+    seen = {}
+    for name, happens in worlds.items():
+        with copied(study, f"world {name}") as db:
+            happens(db)
+            seen[name] = list(screens_of(db, OWN))
+    n_screens, n_bytes = len(seen["nothing"]), sum(map(len, seen["nothing"]))
+    unlike = [name for name, screens in seen.items() if screens != seen["nothing"]]
+    figures = (
+        f"{n_screens} screens, {n_bytes} bytes in each of {len(seen)} worlds; unlike: {', '.join(unlike) or 'none'}"
+    )
+    return Case("order, codes, pictures and progress do not depend on what others said", figures, not unlike)
+
+
+def screens_of(db: Database, name: str) -> Iterator[str]:
+    """What is sent at each step while a reviewer labels all they have, and their own labels at the end."""
+    reviewer_id = id_of(db, name)
+    for number in range(3 * N_ITEMS):  # more than anybody has
+        yield json.dumps(label.screen(db, reviewer_id, None, known=()))
+        if not reviewing.desk(db, reviewer_id).offers:
+            break
+        answer_next(db, reviewer_id, ("similar", "dissimilar", "not sure")[number % 3])
+    yield repr([(own.task.code, own.number, own.task.answer) for own in reviewing.own_labels(db, reviewer_id)])
+
+
+def codes_say_nothing(db: Database) -> Case:
+    """Codes have nearly all letters at each place whatever the kind, do not follow the plan, and are nobody else's."""
+    rows = db.execute("SELECT kind, code, assignment_id, person_id, item_id FROM assignments").fetchall()
+    of_kind: dict[str, list[str]] = {}
+    for kind, code, *_ in rows:
+        of_kind.setdefault(kind, []).append(code)
+    enough = {kind: codes for kind, codes in of_kind.items() if len(codes) >= MIN_CODES}
+    letters = min(len(set(place)) for codes in enough.values() for place in zip(*codes, strict=True))
+    codes, numbers = [code for _, code, *_ in rows], [number for _, _, number, *_ in rows]
+    follows = abs(float(stats.spearmanr(codes_as_ranks(codes), numbers).statistic))
+    is_good = letters >= MIN_LETTERS and follows < MAX_CORRELATION and len(set(codes)) == len(codes)
+    figures = (
+        f"{len(codes)} codes of {len(enough)} kinds, {letters} letters or more at each place, "
+        f"correlation with the order of the plan {follows:.2f}, {len(codes) - len(set(codes))} twice"
+    )
+    return Case("codes tell neither kind nor place in the plan, and no two reviewers share one", figures, is_good)
+
+
+def codes_as_ranks(codes: list[str]) -> list[int]:
+    """The place of each in the alphabet."""
+    places = {code: place for place, code in enumerate(sorted(codes))}
+    return [places[code] for code in codes]
+
+
+def copies_look_fresh(db: Database) -> Case:
+    """Everybody labels everything: a hidden copy is sent as its item was, the same bytes but for the code."""
+    unlike, n_pairs = [], 0
+    for name in (OWN, *OTHERS):
+        sent: dict[int, list[tuple[str, str]]] = {}
+        reviewer_id = id_of(db, name)
+        while offers := reviewing.desk(db, reviewer_id).offers:  # each answer makes them fewer
+            task = offers[0]
+            sent.setdefault(task.item_id, []).append((task.code, json.dumps(reviewing.shown(db, task))))
+            answer_next(db, reviewer_id, "dissimilar" if task.item_id % 3 == 0 and name == OWN else "similar")
+        for (code, first), (other_code, copy) in (pair for pair in sent.values() if len(pair) == 2):
+            n_pairs += 1
+            if len(first) != len(copy) or first.replace(code, other_code) != copy:
+                unlike.append(other_code)
+    figures = f"{n_pairs} pairs; of another size or with anything else than the code: {len(unlike)}"
+    return Case("a hidden copy is sent in the same bytes as the item was before", figures, n_pairs > 0 and not unlike)
+
+
+def third_labels_look_alike(db: Database) -> Case:
+    """Split and agreed items of the third round are sent with the same members, of the same kinds and sizes."""
+    forms: dict[bool, set[str]] = {True: set(), False: set()}
+    said = given(db)
+    for name in (OWN, *OTHERS):
+        for task, kind in tasks_with_kinds(db, name):
+            if kind is Kind.THIRD:
+                sent = dict(reviewing.shown(db, task))
+                picture = sent.pop("picture")
+                keys = sorted(picture), sorted(picture["runs"][0]), len(picture["runs"])
+                forms[len(said[task.item_id]) > 1].add(json.dumps([sent | {"code": len(sent["code"])}, keys]))
+    n_forms = len(forms[True] | forms[False])
+    figures = f"{n_forms} form of what is sent with split and agreed items, pictures aside"
+    return Case("split items of the third round look like agreed ones", figures, all(forms.values()) and n_forms == 1)
+
+
+def split_items_have_no_place() -> Case:
+    """Over many seeds, split items of a third round come as early as agreed ones."""
+    first, slots = {}, []
+    for number in range(24):
+        pair = (OWN, OTHERS[0]) if number % 2 else (OTHERS[0], OTHERS[1])
+        second = Category.DISSIMILAR if number % 3 == 0 else Category.SIMILAR
+        first[f"i{number}"] = {pair[0]: Category.SIMILAR, pair[1]: second}
+        slots += [Slot(name, f"i{number}", Kind.FRESH, answered=True) for name in pair]
+    places: dict[bool, list[float]] = {True: [], False: []}
+    for seed in range(N_SEEDS):
+        plan = third_round(first, slots, reviewers=(OWN, *OTHERS), start={}, seed=seed)
+        for name in (OWN, *OTHERS):
+            own = [one for one in plan.assignments if one.reviewer == name]
+            for one in own:
+                places[len(set(first[one.item].values())) > 1].append(one.position / max(len(own) - 1, 1))
+    split, agreed = (sum(found) / len(found) for found in (places[True], places[False]))
+    figures = f"mean place from 0 to 1 over {N_SEEDS} seeds: split {split:.3f}, agreed {agreed:.3f}"
+    return Case("split items have no place of their own in the third round", figures, abs(split - agreed) < FAR)
+
+
+def strange_keys(screens: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Members of what the review component is handed that are not on the list of what it needs."""
+    found: set[str] = set()
+    for screen in screens:
+        items = [*screen.get("offers", ()), *([screen["last"]] if screen.get("last") else [])]
+        found |= set(screen) - SCREEN_KEYS
+        for item in items:
+            found |= (set(item) - ITEM_KEYS) | (set(item["picture"] or ()) - PICTURE_KEYS)
+    return found
+
+
+def tokens_in(texts: Iterable[str]) -> set[str]:
+    """Everything in texts that could be a mark: letters with digits among them, pictures aside."""
+    return {mark for text in texts if not text.startswith("data:image/") for mark in _MARK.findall(_unpictured(text))}
+
+
+def _unpictured(text: str) -> str:
+    if not text.startswith('{"mode"'):
+        return text
+    screen = json.loads(text)
+    for offer in screen["offers"]:
+        offer.pop("picture")
+    return json.dumps(screen)
+
+
+def id_of(db: Database, name: str) -> int:
+    """The number of a person in the study."""
+    person = people.by_name(db, name)
+    if person is None:
+        raise LookupError(name)
+    return person.person_id
+
+
+def tasks_with_kinds(db: Database, name: str) -> list[tuple[Task, Kind]]:
+    """All of a reviewer's tasks of the study proper with their kinds."""
+    kinds = dict(db.execute("SELECT assignment_id, kind FROM assignments"))
+    return [(task, Kind(kinds[task.assignment_id])) for task in assignments.tasks_of(db, id_of(db, name))]
+
+
+def given(db: Database) -> dict[int, set[str]]:
+    """The categories that were given to each item, hidden copies aside."""
+    found: dict[int, set[str]] = {}
+    rows = db.execute(
+        "SELECT item_id, answer FROM labels JOIN assignments USING (assignment_id) WHERE kind IN ('fresh', 'overlap')"
+    )
+    for item_id, answer in rows:
+        found.setdefault(item_id, set()).add(answer)
+    return found
+
+
+def answer_all(db: Database, names: Iterable[str], says: Callable[[int], str], limit: int = 3 * N_ITEMS) -> None:
+    """Let people answer all they have, or so many, by the number of the answer."""
+    for name in names:
+        reviewer_id = id_of(db, name)
+        for number in range(limit):
+            if not reviewing.desk(db, reviewer_id).offers:
+                break
+            answer_next(db, reviewer_id, says(number))
+
+
+def answer_next(db: Database, reviewer_id: int, answer: str) -> None:
+    """Answer the first item on offer."""
+    task = reviewing.desk(db, reviewer_id).offers[0]
+    event_id = f"{reviewer_id}-{task.code}-{task.revision}"
+    said = Submission(event_id, task.code, task.revision, Answer(answer), 900, {}, flag=True, comment="own words")
+    reviewing.submit(db, reviewer_id, said, now=NOW)

@@ -1,0 +1,336 @@
+"""Does any page, message, address or error tell a reviewer what they may not know? In every state, for every role.
+
+    python -m tests.reliability.crawl [--quick] [--icpe] [--json FILE]
+
+A small study goes through all its states while one server shows it. In each state every kind of person looks at all
+there is, a coordinator having browsed the same server just before, and everything that was sent is searched for every
+name, person, comment, verdict, number and code that the study holds. Then order, sizes and times are compared.
+`--quick` leaves out pages that are the same in every state; `--icpe` adds an open study of the real benchmarks in
+LABELER_ICPE_DIR.
+"""
+
+import argparse
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from labeler.store import open_database
+from labeler.ui.app import COORDINATOR_PAGES
+from tests.browser.conftest import free_port, start_server, stop_server
+from tests.reliability import _crawl_study as made
+from tests.reliability import _crawl_times, _telltales
+from tests.reliability import _crawl_visits as visits
+from tests.reliability._crawl_window import Caller, Heard, Unseen, Window
+from tests.reliability._hidden import Hidden, from_reviewer, from_reviewing_coordinator, words_in
+from tests.reliability._telltales import strange_keys, tokens_in
+from tests.reliability.outcome import Case, main, parser
+
+SHOWS = {
+    "draft": "The study has not begun yet",
+    "calibration": made.QUESTION,
+    "open": made.QUESTION,
+    "paused": "The study is paused at the moment",
+    "third": made.QUESTION,
+    "closed": "The study is closed for labelling",
+    "unblinded": "The study is closed for labelling",
+}
+CAN_LABEL = ("calibration", "open", "third")
+TITLES = frozenset(word for title in COORDINATOR_PAGES for word in title.lower().split())  # in the menu of who is both
+CODES = re.compile(r'(?:Item |"code": ?"|revise-|revision-)([A-HJ-NP-Z2-9]{6})\b')
+THOROUGH = ("open", "unblinded")  # where a quick crawl looks at everything
+N_TOLD = 6
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A served study in one of its states, the people signed in to it, and how thoroughly it is looked at.
+
+    `traces` are those of a coordinator who has just looked at everything; `ordinary` words are in every study.
+    """
+
+    stage: str
+    study: Path
+    url: str
+    links: made.Links
+    cookies: dict[str, str]
+    quick: bool
+    traces: visits.Traces | None = None
+    ordinary: frozenset[str] = frozenset()
+
+    @property
+    def is_thorough(self) -> bool:
+        """Whether what does not depend on the state is looked at."""
+        return not self.quick or self.stage in THOROUGH
+
+    def caller(self, name: str, heard: Heard) -> Caller:
+        """Somebody who is signed in."""
+        return Caller(self.url, heard, self.cookies[name])
+
+    def stranger(self, heard: Heard) -> Caller:
+        """Somebody who is not, from an address of their own: wrong links make an address wait."""
+        return Caller(self.url, heard, source=f"127.0.1.{list(SHOWS).index(self.stage) + 1}")
+
+
+Visit = Callable[[Scene, Heard], None]
+
+
+def crawl(url: str, study: Path, links: made.Links, *, quick: bool) -> Iterator[Case]:
+    """A case for each state and role; the study is moved on while it is served."""
+    names = (made.OWN, made.BOTH, made.PAUSED, made.REMOVED, made.COORDINATOR)
+    of_program: set[str] = set()
+    cookies = {name: Caller(url, Heard()).sign_in(links.good[name]).cookie for name in names}
+    for stage, reach in made.STAGES.items():
+        with open_database(study) as db:
+            reach(db)
+        scene = Scene(stage, study, url, links, cookies, quick)
+        yield from _of_stage(scene)
+        if stage == "draft":
+            of_program = _tokens(scene.caller(made.OWN, Heard()))
+        elif stage == "open":
+            yield _partners(scene, of_program)
+
+
+def _of_stage(scene: Scene) -> Iterator[Case]:
+    """All roles, most of them at the same time: first who only reads, so that a busy study holds nobody else up."""
+    coordinator = scene.caller(made.COORDINATOR, Heard())
+    is_unblinded = scene.stage == "unblinded"
+    left_open = visits.left_open(coordinator, unblinded=is_unblinded, everything=scene.is_thorough)
+    with left_open as traces, ThreadPoolExecutor(4) as pool:
+        scene = replace(scene, traces=traces)
+        reading: dict[str, tuple[str, Visit]] = {"a reviewer who is paused": (made.PAUSED, _paused)}
+        if scene.stage == "open":
+            reading["a reviewer while the study is busy"] = (made.OWN, _busy)
+        done = [pool.submit(case, scene, who, *one) for who, one in reading.items()]
+        if scene.is_thorough and not is_unblinded:
+            done.append(pool.submit(_coordinators_pages, scene))
+        yield from (one.result() for one in done)
+        writing: dict[str, tuple[str, Visit]] = {
+            "a reviewer": (made.OWN, _own),
+            "a reviewer who coordinates as well": (made.BOTH, _both),
+            "a stranger": ("", _stranger),
+        }
+        if scene.stage not in ("draft", "calibration"):
+            writing["a reviewer who was removed"] = (made.REMOVED, _removed)
+        done = [pool.submit(case, scene, who, *one) for who, one in writing.items()]
+        yield from (one.result() for one in done)
+        if scene.stage == "open" or not scene.quick:
+            yield case(scene, "a reviewer in a coordinator's window", made.OWN, _intruder)
+
+
+def _partners(scene: Scene, of_program: set[str], items: str = "items") -> Case:
+    """Marks that are sent to both of two reviewers with items in common, and to nobody without items."""
+    with open_database(scene.study) as db:
+        n_common = made.n_in_common(db, made.OWN, made.PARTNERS[0])
+    other = Caller(scene.url, Heard()).sign_in(scene.links.good[made.PARTNERS[0]])
+    own, others = _tokens(scene.caller(made.OWN, Heard())), _tokens(other)
+    shared = sorted(own & others - of_program)
+    figures = (
+        f"{n_common} items in common; {len(own)} and {len(others)} marks, pictures aside; in both and not in an empty "
+        f"study: {', '.join(shared[:N_TOLD]) or 'none'}"
+    )
+    return Case(f"open, two reviewers of the same {items}", figures, bool(n_common and own and others) and not shared)
+
+
+def _tokens(caller: Caller) -> set[str]:
+    with Window(caller) as window:
+        for page in ("", "my-labels", "feedback"):
+            window.go(page)
+    return tokens_in(caller.heard.texts())
+
+
+def _busy(scene: Scene, heard: Heard) -> None:
+    visits.wait_for_a_busy_study(scene.caller(made.OWN, heard), scene.study)
+
+
+def _own(scene: Scene, heard: Heard) -> None:
+    caller = scene.caller(made.OWN, heard)
+    if scene.is_thorough:
+        visits.see_addresses(caller)
+    with Window(caller) as window:
+        _see_pages(scene, window, made.OWN, SHOWS[scene.stage])
+        if scene.stage != "draft":
+            visits.provoke(window, *_marks(scene))
+        if scene.stage in CAN_LABEL:
+            visits.label(window, made.words_of(made.OWN))
+    if scene.traces is not None:
+        visits.ask_for_traces(caller, scene.traces)
+
+
+def _intruder(scene: Scene, heard: Heard) -> None:
+    if scene.traces is not None:
+        visits.take_over(scene.caller(made.OWN, heard), scene.traces, scene.caller(made.COORDINATOR, Heard()))
+
+
+def _both(scene: Scene, heard: Heard) -> None:
+    with Window(scene.caller(made.BOTH, heard)) as window:
+        if scene.quick and scene.stage not in CAN_LABEL:
+            window.go("", SHOWS[scene.stage]).go("my-labels", "My labels")
+            return
+        _see_pages(scene, window, made.BOTH, SHOWS[scene.stage])
+        if scene.stage in CAN_LABEL:
+            visits.label(window, made.words_of(made.BOTH))
+
+
+def _paused(scene: Scene, heard: Heard) -> None:
+    is_over = scene.stage in ("closed", "unblinded")
+    shows = SHOWS[scene.stage] if is_over else "You are paused at the moment"
+    caller = scene.caller(made.PAUSED, heard)
+    with Window(caller) as window:
+        if scene.quick and scene.stage != "open":
+            window.go("", shows).go("my-labels", "My labels")
+            return
+        _see_pages(scene, window, made.PAUSED, shows)
+    visits.see_addresses(caller)
+
+
+def _removed(scene: Scene, heard: Heard) -> None:
+    caller = replace(scene.stranger(heard), cookie=scene.cookies[made.REMOVED])
+    if scene.is_thorough:
+        visits.see_addresses(caller)
+    if not visits.is_shut_out(caller, scene.links.good[made.REMOVED]):
+        raise Unseen("somebody who was removed comes in")
+
+
+def _stranger(scene: Scene, heard: Heard) -> None:
+    visits.see_sign_in(scene.stranger(heard), scene.links.bad, scene.links.good[made.PARTNERS[0]])
+
+
+def _coordinators_pages(scene: Scene) -> Case:
+    """What coordinators' pages tell somebody who labels as well."""
+    with open_database(scene.study) as db:
+        hidden = from_reviewing_coordinator(db, made.BOTH)
+    what = f"{scene.stage}, coordinators' pages for who labels as well"
+    return searched(what, Heard(), hidden, None, partial(_browse, scene))
+
+
+def _browse(scene: Scene, heard: Heard) -> None:
+    with Window(scene.caller(made.BOTH, heard)) as window:
+        visits.browse(window)
+
+
+def _see_pages(scene: Scene, window: Window, name: str, shows: str) -> None:
+    foreign = visits.OF_COORDINATORS if scene.is_thorough else visits.OF_COORDINATORS[-2:]
+    visits.see_pages(
+        window, shows, made.words_of(name), foreign=() if name == made.BOTH else foreign, made_up=scene.is_thorough
+    )
+
+
+def _marks(scene: Scene) -> tuple[str, str, str]:
+    """An own code, one of a partner, and an event of a partner."""
+    with open_database(scene.study) as db:
+        own, other = (min(made.own_codes(db, name)) for name in (made.OWN, made.PARTNERS[0]))
+        event = db.execute(
+            "SELECT event_id FROM labels JOIN assignments USING (assignment_id) WHERE person_id = ?",
+            (made.id_of(db, made.PARTNERS[0]),),
+        ).fetchone()
+    return own, other, event[0]
+
+
+def case(scene: Scene, who: str, name: str, visit: Visit) -> Case:
+    """Look, then search what was sent for all that this person may not know."""
+    with open_database(scene.study) as db:
+        hidden, codes = from_reviewer(db, name), {visits.NO_CODE}
+        if name:
+            codes |= made.own_codes(db, name)
+        if name == made.OWN and scene.stage != "draft":
+            codes |= set(_marks(scene)[:2])  # the server says back which item was asked for
+    hidden = hidden.without(TITLES if name == made.BOTH else scene.ordinary)
+    return searched(f"{scene.stage}, {who}", Heard(), hidden, codes, partial(visit, scene))
+
+
+def searched(what: str, heard: Heard, hidden: Hidden, codes: set[str] | None, visit: Callable[[Heard], None]) -> Case:
+    """What a visit was sent, searched for hidden words and, if own codes are given, for codes of others."""
+    try:
+        visit(heard)
+    except Unseen as reason:
+        return Case(what, str(reason), passed=False)
+    found = heard.leaks(hidden)
+    strange = {} if codes is None else foreign_codes(heard, codes) | new_members(heard)
+    told = [f"{where}: {', '.join(names[:N_TOLD])}" for where, names in (found | strange).items()]
+    figures = (
+        f"{heard.n_places} places, {len(heard.frames)} messages, {heard.n_bytes / 1e6:.1f} MB searched for "
+        f"{len(hidden)} words; found {'; '.join(told[:N_TOLD]) or 'nothing'}"
+    )
+    return Case(what, figures, passed=not told)
+
+
+def foreign_codes(heard: Heard, own: set[str]) -> dict[str, list[str]]:
+    """Codes of items that are not the reader's own, by where they were."""
+    found: dict[str, list[str]] = {}
+    for where, piece in heard.came:
+        strange = set(CODES.findall(piece.decode("latin-1"))) - own
+        if strange:
+            found[where] = sorted(strange.union(found.get(where, ())))
+    return found
+
+
+def new_members(heard: Heard) -> dict[str, list[str]]:
+    """Members of what the review component is handed that it did not need so far."""
+    found = sorted(strange_keys(heard.screens()))
+    return {"the review component": found} if found else {}
+
+
+def ordinary(url: str, links: made.Links) -> Heard:
+    """What a reviewer is sent in a study of made names: no word of it tells anything of another study."""
+    heard = Heard()
+    caller = Caller(url, heard).sign_in(links.good[made.OWN])
+    visits.see_addresses(caller)
+    with Window(caller) as window:
+        visits.see_pages(
+            window, SHOWS["unblinded"], made.words_of(made.OWN), foreign=visits.OF_COORDINATORS, made_up=True
+        )
+    return heard
+
+
+def crawl_real(folder: Path, usual: Heard) -> Iterator[Case]:
+    """A reviewer of an open study of real benchmarks, after a coordinator has looked at everything."""
+    study = folder / "schnitzel.study"
+    links = made.make_real(study)
+    with served(study) as url:
+        names = (made.OWN, made.COORDINATOR)
+        cookies = {name: Caller(url, Heard()).sign_in(links.good[name]).cookie for name in names}
+        words = frozenset(words_in(piece for _, piece in usual.sent()))
+        scene = Scene("open", study, url, links, cookies, quick=False, ordinary=words)
+        coordinator = scene.caller(made.COORDINATOR, Heard())
+        with visits.left_open(coordinator, unblinded=False, everything=True) as traces:
+            yield case(replace(scene, traces=traces), "a reviewer of real benchmarks", made.OWN, _own)
+        yield _partners(scene, tokens_in(usual.texts()), "real benchmarks")
+
+
+@contextmanager
+def served(study: Path) -> Iterator[str]:
+    """A server on a study; its address."""
+    process = start_server(study, port := free_port())
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        stop_server(process)
+
+
+def run(options: argparse.Namespace) -> Iterator[Case]:
+    """All cases, in a folder of their own."""
+    with tempfile.TemporaryDirectory(prefix="crawl-") as name:
+        folder = Path(name)
+        study = folder / "sauerkraut.study"
+        links = made.make(study)
+        usual = Heard()
+        with served(study) as url:
+            yield from crawl(url, study, links, quick=options.quick)
+            if options.icpe:
+                usual = ordinary(url, links)
+        yield from _telltales.cases(folder)
+        yield from _crawl_times.cases(folder, quick=options.quick)
+        if options.icpe:
+            yield from crawl_real(folder, usual)
+
+
+if __name__ == "__main__":
+    options = parser(__doc__)
+    options.add_argument("--quick", action="store_true", help="leave out pages that are the same in every state")
+    options.add_argument("--icpe", action="store_true", help="also a study of the benchmarks in LABELER_ICPE_DIR")
+    main(options, run)
