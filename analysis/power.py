@@ -25,7 +25,8 @@ def power(effect: float, n_runs: float, *, alpha: float = 0.05) -> float:
     Returns
     -------
     float
-        In [alpha, 1]. By the noncentral t distribution with 2 n_runs - 2 degrees of freedom [1]_.
+        In [alpha, 1]. By the noncentral t distribution with 2 n_runs - 2 degrees of freedom [1]_, whose square is
+        noncentral F: that is accurate where SciPy's noncentral t is not.
 
     References
     ----------
@@ -40,8 +41,9 @@ def power(effect: float, n_runs: float, *, alpha: float = 0.05) -> float:
     shift = abs(effect) * np.sqrt(n_runs / 2)
     if shift > 37:  # the distribution function is not accurate so far out, and power is 1 there
         return 1.0
-    critical = stats.t.ppf(1 - alpha / 2, df)
-    return float(min(1.0, stats.nct.sf(critical, df, shift) + stats.nct.cdf(-critical, df, shift)))
+    if shift == 0:  # SciPy does not know a noncentrality of exactly 0
+        return alpha
+    return float(stats.ncf.sf(stats.f.isf(alpha, 1, df), 1, df, shift**2))
 
 
 def smallest_difference(values: ArrayLike, *, alpha: float = 0.05, wanted: float = 0.8) -> Estimate:

@@ -21,6 +21,18 @@ def test_power_is_that_of_statsmodels(effect, n):
         assert power(effect, n) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize(("effect", "n", "alpha"), [(2.5, 11, 0.001), (1.25, 40, 0.001), (3.0, 4, 0.01)])
+def test_power_is_right_where_the_noncentral_t_of_scipy_is_not(effect, n, alpha):
+    # T = (Z + shift) / sqrt(chi2 / df): rejected if chi2 is below df ((z + shift) / critical)^2, for each z
+    df, shift = 2 * n - 2, effect * np.sqrt(n / 2)
+    critical = stats.t.isf(alpha / 2, df)
+    z = np.linspace(-9, 9, 200_001)
+    rejected = stats.chi2.cdf(df * ((z + shift) / critical) ** 2, df)
+    assert power(effect, n, alpha=alpha) == pytest.approx(
+        float(np.trapezoid(stats.norm.pdf(z) * rejected, z)), abs=1e-8
+    )
+
+
 def test_power_is_the_share_of_tests_that_reject():
     rng = np.random.default_rng(4)
     x, y = rng.normal(size=(20_000, 6)), rng.normal(1.2, size=(20_000, 6))
@@ -37,9 +49,9 @@ def test_without_a_difference_power_is_the_level_and_far_out_it_is_one():
 def test_power_grows_with_effect_runs_and_level(effect, n, alpha):
     base = power(effect, n, alpha=alpha)
     assert alpha - 1e-9 <= base <= 1
-    assert power(effect * 1.1, n, alpha=alpha) >= base - 1e-3  # scipy's distribution is no better near 1
-    assert power(effect, n + 1, alpha=alpha) >= base - 1e-3
-    assert power(effect, n, alpha=min(0.3, alpha * 1.2)) >= base - 1e-3
+    assert power(effect * 1.1, n, alpha=alpha) >= base - 1e-9
+    assert power(effect, n + 1, alpha=alpha) >= base - 1e-9
+    assert power(effect, n, alpha=min(0.3, alpha * 1.2)) >= base - 1e-9
 
 
 def test_the_smallest_difference_is_found_with_just_the_wanted_power():
