@@ -6,12 +6,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
-.PHONY: help demo test test-all soak bench format clean
+.PHONY: help demo test test-all test-pythons soak bench format clean
 
 help:
 	@echo "make demo      make a virtual environment, install, build the demo study, start the browser application"
 	@echo "make test      install the test tools and run every check: format, lint, types, tests with coverage"
 	@echo "make test-all  the same with the slow tests"
+	@echo "make test-pythons  the tests under Python 3.12 and 3.13, without the slow and the browser ones"
 	@echo "make soak      try for about an hour to lose answers, to see what is hidden and to get in (tests/reliability)"
 	@echo "make bench     measure how fast it is: the analysis, the report, labelling in a real browser; writes bench.json"
 	@echo "make format    format the code"
@@ -25,6 +26,9 @@ test: $(VENV)/.test-tools
 
 test-all: $(VENV)/.test-tools
 	BIN=$(BIN) scripts/check -m ""
+
+test-pythons:
+	scripts/pythons python3.12 python3.13
 
 soak: $(VENV)/.test-tools
 	$(BIN)/python -m tests.reliability.soak

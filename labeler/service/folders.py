@@ -1,5 +1,6 @@
 """What a page may read and write on the server's disk, and what became of the files that it took in."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -40,6 +41,8 @@ def below(root: Path, path: str | Path) -> Path:
         found = (allowed / path).resolve()
     except (OSError, ValueError, RuntimeError):  # a loop of links is a RuntimeError
         raise InputError(f"{str(path)!r} leads to no file or folder.") from None
+    if any(os.path.islink(one) for one in (found, *found.parents)):  # noqa: PTH114 - is_symlink raises on a long name
+        raise InputError(f"{str(path)!r} leads to no file or folder.")  # from Python 3.13 on a loop is left as it is
     if not found.is_relative_to(allowed):
         raise InputError(f"{str(path)!r} lies outside of {allowed}; only what lies below it can be imported.")
     return found

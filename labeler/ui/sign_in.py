@@ -1,5 +1,6 @@
 """Signing in and out: the pages and routes in front of the application, reached without a session."""
 
+import asyncio
 import logging
 import math
 import re
@@ -24,6 +25,7 @@ from labeler.ui.limits import WrongSignIns
 
 PROVIDER_PATH = "/sign-in/provider"
 MAX_FORM_BYTES = 4096
+FORM_LIMIT_S = 5.0  # the server does not end while it waits for one
 REFUSED = 403
 RETRY_S = 10
 log = logging.getLogger(__name__)
@@ -67,16 +69,28 @@ def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
             return _page("Sign in", SIGN_IN_WORDS, _forms())
         if not same_origin(request):
             return _page("Sign in", "Another site sent this form. Paste the link yourself.", _forms(), status=403)
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > MAX_FORM_BYTES:
-                return _page("Sign in", "That is no sign-in link: it is too long.", _forms(), status=413)
+        try:
+            async with asyncio.timeout(FORM_LIMIT_S):
+                body = await _body(request)
+        except TimeoutError:
+            return _page("Sign in", "The link did not arrive whole. Try again.", _forms(), status=408)
+        if len(body) > MAX_FORM_BYTES:
+            return _page("Sign in", "That is no sign-in link: it is too long.", _forms(), status=413)
         pasted = parse_qs(body.decode(errors="replace")).get("link", [""])[0]
         secret = re.split(r"[?#]", pasted.strip())[0].rpartition("/")[2]
         return await run_in_threadpool(_signed_in, study, request, secret, wrong)
 
     return endpoint
+
+
+async def _body(request: Request) -> bytes:
+    """What was posted, up to a little more than is read of it."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_FORM_BYTES:
+            break
+    return body
 
 
 def _sign_in_by_provider(study: Path) -> Any:

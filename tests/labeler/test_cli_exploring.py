@@ -210,7 +210,7 @@ def test_the_format_can_be_named(table):
 
 
 def test_better_is_said_where_a_file_has_no_unit(tmp_path):
-    trials = [("b", run, 1 + run % 2 + run / 100, "fixed" if run < 6 else "random") for run in range(12)]
+    trials = [("b", n, 1 + n % 2 + n / 100, "fixed" if n < 6 else "random") for n in range(12)]
     (tmp_path / "t.csv").write_bytes(csv_bytes(trials, ("test_command", "run_num", "result", "order_type")))
     columns = ["hostname", "order_number", "completion_status"]
     pd.read_csv(tmp_path / "t.csv").assign(**dict.fromkeys(columns, "1") | {"completion_status": "Success"}).to_csv(

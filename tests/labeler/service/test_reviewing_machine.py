@@ -88,7 +88,7 @@ class Labelling(RuleBasedStateMachine):
 
     def fate(self, name, sent):
         """None if it must be kept, otherwise the error it must be refused with."""
-        if self.owner.get(sent.code) != name or not (self.said[sent.code] or sent.code in self.on_offer(name)):
+        if self.owner.get(sent.code) != name or not (self.stands(sent.code) or sent.code in self.on_offer(name)):
             return NotAssigned
         if sent.revision != len(self.said[sent.code]):
             return AnswerRefused

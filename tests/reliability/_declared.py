@@ -1,0 +1,114 @@
+"""What pyproject.toml, constraints.txt and docs/dependencies.md say, against the code and what is installed."""
+
+import ast
+import re
+import runpy
+import sys
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.reliability._tally import Tally
+from tests.reliability.outcome import Case
+
+ROOT = Path(__file__).parents[2]
+TESTED = ("cluster", "oidc", "test")  # the extras that `make test` installs
+FIRST_CELL = re.compile(r"^\| ([^|]+) \|", re.MULTILINE)
+# packages whose import name another distribution declares: dask comes with distributed, which is the same project
+IN_ONE = {"dask": "distributed"}
+
+licences: dict[str, Any] = runpy.run_path(str(ROOT / "scripts" / "licences.py"))
+
+
+def accepted(extras: Iterable[str] = licences["EXTRAS"]) -> Case:
+    """Everything that a server can have installed has a licence that is accepted."""
+    tally = Tally("licences: each one accepted", "distributions")
+    for name, found in licences["installed"](extras).items():
+        words = licences["objection"](licences["licence"](found))
+        tally.check(not words, f"{name}: {words}")
+    return tally.case()
+
+
+def documented() -> Case:
+    """Every dependency of the application has a line of its own in the table, every test tool is named."""
+    tally = Tally("docs/dependencies.md: a reason for each", "declared dependencies")
+    text = page()
+    first_table = set(reasons(text.partition("\n## ")[0]))
+    for one in declared():
+        tally.check(canonicalize_name(one.name) in first_table, f"{one.name} has no line")
+    stubs = {"pandas-stubs", "scipy-stubs"}  # named as the stubs of pandas and SciPy
+    for one in licences["declared"](["test"]):
+        tally.check(one.name in text or one.name in stubs, f"{one.name} is not named")
+    return tally.case()
+
+
+def imported() -> Case:
+    """What the two packages import is declared, also where something else brings it along."""
+    tally = Tally("imports: nothing that is not declared", "imported packages")
+    known, owners = {canonicalize_name(one.name) for one in declared()}, packages_distributions()
+    for package in sorted(third_party()):
+        names = {canonicalize_name(IN_ONE.get(name, name)) for name in owners.get(package, [])}
+        tally.check(bool(names & known), f"{package} is imported and not declared")
+    return tally.case()
+
+
+def bounded() -> Case:
+    """Each dependency has a lower bound; an upper one stands only where the page says what breaks."""
+    tally = Tally("bounds: a lower one for each, an upper one for a reason", "declared dependencies")
+    upper = reasons(page().partition("## Upper bounds")[2].partition("\n## ")[0])
+    for one in declared():
+        operators = {part.operator for part in one.specifier}
+        is_bounded_above = bool(operators - {">=", ">", "!="})
+        is_right = ">=" in operators and is_bounded_above == (canonicalize_name(one.name) in upper)
+        tally.check(is_right, f"{one}: lower bound, or reason of the upper one")
+    return tally.case()
+
+
+def pinned() -> Case:
+    """constraints.txt names one version of everything that is installed, one that its users accept, and no address."""
+    tally = Tally("constraints.txt: one version of each, no address", "requirements")
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    versions = {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
+    for one in licences["needed"](TESTED):
+        version = versions.get(canonicalize_name(one.name), "")
+        right = bool(version) and one.specifier.contains(version, prereleases=True)
+        tally.check(right, f"{one}: {version or 'not pinned'}")
+    tally.check("/" not in text and "@" not in text, "an address")
+    tally.check(len(versions) == len(lines), "a package stands there twice")
+    return tally.case()
+
+
+def declared() -> list[Requirement]:
+    """The dependencies of the application with its extras; an extra of Streamlit is bounded as Streamlit is."""
+    found: list[Requirement] = licences["declared"](licences["EXTRAS"])
+    return [one for one in found if not one.extras]
+
+
+def page() -> str:
+    return (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+
+
+def reasons(text: str) -> list[str]:
+    """The names in the first column of the tables of a page."""
+    cells = [cell for row in FIRST_CELL.findall(text) for cell in row.split(", ")]
+    return [canonicalize_name(re.split(r"[\[(<>= ]", cell)[0]) for cell in cells]
+
+
+def third_party() -> set[str]:
+    """The packages that our code imports beside the standard library and itself."""
+    found: set[str] = set()
+    for path in [*(ROOT / "labeler").rglob("*.py"), *(ROOT / "analysis").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+                found.add(node.module.partition(".")[0])
+    return found - set(sys.stdlib_module_names) - {"labeler", "analysis"}
+
+
+CASES = (accepted, documented, imported, bounded, pinned)  # all that can be told without the network

@@ -1,0 +1,211 @@
+"""The application as it runs at a site: installed from a wheel, behind a proxy, stopped by a signal."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from labeler.service import demo
+from labeler.store import open_database
+from labeler.ui import limits
+from tests.browser import studies
+from tests.browser.conftest import free_port, stop_server, wait_until_served
+from tests.reliability._asking import LIMIT_S, LOOPBACK, Reply, ask
+from tests.reliability._declared import ROOT
+from tests.reliability._proxy import proxying
+from tests.reliability._tally import Tally
+from tests.reliability._window import Refused, Window
+from tests.reliability.outcome import Case
+
+STOP_LIMIT_S = 10  # what `docker stop` waits
+ENDED = (0, -signal.SIGTERM)  # by itself, or by the signal after everything was closed: init systems call both clean
+ELSEWHERE = "127.0.0.2"  # stands for another machine
+REVIEWER = "ada"
+BUNDLED = ("data/demo/demo.parquet", "data/replication/labels.csv", ".streamlit/config.toml")
+BUILD_LIMIT_S = 120
+
+
+class Site:
+    """A study and the server on it, started in an empty folder with an empty home."""
+
+    def __init__(self, folder: Path, program: Path = ROOT) -> None:
+        self.study, self.surroundings, self._program = folder / "data" / "site.study", folder / "around", program
+        self.study.parent.mkdir()
+        for name in ("home", "tmp", "here"):
+            (self.surroundings / name).mkdir(parents=True)
+        studies.make(self.study, studies.many(4))
+        with open_database(self.study) as db:
+            self.secrets = demo.invitations(db, now=datetime.now(UTC))
+
+    @contextmanager
+    def serving(self, **environment: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+        """The address of a server in a process of its own."""
+        port = free_port()
+        own = {
+            "HOME": str(self.surroundings / "home"), "TMPDIR": str(self.surroundings / "tmp"),
+            "PYTHONPATH": str(self._program), "PYTHONDONTWRITEBYTECODE": "1",
+        }  # fmt: skip
+        process = subprocess.Popen(
+            [sys.executable, "-m", "labeler", "serve", "--study", str(self.study), "--port", str(port)],
+            cwd=self.surroundings / "here", env=os.environ | own | environment,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        try:
+            wait_until_served(process, port)
+            yield f"http://{LOOPBACK}:{port}", process
+        finally:
+            if process.poll() is None:
+                stop_server(process)
+
+    def join(self, url: str, **where: str) -> Reply:
+        """What following a reviewer's link gives."""
+        return ask(url, "GET", f"/join/{self.secrets[REVIEWER]}", **where)  # type: ignore[arg-type]
+
+
+def behind_a_proxy(site: Site) -> Iterator[Case]:
+    """What the server makes of a proxy on its own machine, and of one elsewhere."""
+    with site.serving() as (url, _):
+        with proxying(url) as proxy:
+            yield _https(site, proxy.url)
+            yield _addresses(proxy.url)
+        yield _elsewhere(site, url, believed=False)
+    with site.serving(FORWARDED_ALLOW_IPS=ELSEWHERE) as (url, _):
+        yield _elsewhere(site, url, believed=True)
+
+
+def _https(site: Site, url: str) -> Case:
+    """The cookie is for https only, and the websocket goes through, though the server itself speaks http."""
+    tally = Tally("behind a proxy with https", "answers")
+    joined = site.join(url)
+    cookie = joined.header("set-cookie")
+    tally.check(joined.status == 303 and joined.header("location") == "/", f"sign-in: {joined.status}")
+    tally.check("; secure" in cookie.lower(), "the cookie is not for https only")
+    host = urlsplit(url).netloc
+    tally.check(_shows_an_item(url, cookie.partition(";")[0], f"https://{host}"), "no item came over the websocket")
+    tally.check(not _shows_an_item(url, cookie.partition(";")[0], "https://evil.test"), "open to another site")
+    pasted = ask(url, "POST", "/sign-in", headers={"Origin": f"https://{host}"}, body=b"link=/join/wrong")
+    tally.check(pasted.status == 403 and b"Another site" not in pasted.body, f"a pasted link: {pasted.status}")
+    return tally.case()
+
+
+def _shows_an_item(url: str, cookie: str, origin: str) -> bool:
+    try:
+        with Window(url, cookie, origin=origin).open() as window:
+            return bool(window.data.get("offers"))
+    except Refused:
+        return False
+
+
+def _addresses(url: str) -> Case:
+    """Wrong links count for the client that the proxy names, whatever this client says of itself."""
+    tally, one, other = Tally("behind a proxy, whose wrong links count", "attempts"), "127.0.2.1", "127.0.2.2"
+    for _ in range(limits.N_WRONG):
+        tally.check(ask(url, "GET", "/join/wrong", source=one).status == 403, "a wrong link is not refused")
+    forged = {"X-Forwarded-For": "198.51.100.9"}
+    tally.check(ask(url, "GET", "/join/wrong", source=one).status == 429, "the client does not wait")
+    tally.check(ask(url, "GET", "/join/wrong", source=one, headers=forged).status == 429, "another name helps")
+    tally.check(ask(url, "GET", "/join/wrong", source=other).status == 403, "another client waits as well")
+    return tally.case()
+
+
+def _elsewhere(site: Site, url: str, *, believed: bool) -> Case:
+    """A proxy on another machine is believed where FORWARDED_ALLOW_IPS names it, and only there."""
+    named = "named" if believed else "not named"
+    tally = Tally(f"a proxy elsewhere, {named} in FORWARDED_ALLOW_IPS", "answers")
+    with proxying(url, source=ELSEWHERE) as proxy:
+        is_secure = "; secure" in site.join(proxy.url).header("set-cookie").lower()
+    tally.check(is_secure == believed, f"the cookie is {'' if is_secure else 'not '}for https only")
+    return tally.case()
+
+
+def stopping(site: Site) -> Iterator[Case]:
+    """SIGTERM ends the server soon, whoever is connected, and leaves one file."""
+    with site.serving() as (url, process):
+        cookie = site.join(url).header("set-cookie").partition(";")[0]
+        where = urlsplit(url)
+        with (
+            Window(url, cookie).open(),
+            socket.create_connection((LOOPBACK, where.port or 80), LIMIT_S) as idle,
+        ):
+            yield _stopped("a window is open", process, site)
+            idle.close()
+    with site.serving() as (url, process):
+        where = urlsplit(url)
+        with socket.create_connection((LOOPBACK, where.port or 80), LIMIT_S) as stranger:
+            stranger.sendall(f"POST /sign-in HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Length: 99\r\n\r\nl".encode())
+            ask(url, "GET", "/_stcore/health")  # answered after the bytes before it were read
+            yield _stopped("a stranger's form is not complete", process, site)
+
+
+def _stopped(when: str, process: subprocess.Popen[bytes], site: Site) -> Case:
+    begun = time.monotonic()
+    process.terminate()
+    try:
+        code = process.wait(STOP_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return Case(f"SIGTERM while {when}", f"not ended after {STOP_LIMIT_S} s", passed=False)
+    left = sorted(path.name for path in site.study.parent.iterdir() if path != site.study)
+    figures = f"{time.monotonic() - begun:.1f} s, exit code {code}, {len(left)} files left beside the study"
+    return Case(f"SIGTERM while {when}", figures, passed=code in ENDED and not left)
+
+
+def from_a_wheel(folder: Path) -> Iterator[Case]:
+    """A built wheel holds what it needs, and serves a study from a folder in which it writes nothing."""
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    done = subprocess.run(build, capture_output=True, text=True, timeout=BUILD_LIMIT_S, check=False)
+    wheels = list(folder.glob("*.whl"))
+    if not wheels:
+        last = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
+        yield Case("a wheel", f"could not be built: {last}", passed=None)
+        return
+    program = folder / "program"
+    with zipfile.ZipFile(wheels[0]) as wheel:
+        wheel.extractall(program)
+    whole = _holds_all(program)
+    yield whole
+    if whole.passed:
+        yield _writes_nothing(Site(folder, program), program)
+
+
+def _holds_all(program: Path) -> Case:
+    """Every file of the two packages that is in the checkout, and those at its top that are needed."""
+    tally = Tally("a wheel: what is in it", "files")
+    found = {str(path.relative_to(program)) for path in program.rglob("*") if path.is_file()}
+    for package in ("labeler", "analysis"):
+        for path in (ROOT / package).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                name = str(path.relative_to(ROOT))
+                tally.check(name in found, f"{name} is missing")
+    for name in BUNDLED:
+        tally.check(f"labeler/bundled/{name}" in found, f"{name} is missing")
+    strange = {name.partition("/")[0] for name in found} - {"labeler", "analysis"}
+    tally.check(all(name.endswith(".dist-info") for name in strange), f"{strange} beside the packages")
+    return tally.case()
+
+
+def _writes_nothing(site: Site, program: Path) -> Case:
+    """Serving, signing in and a page write beside the study and nowhere else."""
+    tally = Tally("a wheel: serves, and writes beside the study only", "checks")
+    before = _files(program)
+    with site.serving() as (url, _):
+        cookie = site.join(url).header("set-cookie").partition(";")[0]
+        tally.check(_shows_an_item(url, cookie, url), "no item is shown")
+    tally.check(_files(program) == before, "the program's own folder changed")
+    for name in ("home", "tmp", "here"):
+        left = _files(site.surroundings / name)
+        tally.check(not left, f"{name}: {sorted(left)[:3]}")
+    return tally.case()
+
+
+def _files(folder: Path) -> set[tuple[str, int]]:
+    return {(str(path), path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()}
