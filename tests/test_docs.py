@@ -3,7 +3,6 @@
 import re
 import runpy
 import shlex
-import tomllib
 from pathlib import Path
 
 import click
@@ -96,30 +95,6 @@ def test_files_and_pictures_that_documents_link_to_exist(document):
     text = document.read_text(encoding="utf-8")
     links = re.findall(r"\]\((?!https?://|#)([^)#]+)", text)
     assert [link for link in links if not (document.parent / link).exists()] == []
-
-
-def test_every_dependency_is_justified():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    required = [
-        *project["dependencies"],
-        *(name for extra in project["optional-dependencies"].values() for name in extra),
-    ]
-    text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
-    names = [re.split(r"[<>=\[]", requirement)[0] for requirement in required]
-    stubs = {"pandas-stubs", "scipy-stubs"}  # "the stubs of pandas and SciPy"
-    assert [name for name in names if name not in text and name not in stubs] == []
-
-
-def test_every_dependency_is_pinned_in_the_constraints_without_an_address():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    required = [
-        *project["dependencies"],
-        *(name for extra in project["optional-dependencies"].values() for name in extra),
-    ]
-    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
-    pinned = {line.split("==")[0].lower() for line in text.splitlines() if "==" in line}
-    assert [r for r in required if re.split(r"[<>=\[]", r)[0].lower() not in pinned] == []
-    assert "://" not in text
 
 
 def test_every_setting_of_the_browser_application_says_why():
