@@ -40,8 +40,8 @@ from labeler.ui.reviewer import feedback, guide, label, my_labels, practice
 SESSION_COOKIE = "labeler_session"
 RETRY_S = 3.0
 NOT_SIGNED_IN = (
-    "You are not signed in, or no longer. Open your sign-in link again in this window: "
-    "what is not saved yet is kept in this window."
+    "You are not signed in, or no longer. Open your sign-in link again in this window: what is not saved yet is kept "
+    "in it."
 )
 log = logging.getLogger(__name__)
 REVIEWER_PAGES: dict[str, ModuleType] = {

@@ -22,6 +22,7 @@ from labeler.service import (
     staffing,
 )
 from labeler.store import assignments, decisions, events, items, open_database, people, studies
+from labeler.ui.app import NOT_SIGNED_IN
 from labeler.ui.coordinator.life import MEANS
 from labeler.ui.coordinator.part import CHANGES
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
@@ -349,7 +350,7 @@ def test_who_leaves_is_out_at_once_and_nobody_is_told_who_got_the_items(app, pat
     assert page.success[0].value == "ada: 3 open items changed hands, 2 were given up."
     assert others_named(page, "ada", actor) == []
     assert not person(path, "ada").active
-    assert errors(fine(hers.run())) == ["You are not signed in, or no longer. Open your sign-in link again."]
+    assert errors(fine(hers.run())) == [NOT_SIGNED_IN]
     with open_database(path) as db:
         assert sum(reviewing.desk(db, id_of(db, name)).progress.n_assigned for name in REVIEWERS[1:]) == 18
     assert len(fine(page.run()).success) == 0
