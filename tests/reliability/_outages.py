@@ -18,7 +18,7 @@ from labeler.store import labels, open_database
 from tests.browser import studies
 from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
 from tests.performance.measuring import percentiles
-from tests.performance.wire import Refused, Visit
+from tests.performance.wire import Refused, Visit, answer_to
 from tests.reliability._ledger import Ledger, Sent
 from tests.reliability._pages import Desk
 from tests.reliability.outcome import Case
@@ -123,8 +123,8 @@ class Outages:
 
     def _next(self, visit: Visit) -> dict[str, Any]:
         if visit.data["offers"]:
-            return visit.event(visit.data["offers"][0], self.rng.choice(ANSWERS))
-        return visit.event(visit.data["last"], "withdrawn")
+            return answer_to(visit.data["offers"][0], self.rng.choice(ANSWERS))
+        return answer_to(visit.data["last"], "withdrawn")
 
     async def _connect(self, visit: Visit) -> None:
         """With the session that is there, as soon as there is a server; one that is killed meanwhile is no failure."""
@@ -189,9 +189,12 @@ class Outages:
                 self.ledger.fault(f"{name} pressed {len(desk.pressed)} keys, and the file holds {len(stored)} others")
 
     async def _holds(self, wanted: Callable[[], bool]) -> bool:
-        """Wait until something holds, or for too long."""
+        """Wait until something holds, or for too long; what stops somebody's work is raised here, not waited out."""
         deadline = time.monotonic() + BACK_LIMIT_S
         while not wanted():
+            for task in self._tasks.values():
+                if task.done():
+                    task.result()
             if time.monotonic() > deadline:
                 return False
             await asyncio.sleep(POLL_S)

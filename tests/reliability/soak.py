@@ -66,13 +66,13 @@ def put_table(page: Path, found: dict[str, dict[str, Any]]) -> None:
     if not after and END not in text:
         raise ValueError(f"{page} lacks the marks {BEGIN} and {END}")
     kept = parts(old) | {name: as_table(name, result) for name, result in found.items()}
-    tables = [kept[name] for name in MINUTES if name in kept]
-    page.write_text(f"{before}{BEGIN}\n" + "\n".join(tables) + f"{END}{after}", encoding="utf-8")
+    tables = "\n\n".join(kept[name].strip() for name in MINUTES if name in kept)
+    page.write_text(f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}", encoding="utf-8")
 
 
 def parts(text: str) -> dict[str, str]:
     """The tables of a page by script."""
-    return {part.partition("`")[0].rpartition(".")[2]: f"\n### `{part}" for part in text.split("\n### `")[1:]}
+    return {part.partition("`")[0].rpartition(".")[2]: f"### `{part}" for part in text.split("\n### `")[1:]}
 
 
 def as_table(name: str, result: dict[str, Any]) -> str:
@@ -81,14 +81,13 @@ def as_table(name: str, result: dict[str, Any]) -> str:
     rows = [f"| {one.what} | {one.figures.replace('|', '/')} | {one.word} |" for one in cases(result)]
     return "\n".join(
         [
-            f"\n### `python -m tests.reliability.{name}`",
+            f"### `python -m tests.reliability.{name}`",
             "",
             f"{result['seconds']:.0f} s; {machine}.",
             "",
             "| tried | figures | |",
             "|---|---|---|",
             *rows,
-            "",
         ]
     )
 

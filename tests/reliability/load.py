@@ -1,0 +1,320 @@
+"""Many reviewers at once on the real server, each one label every two seconds: how soon it is kept, what it takes.
+
+    python -m tests.reliability.load [--levels 1 10 25 50] [--pages 4] [--minutes 1] [--top-minutes 10] [--every 2]
+                                     [--windows 200] [--json FILE]
+    python -m tests.reliability.load --levels 5 --pages 1 --top-minutes 0.1 --windows 0   (short)
+
+The server is `labeler serve` in its own process. The reviewers share this one, on the same machine (wire.py); at the
+last level some are real pages in a real Chromium instead. Timed from the moment a label is due, so that a label that
+has to wait for the one before it counts its waiting, too: for a client to the acknowledgement read from its socket, for
+a page to the moment the page itself says so (probe.js). Each level has a new study and a new server.
+"""
+
+import argparse
+import asyncio
+import random
+import re
+import sqlite3
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.async_api import Page, async_playwright
+
+from labeler.store import labels, open_database
+from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path
+from tests.performance.labelling import LOOKED_MS, PROBE, VIEWPORT
+from tests.performance.measuring import busy_s, cpu_s, memory_mb, percentiles
+from tests.performance.rig import make_study, serving
+from tests.performance.wire import Refused, Visit
+from tests.reliability import outcome
+from tests.reliability.gauges import Locks, Sample, between, look, probing, slope, watch
+from tests.reliability.outcome import Case
+
+P95_MS, MB_A_SESSION = 100.0, 2.0
+# "None" is less than 1 kB a label: a day of 15 000 labels would add 15 MB to a server of 250. Fitted over the second
+# half: before, the allocator still makes room for as many threads as ever work at once.
+MB_A_THOUSAND = 1.0
+FIRST, LAST = 500, 5500
+MB_A_WINDOW, FILLING = 0.03, 150  # Streamlit keeps up to 128 closed windows for two minutes, should one come back
+N_SPARE = 5  # items beyond the labels
+FEW = 5  # threads or files more or less
+LOOK_EVERY_S, SLACK_S = 3.0, 120.0
+Labeller = Callable[[str, float], Awaitable[None]]  # gives an answer that was due at a moment, notes what became of it
+
+
+@dataclass
+class Work:
+    """What the reviewers of one level saw; times in ms."""
+
+    clients_ms: list[float] = field(default_factory=list)
+    pages_ms: list[float] = field(default_factory=list)
+    event_ids: list[str] = field(default_factory=list)
+    errors: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
+class Taken:
+    """What one level took of server and machine."""
+
+    mb_before: float = 0.0
+    mb_of_one: float = 0.0
+    samples: list[Sample] = field(default_factory=list)
+    cores: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How often a reviewer labels, and how many times."""
+
+    every_s: float
+    n_labels: int
+
+    @classmethod
+    def lasting(cls, minutes: float, every_s: float) -> "Pace":
+        return cls(every_s, max(2, round(60 * minutes / every_s)))
+
+    @property
+    def limit_s(self) -> float:
+        """Long enough for every level that gets on at all."""
+        return self.every_s * self.n_labels + SLACK_S
+
+
+def main() -> None:
+    made = outcome.parser(__doc__)
+    made.add_argument("--levels", type=int, nargs="+", default=[1, 10, 25, 50], help="reviewers at once")
+    made.add_argument("--pages", type=int, default=4, help="how many of the last level are real pages")
+    made.add_argument("--minutes", type=float, default=1, help="of every level but the last")
+    made.add_argument("--top-minutes", type=float, default=10, help="of the last level")
+    made.add_argument("--every", type=float, default=2, help="seconds between two labels of a reviewer")
+    made.add_argument("--windows", type=int, default=200, help="opened and closed one after the other; 0 for none")
+    outcome.main(made, run)
+
+
+def run(options: argparse.Namespace) -> Iterator[Case]:
+    """All levels, then the windows."""
+    *lower, top = options.levels
+    for n_reviewers in lower:
+        yield from level(n_reviewers, 0, Pace.lasting(options.minutes, options.every))
+    yield from level(top, min(options.pages, top), Pace.lasting(options.top_minutes, options.every))
+    if options.windows:
+        yield windows(options.windows)
+
+
+def level(n_reviewers: int, n_pages: int, pace: Pace) -> Iterator[Case]:
+    """One level on a new study and a new server."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = make_study(Path(folder) / "load.study", n_reviewers, n_items=pace.n_labels + N_SPARE)
+        names = list(made.secrets)[:n_reviewers]
+        with serving(made) as served, probing(made.study) as locks:
+            work, taken = asyncio.run(at_work(served, names, n_pages, pace))
+        kept = kept_once(made.study, work.event_ids)
+    who = f"{n_reviewers} reviewer{'s' * (n_reviewers > 1)}"
+    yield from acknowledged(who, work, n_labels=n_reviewers * pace.n_labels)
+    yield Case(f"{who}: every acknowledged label is there once, the study is sound", kept or "yes", not kept)
+    yield lock_waits(who, locks, work)
+    yield memory(who, n_reviewers, taken)
+    yield growth(who, taken.samples)
+    yield resources(who, taken)
+
+
+async def at_work(served: Served, names: list[str], n_pages: int, pace: Pace) -> tuple[Work, Taken]:
+    """All reviewers label at once, the last ones in real pages."""
+    work, taken, pid = Work(), Taken(memory_mb(served.process.pid)), served.process.pid
+    visits = [await Visit.open(served.url, served.secrets[names[0]])] if n_pages < len(names) else []
+    taken.mb_of_one = memory_mb(pid)
+    visits += [await Visit.open(served.url, served.secrets[name]) for name in names[1 : len(names) - n_pages]]
+    async with real_pages([served.link(name) for name in names[len(names) - n_pages :]]) as pages:
+        labellers = [client(visit, work) for visit in visits] + [in_page(page, work) for page in pages]
+        watching = asyncio.create_task(watch(pid, served.study, work.event_ids, LOOK_EVERY_S, taken.samples))
+        earlier = cpu_s(pid), cpu_s("self"), busy_s(), time.perf_counter()
+        begin, phases = time.perf_counter() + 0.2, random.Random(1)
+        team = [reviewer(one, begin + phases.random() * pace.every_s, pace, work) for one in labellers]
+        with suppress(TimeoutError):  # the labels that are missing tell
+            await asyncio.wait_for(asyncio.gather(*team), pace.limit_s)
+        later = cpu_s(pid), cpu_s("self"), busy_s(), time.perf_counter()
+        taken.samples.append(look(pid, served.study, len(work.event_ids)))
+        watching.cancel()
+    for visit in visits:
+        await visit.close()
+    server, clients, machine, wall = (after - before for before, after in zip(earlier, later, strict=True))
+    taken.cores = {"server": server / wall, "clients": clients / wall, "rest": (machine - server - clients) / wall}
+    return work, taken
+
+
+async def reviewer(labeller: Labeller, due: float, pace: Pace, work: Work) -> None:
+    """One label when it is due, then the next."""
+    for number in range(pace.n_labels):
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))  # the pace of a person, not a wait for something
+        try:
+            await labeller(("similar", "dissimilar")[number % 2], due)
+        except Refused as error:
+            work.errors[re.sub(r"\S*/", "", str(error))] += 1  # without the folder of the study
+        except Exception as error:  # noqa: BLE001 - counted
+            work.errors[f"{type(error).__name__}: {error}".partition("\n")[0][:80]] += 1
+            return
+        due += pace.every_s
+
+
+def client(visit: Visit, work: Work) -> Labeller:
+    """A reviewer without a browser."""
+
+    async def label(answer: str, due: float) -> None:
+        waited = time.perf_counter() - due
+        event_id, taken = await visit.label(answer)
+        work.clients_ms.append(1e3 * (waited + taken))
+        work.event_ids.append(event_id)
+        await visit.finish()
+
+    return label
+
+
+def in_page(page: Page, work: Work) -> Labeller:
+    """A reviewer at a real page."""
+
+    async def label(answer: str, due: float) -> None:
+        waited = time.perf_counter() - due
+        before = await page.evaluate("() => __probe.times.length")
+        await page.keyboard.press(answer[0])
+        await page.evaluate(f"() => __probe.ready({LOOKED_MS})")
+        press = await page.evaluate("before => __probe.times[before]", before)
+        if press is None:
+            raise RuntimeError("the page took no notice of a key")
+        work.pages_ms.append(1e3 * waited + press["acked"])
+        work.event_ids.append(press["id"])
+
+    return label
+
+
+@asynccontextmanager
+async def real_pages(links: list[str]) -> AsyncIterator[list[Page]]:
+    """Windows of one Chromium, each of somebody else, with the first item on the screen."""
+    if not links:
+        yield []
+        return
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
+        pages = []
+        for link in links:
+            page = await (await browser.new_context(viewport=VIEWPORT)).new_page()
+            await page.add_init_script(path=PROBE)
+            await page.goto(link)
+            await page.evaluate(f"() => {{ __probe.traces = true; return __probe.ready({LOOKED_MS}); }}")
+            pages.append(page)
+        yield pages
+        await browser.close()
+
+
+def acknowledged(who: str, work: Work, *, n_labels: int) -> Iterator[Case]:
+    """Whether every label was given without an error, and was acknowledged soon, by clients and by pages."""
+    errors = ", ".join(f"{n} x {what}" for what, n in work.errors.most_common()) or "none"
+    is_all = not work.errors and len(work.event_ids) == n_labels
+    yield Case(f"{who}: no error", f"{len(work.event_ids)} of {n_labels} labels; errors: {errors}", is_all)
+    for name, ms in (("clients", work.clients_ms), ("pages", work.pages_ms)):
+        if ms:
+            p50, p95, p99, most = percentiles(ms, 50, 95, 99, 100)
+            figures = f"p50 {p50:.0f}, p95 {p95:.0f}, p99 {p99:.0f}, max {most:.0f} ms of {len(ms)} labels"
+            yield Case(f"{who}: p95 to acknowledgement < {P95_MS:.0f} ms, {name}", figures, p95 < P95_MS)
+
+
+def kept_once(study: Path, event_ids: list[str]) -> str:
+    """What is wrong with the labels in the study or with its file; empty if nothing is."""
+    with open_database(study) as db:
+        kept, given = Counter(labels.table(db)["event_id"]), Counter(event_ids)
+    with closing(sqlite3.connect(study)) as file:
+        found = [row[0] for row in file.execute("PRAGMA integrity_check")]
+    wrong = [] if kept == given else [f"{(given - kept).total()} missing, {(kept - given).total()} not acknowledged"]
+    return "; ".join(wrong + (found if found != ["ok"] else []))
+
+
+def lock_waits(who: str, locks: Locks, work: Work) -> Case:
+    """How long another writer waits, and whether anybody waited in vain."""
+    n_busy = sum(n for what, n in work.errors.items() if "is busy" in what)
+    p50, p95, most = percentiles(locks.ms, 50, 95, 100)
+    return Case(
+        f"{who}: nobody is refused because the study is busy",
+        f"write lock got after p50 {p50:.1f}, p95 {p95:.1f}, max {most:.0f} ms of {len(locks.ms)} times beside the "
+        f"server; {locks.n_refused} times not; {n_busy} answers refused",
+        bool(locks.ms) and not n_busy and not locks.n_refused,
+    )
+
+
+def memory(who: str, n_reviewers: int, taken: Taken) -> Case:
+    """What a session takes, when all have just opened their windows and at the end of the work."""
+    first, last = taken.samples[0].mb, taken.samples[-1].mb
+    figures = f"{taken.mb_before:.0f} MB before the first, {taken.mb_of_one:.0f} with one"
+    what = f"{who}: < {MB_A_SESSION:.0f} MB a session beyond the first"
+    if n_reviewers == 1:
+        return Case(what, figures, None)
+    opened, worked = ((mb - taken.mb_of_one) / (n_reviewers - 1) for mb in (first, last))
+    figures += f", {first:.0f} with all, {last:.0f} at the end: {opened:.2f} a session, {worked:.2f} with its labels"
+    return Case(what, figures, max(opened, worked) < MB_A_SESSION)
+
+
+def growth(who: str, samples: list[Sample]) -> Case:
+    """Whether the server gets larger with the labels it has kept."""
+    what, n_labels = f"{who}: memory does not grow over {LAST - FIRST} labels", samples[-1].n_labels
+    if n_labels < LAST:
+        return Case(what, f"only {n_labels} labels", None)
+    fitted, more = slope(samples), between(samples, FIRST, LAST)
+    return Case(
+        what,
+        f"{fitted:.2f} MB for 1000 labels over the second half of {n_labels} (none: < {MB_A_THOUSAND:.0f}); "
+        f"{more:.1f} MB more at label {LAST} than at {FIRST}",
+        fitted < MB_A_THOUSAND,
+    )
+
+
+def resources(who: str, taken: Taken) -> Case:
+    """What else it takes. For a moment many may work at once; what leaks is never fewer again."""
+    samples = taken.samples
+    half = len(samples) // 2
+    numbers, leaks = [], []
+    for name in ("n_threads", "n_files"):
+        n = [getattr(one, name) for one in samples]
+        numbers.append(f"{min(n)} to {max(n)} {name[2:]}")
+        leaks.append(min(n[half:]) > min(n[:half]) + FEW)
+    cores = ", ".join(f"{name} {n:.2f}" for name, n in taken.cores.items())
+    return Case(
+        f"{who}: threads and files do not become more",
+        f"{'; '.join(numbers)}; study {samples[0].study_mb:.0f} to {samples[-1].study_mb:.0f} MB, its log at most "
+        f"{max(one.log_mb for one in samples):.1f} MB; cores: {cores}",
+        not any(leaks),
+    )
+
+
+def windows(n: int) -> Case:
+    """Windows that are closed again: whether what they took comes back."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = make_study(Path(folder) / "windows.study", 4, n_items=(FILLING + n) // 4 + N_SPARE)
+        with serving(made) as served:
+            before, filled, after = asyncio.run(open_and_close(served, list(made.secrets), n))
+    more = (after.mb - filled.mb) / n
+    return Case(
+        f"{n} windows opened, used once and closed leave no file and < {MB_A_WINDOW} MB each",
+        f"{before.mb:.0f} MB with one, {filled.mb:.0f} after {FILLING} closed ones, {after.mb:.0f} after {n} more: "
+        f"{more:.3f} each; threads {before.n_threads}, {filled.n_threads}, {after.n_threads}; "
+        f"files {before.n_files}, {filled.n_files}, {after.n_files}",
+        more < MB_A_WINDOW and after.n_files <= filled.n_files + FEW,  # each window that is kept has three files open
+    )
+
+
+async def open_and_close(served: Served, names: list[str], n: int) -> list[Sample]:
+    """The server with the first window, with as many closed ones as are kept for a while, and after n more."""
+    samples, pid = [], served.process.pid
+    for number in range(FILLING + n + 1):
+        visit = await Visit.open(served.url, served.secrets[names[number % len(names)]])
+        await visit.label("similar")
+        await visit.finish()
+        if number in (0, FILLING, FILLING + n):
+            samples.append(look(pid, served.study, number + 1))
+        await visit.close()
+    return samples
+
+
+if __name__ == "__main__":
+    main()
