@@ -32,7 +32,7 @@ UNFIT = re.compile(
     r"labeler |sqlite|database|traceback|errno|errors?\b.*\bline \d|example__app|bench_\d|\.study\b", re.I
 )
 
-KEPT = re.compile(r"kept in this (window|browser)|nothing is lost", re.I)
+KEPT = re.compile(r"kept in (it|this window|this browser)\b|nothing is lost", re.I)
 
 # Everything that can be read, also inside the review component, and what of it is about something that went wrong.
 LOOK = """() => {
