@@ -115,10 +115,11 @@ def desk(db: Database, reviewer_id: int) -> Desk:
     """Everything that the labelling screen needs to know of the reviewer's tasks."""
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     calibrating = _is_calibrating(study)
-    tasks = assignments.tasks_of(db, reviewer_id, calibration=calibrating)
+    n = assignments.n_by_answer(db, reviewer_id, calibration=calibrating)
+    progress = OwnProgress(sum(n[answer] for answer in CATEGORIES), n.total(), n[Answer.NOT_SURE])
     last = labels.last_standing(db, reviewer_id, calibration=calibrating)
-    undone = next((task for task in tasks if task.code == last), None)
-    return Desk(_progress(tasks), tuple(_offered(tasks)), undone, _why_closed(study, person))
+    undone = assignments.task_by_code(db, reviewer_id, last) if last else None
+    return Desk(progress, tuple(_offered(db, reviewer_id, calibrating)), undone, _why_closed(study, person))
 
 
 def feedback(db: Database, reviewer_id: int) -> Feedback | None:
@@ -243,9 +244,9 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
         If it came faster than a person can look, or the item was answered elsewhere meanwhile.
     """
     # What is on offer changes by this reviewer's own answers only, and one on this item changes its revision, which is
-    # looked at below: so the long look at all tasks needs no lock.
+    # looked at below: so this look needs no lock.
     calibrating = _is_calibrating(studies.get(db))
-    on_offer = {task.code for task in _offered(assignments.tasks_of(db, reviewer_id, calibration=calibrating))}
+    on_offer = {task.code for task in _offered(db, reviewer_id, calibrating)}
     with db.atomic():
         person = identity.require(db, reviewer_id, Role.REVIEWER)
         task = assignments.task_by_code(db, reviewer_id, submission.code)
@@ -287,11 +288,6 @@ def _check(task: Task, submission: Submission, last: str | None, protocol: Proto
         raise AnswerRefused(f"Say how sure you are of item {task.code}: 1, 2 or 3.")
 
 
-def _progress(tasks: list[Task]) -> OwnProgress:
-    n_done = sum(task.answer in CATEGORIES for task in tasks)
-    return OwnProgress(n_done, len(tasks), sum(task.answer == Answer.NOT_SURE for task in tasks))
-
-
 def _own_label(
     task: Task, number: int, answers: list[labels.OwnAnswer], answered: tuple[replies.Reply, ...]
 ) -> OwnLabel:
@@ -329,10 +325,13 @@ def _stands(task: Task) -> bool:
     return task.answer is not None and task.answer is not Answer.WITHDRAWN
 
 
-def _offered(tasks: list[Task]) -> list[Task]:
-    still_open = [task for task in tasks if not _stands(task)]
-    once_more = [task for task in tasks if task.answer is Answer.NOT_SURE and task.n_not_sure == 1]
-    return (still_open + once_more)[:N_OFFERED]
+def _offered(db: Database, reviewer_id: int, calibrating: bool) -> list[Task]:
+    """What is still open, in order; at the end once more what was answered "not sure" once."""
+    still_open = assignments.open_tasks(db, reviewer_id, calibration=calibrating, limit=N_OFFERED)
+    if len(still_open) == N_OFFERED:
+        return still_open
+    unsure = assignments.unsure_tasks(db, reviewer_id, calibration=calibrating)
+    return (still_open + [task for task in unsure if task.n_not_sure == 1])[:N_OFFERED]
 
 
 def _is_calibrating(study: Study) -> bool:

@@ -1,5 +1,6 @@
 """Who labels what: the plan as rows."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 
@@ -41,6 +42,10 @@ _TASKS = """
 _EACH = "GROUP BY assignment_id ORDER BY position, assignment_id"
 STANDS = "a.ended_utc IS NULL AND a.item_id NOT IN (SELECT item_id FROM items WHERE excluded_why IS NOT NULL)"
 
+_OF_ROUND = f"a.person_id = ? AND (a.kind = 'calibration') = ? AND {STANDS}"
+# NULL before the first answer.
+_NEWEST = "(SELECT answer FROM labels n WHERE n.assignment_id = a.assignment_id ORDER BY revision DESC LIMIT 1)"
+
 
 def add(db: Database, rows: Iterable[NewAssignment]) -> None:
     """Write assignments; raises sqlite3.IntegrityError if a code is taken."""
@@ -58,11 +63,27 @@ def clear(db: Database) -> None:
 
 def tasks_of(db: Database, person_id: int, *, calibration: bool = False) -> list[Task]:
     """What is assigned to a reviewer in the calibration round or after it, in order of presentation, with answers."""
-    rows = db.execute(
-        f"{_TASKS} WHERE a.person_id = ? AND (a.kind = 'calibration') = ? AND {STANDS} {_EACH}",
-        (person_id, calibration),
-    ).fetchall()
+    rows = db.execute(f"{_TASKS} WHERE {_OF_ROUND} {_EACH}", (person_id, calibration)).fetchall()
     return [_task(row) for row in rows]
+
+
+def open_tasks(db: Database, person_id: int, *, calibration: bool, limit: int) -> list[Task]:
+    """The first of them, at most `limit`, on which no answer stands."""
+    return _first_with(db, person_id, f"coalesce({_NEWEST}, 'withdrawn') = 'withdrawn'", calibration, limit)
+
+
+def unsure_tasks(db: Database, person_id: int, *, calibration: bool) -> list[Task]:
+    """Those whose answer that stands is "not sure"."""
+    return _first_with(db, person_id, f"{_NEWEST} = 'not sure'", calibration, -1)
+
+
+def n_by_answer(db: Database, person_id: int, *, calibration: bool) -> Counter[Answer | None]:
+    """How many of them have which newest answer; None before the first."""
+    rows = db.execute(
+        f"SELECT {_NEWEST} AS newest, count(*) FROM assignments a WHERE {_OF_ROUND} GROUP BY newest",  # noqa: S608 - constant
+        (person_id, calibration),
+    )
+    return Counter({Answer(newest) if newest else None: n for newest, n in rows})
 
 
 def task_by_code(db: Database, person_id: int, code: str) -> Task | None:
@@ -129,6 +150,17 @@ def end(db: Database, assignment_ids: Iterable[int], ended_utc: str) -> None:
     """These are nobody's to label any more."""
     rows = ((ended_utc, assignment_id) for assignment_id in assignment_ids)
     db.executemany("UPDATE assignments SET ended_utc = ? WHERE assignment_id = ?", rows)
+
+
+def _first_with(db: Database, person_id: int, what: str, calibration: bool, limit: int) -> list[Task]:
+    """Without looking at the whole of every task first: a reviewer may have a thousand."""
+    rows = db.execute(
+        f"""{_TASKS} WHERE assignment_id IN (
+                SELECT assignment_id FROM assignments a WHERE {_OF_ROUND} AND {what}
+                ORDER BY position, assignment_id LIMIT ?) {_EACH}""",  # noqa: S608 - constant
+        (person_id, calibration, limit),
+    )
+    return [_task(row) for row in rows.fetchall()]
 
 
 def _task(row: tuple[int, int, str, int, str | None, int, int | None]) -> Task:

@@ -26,6 +26,7 @@ from labeler.ui.reviewer import component
 M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of glibc's malloc.h
 LARGE_BYTES, N_ARENAS = 128 * 1024, 2
 
+
 def serve(study: Path, *, address: str, port: int) -> None:
     """Run the browser application on a study until it is stopped."""
     os.environ["LABELER_STUDY"] = str(study.resolve())  # how the pages learn which study, as by hand
@@ -49,8 +50,8 @@ def serve(study: Path, *, address: str, port: int) -> None:
 def bound_heap() -> bool:
     """Let glibc give what large messages took back at once; False where there is another C library.
 
-    By itself it keeps ever larger freed pieces, in an arena for every thread that once worked: the server took 2 MB more
-    for every 1000 labels of fifty reviewers.
+    By itself it keeps ever larger freed pieces, in an arena for every thread that once worked: with fifty reviewers the
+    server took 2 MB more for every 1000 labels.
     """
     if platform.libc_ver()[0] != "glibc":
         return False

@@ -201,6 +201,35 @@ def test_tasks_come_in_planned_order_and_only_to_their_reviewer(study):
     assert assignments.tasks_of(study, ada) == []
 
 
+def test_what_is_open_and_what_was_not_sure_is_found_without_looking_at_every_task(planned):
+    ada = id_of(planned, "ada")
+    one, two, three, four, five = assignments.tasks_of(planned, ada)
+    for task, answers in (
+        (one, ["not sure"]),
+        (two, ["similar", "withdrawn"]),
+        (three, ["dissimilar"]),
+        (four, ["not sure", "withdrawn", "not sure"]),
+    ):
+        for revision, answer in enumerate(answers):
+            labels.add(
+                planned, replace(label(task, answer=answer), revision=revision, event_id=f"{task.code}{revision}")
+            )
+
+    def codes(found):
+        return [task.code for task in found]
+
+    assert codes(assignments.open_tasks(planned, ada, calibration=False, limit=5)) == [two.code, five.code]
+    assert codes(assignments.open_tasks(planned, ada, calibration=False, limit=1)) == [two.code]
+    assert assignments.open_tasks(planned, ada, calibration=True, limit=5) == []
+    unsure = assignments.unsure_tasks(planned, ada, calibration=False)
+    assert [(task.code, task.n_not_sure, task.revision) for task in unsure] == [(one.code, 1, 1), (four.code, 1, 3)]
+    assert assignments.n_by_answer(planned, ada, calibration=False) == {
+        Answer.NOT_SURE: 2, Answer.WITHDRAWN: 1, Answer.DISSIMILAR: 1, None: 1,
+    }  # fmt: skip
+    planned.execute("UPDATE items SET excluded_why = 'x' WHERE item_id = ?", (five.item_id,))
+    assert codes(assignments.open_tasks(planned, ada, calibration=False, limit=5)) == [two.code]
+
+
 def test_an_answer_comes_back_with_all_that_was_said(planned):
     task = first_task(planned)
     view = {"zoom": True, "axis": "log", "ö": [1, 2.5, None]}

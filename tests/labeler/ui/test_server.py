@@ -1,5 +1,6 @@
 """The gate and the sign-in pages, through the real ASGI application."""
 
+import platform
 import re
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -14,7 +15,7 @@ from labeler.store import open_database
 from labeler.ui import limits, sign_in
 from labeler.ui.app import SESSION_COOKIE
 from labeler.ui.gate import Gate
-from labeler.ui.server import streamlit_settings
+from labeler.ui.server import bound_heap, streamlit_settings
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a link from a fixed day would expire
 BASE = "http://testserver"
@@ -247,6 +248,14 @@ def test_a_lost_study_file_is_said_in_words(client, study, secret):
     assert response.status_code == 503
     assert "The study is not in its place at the moment. Tell your coordinator." in response.text
     assert study.name not in response.text
+
+
+@pytest.mark.parametrize(("name", "taken"), [("glibc", True), ("musl", False), ("", False)])
+def test_the_c_library_is_told_to_give_memory_back_where_it_understands(monkeypatch, name, taken):
+    if taken and platform.libc_ver()[0] != "glibc":
+        pytest.skip("another C library than glibc")
+    monkeypatch.setattr(platform, "libc_ver", lambda: (name, ""))
+    assert bound_heap() is taken
 
 
 def test_settings_send_nothing_anywhere_and_listen_to_this_machine_only():
