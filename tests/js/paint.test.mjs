@@ -299,3 +299,14 @@ test("values of nought leave a trace on a logarithmic axis", () => {
   const bottom = { ...panel, y: panel.y + panel.h / 2, h: panel.h / 2 };
   assert.ok(redMarks(calls).some((mark) => isIn(bottom, placeOf(mark))));
 });
+
+test("values however far outside the axis make no line longer than a browser can dash at once", () => {
+  const series = Array.from({ length: 10 }, (_, i) => noisy(400, 0.01, { seed: i + 1 }));
+  series[7] = series[7].map((value, i) => (i % 100 < 2 ? value * 1e7 : value)); // a dashed line among the distributions
+  const drawn = picture(series);
+  for (const view of [{}, { overlay: true }, { log: true }, { overlay: true, run: 7 }]) {
+    const { calls } = painted(drawn, view);
+    const length = Math.max(...named(calls, "stroke").flatMap(({ path }) => path.flat().map(Math.abs)));
+    assert.ok(length <= 5000, `${JSON.stringify(view)}: ${length} pixels away`);
+  }
+});

@@ -13,6 +13,8 @@ const EDGE = "#b3261e";
 const INSET = 6;
 const TICK = 5;
 const LABEL_STEP = 11;
+// Lines to values far outside the axis end here, in pixels: a browser counts every dash of one, also where nobody sees it.
+const FAR = 5000;
 const FONT = "system-ui, sans-serif";
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4]];
 const INKS = ["#12233d", "#b35806", "#1f78b4", "#7b3294", "#5b6677"];
@@ -283,9 +285,13 @@ function line(context, path, { colour, width = 1, dash = [] }) {
   context.lineJoin = "round";
   context.setLineDash(dash);
   context.beginPath();
-  path.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
+  path.map((point) => point.map(near)).forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
   context.stroke();
   context.restore();
+}
+
+function near(pixels) {
+  return Math.min(Math.max(pixels, -FAR), FAR);
 }
 
 function font({ weight = 400, size = 12 }) {
