@@ -1,9 +1,7 @@
 """The web server: Streamlit behind a gate that lets in only who is signed in, and everyone only where they belong."""
 
-import ctypes
 import gc
 import os
-import platform
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,10 +19,8 @@ from labeler.service import coordinating
 from labeler.store import open_database
 from labeler.ui import provider, sign_in
 from labeler.ui.gate import PERSON_HEADER, Gate  # also imports every page, before the garbage collector is frozen
+from labeler.ui.heap import bound_heap
 from labeler.ui.reviewer import component
-
-M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of glibc's malloc.h
-LARGE_BYTES, N_ARENAS = 128 * 1024, 2
 
 
 def serve(study: Path, *, address: str, port: int) -> None:
@@ -45,18 +41,6 @@ def serve(study: Path, *, address: str, port: int) -> None:
     gc.collect()
     gc.freeze()  # what is imported stays for good: without this every full collection walks through it
     app.run(config=config)
-
-
-def bound_heap() -> bool:
-    """Let glibc give what large messages took back at once; False where there is another C library.
-
-    By itself it keeps ever larger freed pieces, in an arena for every thread that once worked: with fifty reviewers the
-    server took 2 MB more for every 1000 labels.
-    """
-    if platform.libc_ver()[0] != "glibc":
-        return False
-    libc = ctypes.CDLL(None)
-    return bool(libc.mallopt(M_MMAP_THRESHOLD, LARGE_BYTES) and libc.mallopt(M_ARENA_MAX, N_ARENAS))
 
 
 def make_app(study: Path) -> st.App:

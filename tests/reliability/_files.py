@@ -62,6 +62,7 @@ MODULES = {
     "xmlrpc",
     "telnetlib",
 }
+EXPECTED = {"labeler/ui/heap.py": ["ctypes"]}  # two numbers to the C library's allocator
 METHODS = {"read_pickle", "to_pickle", "system", "popen", "spawnl", "execv", "execvp", "eval"}
 
 
@@ -278,7 +279,8 @@ def syntax_trees() -> Case:
     tally = Tally("code that would run what it reads", "modules")
     for path in sorted([*(REPOSITORY / "labeler").rglob("*.py"), *(REPOSITORY / "analysis").rglob("*.py")]):
         found = sorted(set(filter(None, map(dangerous, ast.walk(ast.parse(path.read_text(encoding="utf-8")))))))
-        tally.check(not found, f"{path.relative_to(REPOSITORY)}: {', '.join(found)}")
+        name = path.relative_to(REPOSITORY).as_posix()
+        tally.check(found == EXPECTED.get(name, []), f"{name}: {', '.join(found)}")
     return tally.case()
 
 

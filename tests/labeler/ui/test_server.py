@@ -15,7 +15,8 @@ from labeler.store import open_database
 from labeler.ui import limits, sign_in
 from labeler.ui.app import SESSION_COOKIE
 from labeler.ui.gate import Gate
-from labeler.ui.server import bound_heap, streamlit_settings
+from labeler.ui.heap import bound_heap
+from labeler.ui.server import streamlit_settings
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a link from a fixed day would expire
 BASE = "http://testserver"

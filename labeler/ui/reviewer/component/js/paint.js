@@ -13,7 +13,7 @@ const EDGE = "#b3261e";
 const INSET = 6;
 const TICK = 5;
 const LABEL_STEP = 11;
-// Lines to values far outside the axis end here, in pixels: a browser counts every dash of one, also where nobody sees it.
+// Lines to values far outside the axis end here, in pixels: a browser counts every dash, also where nobody sees it.
 const FAR = 5000;
 const FONT = "system-ui, sans-serif";
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4]];
