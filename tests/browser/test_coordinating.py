@@ -50,6 +50,7 @@ def go(page: Page, url: str, path: str, heading: str) -> None:
     expect(page.get_by_role("heading", name=heading)).to_be_visible()
 
 
+@pytest.mark.slow  # test_whole_study goes most of this way too
 def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
     study, url, link = empty_server
     page.goto(link)

@@ -161,6 +161,7 @@ def test_order_compares_two_versions_and_offers_the_published_ranks(table):
     assert "1.0" in refused and "old" in refused
 
 
+@pytest.mark.slow
 def test_trust_with_two_processes_gives_the_same_numbers(table):
     alone = json.loads(run("trust", table, "--runs", 2, "--json").stdout)
     assert json.loads(run("trust", table, "--runs", 2, "--jobs", 2, "--json").stdout) == alone

@@ -154,6 +154,7 @@ def test_a_dask_worker_that_is_killed_costs_nothing_but_repetition(fresh, expect
     assert rows(fresh) == expected
 
 
+@pytest.mark.slow
 def test_a_pool_worker_that_is_killed_is_said_in_words_and_the_same_command_goes_on(
     fresh, master, site, tmp_path, monkeypatch
 ):
@@ -172,6 +173,7 @@ def test_a_pool_worker_that_is_killed_is_said_in_words_and_the_same_command_goes
     assert rows(fresh) == computed(master, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_that_loses_every_worker_it_tries_is_said_in_words(fresh, site):
     site.install("deadly", DEADLY)
     with (
@@ -190,7 +192,7 @@ def refused_cluster(study, address):
     return ended.stderr
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "nowhere://x:1"])
+@pytest.mark.parametrize("address", ["127.0.0.1", pytest.param("nowhere://x:1", marks=pytest.mark.slow)])
 def test_an_address_that_is_none_is_said_in_one_line(fresh, address):
     said = refused_cluster(fresh.path, address)
     assert re.fullmatch(rf"Error: No Dask scheduler answers at {address}: [^\n]*\n", said)

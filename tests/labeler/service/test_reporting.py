@@ -19,7 +19,7 @@ from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_nex
 
 HEADER = "item,reviewer,label"
 CATEGORIES = tuple(Category)
-one_file = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+one_file = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def report(db):

@@ -285,8 +285,11 @@ def answer_is_a_label(sent):
     return sent.answer in CATEGORIES
 
 
+@pytest.mark.parametrize("n_examples", [10, pytest.param(60, marks=pytest.mark.slow, id="many times")])
 @pytest.mark.parametrize("asks_confidence", [False, True], ids=["plain", "confidence asked"])
-def test_whatever_reviewers_do_every_accepted_answer_is_kept_once_and_nothing_else(tmp_path, asks_confidence):
+def test_whatever_reviewers_do_every_accepted_answer_is_kept_once_and_nothing_else(
+    tmp_path, asks_confidence, n_examples
+):
     path = tmp_path / "cache.study"
     make_study(path, n_items=6, reviewers=NAMES)
     with open_database(path) as db:
@@ -297,7 +300,7 @@ def test_whatever_reviewers_do_every_accepted_answer_is_kept_once_and_nothing_el
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=20, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+            max_examples=n_examples, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
         ),
     )
 
