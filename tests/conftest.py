@@ -10,10 +10,17 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-settings.register_profile("untimed", deadline=None)  # a slow machine is no failure
-settings.load_profile("untimed")
+# A slow machine is no failure. Every day a third of the examples are tried, and all of them by `make test-all`.
+settings.register_profile("all", deadline=None)
+settings.register_profile("daily", settings.get_profile("all"), max_examples=33)
+settings.load_profile("daily")
 
 GOLDEN = Path(__file__).parent / "golden"
+
+
+def examples(n: int) -> int:
+    """`n` examples where all are tried, and fewer of them every day."""
+    return -(-n * settings.default.max_examples // 100)
 
 
 def golden(name: str) -> Any:

@@ -13,6 +13,7 @@ from statsmodels.stats.contingency_tables import cochrans_q, mcnemar
 from analysis.agreement import TwoByTwo, holm, leniency
 from analysis.evaluation import McNemar
 from analysis.intervals import wilson
+from tests.conftest import examples
 
 
 def label_table(rows):
@@ -122,7 +123,7 @@ def test_without_a_split_item_there_is_no_test(rows):
     assert all(pair.mcnemar == McNemar(0, 0, 1.0, None, "no discordant pair") for pair in result.pairs)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(rows_of_labels())
 def test_every_number_of_leniency_is_one_or_has_a_reason(rows):
     result = leniency(label_table(rows))
@@ -135,7 +136,7 @@ def test_every_number_of_leniency_is_one_or_has_a_reason(rows):
     assert all(0 <= pair.mcnemar.p <= pair.p_holm <= 1 for pair in result.pairs)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(rows_of_labels(max_raters=3), st.permutations(range(3)), st.randoms(use_true_random=False))
 def test_leniency_does_not_depend_on_names_or_on_the_order_of_rows(rows, order, random):
     rows = [(row + "---")[:3] for row in rows]
@@ -145,7 +146,7 @@ def test_leniency_does_not_depend_on_names_or_on_the_order_of_rows(rows, order, 
     assert one.overall.chi2 == (None if other.overall.chi2 is None else pytest.approx(other.overall.chi2, abs=1e-6))
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(rows_of_labels())
 def test_exchanged_categories_turn_the_leniencies_round(rows):
     one = leniency(label_table(rows))

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from analysis.categories import CATEGORIES
 from analysis.consensus import agreed_only, majority
+from tests.conftest import examples
 
 LABELS = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 3), st.sampled_from(CATEGORIES)),
@@ -80,7 +81,7 @@ def test_decisions_and_third_labels_that_cannot_be_are_refused():
         majority(label_table(SPLIT_AND_AGREED), label_table([("a", "ada", "similar")]))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(LABELS)
 def test_the_majority_of_agreed_items_is_their_category(rows):
     labels = label_table(rows)

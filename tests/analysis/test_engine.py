@@ -23,6 +23,7 @@ from tests.analysis.plain import (
     verdicts_from,
 )
 from tests.analysis.strategies import benchmarks
+from tests.conftest import examples
 
 HEURISTICS = ["heuristic", "heuristic-printed"]
 
@@ -92,13 +93,13 @@ def test_the_lazy_verdict_on_every_real_benchmark_is_the_full_one(real, name, th
     assert lazy == {file: judge(runs, theta=theta).verdict for file, runs in real.items()}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(benchmarks())
 def test_every_measure_equals_its_definition(runs):
     assert differing(runs, pair_values(runs)) == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(benchmarks())
 def test_the_score_of_the_heuristics_follows_from_the_definitions(runs):
     values = pair_values(runs)
@@ -107,7 +108,7 @@ def test_the_score_of_the_heuristics_follows_from_the_definitions(runs):
         assert CLASSIFIERS[name](runs).score == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(benchmarks(), st.floats(0, 1))
 def test_the_verdict_of_the_heuristics_follows_from_the_definitions(runs, theta):
     values = pair_values(runs)
@@ -116,7 +117,7 @@ def test_the_verdict_of_the_heuristics_follows_from_the_definitions(runs, theta)
     assert found.items() <= verdicts_from(values, theta=theta).items()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(benchmarks(), st.floats(0.01, 1))
 def test_same_follows_from_the_definitions(runs, cut):
     values = pair_values(runs)

@@ -9,6 +9,7 @@ from analysis.consensus import classifier_rates, latent_class, misfit
 from analysis.consensus._rates import two_step
 from analysis.simulation import Design, Rater, simulate
 from tests.analysis.test_latent_model import label_table, verdict_table
+from tests.conftest import examples
 
 REVIEWERS = [Rater("r1", 0.95, 0.9), Rater("r2", 0.8, 0.7), Rater("r3", 0.7, 0.85), Rater("r4", 0.6, 0.6)]
 CLASSIFIERS = [Rater("heuristic", 0.92, 0.45), Rater("same", 0.3, 0.85)]
@@ -156,7 +157,7 @@ def test_a_classifier_worse_than_chance_is_shown_as_that():
     assert worse.sensitivity.high < 0.5 and worse.specificity.high < 0.5
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SMALL_STUDIES)
 def test_any_labels_and_verdicts_give_numbers_or_reasons(matrix):
     labels, verdicts = label_table(matrix[:, :3]), verdict_table(matrix[:, 3:])

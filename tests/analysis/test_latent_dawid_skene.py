@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from analysis.consensus import dawid_skene
+from tests.conftest import examples
 
 RATINGS = hnp.arrays(np.int64, (6, 3, 3), elements=st.integers(0, 2))
 
@@ -58,7 +59,7 @@ def test_no_rating_is_a_reason():
         assert (result.prevalence, result.log_likelihood, result.reason) == (None, None, "no ratings")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(RATINGS)
 def test_likelihood_rises_and_everything_is_a_probability(counts):
     if not counts.any():
@@ -71,7 +72,7 @@ def test_likelihood_rises_and_everything_is_a_probability(counts):
         assert shares.sum(axis=-1) == pytest.approx(1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(RATINGS, st.permutations(range(6)))
 def test_the_order_of_items_does_not_matter(counts, order):
     if not counts.any():

@@ -14,6 +14,7 @@ from analysis.categories import CATEGORIES
 from analysis.consensus import _gibbs, _model
 from analysis.consensus._model import Theta, climb, fit, log_posterior, log_probability, posterior, starts, step
 from analysis.consensus._patterns import patterns_of
+from tests.conftest import examples
 
 # -1 no label, 0 similar, 1 dissimilar; rows are items, columns raters
 MATRICES = st.integers(1, 4).flatmap(lambda r: hnp.arrays(np.int8, (12, r), elements=st.integers(-1, 1)))
@@ -109,7 +110,7 @@ def test_a_rater_worse_than_chance_is_held_at_chance_by_the_constrained_mode():
     assert (se[best], sp[best]) == pytest.approx((0.5, 0.5), abs=0.01)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(MATRICES)
 def test_every_step_of_em_raises_the_log_posterior(matrix):
     patterns = patterns_of(label_table(matrix))
@@ -122,7 +123,7 @@ def test_every_step_of_em_raises_the_log_posterior(matrix):
     assert (np.diff(heights[1:], axis=0) >= -1e-8).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(MATRICES, st.randoms(use_true_random=False))
 def test_the_mode_does_not_depend_on_names_or_order(matrix, random):
     order, columns = random.sample(range(12), 12), random.sample(range(matrix.shape[1]), matrix.shape[1])
@@ -131,7 +132,7 @@ def test_the_mode_does_not_depend_on_names_or_order(matrix, random):
     assert heights[0] == pytest.approx(heights[1], abs=1e-6)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(MATRICES)
 def test_no_rater_is_below_chance_so_that_categories_cannot_trade_places(matrix):
     patterns = patterns_of(label_table(matrix))

@@ -182,6 +182,7 @@ def test_a_survey_is_plain_values(many):
 
 
 @pytest.mark.parametrize("form", figures.FORMATS)
+@pytest.mark.slow
 def test_every_figure_is_drawn_in_every_form(form):
     for chart in order_charts(survey(suite(n=9, runs=8, fixed=6, step=0.5))).values():
         assert len(figures.render(chart, form)) > 2000

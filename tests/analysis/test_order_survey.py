@@ -211,6 +211,7 @@ def test_the_answer_does_not_depend_on_the_order_of_benchmarks_or_on_the_unit(se
         assert test.delta_percent.value == pytest.approx(same.delta_percent.value)
 
 
+@pytest.mark.slow
 def test_without_an_effect_of_order_a_false_alarm_is_no_more_frequent_than_alpha():
     rng = np.random.default_rng(11)
     n = 400

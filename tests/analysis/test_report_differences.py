@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from analysis.report import Difference, Provenance, Resampling, differences, summarise, to_json
 from tests.analysis.test_report_identities import study
+from tests.conftest import examples
 
 IGNORED = ("versions", "study.reported_utc")
 
@@ -75,7 +76,7 @@ def test_a_report_equals_itself():
 some = st.integers(0, 10**6).map(lambda n: compared()[n % len(compared())])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(some)
 def test_one_altered_value_is_found_where_it_is(leaf):
     path, value = leaf

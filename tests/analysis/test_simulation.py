@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.simulation import Design, Difficulty, Rater, SharedError, simulate
+from tests.conftest import examples
 
 PERFECT = [Rater(name, 1.0, 1.0) for name in ("ada", "ben", "cleo", "dan")]
 GOOD = [Rater(name, 0.9, 0.8) for name in ("ada", "ben", "cleo", "dan")]
@@ -38,7 +39,7 @@ def test_columns_and_names():
     assert simulate(Design(3), GOOD, [], 0.5, rng=rng()).verdicts.columns.tolist() == ["item", "classifier", "verdict"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 60), st.integers(1, 4), st.sampled_from([0.0, 0.1, 0.5, 1.0]))
 def test_every_item_has_k_labels_or_all_and_blocks_are_even(n_items, k, overlap):
     labels = simulate(Design(n_items, k, overlap), GOOD, [], 0.5, rng=rng()).labels

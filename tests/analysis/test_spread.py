@@ -15,6 +15,7 @@ from analysis.intervals import Estimate, wilson
 from analysis.measured import Failure, LeftOut, Measured, Sampling
 from analysis.report import plain
 from analysis.spread import BUCKETS, bucket, cv, max_spread, survey, variability
+from tests.conftest import examples
 
 positive = st.lists(st.floats(0.1, 1000), min_size=2, max_size=9)
 
@@ -39,7 +40,7 @@ def test_max_spread_per_two_of_three_runs_worked_by_hand():
     assert max_spread([8, 12, 10], per=2).value == pytest.approx((2 / 9 + 4 / 10 + 2 / 11) / 3)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(positive, st.integers(2, 6))
 def test_max_spread_per_choice_is_the_average_over_all_choices(values, per):
     if per <= len(values):
@@ -48,7 +49,7 @@ def test_max_spread_per_choice_is_the_average_over_all_choices(values, per):
         assert max_spread(values, per=per) == Estimate(None, reason=f"fewer than {per} runs ({len(values)})")
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(positive, st.randoms(), st.floats(1e-3, 1e3))
 def test_max_spread_depends_on_neither_order_nor_unit(values, random, factor):
     shuffled = [factor * value for value in random.sample(values, len(values))]
@@ -101,7 +102,7 @@ def test_huge_and_tiny_runs_do_not_overflow():
     assert max_spread([1e-300, 3e-300]).value == pytest.approx(1)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(positive)
 def test_the_variation_is_that_of_pandas(values):
     assert cv(values).value == pytest.approx(pd.Series(values).std() / np.mean(values), rel=1e-6, abs=1e-9)
@@ -129,7 +130,7 @@ def test_variability_is_twice_the_largest_but_for_the_widest_twentieth():
     assert variability(spreads[:19]).value == pytest.approx(2 * 0.18)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.floats(0, 10), min_size=2, max_size=60))
 def test_variability_is_the_order_statistic_that_its_definition_names(spreads):
     kept = [spread for i, spread in enumerate(sorted(spreads), start=1) if i <= len(spreads) * 19 / 20]

@@ -57,6 +57,7 @@ def wait_until_closed(page):
     page.wait_for_function("() => !window.__review.owner.root.getRootNode().activeElement")
 
 
+@pytest.mark.slow
 def test_a_tap_labels_and_a_second_tap_at_once_does_not(browser, served):
     context = browser.new_context(has_touch=True, is_mobile=True, viewport={"width": 800, "height": 1100})
     page = context.new_page()
@@ -94,6 +95,7 @@ def test_a_flag_and_a_comment_are_stored_with_the_label_and_undo_brings_them_bac
     assert [answer for answer, *_ in kept] == ["similar", "withdrawn", "dissimilar"]
 
 
+@pytest.mark.slow
 def test_a_comment_that_is_not_sent_yet_survives_a_reload(desk, served):
     page = desk("ben")
     code = item_on_screen(page)
@@ -117,6 +119,7 @@ def test_a_hostile_comment_is_shown_as_it_was_written(desk, served):
     assert [answer.comment for answer in answers(served, "cleo")] == [HOSTILE]
 
 
+@pytest.mark.slow
 def test_cancelling_a_comment_keeps_the_one_before(desk):
     page = desk("cleo")
     comment(page, "first")
@@ -153,6 +156,7 @@ def test_signing_out_clears_what_the_browser_kept_of_the_reviewer(page, served):
     assert [cookie["name"] for cookie in page.context.cookies() if "labeler" in cookie["name"]] == []
 
 
+@pytest.mark.slow
 def test_an_item_answered_not_sure_comes_once_more_at_the_end(page, asking):
     first = enter(page, asking, "ada")
     press(page, "n")
@@ -194,6 +198,7 @@ def test_where_confidence_is_asked_a_label_waits_for_it(page, asking):
     assert kept == [("similar", 3), ("dissimilar", 2), ("similar", 1)]
 
 
+@pytest.mark.slow
 def test_confidence_is_kept_for_an_undo_and_not_for_the_next_item(page, asking):
     first = enter(page, asking, "cleo")
     page.keyboard.press("2")
@@ -205,6 +210,7 @@ def test_confidence_is_kept_for_an_undo_and_not_for_the_next_item(page, asking):
     assert page.evaluate("() => window.__review.said.confidence") == 2
 
 
+@pytest.mark.slow
 def test_a_study_that_does_not_ask_for_confidence_does_not_offer_it(desk, served):
     page = desk("dan")
     item_on_screen(page)
@@ -215,6 +221,7 @@ def test_a_study_that_does_not_ask_for_confidence_does_not_offer_it(desk, served
     assert rows(served, "dan")["confidence"].tolist() == [None]
 
 
+@pytest.mark.slow
 def test_an_answer_that_cannot_be_written_now_is_said_kept_and_saved_later(desk, served):
     page = desk("ben")
     code, before = item_on_screen(page), len(answers(served, "ben"))
@@ -229,6 +236,7 @@ def test_an_answer_that_cannot_be_written_now_is_said_kept_and_saved_later(desk,
     assert [answer.code for answer in answers(served, "ben")[before:]] == [code]
 
 
+@pytest.mark.slow
 def test_a_comment_on_an_answer_that_was_refused_is_there_when_the_item_is_looked_at_again(browser, served):
     context = browser.new_context(viewport={"width": 1440, "height": 800})
     first, second = context.new_page(), context.new_page()
@@ -246,6 +254,7 @@ def test_a_comment_on_an_answer_that_was_refused_is_there_when_the_item_is_looke
     context.close()
 
 
+@pytest.mark.slow
 def test_an_answer_still_on_its_way_does_not_end_the_look_at_another_item(browser, served):
     context = browser.new_context(viewport={"width": 1440, "height": 800})
     page = context.new_page()

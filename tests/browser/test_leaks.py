@@ -18,7 +18,8 @@ from tests.labeler.conftest import answer_next, series
 from tests.reliability._crawl_study import name_of
 from tests.reliability._hidden import from_reviewer, leaves
 
-pytestmark = pytest.mark.browser
+# tests/reliability/test_blindness.py looks at more every day, without a browser.
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 OWN, OTHERS = "wilhelmina", ("ottokar", "kunigunde")
 COORDINATOR = "carol"

@@ -169,6 +169,7 @@ def test_who_comes_back_without_a_verified_address_reads_why_and_is_forgotten(pa
     assert is_out(page, served)
 
 
+@pytest.mark.slow
 def test_signing_out_ends_it_although_the_provider_asks_nothing(page, served, provider):
     enter(page, served, provider, "ada")
     leave(page, served)
@@ -177,6 +178,7 @@ def test_signing_out_ends_it_although_the_provider_asks_nothing(page, served, pr
     assert provider.visits == 1
 
 
+@pytest.mark.slow
 def test_signing_out_ends_it_also_for_who_was_signed_in_when_they_came_back(page, served, provider):
     enter(page, served, provider, "ada")
     enter(page, served, provider, "ada")  # once more, as from a bookmark
@@ -185,12 +187,14 @@ def test_signing_out_ends_it_also_for_who_was_signed_in_when_they_came_back(page
     assert is_out(page, served)
 
 
+@pytest.mark.slow
 def test_who_comes_back_as_somebody_else_is_somebody_else(page, served, provider):
     enter(page, served, provider, "ada")
     enter(page, served, provider, "dan")
     assert person_on_screen(page) == "dan"
 
 
+@pytest.mark.slow
 def test_without_a_provider_there_is_no_link_and_its_addresses_lead_to_the_sign_in_page(page, without):
     page.goto(without.url)
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
@@ -249,6 +253,7 @@ def test_no_forged_cookie_is_a_way_in(page, served, provider):
     assert ways_in == []
 
 
+@pytest.mark.slow
 def test_a_cookie_that_the_server_itself_could_have_signed_is_a_way_in(page, served):
     page.context.add_cookies([cookie_of(served, signed(account()))])  # or else the forged ones would prove nothing
     page.goto(served.url, wait_until="commit")
@@ -269,6 +274,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("secrets", BROKEN)
 def test_a_server_whose_provider_cannot_be_used_does_not_start_and_says_why(tmp_path, secrets):
     study = tmp_path / "any.study"
@@ -309,6 +315,7 @@ def test_a_sign_in_begun_in_one_browser_is_not_finished_in_another(page, browser
     other.context.close()
 
 
+@pytest.mark.slow
 def test_who_is_revoked_is_out_at_the_next_click(page, served, provider):
     enter(page, served, provider, "ben")
     item_on_screen(page)
@@ -319,6 +326,7 @@ def test_who_is_revoked_is_out_at_the_next_click(page, served, provider):
     assert is_out(page, served)
 
 
+@pytest.mark.slow
 def test_who_no_longer_takes_part_cannot_come_back_through_the_provider(page, served, provider):
     enter(page, served, provider, "cleo")
     item_on_screen(page)

@@ -99,6 +99,7 @@ def test_two_presses_within_one_task_of_the_browser_are_one_label(desk, served):
     assert said(served, "ada")[before:] == ["similar"]
 
 
+@pytest.mark.slow
 def test_what_is_labelled_by_twenty_presses_every_90_ms_was_painted_for_at_least_250_ms(desk, served):
     page = desk("ben")
     watch(page)
@@ -122,6 +123,7 @@ def test_a_key_held_for_1200_ms_is_one_label(desk, served):
     assert said(served, "cleo") == ["similar"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["Enter", "Space"])
 def test_a_focused_button_held_down_by_key_for_1200_ms_is_one_label(desk, served, key):
     page = desk("cleo")
@@ -142,6 +144,7 @@ def test_a_double_click_is_one_label(desk, served):
     assert said(served, "cleo")[before:] == ["dissimilar"]
 
 
+@pytest.mark.slow
 def test_a_press_of_s_while_d_is_held_is_not_lost(desk, served):
     page = desk("dan")
     first = item_on_screen(page)
@@ -158,6 +161,7 @@ def test_a_press_of_s_while_d_is_held_is_not_lost(desk, served):
     assert kept == [(first, "dissimilar"), (second, "similar")]
 
 
+@pytest.mark.slow
 def test_undo_then_d_at_once_waits_until_the_item_is_seen_again(desk, served):
     page = desk("dan")
     watch(page)
@@ -179,6 +183,7 @@ def test_undo_then_d_at_once_waits_until_the_item_is_seen_again(desk, served):
     assert item_on_screen(page) != code
 
 
+@pytest.mark.slow
 def test_undo_of_an_answer_that_is_still_on_its_way_arrives_after_it(desk, served):
     page = desk("dan")
     first = item_on_screen(page)

@@ -70,6 +70,7 @@ def canvas(page):
     return page.locator("canvas")
 
 
+@pytest.mark.slow
 def test_runs_of_every_number_and_length_are_drawn_and_told_in_words(page, shapes):
     enter(page, shapes, "ada")
     seen = {}
@@ -89,6 +90,7 @@ def test_runs_of_every_number_and_length_are_drawn_and_told_in_words(page, shape
     assert seen == {2: ({"600"}, True), 20: ({"600"}, True), 10: ({"30"}, False)}  # short runs are points, no band
 
 
+@pytest.mark.slow
 def test_what_was_looked_at_is_stored_with_the_label_and_the_next_item_begins_anew(desk, served):
     page = desk("ada")
     item_on_screen(page)
@@ -141,6 +143,7 @@ def test_a_narrow_window_scrolls_down_only_and_keeps_both_answers_in_sight(brows
     context.close()
 
 
+@pytest.mark.slow
 def test_on_a_dense_screen_the_picture_has_twice_the_pixels(browser, served):
     context = browser.new_context(viewport={"width": 1200, "height": 800}, device_scale_factor=2)
     page = context.new_page()
@@ -159,6 +162,7 @@ def set_window(page, width, height, density):
     page.wait_for_function("density => devicePixelRatio === density", arg=density)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height", "density"), [(960, 533, 1.5), (480, 267, 3)])
 def test_zoom_draws_the_picture_anew(page, served, width, height, density):
     code = enter(page, served, "ben")
@@ -168,12 +172,14 @@ def test_zoom_draws_the_picture_anew(page, served, width, height, density):
     assert min(panel["ink"] for panel in page.evaluate(DRAWN)) > 20
 
 
+@pytest.mark.slow
 def test_a_screen_of_another_density_draws_the_picture_anew(page, served):
     enter(page, served, "ben")
     set_window(page, 1440, 800, 2)
     page.wait_for_function(SHARP, timeout=1500)
 
 
+@pytest.mark.slow
 def test_nothing_moves_where_less_motion_is_wanted(browser, served):
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
@@ -219,6 +225,7 @@ def test_dialogs_hold_the_focus_and_give_it_back(desk):
     assert page.evaluate(FOCUSED)[0] == "?"
 
 
+@pytest.mark.slow
 def test_time_while_the_page_is_hidden_is_a_pause_and_not_time_on_task(desk, served):
     page = desk("dan")
     item_on_screen(page)
@@ -245,6 +252,7 @@ def test_time_while_the_page_is_hidden_is_a_pause_and_not_time_on_task(desk, ser
     assert answer.dwell_ms >= start_ms + length_ms
 
 
+@pytest.mark.slow
 def test_a_practice_round_leaves_no_row_and_says_how_each_item_was_made(desk, served):
     page = desk("dan")
     before = len(answers(served, "dan"))
@@ -260,6 +268,7 @@ def test_a_practice_round_leaves_no_row_and_says_how_each_item_was_made(desk, se
     page.wait_for_function("() => window.__review?.code === 'P1'")
 
 
+@pytest.mark.slow
 def test_the_guide_shows_the_question_and_the_axis_of_the_study(desk, served):
     page = desk("dan")
     page.goto(f"{served.url}/guide")

@@ -187,6 +187,7 @@ def test_verdicts_are_computed_once_and_exported(planned, tmp_path):
     assert run("verdicts", "--study", planned, "--export", "-").stdout == (tmp_path / "v.csv").read_text()
 
 
+@pytest.mark.slow
 def test_verdicts_with_two_processes_are_the_same(planned, tmp_path):
     copy = tmp_path / "copy.study"
     run("backup", "--study", planned, copy)

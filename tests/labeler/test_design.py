@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from labeler.design import ALL, Plan, balanced_blocks, draw_plan, key
 from labeler.errors import InputError
 from labeler.model import Kind, PlanParameters
+from tests.conftest import examples
 
 NAMES = ["ada", "ben", "cleo", "dan", "eve", "fay", "gus"]
-FEWER = settings(max_examples=50, deadline=None)
+FEWER = settings(max_examples=examples(50), deadline=None)
 SIZES = st.lists(st.one_of(st.integers(1, 4), st.integers(5, 40)), min_size=1, max_size=6)
 N_REVIEWERS = st.integers(2, 7)
 SHARES = st.sampled_from([0.0, 0.2, 0.25, 0.5, 0.75, 1.0])

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labeler import binning, stills
+from tests.conftest import examples
 
 SVG = "{http://www.w3.org/2000/svg}"
 WIDTH, HEIGHT = 34, 26
@@ -62,7 +63,7 @@ def test_every_run_has_a_panel_of_its_own_inside_the_picture(n_runs, rule):
 lengths = st.lists(st.integers(1, 700), min_size=2, max_size=20)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(lengths, st.integers(0, 99), st.sampled_from(binning.AXIS_RULES), st.sampled_from([(34, 26), (118, 84), (2, 2)]))
 def test_nothing_is_drawn_outside_a_panel_whatever_the_lengths_of_runs(lengths, seed, rule, panel):
     rng = np.random.default_rng(seed)
@@ -80,7 +81,7 @@ def test_nothing_is_drawn_outside_a_panel_whatever_the_lengths_of_runs(lengths, 
     n=st.integers(60, 20_000), at=st.floats(0, 1, exclude_max=True), run=st.integers(0, 2), up=st.booleans(),
     panel=st.sampled_from([(34, 26), (118, 84), (240, 110)]),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_single_iteration_far_off_reaches_the_edge_and_only_in_its_run(n, at, run, up, panel):
     runs = noise(3, n)
     runs[run][int(at * n)] = 9.0 if up else 0.1

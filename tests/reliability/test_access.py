@@ -19,7 +19,10 @@ def served(tmp_path_factory):
         yield one
 
 
-@pytest.mark.parametrize("name", GROUPS)
+LONG = {"sessions", "tampering"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in GROUPS])
 def test_nobody_gets_further_than_they_may(served, name):
     found = list(GROUPS[name](served))
     assert found

@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labeler.errors import Refused
+from tests.conftest import examples
 from tests.labeler.formats.examples import plain, read_bytes, read_or_refusal
 
 JAVA = "Run;Method altered;Microbenchmark;Result\n"
@@ -89,7 +90,7 @@ def test_a_long_table_with_semicolons_is_still_a_long_table():
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_table_with_another_cell_somewhere_is_read_or_refused_and_nothing_else(data):
     start, rows = data.draw(st.sampled_from([("", JAVA_ROWS), (JAVA, JAVA_ROWS), ("", GO_ROWS), (GO, GO_ROWS)]))
     cells = [line.split(";") for line in rows.splitlines()]

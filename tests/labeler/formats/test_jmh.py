@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from labeler.errors import Refused
+from tests.conftest import examples
 from tests.labeler.formats.examples import changed_somewhere, jmh_entry, plain, read_bytes, read_or_refusal
 
 RUNS = [[0.25, 0.5, 0.125], [1.5, 2.5, 3.5]]
@@ -153,7 +154,7 @@ DOCUMENT = [
 
 
 @given(changed_somewhere(DOCUMENT))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_a_file_that_was_changed_somewhere_is_read_or_refused_and_nothing_else(content):
     outcome = read_or_refusal("a.json", content, format="jmh")
     assert str(outcome).startswith("a.json: ") if isinstance(outcome, Refused) else outcome

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from labeler.errors import Refused
 from labeler.model import Failure
+from tests.conftest import examples
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows, plain, read_bytes, read_or_refusal
 
 FOLDER = os.environ.get("LABELER_ORDERSAGE_DIR", "")
@@ -118,7 +119,7 @@ def test_a_column_that_is_missing_is_named(missing):
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_table_with_another_cell_somewhere_is_read_or_refused_and_nothing_else(data):
     rows = [list(row) for row in ordersage_rows(TRIALS)]
     for _ in range(data.draw(st.integers(1, 3))):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from labeler.errors import Refused
+from tests.conftest import examples
 from tests.labeler.formats.examples import (
     changed_somewhere,
     plain,
@@ -135,7 +136,7 @@ DOCUMENT = json.loads(pyperf_file(({"name": "a"}, pyperf_runs(*RUNS)), ({"name":
 
 
 @given(changed_somewhere(DOCUMENT))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_a_file_that_was_changed_somewhere_is_read_or_refused_and_nothing_else(content):
     outcome = read_or_refusal("a.json", content, format="pyperf")
     assert str(outcome).startswith("a.json: ") if isinstance(outcome, Refused) else outcome

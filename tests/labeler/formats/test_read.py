@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from labeler.errors import InputError, Refused
 from labeler.formats import FORMATS, Source, read
+from tests.conftest import examples
 from tests.labeler.formats.examples import (
     COLUMNS,
     ORDERSAGE,
@@ -207,7 +208,7 @@ def damaged(content, edits, keep):
     keep=st.one_of(st.just(1.0), st.floats(0, 1)),
     found=st.booleans(),
 )
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_damaged_file_is_read_or_refused_and_nothing_else(format_name, which, edits, keep, found):
     files = BIG_FILES[format_name]
     content = damaged(files[which % len(files)], edits, keep)
@@ -221,7 +222,7 @@ def test_a_damaged_file_is_read_or_refused_and_nothing_else(format_name, which, 
 
 
 @given(st.binary(max_size=200), st.sampled_from(NAMES), st.sampled_from([None, *FORMATS]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_arbitrary_bytes_are_read_or_refused_and_nothing_else(content, name, format_name):
     outcome = read_or_refusal(name, content, format=format_name)
     assert outcome if isinstance(outcome, list) else str(outcome).startswith(f"{name}: ")
@@ -237,7 +238,7 @@ NEARLY_RUNS = st.lists(st.lists(st.one_of(st.floats(allow_nan=False), LEAVES), m
 
 
 @given(st.one_of(JSON, NEARLY_RUNS))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_json_of_any_shape_is_read_as_runs_of_numbers_or_refused(value):
     outcome = read_or_refusal("a.json", json_bytes(value), format="icpe")
     if isinstance(outcome, Refused):

@@ -17,6 +17,7 @@ from labeler.formats import FORMATS, Source, read, writing
 from labeler.formats.long_table import in_order
 from labeler.model import Benchmark, measurement_hash
 from labeler.service import converting, importing, joining
+from tests.conftest import examples
 from tests.labeler.formats.examples import (
     ORDERSAGE,
     csv_bytes,
@@ -257,7 +258,7 @@ CONDITIONS = st.lists(
 
 
 @given(st.lists(CONDITIONS, min_size=1, max_size=3), st.sampled_from(["csv", "parquet"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_order_of_runs_survives_whatever_is_known_of_them(tmp_path_factory, told, form):
     table = [
         [name, run, run_number * 1.5, version, context]

@@ -14,6 +14,7 @@ from labeler.model import Answer, Benchmark, Kind, Label, Role
 from labeler.service import assigning, coordinating, exchange, importing, reporting
 from labeler.store import assignments, events, items, labels, open_database, people
 from labeler.store.assignments import NewAssignment
+from tests.conftest import examples
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, item_name, log
 
 COLUMNS = [
@@ -116,7 +117,7 @@ def renumbered(csv_text):
     return [row | {"assignment": number.setdefault(row["assignment"], len(number))} for row in rows]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(histories())
 def test_labels_exported_and_imported_are_the_same_labels(masters, tmp_path, history):
     paths = [tmp_path / "one.study", tmp_path / "other.study"]

@@ -96,7 +96,9 @@ def spawned(n_processes):
 
 
 @pytest.mark.parametrize(
-    ("executor", "n_workers"), [(ThreadPoolExecutor, 2), (spawned, 1), (spawned, 2)], ids=["threads", "one", "two"]
+    ("executor", "n_workers"),
+    [(ThreadPoolExecutor, 2), pytest.param(spawned, 1, marks=pytest.mark.slow), (spawned, 2)],
+    ids=["threads", "one", "two"],
 )
 def test_threads_and_processes_give_the_rows_of_this_process(fresh, expected, executor, n_workers):
     with executor(n_workers) as pool:
@@ -192,7 +194,8 @@ def refused_cluster(study, address):
     return ended.stderr
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", pytest.param("nowhere://x:1", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("address", ["127.0.0.1", "nowhere://x:1"])
 def test_an_address_that_is_none_is_said_in_one_line(fresh, address):
     said = refused_cluster(fresh.path, address)
     assert re.fullmatch(rf"Error: No Dask scheduler answers at {address}: [^\n]*\n", said)

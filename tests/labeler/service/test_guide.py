@@ -17,6 +17,7 @@ from labeler import binning
 from labeler.config import bundled
 from labeler.model import Category, Protocol
 from labeler.service import guide
+from tests.conftest import examples
 
 seeds = st.integers(0, 2**31 - 1)
 TITLES = {
@@ -96,7 +97,7 @@ def test_the_worked_examples_are_as_they_are_said_to_be():
         check(example)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seeds)
 def test_practice_items_are_as_they_are_said_to_be_whatever_the_seed(seed):
     practice = guide.practice_round(seed)
@@ -125,7 +126,7 @@ def test_the_worked_steps_do_not_fall_together():
     assert np.diff(sorted(steps(example))).min() >= 2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seeds)
 @with_seed(0)
 def test_steps_in_practice_do_not_fall_together(seed):
@@ -134,7 +135,7 @@ def test_steps_in_practice_do_not_fall_together(seed):
             assert np.diff(sorted(steps(example))).min() >= 2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seeds)
 @with_seed(1)
 def test_runs_that_are_called_alike_have_bars_of_one_height(seed):

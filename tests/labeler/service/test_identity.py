@@ -8,6 +8,7 @@ from labeler.errors import InputError, NotAllowed, SignInFailed
 from labeler.model import Person, Role
 from labeler.service import coordinating, identity
 from labeler.store import events, open_database, people
+from tests.conftest import examples
 from tests.labeler.conftest import NOW, id_of, log
 
 
@@ -69,7 +70,7 @@ def test_capitals_do_not_tell_names_apart_in_any_alphabet(db):
         add(db, "ömer")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=70))
 def test_any_text_is_a_name_or_is_refused_in_words(db, name):
     try:

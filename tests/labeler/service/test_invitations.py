@@ -11,6 +11,7 @@ from labeler.errors import InputError, SignInFailed
 from labeler.model import Role
 from labeler.service import identity
 from labeler.store import events
+from tests.conftest import examples
 from tests.labeler.conftest import NOW, id_of, log
 
 DAY = timedelta(days=1)
@@ -179,7 +180,7 @@ steps = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
 def test_whatever_happens_only_the_last_link_works_as_long_as_it_is_neither_old_nor_revoked(study, steps):
     study.execute("DELETE FROM sessions")

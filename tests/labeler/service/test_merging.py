@@ -14,6 +14,7 @@ from labeler.model import Answer, Kind, Label, PlanParameters, Protocol, Role, S
 from labeler.service import assigning, coordinating, exchange, identity, merging, reviewing
 from labeler.service.merging import Conflict, Merged, Said
 from labeler.store import copies, events, labels, open_database, people, studies
+from tests.conftest import examples
 from tests.labeler.conftest import NOW, answer_next, id_of, log, make_study, submission
 
 ARGS = {"actor": "owner", "now": NOW}
@@ -363,7 +364,7 @@ class Copy:
             return merging.merge(db, other.path, **ARGS)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(histories, histories, histories)
 def test_a_merged_study_has_the_union_without_what_conflicting_assignments_would_add(small, tmp_path, both, one, other):
     master, codes = small

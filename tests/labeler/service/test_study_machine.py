@@ -360,7 +360,7 @@ class Life(RuleBasedStateMachine):
 MANY = pytest.mark.slow
 SIZES = [
     pytest.param(False, 6, id="counted"),
-    pytest.param(True, 4, id="any label file"),
+    pytest.param(True, 4, marks=MANY, id="any label file"),
     pytest.param(False, 60, marks=MANY, id="counted, many times"),
     pytest.param(True, 40, marks=MANY, id="any label file, many times"),
 ]

@@ -19,6 +19,8 @@ from tests.labeler.ui.test_pages import LIMIT_S, app_page, button, texts
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 METHODS = tuple(exploring.METHODS)
+# What is the same for every method is tried every day with those that answer at once.
+QUICK_FIRST = [pytest.param(method, marks=[pytest.mark.slow] * (method == "trust")) for method in METHODS]
 HIDDEN = "Files can be explored at any time."
 NAUGHTY = "<script>alert(1)</script> **b** [x](y)"
 
@@ -103,7 +105,7 @@ def test_a_page_says_its_question_and_asks_nothing_before_it_is_told_to(opened, 
     assert (answers(page), offered(page), page.error.len) == ([], [], 0)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", QUICK_FIRST)
 @pytest.mark.parametrize("state", ["draft", "unblinded"])
 def test_the_study_is_explored_where_verdicts_may_be_seen(opened, studies, state, method):
     page = opened(state, method)
@@ -119,7 +121,7 @@ def test_the_study_is_explored_where_verdicts_may_be_seen(opened, studies, state
     assert method in str(last["details"])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", QUICK_FIRST)
 @pytest.mark.parametrize("state", ["open", "closed"])
 def test_the_study_is_hidden_while_people_label_and_files_are_not(opened, studies, state, method):
     page = opened(state, method)
@@ -141,7 +143,7 @@ def test_who_labels_as_well_is_told_why_and_may_explore_files_only(opened):
     assert page.radio[0].options == ["from files"]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", QUICK_FIRST)
 def test_a_study_of_nothing_has_nothing_to_work_on(opened, method):
     page = asked(opened("empty", method))
     assert [error.value for error in page.error] == [plain("There are no measurements to work on.")]
