@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arrange, runAt } from "../../labeler/ui/reviewer/component/js/layout.js";
+import { arrange, cut, runAt } from "../../labeler/ui/reviewer/component/js/layout.js";
 import { isIn } from "./canvas.mjs";
+import { seeded } from "./pictures.mjs";
 
 const WIDTHS = [320, 375, 480, 640, 768, 859, 860, 1024, 1280, 1440, 1920, 2560];
 const HEIGHTS = [360, 500, 900];
@@ -154,4 +155,49 @@ test("the panel of all runs belongs to none of them", () => {
   for (const geometry of geometries({ overlay: true })) {
     assert.equal(runAt(geometry, ...middle(geometry.panels[0])), null, geometry.asked);
   }
+});
+
+const BOX = { x: 100, y: 200, w: 50, h: 40 };
+
+/** Where a path crosses the columns of pixels of the box; outside its height only that it is outside. */
+function traced(path) {
+  return Array.from({ length: BOX.w }, (_, i) => {
+    const x = BOX.x + i + 0.5;
+    return path.slice(1).flatMap((to, k) => {
+      const from = path[k];
+      if ((from[0] <= x) === (to[0] <= x)) return [];
+      const at = from[1] + ((x - from[0]) / (to[0] - from[0])) * (to[1] - from[1]);
+      return Math.abs(at - BOX.y - BOX.h / 2) <= BOX.h / 2 ? [at] : [];
+    });
+  });
+}
+
+test("a path that is cut looks the same inside its box and ends near it", () => {
+  const random = seeded(7);
+  let nCut = 0;
+  for (const far of [0, 1, 10, 1e3, 1e6, 1e9])
+    for (let i = 0; i < 200; i += 1) {
+      const away = () => (random() < 0.4 ? (random() - 0.5) * far * BOX.h : 0);
+      const path = Array.from({ length: 12 }, (_, k) => [
+        BOX.x + ((k + 0.5) / 12) * BOX.w, BOX.y + random() * BOX.h + away(),
+      ]);
+      const kept = cut(path, BOX);
+      nCut += kept !== path;
+      assert.ok(kept.every(([, y]) => Math.abs(y - BOX.y - BOX.h / 2) <= 1.5 * BOX.h));
+      const [before, after] = [traced(path), traced(kept)];
+      before.forEach((crossings, x) => {
+        assert.equal(after[x].length, crossings.length, JSON.stringify(path));
+        crossings.forEach((y, k) => assert.ok(Math.abs(after[x][k] - y) < 0.01, JSON.stringify(path)));
+      });
+    }
+  assert.ok(nCut > 500);
+});
+
+test("what lies to the side, beyond any number, or alone far away is cut as well", () => {
+  assert.deepEqual(cut([[120, 210], [1e9, 210]], BOX), [[120, 210], [200, 210]]);
+  assert.deepEqual(cut([[120, 210], [130, Infinity]], BOX), [[120, 210], [120, 280]]);
+  assert.deepEqual(cut([[120, 210], [130, 1e30]], BOX), [[120, 210], [120, 280]]);
+  assert.deepEqual(cut([[120, -1e20], [130, 1e20]], BOX), [[125, 160], [125, 280]]);
+  assert.deepEqual(cut([[120, 1e6], [130, 1e9], [140, 1e6]], BOX).every(([, y]) => y === 280), true);
+  assert.deepEqual(cut([[120, 1e6]], BOX), []);
 });

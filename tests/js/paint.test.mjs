@@ -307,6 +307,16 @@ test("values however far outside the axis make no line longer than a browser can
   for (const view of [{}, { overlay: true }, { log: true }, { overlay: true, run: 7 }]) {
     const { calls } = painted(drawn, view);
     const length = Math.max(...named(calls, "stroke").flatMap(({ path }) => path.flat().map(Math.abs)));
-    assert.ok(length <= 5000, `${JSON.stringify(view)}: ${length} pixels away`);
+    assert.ok(length <= 2 * 1280, `${JSON.stringify(view)}: ${length} pixels away`);
+  }
+});
+
+test("of very many runs in a narrow window each has its line in its panel", () => {
+  const series = Array.from({ length: 200 }, (_, i) => noisy(4 * SHORT_RUN, 0.01, { seed: i + 1 }));
+  const { calls, geometry } = painted(picture(series), {}, { width: 320 });
+  assert.ok(geometry.height > 10_000);
+  for (const panel of geometry.panels) {
+    const [{ path }] = curvesIn(calls, panel);
+    assert.ok(path.some(([x, y]) => isIn(panel, { x, y, w: 0, h: 0 })));
   }
 });

@@ -87,6 +87,29 @@ export function scale([low, high], isLog) {
   return (value) => (value <= 0 ? -1 : (Math.log(value) - floor) / span);
 }
 
+/**
+ * A path that looks the same in this box, and ends not far outside it: a browser counts the dashes of a line to a value
+ * a million pixels away, too.
+ */
+export function cut(path, { x, y, w, h }) {
+  const near = [[x - w, x + 2 * w], [y - h, y + 2 * h]];
+  const isNear = (point) => near.every(([low, high], k) => low <= point[k] && point[k] <= high);
+  if (path.every(isNear)) return path;
+  return path.flatMap((point, i) => {
+    if (isNear(point)) return [point];
+    return [path[i - 1], path[i + 1]].filter(Boolean).map((other) => exit(other, point, near));
+  });
+}
+
+/** Where the line from another point to a far one ceases to be near, as exact as the edge however far that is. */
+function exit(other, far, near) {
+  const within = (value, k) => Math.min(Math.max(value, near[k][0]), near[k][1]);
+  const edge = far.map(within);
+  const shares = far.map((value, k) => (value === edge[k] ? 1 : (edge[k] - other[k]) / (value - other[k])));
+  const share = Math.max(Math.min(...shares), 0);
+  return far.map((value, k) => (shares[k] <= share ? edge[k] : within(other[k] + share * (value - other[k]), k)));
+}
+
 /** Round values between low and high, about `wanted` of them. */
 export function ticks(low, high, wanted) {
   const rough = (high - low) / Math.max(wanted, 1);

@@ -1,6 +1,6 @@
 // Draws one item on a canvas. Told apart by place, label and dash; readable in greyscale.
 
-import { SHORT_RUN, axisTicks, percentText, scale, tickText, ticks, unitFor } from "./layout.js";
+import { SHORT_RUN, axisTicks, cut, percentText, scale, tickText, ticks, unitFor } from "./layout.js";
 
 const INK = "#12233d";
 const BAND = "#9dbcd9";
@@ -13,8 +13,6 @@ const EDGE = "#b3261e";
 const INSET = 6;
 const TICK = 5;
 const LABEL_STEP = 11;
-// Lines to values far outside the axis end here, in pixels: a browser counts every dash, also where nobody sees it.
-const FAR = 5000;
 const FONT = "system-ui, sans-serif";
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4]];
 const INKS = ["#12233d", "#b35806", "#1f78b4", "#7b3294", "#5b6677"];
@@ -97,7 +95,7 @@ function band({ context, picture, y }, panel, series) {
     context.fillRect(panel.x + (i / n) * width, top, Math.max(width / n, 0.7), Math.max(bottom - top, 1));
   }
   pooledMedian(context, picture, y, panel);
-  line(context, medianLine(picture, y, panel, series), { colour: INK, width: 1.8 });
+  line(context, cut(medianLine(picture, y, panel, series), panel), { colour: INK, width: 1.8 });
 }
 
 function medianLine(picture, y, panel, series) {
@@ -143,7 +141,7 @@ function overlay(shared, panel) {
   inside(context, panel, () => {
     pooledMedian(context, picture, y, panel);
     inTurn(picture.runs, view.run, (series, i) => {
-      line(context, medianLine(picture, y, panel, series), style(i, view.run));
+      line(context, cut(medianLine(picture, y, panel, series), panel), style(i, view.run));
     });
   });
   frame(context, panel);
@@ -203,7 +201,7 @@ function spread({ context, picture, y, view }, panel) {
     pooledMedian(context, picture, y, panel);
     picture.runs.forEach((series, i) => {
       const x = panel.x + (i + 0.5) * step;
-      line(context, [[x, to(series, 5)], [x, to(series, 95)]], { colour: SOFT, width: 1.5 });
+      line(context, cut([[x, to(series, 5)], [x, to(series, 95)]], panel), { colour: SOFT, width: 1.5 });
       context.fillStyle = view.run === null || view.run === i ? BOX : FADED;
       const [top, middle] = [to(series, 75), to(series, 50)];
       context.fillRect(x - step * 0.3, top, step * 0.6, Math.max(to(series, 25) - top, 1));
@@ -229,7 +227,7 @@ function distributions({ context, picture, limits, y, view }, panel) {
       const share = (p) => bottomUp(panel, picture.percentiles[p] / 100);
       const curve = Array.from(series.quantiles, (value, p) => [x(value), share(p)]);
       const ends = [[panel.x, bottomUp(panel, 0)], [panel.x + panel.w, bottomUp(panel, 1)]];
-      line(context, [ends[0], ...curve, ends[1]], style(i, view.run));
+      line(context, cut([ends[0], ...curve, ends[1]], panel), style(i, view.run));
     });
   });
   frame(context, panel);
@@ -285,13 +283,9 @@ function line(context, path, { colour, width = 1, dash = [] }) {
   context.lineJoin = "round";
   context.setLineDash(dash);
   context.beginPath();
-  path.map((point) => point.map(near)).forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
+  path.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
   context.stroke();
   context.restore();
-}
-
-function near(pixels) {
-  return Math.min(Math.max(pixels, -FAR), FAR);
 }
 
 function font({ weight = 400, size = 12 }) {
