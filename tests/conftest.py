@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,11 @@ GOLDEN = Path(__file__).parent / "golden"
 def examples(n: int) -> int:
     """`n` examples where all are tried, and fewer of them every day."""
     return -(-n * settings.default.max_examples // 100)
+
+
+def some_slow(values: Iterable[Any], slow: Collection[Any]) -> list[Any]:
+    """The values to try a test with; those that are slow only by `make test-all`."""
+    return [pytest.param(value, marks=pytest.mark.slow) if value in slow else value for value in values]
 
 
 def golden(name: str) -> Any:

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from labeler.cli import main
+from tests.conftest import some_slow
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
@@ -41,7 +42,7 @@ def test_the_life_of_a_study_is_that_of_the_code():
     )
 
 
-@pytest.mark.parametrize("guide", ["coordinator", "ci", pytest.param("methods", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("guide", some_slow(["coordinator", "methods", "ci"], {"methods"}))
 def test_a_guide_shows_what_its_commands_print(guide):
     filled = runpy.run_path(str(ROOT / "scripts" / "guides.py"))["filled"]
     text = (ROOT / "docs" / f"{guide}.md").read_text(encoding="utf-8")

@@ -36,6 +36,7 @@ from analysis.trust._pairs import Question, pairs_of, shares
 from analysis.trust._population import population
 from analysis.trust._rank_test import smallest_distance
 from tests.analysis.made_draws import EXACT, drawn, holds, made, rejects, rng
+from tests.conftest import some_slow
 
 # -- draws
 
@@ -152,8 +153,8 @@ def test_type_1_error_worked_by_hand():
     assert found[MANN_WHITNEY].value == 0.0
 
 
-@pytest.mark.parametrize("lengths", [pytest.param((4, 4, 4), marks=pytest.mark.slow), (2, 3, 9), (1, 1, 1)])
-@pytest.mark.parametrize("decimals", [pytest.param(6, marks=pytest.mark.slow), 0])
+@pytest.mark.parametrize("lengths", some_slow([(4, 4, 4), (2, 3, 9), (1, 1, 1)], {(4, 4, 4)}))
+@pytest.mark.parametrize("decimals", some_slow([6, 0], {6}))
 @pytest.mark.parametrize("aggregation", EXACT)
 def test_type_1_error_is_that_of_all_pairs_of_draws_one_by_one(lengths, decimals, aggregation):
     runs = made(lengths, decimals=decimals)

@@ -10,13 +10,14 @@ import pytest
 
 from labeler.service import computing, exploring, judged
 from labeler.store import events, open_database
+from tests.conftest import some_slow
 from tests.labeler.commands import run
 from tests.labeler.conftest import NOW, item_name, make_study
 from tests.labeler.formats.examples import csv_bytes
 
 METHODS = tuple(exploring.METHODS)
 # What is the same for every method is tried every day with those that answer at once.
-QUICK_FIRST = [pytest.param(method, marks=[pytest.mark.slow] * (method == "trust")) for method in METHODS]
+QUICK_EVERY_DAY = some_slow(METHODS, {"trust"})
 SIGNATURES = {"svg": b"<svg ", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF"}
 HEADS = {"spread": "Spread of runs", "order": "Order of benchmarks", "trust": "Trust in intervals and tests",
          "contexts": "Measurement contexts"}  # fmt: skip
@@ -83,7 +84,7 @@ def test_json_holds_every_number_of_the_result(method, table):
     assert content["parameters"] | {"warmup": 0, "aggregate": "mean", "alpha": 0.05, "seed": 1} == content["parameters"]
 
 
-@pytest.mark.parametrize("method", QUICK_FIRST)
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_options_are_used_and_printed_with_the_answer(method, table):
     options = ("--warmup", 1, "--aggregate", "median", "--alpha", 0.01, "--seed", 7)
     content = json.loads(answered(method, table, *options, "--json").stdout)
@@ -92,12 +93,12 @@ def test_options_are_used_and_printed_with_the_answer(method, table):
     assert content != json.loads(answered(method, table, "--json").stdout)
 
 
-@pytest.mark.parametrize("method", QUICK_FIRST)
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_the_same_command_prints_the_same(method, table):
     assert answered(method, table, "--json").stdout == answered(method, table, "--json").stdout
 
 
-@pytest.mark.parametrize("method", QUICK_FIRST)
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_page_and_figures_are_written_where_they_are_wanted(method, table, tmp_path):
     page, folder = tmp_path / "page.html", tmp_path / "figures"
     done = answered(method, table, "--html", page, "--figures", folder, "--as", "png")
@@ -223,7 +224,7 @@ def test_better_is_said_where_a_file_has_no_unit(tmp_path):
     assert "slower" in text["lower"] and "slower" not in text["higher"].replace("lower or higher", "")
 
 
-@pytest.mark.parametrize("method", QUICK_FIRST)
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_a_refused_file_is_named_everything_else_answered_and_the_exit_code_is_1(method, table, tmp_path):
     (tmp_path / "bad.json").write_text("[[1.0, NaN], [1.0, 2.0]]")
     done = answered(method, tmp_path / "bad.json", table, "--json", code=1)
@@ -231,7 +232,7 @@ def test_a_refused_file_is_named_everything_else_answered_and_the_exit_code_is_1
     assert set(json.loads(done.stdout)) >= KEYS[method]
 
 
-@pytest.mark.parametrize("method", QUICK_FIRST)
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_bad_input_is_one_line(method, table, master, tmp_path, monkeypatch):
     monkeypatch.delenv("LABELER_STUDY", raising=False)
     (tmp_path / "empty").mkdir()
@@ -265,7 +266,7 @@ def test_a_study_named_by_the_environment_does_not_get_in_the_way_of_files(table
 # a study
 
 
-@pytest.mark.parametrize("method", QUICK_FIRST)
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_a_study_gives_the_answer_of_its_files_and_keeps_that_somebody_looked(method, table, master, tmp_path):
     path = tmp_path / "copy.study"
     run("backup", "--study", master, path)
@@ -284,7 +285,7 @@ def test_the_study_may_be_named_by_the_environment(master, monkeypatch):
     assert run("spread").stdout == run("spread", "--study", master).stdout
 
 
-@pytest.mark.parametrize("method", QUICK_FIRST)
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_a_study_of_nothing_has_nothing_to_work_on(method, tmp_path):
     make_study(tmp_path / "empty.study", n_items=0, reviewers=())
     assert (

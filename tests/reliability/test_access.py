@@ -5,6 +5,7 @@ import ast
 import numpy as np
 import pytest
 
+from tests.conftest import some_slow
 from tests.reliability._files import dangerous
 from tests.reliability._ground import ground
 from tests.reliability._signing_in import ALPHA, permutation_test
@@ -19,10 +20,7 @@ def served(tmp_path_factory):
         yield one
 
 
-LONG = {"sessions", "tampering"}
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in GROUPS])
+@pytest.mark.parametrize("name", some_slow(GROUPS, {"sessions"}))
 def test_nobody_gets_further_than_they_may(served, name):
     found = list(GROUPS[name](served))
     assert found

@@ -13,6 +13,7 @@ from labeler.service import assigning, course, exploring, identity
 from labeler.store import events, open_database
 from labeler.ui import app
 from labeler.ui.coordinator.escaping import plain
+from tests.conftest import some_slow
 from tests.labeler.conftest import PARAMETERS, item_name, make_study
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows
 from tests.labeler.ui.test_pages import LIMIT_S, app_page, button, texts
@@ -20,7 +21,7 @@ from tests.labeler.ui.test_pages import LIMIT_S, app_page, button, texts
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 METHODS = tuple(exploring.METHODS)
 # What is the same for every method is tried every day with those that answer at once.
-QUICK_FIRST = [pytest.param(method, marks=[pytest.mark.slow] * (method == "trust")) for method in METHODS]
+QUICK_EVERY_DAY = some_slow(METHODS, {"trust"})
 HIDDEN = "Files can be explored at any time."
 NAUGHTY = "<script>alert(1)</script> **b** [x](y)"
 
@@ -105,7 +106,7 @@ def test_a_page_says_its_question_and_asks_nothing_before_it_is_told_to(opened, 
     assert (answers(page), offered(page), page.error.len) == ([], [], 0)
 
 
-@pytest.mark.parametrize("method", QUICK_FIRST)
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 @pytest.mark.parametrize("state", ["draft", "unblinded"])
 def test_the_study_is_explored_where_verdicts_may_be_seen(opened, studies, state, method):
     page = opened(state, method)
@@ -121,7 +122,7 @@ def test_the_study_is_explored_where_verdicts_may_be_seen(opened, studies, state
     assert method in str(last["details"])
 
 
-@pytest.mark.parametrize("method", QUICK_FIRST)
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 @pytest.mark.parametrize("state", ["open", "closed"])
 def test_the_study_is_hidden_while_people_label_and_files_are_not(opened, studies, state, method):
     page = opened(state, method)
@@ -143,7 +144,7 @@ def test_who_labels_as_well_is_told_why_and_may_explore_files_only(opened):
     assert page.radio[0].options == ["from files"]
 
 
-@pytest.mark.parametrize("method", QUICK_FIRST)
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_a_study_of_nothing_has_nothing_to_work_on(opened, method):
     page = asked(opened("empty", method))
     assert [error.value for error in page.error] == [plain("There are no measurements to work on.")]
