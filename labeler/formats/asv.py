@@ -54,7 +54,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 def _row(row: Any, columns: Sequence[Any], place: str) -> dict[str, Any]:
     """What asv holds of a benchmark, by column; what is null at the end is not written."""
     if not isinstance(row, list):
-        raise ValueError(f"{place}: {reprlib.repr(row)} is not a list")  # noqa: TRY004 - the file's fault
+        raise ValueError(f"{place}: {reprlib.repr(row)} is not a list")
     return dict(zip(map(str, columns), row, strict=False))
 
 

@@ -88,7 +88,7 @@ def _runs(entry: Mapping[str, Any], place: str) -> Iterator[Series]:
 def _index(measurement: Mapping[str, Any], key: str, place: str) -> int:
     index = measurement.get(key)
     if isinstance(index, bool) or not isinstance(index, int):
-        raise ValueError(f"{place}: {key!r} is {reprlib.repr(index)}, not a whole number")  # noqa: TRY004
+        raise ValueError(f"{place}: {key!r} is {reprlib.repr(index)}, not a whole number")
     return index
 
 

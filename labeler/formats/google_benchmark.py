@@ -93,7 +93,7 @@ def _in_order(name: str, rows: Sequence[Row]) -> list[tuple[int, Row]]:
     numbered = [(row.get("repetition_index", at), row) for at, row in enumerate(rows)]
     for at, _row in numbered:
         if isinstance(at, bool) or not isinstance(at, int):
-            raise ValueError(f"benchmark {name!r}: 'repetition_index' is {reprlib.repr(at)}, not a whole number")  # noqa: TRY004
+            raise ValueError(f"benchmark {name!r}: 'repetition_index' is {reprlib.repr(at)}, not a whole number")
     numbered.sort(key=lambda pair: pair[0])
     for (before, _), (at, _row) in pairwise(numbered):
         if before == at:

@@ -64,5 +64,5 @@ def _why_not(code: Any, place: str) -> str:
     if code is None:
         return "ended by a signal"
     if isinstance(code, bool) or not isinstance(code, int):
-        raise ValueError(f"{place}: exit code {reprlib.repr(code)} is not a whole number")  # noqa: TRY004
+        raise ValueError(f"{place}: exit code {reprlib.repr(code)} is not a whole number")
     return f"exit code {code}" if code else ""

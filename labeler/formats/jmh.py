@@ -37,7 +37,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
         raise ValueError("this has only the averages of JMH; its option -rf json keeps every measurement")
     entries = json_text.parse(content)
     if not isinstance(entries, list):
-        raise ValueError("expected a list of benchmarks (JMH, -rf json)")  # noqa: TRY004 - the file's fault
+        raise ValueError("expected a list of benchmarks (JMH, -rf json)")
     names = set()
     for index, entry in enumerate(entries):
         benchmark = _benchmark(entry, f"benchmark {index}")
@@ -74,7 +74,7 @@ def _how(entry: Mapping[str, Any], place: str) -> str:
     """Mode and threads as part of a name."""
     threads = entry.get("threads", 1)
     if isinstance(threads, bool) or not isinstance(threads, int):
-        raise ValueError(f"{place}: 'threads' is {reprlib.repr(threads)}, not a whole number")  # noqa: TRY004
+        raise ValueError(f"{place}: 'threads' is {reprlib.repr(threads)}, not a whole number")
     words = [json_text.member(entry, "mode", str, place)] if "mode" in entry else []
     words += [f"{threads} threads"] if threads != 1 else []
     return f" [{', '.join(words)}]" if words else ""
@@ -87,7 +87,7 @@ def _runs(metric: Mapping[str, Any], place: str) -> Iterator[Series]:
     for index, run in enumerate(json_text.member(metric, key, list, place)):
         where = f"{place}, run {index}"
         if not isinstance(run, list):
-            raise ValueError(f"{where}: {reprlib.repr(run)} is not a list")  # noqa: TRY004 - the file's fault
+            raise ValueError(f"{where}: {reprlib.repr(run)} is not a list")
         if key == "rawDataHistogram":
             run = [_mean(histogram, f"{where}, iteration {at}") for at, histogram in enumerate(run)]
         yield json_text.series(run, where)

@@ -63,7 +63,7 @@ def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> 
 def number(value: Any, place: str) -> float:
     """The slow way, for whole numbers beyond 64 bits and to name what is no number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{place}: {value!r} is not a number")  # noqa: TRY004 - the file's fault
+        raise ValueError(f"{place}: {value!r} is not a number")
     try:
         return float(value)
     except OverflowError:
@@ -73,10 +73,10 @@ def number(value: Any, place: str) -> float:
 def member(holder: Any, name: str, kind: type[T], place: str) -> T:
     """What an object holds under a name; raises ValueError naming the place if it is of another kind."""
     if not isinstance(holder, dict):
-        raise ValueError(f"{place}: {reprlib.repr(holder)} is not an object")  # noqa: TRY004 - the file's fault
+        raise ValueError(f"{place}: {reprlib.repr(holder)} is not an object")
     if name not in holder:
         raise ValueError(f"{place}: {name!r} is missing")
     value: object = holder[name]
     if not isinstance(value, kind):
-        raise ValueError(f"{place}: {name!r} is {reprlib.repr(value)}, not {_KINDS[kind]}")  # noqa: TRY004
+        raise ValueError(f"{place}: {name!r} is {reprlib.repr(value)}, not {_KINDS[kind]}")
     return value

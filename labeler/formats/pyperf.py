@@ -52,7 +52,7 @@ def _benchmark(entry: Any, of_file: Mapping[str, Any], place: str) -> Benchmark:
     for index, run in enumerate(runs):
         where = f"{place}, run {index}"
         if not isinstance(run, dict):
-            raise ValueError(f"{where}: not an object")  # noqa: TRY004 - the file's fault
+            raise ValueError(f"{where}: not an object")
         if run.get("values"):
             series.append(json_text.series(json_text.member(run, "values", list, where), where))
             said.append({**of_benchmark, **_said(run, where)})

@@ -144,6 +144,22 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield one
 
 
+@pytest.fixture
+def empty_server(tmp_path):
+    """`labeler serve` on a file that does not exist: the study, its address and the coordinator's link."""
+    study, port = tmp_path / "new.study", free_port()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    link = process.stdout.readline().removeprefix("coordinator: ").strip()
+    wait_until_served(process, port)
+    yield study, f"http://127.0.0.1:{port}", link
+    stop_server(process)
+
+
 @pytest.fixture(scope="module")
 def desk(browser: Browser, served: Served) -> Iterator[Callable[[str], Page]]:
     """A page signed in as a reviewer, one a module and reviewer, loaded anew each time it is asked for."""

@@ -8,7 +8,7 @@ import sqlite3
 import time
 from contextlib import closing
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from labeler.store import labels, open_database, people
 from labeler.store.labels import OwnAnswer
@@ -29,6 +29,12 @@ def enter(page: Page, served: Served, name: str) -> str:
     """Sign in; the code of the first item."""
     page.goto(served.link(name))
     return item_on_screen(page)
+
+
+def go(page: Page, url: str, path: str, heading: str) -> None:
+    """Open a page of coordinators and wait until it is there."""
+    page.goto(f"{url}/{path}")
+    expect(page.get_by_role("heading", name=heading)).to_be_visible()
 
 
 def press(page: Page, key: str) -> str:

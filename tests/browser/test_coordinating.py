@@ -2,37 +2,16 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from labeler.service import coordinating
 from labeler.store import open_database
-from tests.browser.conftest import free_port, stop_server, wait_until_served
+from tests.browser.hands import SAVED, SHOWN, go
 
 pytestmark = pytest.mark.browser
-
-SHOWN = "() => window.__review?.paintedAt && performance.now() - window.__review.paintedAt > 260"
-SAVED = "() => window.__review?.pending === 0"
-
-
-@pytest.fixture
-def empty_server(tmp_path):
-    """`labeler serve` on a file that does not exist: the study, its address and the coordinator's link."""
-    study, port = tmp_path / "new.study", free_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    link = process.stdout.readline().removeprefix("coordinator: ").strip()
-    wait_until_served(process, port)
-    yield study, f"http://127.0.0.1:{port}", link
-    stop_server(process)
 
 
 def result_files(folder):
@@ -43,11 +22,6 @@ def result_files(folder):
         (folder / f"org__proj#bench.Method{number}#n={number}.json").write_text(json.dumps(runs.tolist()))
     (folder / "broken.json").write_text("[[1.0, NaN], [1.0, 1.0]]")
     return sorted(folder.glob("*.json"))
-
-
-def go(page: Page, url: str, path: str, heading: str) -> None:
-    page.goto(f"{url}/{path}")
-    expect(page.get_by_role("heading", name=heading)).to_be_visible()
 
 
 @pytest.mark.slow  # test_whole_study goes most of this way too

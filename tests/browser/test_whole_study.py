@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from labeler.service import verifying
 from labeler.store import open_database
-from tests.browser.test_coordinating import SAVED, SHOWN, empty_server, go  # noqa: F401 - a fixture
+from tests.browser.hands import SAVED, SHOWN, go
 
 pytestmark = pytest.mark.browser
 
@@ -92,7 +92,7 @@ def set_up(page, url, link, folder, desks):
     expect(page.get_by_role("button", name="Verify the plan")).to_be_visible()
 
 
-def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, tmp_path):  # noqa: F811
+def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, tmp_path):
     study, url, link = empty_server
     set_up(page, url, link, tmp_path, desks)
 

@@ -65,7 +65,7 @@ class Ground:
     @cached_property
     def ids(self) -> dict[str, int]:
         """Everyone's number in the study."""
-        return dict(self.rows("SELECT name, person_id FROM people"))  # type: ignore[arg-type]
+        return dict(self.rows("SELECT name, person_id FROM people"))
 
     def sign_in(self, name: str, *, source: str = LOOPBACK, cookie: str = "") -> str:
         """The cookie of a new session."""

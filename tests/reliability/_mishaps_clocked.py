@@ -35,7 +35,7 @@ class Wrong(RIGHT, metaclass=_Kind):
 
 if __name__ == "__main__":
     Wrong.file = Path(sys.argv.pop(1))
-    datetime.datetime = Wrong  # type: ignore[misc]
+    datetime.datetime = Wrong
     from labeler.cli import main
 
     main()

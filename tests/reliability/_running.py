@@ -67,7 +67,7 @@ class Site:
 
     def join(self, url: str, **where: str) -> Reply:
         """What following a reviewer's link gives."""
-        return ask(url, "GET", f"/join/{self.secrets[REVIEWER]}", **where)  # type: ignore[arg-type]
+        return ask(url, "GET", f"/join/{self.secrets[REVIEWER]}", **where)
 
 
 def behind_a_proxy(site: Site) -> Iterator[Case]:

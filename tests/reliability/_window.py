@@ -63,8 +63,7 @@ class Window:
         try:
             opened = connect(
                 f"ws{url.removeprefix('http')}/_stcore/stream", origin=url if origin == "" else origin,
-                # type: ignore[arg-type]
-                subprotocols=["streamlit", *(["none", session] if session else [])],  # type: ignore[list-item]
+                subprotocols=["streamlit", *(["none", session] if session else [])],
                 additional_headers=more, max_size=None, open_timeout=LIMIT_S, proxy=None,
                 close_timeout=1,
                 source_address=(source, 0),
