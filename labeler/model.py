@@ -282,7 +282,7 @@ class Submission:
     dwell_ms : int or None
         Time between the painting of the item and the answer.
     view : mapping
-        What was on the screen: axis, toggles, size; and the pauses made (see `labeler.timing`).
+        What was on the screen: axis, toggles, size; and the pauses made (see `labeler.screen.timing`).
     confidence : int or None
         From 1, a guess, to 3, certain; None if the study does not ask.
     flag : bool

@@ -26,9 +26,11 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from labeler.cli import main
-from labeler.design import key
 from labeler.model import Answer, Submission
-from labeler.service import coordinating, identity, reviewing
+from labeler.plan.design import key
+from labeler.service import reviewing
+from labeler.service.people import identity
+from labeler.service.plan import coordinating
 from labeler.store import Database, open_database
 
 ROOT = Path(__file__).parent.parent

@@ -250,7 +250,7 @@ class Story:
 
     def move(self, db, step: str, why: str, **more) -> None:
         """A step in the life of the study."""
-        lifecycle = importlib.import_module("labeler.lifecycle")
+        lifecycle = importlib.import_module("labeler.plan.lifecycle")
         self.service("course").move(db, lifecycle.Step(step), why=why, **more, **self.said_by)
 
     def keep(self, db, name: str) -> None:

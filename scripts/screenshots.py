@@ -23,8 +23,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from labeler.config import bundled
-from labeler.lifecycle import Step
-from labeler.service import assigning, course, demo
+from labeler.plan.lifecycle import Step
+from labeler.service.data import demo
+from labeler.service.plan import assigning, course
 from labeler.store import Database, assignments, open_database, people, runs
 from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
 

@@ -13,11 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis import schemes
+from analysis import measures, schemes
 from analysis.dissimilarity import MEASURES
-from analysis.report import figures, measure_figures, registry
+from analysis.document import figures
+from analysis.report import registry
 from labeler.config import bundled
-from labeler.service import demo, evidence
+from labeler.service.data import demo
+from labeler.service.verdicts import evidence
 from labeler.store import open_database
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -44,7 +46,7 @@ def measure_figure(name: str) -> figures.Chart:
     """One measure on three telling pairs."""
     pairs = schemes.schematic_pairs(rng=np.random.default_rng(SEED))
     theta = None if MEASURES[name].needs_nonnegative else 0.25  # SAME's measures have no threshold of their own
-    return measure_figures.schematic_pairs({pair: pairs[pair] for pair in TELLING[name]}, measures=[name], theta=theta)
+    return measures.schematic_pairs({pair: pairs[pair] for pair in TELLING[name]}, measures=[name], theta=theta)
 
 
 def flag_table(kind: str) -> str:
@@ -78,7 +80,7 @@ def main() -> None:
     parser.add_argument("--study", type=Path, default=None)
     study: Path | None = parser.parse_args().study
     charts = {f"similarity-{name}": measure_figure(name) for name in TELLING}
-    charts["figure-1"] = measure_figures.schematic_pairs(schemes.figure_1_pairs(rng=np.random.default_rng(SEED)))
+    charts["figure-1"] = measures.schematic_pairs(schemes.figure_1_pairs(rng=np.random.default_rng(SEED)))
     with tempfile.TemporaryDirectory() as folder:
         demo_study = Path(folder) / "demo.study"
         demo.build(demo_study, bundled("data/demo/demo.parquet"), advance=lambda *_: None, now=datetime.now(UTC))

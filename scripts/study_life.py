@@ -3,8 +3,8 @@
 python scripts/study_life.py > docs/study-life.md
 """
 
-from labeler.lifecycle import ALLOWED, SIGHTS, STEPS, Action, Step
 from labeler.model import State
+from labeler.plan.lifecycle import ALLOWED, SIGHTS, STEPS, Action, Step
 
 PHASES = [state for state in State if state is not State.PAUSED]
 MEANING = {
@@ -23,7 +23,7 @@ def page() -> str:
         [
             "# The life of a study",
             "",
-            "Made from the code (`labeler/lifecycle.py`) by `scripts/study_life.py`; a test compares the two.",
+            "Made from the code (`labeler/plan/lifecycle.py`) by `scripts/study_life.py`; a test compares the two.",
             "",
             "    draft -> calibration (where planned) -> open -> third (where wanted) -> closed -> unblinded",
             "",

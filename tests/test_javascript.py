@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SOURCE = ROOT / "labeler" / "ui" / "reviewer" / "component" / "js"
+SOURCE = ROOT / "labeler" / "ui" / "component" / "js"
 TESTS = ROOT / "tests" / "js"
 MODULES = sorted([*SOURCE.glob("*.js"), *TESTS.glob("*.mjs")])
 NODE_VERSION = (18, 15)  # Debian 12 has 18.19

@@ -1,5 +1,8 @@
 """Does the measurement context decide? Two versions in many contexts: speed-ups, factors, observer effect, cause."""
 
+from typing import TYPE_CHECKING
+
+from analysis._lazy import on_first_use
 from analysis.contexts._causal import Spread, SpreadComparison, brown_forsythe, compare_spreads
 from analysis.contexts._factors import FactorEffect, LevelEffect, factor_effect, parse_context
 from analysis.contexts._observer import InstrumentationLevel, ObserverEffect, as_number, observer_effect
@@ -20,9 +23,41 @@ from analysis.contexts._results import CausalCheck, Survey, Sweep
 from analysis.contexts._survey import survey
 from analysis.contexts._sweep import INTERVENTION, Context
 
+if TYPE_CHECKING:
+    from analysis.contexts._document import document
+    from analysis.contexts._figures import charts
+
 __all__ = [
-    "INTERVENTION", "CausalCheck", "Context", "FactorEffect", "InstrumentationLevel", "LevelEffect", "MeanRatios",
-    "ObserverEffect", "Quartiles", "Spread", "SpreadComparison", "Survey", "Sweep", "as_number", "brown_forsythe",
-    "compare_spreads", "factor_effect", "geometric_mean", "mean_ratios", "observer_effect", "paired_ratio",
-    "paired_t", "parse_context", "quartiles", "signed_rank", "speedup_in_words", "speedups", "survey", "variant_plan",
+    "INTERVENTION",
+    "CausalCheck",
+    "Context",
+    "FactorEffect",
+    "InstrumentationLevel",
+    "LevelEffect",
+    "MeanRatios",
+    "ObserverEffect",
+    "Quartiles",
+    "Spread",
+    "SpreadComparison",
+    "Survey",
+    "Sweep",
+    "as_number",
+    "brown_forsythe",
+    "charts",
+    "compare_spreads",
+    "document",
+    "factor_effect",
+    "geometric_mean",
+    "mean_ratios",
+    "observer_effect",
+    "paired_ratio",
+    "paired_t",
+    "parse_context",
+    "quartiles",
+    "signed_rank",
+    "speedup_in_words",
+    "speedups",
+    "survey",
+    "variant_plan",
 ]  # fmt: skip
+__getattr__ = on_first_use(__name__, {"document": "_document", "charts": "_figures"})

@@ -5,6 +5,9 @@ Measurement, USENIX ATC '23, https://www.usenix.org/conference/atc23/presentatio
 random orders are known, two weaker tests ask whether a value depends on when, or after what, it was measured.
 """
 
+from typing import TYPE_CHECKING
+
+from analysis._lazy import on_first_use
 from analysis.order._compare import (
     Comparison,
     Side,
@@ -18,8 +21,31 @@ from analysis.order._positions import After, Placed, after_predecessor, position
 from analysis.order._survey import Survey, survey
 from analysis.order._systems import Conclusion, conclusion, count_flags, flag
 
+if TYPE_CHECKING:
+    from analysis.order._document import document
+    from analysis.order._figures import charts
+
 __all__ = [
-    "After", "Comparison", "Conclusion", "Dropped", "Placed", "Side", "Survey",
-    "after_predecessor", "conclusion", "count_flags", "delta_percent", "drop_failed",
-    "flag", "interval_case", "median_interval", "position_trend", "predecessors", "smallest_p", "survey",
+    "After",
+    "Comparison",
+    "Conclusion",
+    "Dropped",
+    "Placed",
+    "Side",
+    "Survey",
+    "after_predecessor",
+    "charts",
+    "conclusion",
+    "count_flags",
+    "delta_percent",
+    "document",
+    "drop_failed",
+    "flag",
+    "interval_case",
+    "median_interval",
+    "position_trend",
+    "predecessors",
+    "smallest_p",
+    "survey",
 ]  # fmt: skip
+__getattr__ = on_first_use(__name__, {"document": "_document", "charts": "_figures"})

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.report._document import value_in_words
+from analysis.document import value_in_words
 
 Content = Mapping[str, Any]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from analysis import agreement
+from analysis.document import plain
 from analysis.intervals import Estimate
-from analysis.report._json import plain
 from analysis.report._resampling import Resampling
 from analysis.tables import count_table
 

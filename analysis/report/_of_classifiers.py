@@ -8,8 +8,8 @@ import pandas as pd
 
 from analysis import evaluation
 from analysis.categories import CATEGORIES
+from analysis.document import plain
 from analysis.evaluation import Confusion
-from analysis.report._json import plain
 from analysis.report._of_consensus import Truths
 from analysis.report._resampling import Resampling
 

@@ -8,8 +8,8 @@ import pandas as pd
 
 from analysis import consensus
 from analysis.categories import CATEGORIES
+from analysis.document import plain
 from analysis.intervals import wilson
-from analysis.report._json import plain
 from analysis.report._of_agreement import Labels
 from analysis.report._resampling import Resampling
 

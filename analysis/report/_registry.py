@@ -5,7 +5,7 @@ from typing import Any
 
 from analysis.classifiers import CLASSIFIERS
 from analysis.dissimilarity import MEASURES
-from analysis.report._json import plain
+from analysis.document import plain
 
 
 def registry() -> dict[str, dict[str, dict[str, Any]]]:

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.classifiers import CLASSIFIERS
-from analysis.report._document import (
+from analysis.document import (
     Block,
     Bullets,
     Document,
     Paragraph,
     Section,
     Table,
+    clean,
     estimate,
     interval,
     number,
@@ -24,7 +25,6 @@ from analysis.report._methods import methods
 from analysis.report._sections_agreement import agreement_sections
 from analysis.report._sections_classifiers import classifier_sections
 from analysis.report._sections_course import course_sections, unblinded_in_words
-from analysis.report.figures import clean
 
 Content = Mapping[str, Any]
 

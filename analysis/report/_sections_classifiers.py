@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analysis.report._document import (
+from analysis.document import (
     DASH,
     Block,
     Figure,

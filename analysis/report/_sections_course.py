@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.report._document import Block, Paragraph, Section, estimate, percent, table
+from analysis.document import Block, Paragraph, Section, estimate, percent, table
 
 Content = Mapping[str, Any]
 

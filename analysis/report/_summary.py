@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 
 from analysis.categories import CATEGORIES, NOT_SURE, WITHDRAWN
-from analysis.report._json import plain
+from analysis.document import plain
+from analysis.measures._tables import measure_numbers
 from analysis.report._of_agreement import Labels, agreement_numbers
 from analysis.report._of_classifiers import classifier_numbers, comparisons
 from analysis.report._of_consensus import consensus_numbers, latent_rates, truths
-from analysis.report._of_measures import measure_numbers
 from analysis.report._resampling import Resampling
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 

@@ -1,11 +1,36 @@
 """Spread of run values: how stable a benchmark is, what slowdown its runs can show, and what a suite would catch."""
 
+from typing import TYPE_CHECKING
+
+from analysis._lazy import on_first_use
 from analysis.spread._regression import Pair, Regression, is_regression
 from analysis.spread._score import Detection, Score, Variant, api_benchmarking_score
 from analysis.spread._spread import BUCKETS, PER, bucket, cv, max_spread, variability
 from analysis.spread._survey import BucketRow, Spread, Survey, survey
 
+if TYPE_CHECKING:
+    from analysis.spread._document import document
+    from analysis.spread._figures import charts
+
 __all__ = [
-    "BUCKETS", "PER", "BucketRow", "Detection", "Pair", "Regression", "Score", "Spread", "Survey", "Variant",
-    "api_benchmarking_score", "bucket", "cv", "is_regression", "max_spread", "survey", "variability",
+    "BUCKETS",
+    "PER",
+    "BucketRow",
+    "Detection",
+    "Pair",
+    "Regression",
+    "Score",
+    "Spread",
+    "Survey",
+    "Variant",
+    "api_benchmarking_score",
+    "bucket",
+    "charts",
+    "cv",
+    "document",
+    "is_regression",
+    "max_spread",
+    "survey",
+    "variability",
 ]  # fmt: skip
+__getattr__ = on_first_use(__name__, {"document": "_document", "charts": "_figures"})

@@ -1,5 +1,8 @@
 """How far intervals and tests can be believed with the runs at hand: coverage, type I error, sensitivity."""
 
+from typing import TYPE_CHECKING
+
+from analysis._lazy import on_first_use
 from analysis.trust._pairs import INTERVALS, MANN_WHITNEY, TESTS, WELCH
 from analysis.trust._population import AGGREGATIONS, MERGED, ONE_SAMPLE, RUN_MEANS
 from analysis.trust._rates import (
@@ -25,8 +28,38 @@ from analysis.trust._survey import (
     trust_of,
 )
 
+if TYPE_CHECKING:
+    from analysis.trust._document import document
+    from analysis.trust._figures import charts
+
 __all__ = [
-    "AGGREGATIONS", "GAMMAS", "INTERVALS", "MANN_WHITNEY", "MERGED", "ONE_SAMPLE", "RESAMPLES", "RUN_MEANS", "TESTS",
-    "WELCH", "Coverage", "CoverageAt", "Curve", "Quartiles", "Rate", "Slowdown", "SlowdownSummary", "Summary", "Survey",
-    "Trust", "coverage", "sensitivity", "smallest_slowdown", "survey", "trust_of", "type_1_error",
+    "AGGREGATIONS",
+    "GAMMAS",
+    "INTERVALS",
+    "MANN_WHITNEY",
+    "MERGED",
+    "ONE_SAMPLE",
+    "RESAMPLES",
+    "RUN_MEANS",
+    "TESTS",
+    "WELCH",
+    "Coverage",
+    "CoverageAt",
+    "Curve",
+    "Quartiles",
+    "Rate",
+    "Slowdown",
+    "SlowdownSummary",
+    "Summary",
+    "Survey",
+    "Trust",
+    "charts",
+    "coverage",
+    "document",
+    "sensitivity",
+    "smallest_slowdown",
+    "survey",
+    "trust_of",
+    "type_1_error",
 ]  # fmt: skip
+__getattr__ = on_first_use(__name__, {"document": "_document", "charts": "_figures"})

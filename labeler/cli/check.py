@@ -11,7 +11,7 @@ from labeler.cli.common import columns_option, format_option, json_option, remar
 from labeler.cli.exploring import read_files, say_refused
 from labeler.cli.formats import file_is_option, values_are_option
 from labeler.errors import InputError, LabelerError
-from labeler.service import exploring, importing
+from labeler.service.data import exploring, importing
 
 FAILED = 2
 AGAINST = "--against"

@@ -12,7 +12,7 @@ import click
 from labeler.config import settings
 from labeler.errors import InputError, LabelerError, NoStudy
 from labeler.model import State
-from labeler.service import coordinating
+from labeler.service.plan import coordinating
 from labeler.store import Database, open_database
 
 OWNER = "owner"  # commands act as the owner of the study file

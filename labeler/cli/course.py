@@ -8,10 +8,12 @@ import click
 
 from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, study_option, why_option
 from labeler.errors import InputError
-from labeler.lifecycle import Step
 from labeler.model import Category, Gate
-from labeler.service import calibrating, coordinating, course, curating, splits
-from labeler.service.calibrating import Calibration
+from labeler.plan.lifecycle import Step
+from labeler.service.data import curating
+from labeler.service.plan import calibrating, coordinating, course
+from labeler.service.plan.calibrating import Calibration
+from labeler.service.results import splits
 
 
 @click.command(epilog="Example: labeler state close --study cache.study --why 'every label is there'")

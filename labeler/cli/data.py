@@ -23,8 +23,9 @@ from labeler.cli.common import (
 from labeler.cli.formats import file_is_option, inert, reading, values_are_option
 from labeler.config import bundled
 from labeler.errors import InputError
-from labeler.service import checking, exchange, importing, replicating, reporting
-from labeler.service.reporting import ReportOptions, Resampling
+from labeler.service.data import importing
+from labeler.service.results import exchange, replicating, report_checking, reporting
+from labeler.service.results.reporting import ReportOptions, Resampling
 
 
 @click.command("import", epilog="Example: labeler import --study cache.study results/ more.csv")
@@ -154,10 +155,10 @@ def report(
 
 def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file: Path | None, as_json: bool) -> None:
     if label_file is not None:
-        found = checking.check_files(label_file, verdict_file, file)
+        found = report_checking.check_files(label_file, verdict_file, file)
     else:
         with opened(named(study)) as db:
-            found = checking.check_study(db, file, actor=OWNER, now=now())
+            found = report_checking.check_study(db, file, actor=OWNER, now=now())
     rows = [{"place": d.place, "in the file": d.given, "recomputed": d.recomputed} for d in found]
     if not as_json:  # every digit: a table would round the difference away
         rows = [{name: value if isinstance(value, str) else repr(value) for name, value in row.items()} for row in rows]

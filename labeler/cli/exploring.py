@@ -25,8 +25,11 @@ from labeler.cli.common import (
 from labeler.cli.formats import file_is_option, values_are_option
 from labeler.cli.verdicts import workers
 from labeler.errors import InputError
-from labeler.service import coordinating, evidence, exploring, importing, reporting
-from labeler.service.exploring import Explored, Gathered
+from labeler.service.data import exploring, importing
+from labeler.service.data.exploring import Explored, Gathered
+from labeler.service.plan import coordinating
+from labeler.service.results import reporting
+from labeler.service.verdicts import evidence
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

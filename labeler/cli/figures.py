@@ -5,7 +5,9 @@ from pathlib import Path
 import click
 
 from labeler.cli.common import OWNER, now, opened, remark, study_option
-from labeler.service import coordinating, evidence, reporting
+from labeler.service.plan import coordinating
+from labeler.service.results import reporting
+from labeler.service.verdicts import evidence
 
 
 @click.command(epilog="Example: labeler figures --study cache.study --out figures --application org/app --as pdf")

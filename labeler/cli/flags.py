@@ -7,8 +7,8 @@ import click
 
 from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, study_option
 from labeler.errors import InputError
-from labeler.service import inbox
-from labeler.service.inbox import Message
+from labeler.service.people import inbox
+from labeler.service.people.inbox import Message
 
 
 @click.command(epilog="Example: labeler flags --study cache.study --answer ITEM 'Judge the steady state.'")

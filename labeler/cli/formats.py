@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 import click
 
 from labeler.cli.common import columns_option, format_option, json_option, remark, show
-from labeler.service import converting, importing, readers
-from labeler.service.converting import FORMS
-from labeler.service.importing import File
-from labeler.service.joining import Advance
+from labeler.service.data import converting, importing, readers
+from labeler.service.data.converting import FORMS
+from labeler.service.data.importing import File
+from labeler.service.data.joining import Advance
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

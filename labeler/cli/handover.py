@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from labeler.cli.common import OWNER, json_option, now, opened, remark, show, study_option
-from labeler.service import anonymising, merging
+from labeler.service.results import anonymising, merging
 
 
 @click.command(epilog="Example: labeler merge --study cache.study cache-of-ada.study --dry-run")

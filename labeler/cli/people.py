@@ -19,7 +19,8 @@ from labeler.cli.common import (
     why_option,
 )
 from labeler.model import Role
-from labeler.service import identity, staffing
+from labeler.service.people import identity
+from labeler.service.plan import staffing
 
 NOTHING_CHANGED = staffing.Change()
 

@@ -10,9 +10,9 @@ import click
 from labeler.cli.common import json_option, opened, remark, show
 from labeler.config import settings
 from labeler.errors import InputError
-from labeler.service import planning as service
-from labeler.service import reporting
-from labeler.service.planning import Assumptions, Rater
+from labeler.service.plan import planning as service
+from labeler.service.plan.planning import Assumptions, Rater
+from labeler.service.results import reporting
 
 STANDARD = Assumptions()
 SHARE = click.FloatRange(0, 1)

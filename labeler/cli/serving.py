@@ -9,8 +9,8 @@ import click
 from labeler.cli.common import COORDINATOR, link, named, now, remark, study_option
 from labeler.config import bundled
 from labeler.errors import InputError
-from labeler.service import coordinating
-from labeler.service import demo as demo_study
+from labeler.service.data import demo as demo_study
+from labeler.service.plan import coordinating
 from labeler.store import open_database
 
 DEFAULT_PORT = 8501

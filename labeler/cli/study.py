@@ -22,7 +22,8 @@ from labeler.cli.common import (
 )
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Protocol
-from labeler.service import assigning, coordinating, previewing, reporting, verifying, watching
+from labeler.service.plan import assigning, coordinating, previewing, verifying, watching
+from labeler.service.results import reporting
 from labeler.store import Database
 
 

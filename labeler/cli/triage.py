@@ -20,9 +20,10 @@ from labeler.cli.common import (
     study_option,
     url_option,
 )
-from labeler.service import browsing, coordinating
-from labeler.service import triage as service
-from labeler.service.browsing import Filter
+from labeler.service.data import browsing
+from labeler.service.data import triage as service
+from labeler.service.data.browsing import Filter
+from labeler.service.plan import coordinating
 
 
 def _pair(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> tuple[str, str] | None:

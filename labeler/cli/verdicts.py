@@ -17,8 +17,10 @@ import click
 
 from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, study_option, write_text
 from labeler.errors import InputError
-from labeler.service import computing, coordinating, judged, reporting
-from labeler.service.judging import JudgeOptions
+from labeler.service.plan import coordinating
+from labeler.service.results import reporting
+from labeler.service.verdicts import computing, stored_verdicts
+from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import Database
 
 WORKERS_TIMEOUT_S = 30
@@ -67,18 +69,18 @@ def verdicts(
         raise InputError("--name goes with --import.")
     with opened(study) as db:
         if import_file is not None:
-            n = judged.import_verdicts(db, import_file, name, actor=OWNER, now=now())
+            n = stored_verdicts.import_verdicts(db, import_file, name, actor=OWNER, now=now())
             remark(f"Took in {n} verdicts.")
         else:
             _compute(db, JudgeOptions(drop, only_verdict), jobs, scheduler)
         coordinating.log_look(db, "verdicts", actor=OWNER, now=now())
         say_if_interim(db)
-        table = judged.verdict_table(db)
-        exported = judged.export_table(db, actor=OWNER, now=now()) if export else None
+        table = stored_verdicts.verdict_table(db)
+        exported = stored_verdicts.export_table(db, actor=OWNER, now=now()) if export else None
     if export is not None and exported is not None:
         write_text(export, reporting.as_csv(exported))
     if str(export) != "-":
-        show(judged.verdict_counts(table), as_json=as_json)
+        show(stored_verdicts.verdict_counts(table), as_json=as_json)
 
 
 def _compute(db: Database, options: JudgeOptions, jobs: int, scheduler: str | None) -> None:
@@ -127,7 +129,7 @@ def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
     calls dissimilar (or similar), the share that this one finds (or clears) too.
     """
     with opened(study) as db:
-        rows = judged.among_themselves(db) if n is None else judged.to_send_first(db, n)
+        rows = stored_verdicts.among_themselves(db) if n is None else stored_verdicts.to_send_first(db, n)
         coordinating.log_look(db, "agreement of classifiers", actor=OWNER, now=now())
         say_if_interim(db)
     show(rows, as_json=as_json)

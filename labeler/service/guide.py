@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from analysis import schemes
-from labeler import binning
 from labeler.config import bundled
 from labeler.formats import Source, read
 from labeler.model import Category, Protocol, Series
+from labeler.screen import binning
 
 SEED = 20261121
 N_PRACTICE = 6
@@ -45,7 +45,7 @@ class Example:
     category : Category or None
         What follows from how they were made; None where people differ, and the study's instructions decide.
     picture : mapping
-        As `labeler.binning.payload` makes it.
+        As `labeler.screen.binning.payload` makes it.
     """
 
     title: str

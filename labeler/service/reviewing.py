@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from labeler import timing
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.model import Answer, Category, Label, Person, Protocol, Role, State, Study, Submission, Task, is_storable
-from labeler.service import calibrating, drawing, identity
+from labeler.plan.active_plan import N_OFFERED
+from labeler.screen import timing
+from labeler.service.data import drawing
+from labeler.service.people import identity
+from labeler.service.plan import calibrating
 from labeler.store import Database, assignments, items, labels, reference_labels, replies, studies
-from labeler.underway import N_OFFERED
 
 MIN_DWELL_MS = 250
 MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
@@ -87,7 +89,7 @@ class OwnLabel:
     n_revisions : int
         How often it was answered anew; an answer taken back at once is none.
     time_on_task_ms : int or None
-        Of all answers to it together (`labeler.timing`).
+        Of all answers to it together (`labeler.screen.timing`).
     confidence, flag, comment
         As given with the answer that stands.
     replies : tuple of str

@@ -13,28 +13,14 @@ from streamlit.navigation.page import StreamlitPage
 from labeler.config import settings
 from labeler.errors import InputError, LabelerError, StudyError, for_anyone
 from labeler.model import Person, Role
-from labeler.service import identity
-from labeler.service.exploring import METHODS
+from labeler.service.data.exploring import METHODS
+from labeler.service.people import identity
 from labeler.store import Database, open_database
-from labeler.ui.coordinator import (
-    browse,
-    calibration,
-    data,
-    explore,
-    figures,
-    handover,
-    inbox,
-    item,
-    people,
-    plan,
-    planning,
-    progress,
-    report,
-    splits,
-    study,
-    verdicts,
-)
+from labeler.ui.coordinator import explore
 from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.results import browse, figures, handover, item, report, verdicts
+from labeler.ui.coordinator.run import calibration, inbox, progress, splits
+from labeler.ui.coordinator.set_up import data, people, plan, planning, study
 from labeler.ui.reviewer import feedback, guide, label, my_labels, practice
 
 SESSION_COOKIE = "labeler_session"

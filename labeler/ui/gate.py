@@ -14,11 +14,10 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from labeler.errors import LabelerError
 from labeler.model import Person, Role
-from labeler.service import identity
+from labeler.service.people import identity
 from labeler.store import open_database
-from labeler.ui import provider, sign_in
+from labeler.ui import component, provider, sign_in
 from labeler.ui.app import SESSION_COOKIE
-from labeler.ui.reviewer import component
 
 HEALTH, HOST_CONFIG, STREAM = "/_stcore/health", "/_stcore/host-config", "/_stcore/stream"
 OPEN_PATHS = (HEALTH, "/sign-in", sign_in.PROVIDER_PATH, "/sign-out")

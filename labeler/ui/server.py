@@ -15,12 +15,11 @@ from streamlit.web import bootstrap
 
 from labeler.config import bundled
 from labeler.errors import InputError
-from labeler.service import coordinating
+from labeler.service.plan import coordinating
 from labeler.store import open_database
-from labeler.ui import provider, sign_in
+from labeler.ui import component, provider, sign_in
 from labeler.ui.gate import PERSON_HEADER, Gate  # also imports every page, before the garbage collector is frozen
 from labeler.ui.heap import bound_heap
-from labeler.ui.reviewer import component
 
 
 def serve(study: Path, *, address: str, port: int) -> None:

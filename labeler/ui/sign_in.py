@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from labeler.errors import LabelerError, SignInFailed, for_anyone
-from labeler.service import identity
+from labeler.service.people import identity
 from labeler.store import Database, open_database
 from labeler.ui import provider
 from labeler.ui.app import SESSION_COOKIE

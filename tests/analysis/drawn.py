@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from analysis.report import figures
+from analysis.document import figures
 
 SVG = "{http://www.w3.org/2000/svg}"
 ALLOWED_TAGS = {"svg", "g", "path", "text", "tspan", "line", "rect", "defs", "clipPath", "style", "title"}

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from analysis.checkup import FOUND, NOT_TOLD, NOTHING_FOUND, check
+from analysis.check import FOUND, NOT_TOLD, NOTHING_FOUND, check
+from analysis.check import document as checkup_document
 from analysis.classifiers import CLASSIFIERS
+from analysis.document import plain, to_json, to_markdown, to_text
 from analysis.measured import Measured, Sampling
-from analysis.report import checkup_document, markdown, plain, to_json, to_text
 
 
 def bench(name, *levels, n=100, seed=5, **more):
@@ -93,7 +94,7 @@ def test_the_document_names_what_needs_attention_first_and_every_number_is_in_th
     text = to_text(checkup_document(found))
     assert text.index("1 of 2 benchmarks have changed") < text.index("b: the candidate is 20 % slower.")
     assert '"p_holm"' in to_json(plain(found))
-    assert "| Benchmark | Verdict |" in markdown(checkup_document(found))
+    assert "| Benchmark | Verdict |" in to_markdown(checkup_document(found))
 
 
 def test_without_anything_in_common_the_document_says_so():
@@ -109,5 +110,5 @@ def test_of_many_benchmarks_the_worst_are_shown_and_the_rest_counted():
 
 def test_a_name_from_a_file_is_no_markup():
     hostile = bench("<b>*x*|[y](z)\n# t", 1.0, 1.5, n=5)
-    said = markdown(checkup_document(check([hostile])))
+    said = to_markdown(checkup_document(check([hostile])))
     assert "<b>" not in said.replace("\\<", "") and "\n# t" not in said

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from analysis.contexts import charts as contexts_charts
+from analysis.contexts import document as contexts_document
 from analysis.contexts import survey
+from analysis.contexts._figures import _density, most_dependent, violins
+from analysis.document import Bullets, Paragraph, Table, to_html, to_text
+from analysis.document.figures import FORMATS, INK, SOFT, render, to_svg
 from analysis.measured import Failure
-from analysis.report import page, to_text
-from analysis.report._document import Bullets, Paragraph, Table
-from analysis.report._sections_contexts import contexts_document
-from analysis.report.contexts_figures import _density, contexts_charts, most_dependent, violins
-from analysis.report.figures import FORMATS, INK, SOFT, render, to_svg
 from tests.analysis.drawn import contrast, parts, texts, titles
 from tests.analysis.made_sweeps import SIZES, instrumented, measured, sweep, with_intervention
 
@@ -207,7 +207,7 @@ def test_figures_without_anything_to_show_are_not_announced(found):
 def test_names_from_files_stay_names(name):
     cells = {(v + name, f"{c} {name}"): [1.0, 1.5] for v in "ab" for c in "xy"}
     found = survey([measured(cells, name, application=name)], resamples=1)
-    html = page(contexts_document(found), {at: to_svg(chart) for at, chart in contexts_charts(found).items()})
+    html = to_html(contexts_document(found), {at: to_svg(chart) for at, chart in contexts_charts(found).items()})
     assert "<script>alert" not in html
     assert "\x07" not in html
     to_text(contexts_document(found))

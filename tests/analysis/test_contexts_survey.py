@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from analysis.contexts import Survey, survey, variant_plan
+from analysis.document import plain, to_json
 from analysis.measured import Failure, LeftOut, Measured, Sampling, from_table
-from analysis.report import plain, to_json
 from tests.analysis.made_sweeps import SIZES, instrumented, measured, sweep, with_intervention
 
 TWO = {("O2", "a"): [2.0, 2.2], ("O3", "a"): [1.0, 1.1], ("O2", "b"): [3.0, 3.3], ("O3", "b"): [2.0, 2.2]}

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis import report, schemes
+from analysis import measures, schemes
 from analysis.dissimilarity import MEASURES
-from analysis.report import figures, measure_figures
-from analysis.report.measure_figures import HEURISTIC_MEASURES, _without_common_start
+from analysis.document import figures
+from analysis.measures._figures import HEURISTIC_MEASURES, _without_common_start
+from analysis.report import _figures as report_figures
 from tests.analysis.drawn import cells, contrast, luminance, parts, rows, texts, titles
 
 SIGNATURES = {
@@ -34,7 +35,7 @@ def of_benchmarks(*names, application="org/app", **measures):
 
 
 def by_application(theta=0.25, **means):
-    return measure_figures.measures_by_application(of_applications(**means), theta=theta)
+    return measures.measures_by_application(of_applications(**means), theta=theta)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def shown_pairs(made_pairs):
 @pytest.fixture(scope="module")
 def figure_of_pairs(shown_pairs):
     """Four of the pairs, three of them in the first row."""
-    return parts(measure_figures.schematic_pairs(shown_pairs))
+    return parts(measures.schematic_pairs(shown_pairs))
 
 
 @pytest.mark.parametrize("form", figures.FORMATS)
@@ -90,21 +91,21 @@ def test_mean_measures_by_hand():
     table = pd.DataFrame(
         {"application": ["b", "a", "b", ""], "benchmark": list("wxyz"), "m1": [0.1, 0.2, 0.4, 1], "m2": [0, 1, 0.5, 0]}
     )
-    assert report.mean_measures(table).to_dict("list") == {
+    assert measures.mean_measures(table).to_dict("list") == {
         "application": ["", "a", "b"], "n": [1, 1, 2], "m1": [1, 0.2, 0.25], "m2": [0, 1, 0.25],
     }  # fmt: skip
 
 
 def test_a_measure_that_was_not_computed_does_not_enter_the_mean():
     table = of_benchmarks("x", "y", "z", m1=[0.2, np.nan, 0.4], m2=[np.nan] * 3)
-    means = report.mean_measures(table).iloc[0]
+    means = measures.mean_measures(table).iloc[0]
     assert (means["n"], means["m1"]) == (3, pytest.approx(0.3))
     assert np.isnan(means["m2"])
 
 
 def test_a_table_without_measures_is_refused():
     with pytest.raises(ValueError, match="no measure beside application and benchmark"):
-        report.mean_measures(pd.DataFrame({"application": ["a"], "benchmark": ["b"]}))
+        measures.mean_measures(pd.DataFrame({"application": ["a"], "benchmark": ["b"]}))
 
 
 def test_the_application_with_the_largest_median_is_on_top():
@@ -154,52 +155,52 @@ def test_a_missing_value_on_top_does_not_change_the_order_of_the_measures():
 
 def test_a_title_of_one_word_is_whole():
     table = pd.DataFrame({"application": ["a"], "n": [1], "cosine": [0.1], "wave_hedges": [0.2], "scaled_rmse": [0.3]})
-    columns = {cell.column for cell in cells(measure_figures.measures_by_application(table, theta=None))}
+    columns = {cell.column for cell in cells(measures.measures_by_application(table, theta=None))}
     assert columns == {"cosine", "Wave-Hedges", "scaled RMSE"}
 
 
 def test_an_application_without_a_name_is_called_so():
-    chart = measure_figures.measures_by_application(of_applications(**{"": [0.1]}), theta=0.25)
+    chart = measures.measures_by_application(of_applications(**{"": [0.1]}), theta=0.25)
     assert rows(chart) == ["no application (5)"]
 
 
 def test_an_application_called_no_application_is_not_the_one_without_a_name():
-    chart = measure_figures.measures_by_application(of_applications(**{"": [0.1], "no application": [0.2]}), theta=0.25)
+    chart = measures.measures_by_application(of_applications(**{"": [0.1], "no application": [0.2]}), theta=0.25)
     assert sorted(cell.text for cell in cells(chart)) == ["0.10", "0.20"]
 
 
 def test_only_the_benchmarks_of_the_application_are_shown():
     table = pd.concat([of_benchmarks("a.X.one", "a.X.two"), of_benchmarks("a.X.three", application="other")])
-    chart = measure_figures.measures_by_benchmark(table, "org/app", theta=0.25)
+    chart = measures.measures_by_benchmark(table, "org/app", theta=0.25)
     assert rows(chart) == ["one", "two"]
     assert titles(chart)[0] == "Benchmarks of org/app"
 
 
 def test_benchmarks_without_an_application_have_a_figure_too():
-    chart = measure_figures.measures_by_benchmark(of_benchmarks("x", application=""), "", theta=0.25)
+    chart = measures.measures_by_benchmark(of_benchmarks("x", application=""), "", theta=0.25)
     assert titles(chart)[0] == "Benchmarks of no application"
 
 
 def test_an_unknown_application_is_refused_by_its_name():
     with pytest.raises(ValueError, match="there is no benchmark of the application 'Org/Other'"):
-        measure_figures.measures_by_benchmark(of_benchmarks("x"), "Org/Other", theta=0.25)
+        measures.measures_by_benchmark(of_benchmarks("x"), "Org/Other", theta=0.25)
 
 
 def test_the_parameters_of_a_benchmark_stand_on_a_line_of_their_own():
-    chart = measure_figures.measures_by_benchmark(of_benchmarks("a.B.c#size=1", "a.B.c#size=2"), "org/app", theta=None)
+    chart = measures.measures_by_benchmark(of_benchmarks("a.B.c#size=1", "a.B.c#size=2"), "org/app", theta=None)
     labels = [part for part in parts(chart) if part.role == "axis-label"]
     assert [part.text for part in labels if "size" in part.text] == ["c size=1", "c size=2"]
 
 
 def test_two_items_of_one_benchmark_stay_two_rows():
-    chart = measure_figures.measures_by_benchmark(of_benchmarks("a.B.c", "a.B.c", m1=[0.1, 0.2]), "org/app", theta=0.25)
+    chart = measures.measures_by_benchmark(of_benchmarks("a.B.c", "a.B.c", m1=[0.1, 0.2]), "org/app", theta=0.25)
     assert sorted(cell.text for cell in cells(chart)) == ["0.10", "0.20"]
 
 
 def test_an_application_may_have_more_than_a_thousand_benchmarks():
     names = [f"b{number}" for number in range(1001)]
     table = of_benchmarks(*names, **dict.fromkeys(HEURISTIC_MEASURES, 0.1))
-    assert "b1000" in figures.to_svg(measure_figures.measures_by_benchmark(table, "org/app", theta=0.25))
+    assert "b1000" in figures.to_svg(measures.measures_by_benchmark(table, "org/app", theta=0.25))
 
 
 @pytest.mark.parametrize(
@@ -240,7 +241,7 @@ def test_made_pairs_show_the_values_that_the_measures_give(shown_pairs, figure_o
 
 def test_made_pairs_are_written_as_pdf():
     pairs = schemes.figure_1_pairs(rng=np.random.default_rng(1))
-    assert figures.render(measure_figures.schematic_pairs(pairs), "pdf").startswith(b"%PDF-")
+    assert figures.render(measures.schematic_pairs(pairs), "pdf").startswith(b"%PDF-")
 
 
 def test_made_pairs_have_their_titles_and_every_axis_its_unit(shown_pairs, figure_of_pairs):
@@ -251,7 +252,7 @@ def test_made_pairs_have_their_titles_and_every_axis_its_unit(shown_pairs, figur
 
 
 def test_the_runs_of_a_made_pair_differ_in_dash_as_in_shade(made_pairs):
-    svg = figures.to_svg(measure_figures.schematic_pairs({"offset": made_pairs["offset"]}))
+    svg = figures.to_svg(measures.schematic_pairs({"offset": made_pairs["offset"]}))
     lines = re.findall(r'aria-roledescription="line mark"[^>]*stroke="(#\w+)"[^>]*stroke-dasharray="([^"]+)"', svg)
     assert lines == [(figures.INK, "1,0"), (figures.SOFT, "4,2")]
 
@@ -270,13 +271,13 @@ def test_figure_1_has_three_of_the_made_pairs(made_pairs):
 
 
 def test_means_stand_as_numbers_beside_the_threshold():
-    drawn = texts(measure_figures.means({"m1": 0.25, "m2": 0.2500001, "m3": 1.0}, theta=0.25))
+    drawn = texts(measures.means({"m1": 0.25, "m2": 0.2500001, "m3": 1.0}, theta=0.25))
     assert drawn[-3:] == ["0.25", "0.25 ▲", "1.00 ▲"]
     assert {*HEADER[:3], "mean over all pairs (▲ above θ = 0.25)"} <= set(drawn)
 
 
 def test_means_without_a_threshold_have_no_mark_and_no_rule():
-    chart = measure_figures.means({"cosine": 0.25, "wave_hedges": 0.9}, theta=None)
+    chart = measures.means({"cosine": 0.25, "wave_hedges": 0.9}, theta=None)
     assert "▲" not in "".join(texts(chart))
     assert "rule mark" not in figures.to_svg(chart)
 
@@ -284,12 +285,12 @@ def test_means_without_a_threshold_have_no_mark_and_no_rule():
 def test_the_agreement_of_pairs_is_named_with_their_numbers():
     share = {"value": 0.5, "low": 0.4, "high": 0.6}
     content = {"agreement": {"pairs": [{"a": "ada", "b": "ben", "n": 4, "percent": share}], "percent": share}}
-    drawn = texts(figures.pair_agreement(content))
+    drawn = texts(report_figures.pair_agreement(content))
     assert {"ada – ben (n = 4)", "share of the common items on which the pair agrees", "100%"} <= set(drawn)
 
 
 def test_without_pairs_there_is_no_figure_of_them():
-    assert figures.pair_agreement({"agreement": {"pairs": [], "percent": {"value": None}}}) is None
+    assert report_figures.pair_agreement({"agreement": {"pairs": [], "percent": {"value": None}}}) is None
 
 
 def test_what_must_be_told_apart_differs_in_greyscale():
@@ -299,7 +300,7 @@ def test_what_must_be_told_apart_differs_in_greyscale():
 
 def test_a_cell_is_the_darker_the_larger_its_value_and_its_number_is_readable():
     values = np.linspace(0, 1, 120)
-    drawn = sorted((c for c in cells(measure_figures.pair_matrix(values)) if c.text), key=lambda cell: cell.value)
+    drawn = sorted((c for c in cells(measures.pair_matrix(values)) if c.text), key=lambda cell: cell.value)
     shades = [luminance(cell.fill) for cell in drawn[::2]]  # every pair is there twice
     assert all(lighter > darker for lighter, darker in pairwise(shades))
     assert min(contrast(cell.fill, cell.ink) for cell in drawn) >= 3

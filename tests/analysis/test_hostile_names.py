@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis import schemes
-from analysis.report import figures, measure_figures
+from analysis import measures, schemes
+from analysis.document import figures
+from analysis.report._figures import pair_agreement
 from tests.analysis.drawn import parts, rows, texts, titles
 
 NAMES = [
@@ -37,9 +38,10 @@ BROKEN = {"with a hash": "a#b=1#c=2", "only a hash": "#"}
 # a name that must not end the process that draws it, tried in a process of its own
 ELSEWHERE = """
 import pandas as pd
-from analysis.report import figures, measure_figures
+from analysis import measures
+from analysis.document import figures
 table = pd.DataFrame({"application": [chr(27)], "n": [1], "m1": [0.1]})
-print(len(figures.to_svg(measure_figures.measures_by_application(table, theta=0.25))))
+print(len(figures.to_svg(measures.measures_by_application(table, theta=0.25))))
 """
 
 
@@ -52,59 +54,59 @@ def benchmarks(*names, application="org/app"):
 
 
 def test_applications_are_named_as_they_are_called():
-    chart = measure_figures.measures_by_application(applications(*NAMES), theta=0.25)
+    chart = measures.measures_by_application(applications(*NAMES), theta=0.25)
     assert rows(chart) == [f"{name} (1)" for name in NAMES]
 
 
 def test_benchmarks_are_named_as_they_are_called():
     plain = [name.replace(".", ":") for name in NAMES]  # what is before a dot may be left out
-    chart = measure_figures.measures_by_benchmark(benchmarks(*plain), "org/app", theta=0.25)
+    chart = measures.measures_by_benchmark(benchmarks(*plain), "org/app", theta=0.25)
     assert rows(chart) == plain
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_title_names_the_application_as_it_is_called(name):
-    chart = measure_figures.measures_by_benchmark(benchmarks("x", application=name), name, theta=0.25)
+    chart = measures.measures_by_benchmark(benchmarks("x", application=name), name, theta=0.25)
     assert titles(chart)[0] == f"Benchmarks of {name}"
 
 
 def test_reviewers_are_named_as_they_are_called():
     share = {"value": 0.5, "low": 0.4, "high": 0.6}
     pairs = [{"a": name, "b": "ben", "n": 4, "percent": share} for name in NAMES]
-    drawn = texts(figures.pair_agreement({"agreement": {"pairs": pairs, "percent": share}}))
+    drawn = texts(pair_agreement({"agreement": {"pairs": pairs, "percent": share}}))
     assert {f"{name} – ben (n = 4)" for name in NAMES} <= set(drawn)
 
 
 def test_made_pairs_are_named_as_they_are_called():
     pair = schemes.schematic_pairs(rng=np.random.default_rng(1))["offset"]
-    chart = measure_figures.schematic_pairs(dict.fromkeys(NAMES[:2], pair), measures=["m1"])
+    chart = measures.schematic_pairs(dict.fromkeys(NAMES[:2], pair), measures=["m1"])
     assert [title for title in titles(chart) if title in NAMES] == NAMES[:2]
 
 
 def test_a_measure_of_others_is_named_as_it_is_called():
-    drawn = texts(measure_figures.means(dict.fromkeys(NAMES, 0.1), theta=0.25))
+    drawn = texts(measures.means(dict.fromkeys(NAMES, 0.1), theta=0.25))
     assert set(NAMES) <= set(drawn)
 
 
 @pytest.mark.parametrize("name", BROKEN.values(), ids=BROKEN)
 def test_a_name_is_broken_into_lines_where_it_has_a_hash(name):
-    (row,) = rows(measure_figures.measures_by_benchmark(benchmarks(name), "org/app", theta=0.25))
+    (row,) = rows(measures.measures_by_benchmark(benchmarks(name), "org/app", theta=0.25))
     assert row.split() == name.replace("#", " ").split()
 
 
 def test_a_line_break_in_a_name_is_no_new_row():
-    (row,) = rows(measure_figures.measures_by_application(applications("one\ntwo\tthree"), theta=0.25))
+    (row,) = rows(measures.measures_by_application(applications("one\ntwo\tthree"), theta=0.25))
     assert row.split() == ["one", "two", "three", "(1)"]
 
 
 @pytest.mark.parametrize("form", ["png", "pdf"])
 def test_hostile_names_are_drawn_in_every_form(form):
-    chart = measure_figures.measures_by_application(applications(*NAMES), theta=0.25)
+    chart = measures.measures_by_application(applications(*NAMES), theta=0.25)
     assert len(figures.render(chart, form)) > 10_000
 
 
 def test_a_figure_links_to_nothing():
-    svg = figures.to_svg(measure_figures.measures_by_application(applications(*NAMES), theta=0.25))
+    svg = figures.to_svg(measures.measures_by_application(applications(*NAMES), theta=0.25))
     attributes = [attribute for element in ET.fromstring(svg).iter() for attribute in element.attrib.items()]
     assert not [name for name, _ in attributes if name.endswith(("href", "src")) or name.startswith("on")]
     assert not [name for name, value in attributes if "url(" in value]
@@ -116,7 +118,7 @@ PRINTABLE = st.text(st.characters(categories=("L", "M", "N", "P", "S", "Zs")), m
 @settings(max_examples=8, deadline=None)
 @given(st.lists(PRINTABLE, min_size=8, max_size=8, unique=True))
 def test_no_printable_name_breaks_a_figure(names):
-    chart = measure_figures.measures_by_application(applications(*names), theta=0.25)
+    chart = measures.measures_by_application(applications(*names), theta=0.25)
     drawn = "".join("".join(part.text for part in parts(chart) if part.role == "axis-label").split())
     assert all("".join((name or "no application").replace("#", "").split()) in drawn for name in names)
 

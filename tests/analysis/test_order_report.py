@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from analysis.document import Figure, figures, plain, to_html, to_text
 from analysis.measured import Failure, LeftOut, Measured
+from analysis.order import charts as order_charts
+from analysis.order import document as order_document
 from analysis.order import survey
-from analysis.report import figures, page, plain, to_text
-from analysis.report._document import Figure
-from analysis.report._sections_order import order_document
-from analysis.report.order_figures import LONGEST, MOST_PANELS, MOST_ROWS, order_charts, p_values, title_of
+from analysis.order._figures import LONGEST, MOST_PANELS, MOST_ROWS, p_values, title_of
 from tests.analysis.drawn import luminance, parts, texts, titles
 from tests.analysis.made_orders import suite, two_orders, two_versions
 
@@ -267,5 +267,5 @@ def test_names_from_files_are_only_text():
     found = survey([replace(benchmarks[0], failures=(failure,)), *benchmarks[1:]])
     charts = order_charts(found)
     assert "a�'\"]<script>datum.x</script>" in texts(charts["order-p-values"])
-    html = page(order_document(found), {name: figures.to_svg(chart) for name, chart in charts.items()})
+    html = to_html(order_document(found), {name: figures.to_svg(chart) for name, chart in charts.items()})
     assert "<script>datum" not in html and "\x00" not in html

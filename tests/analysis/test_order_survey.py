@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from analysis.document import plain
 from analysis.measured import Failure, Measured, Sampling
 from analysis.order import after_predecessor, median_interval, position_trend, predecessors, survey
-from analysis.report import plain
 from tests.analysis.made_orders import memcached, suite, together, two_orders, two_versions
 
 PUBLISHED = {  # ordersage/paper-artifact, commit f6ab377, 20211012_21:02:01_node_stats.csv

@@ -7,8 +7,8 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
 from analysis.classifiers import same
-from analysis.report import figures
-from analysis.report.measure_figures import pair_matrix
+from analysis.document import figures
+from analysis.measures._figures import pair_matrix
 from tests.analysis.drawn import cells_of, parts
 
 SIZES = (2, 3, 10, 25)

@@ -6,7 +6,8 @@ import re
 import pandas as pd
 import pytest
 
-from analysis.report import Provenance, summarise, to_html, to_json
+from analysis.document import to_json
+from analysis.report import Provenance, summarise, to_html
 
 NO_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
 

@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 
-from analysis.report import Resampling, draw, summarise, to_html, to_json, to_latex, to_markdown, wide
+from analysis.document import to_json
+from analysis.report import Resampling, draw, summarise, to_html, to_latex, to_markdown, wide
 from tests.analysis.test_report_identities import estimates
 
 ANSWERS = ["item", "reviewer", "label", "kind"]

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.report import Difference, Provenance, Resampling, differences, summarise, to_json
+from analysis.document import to_json
+from analysis.report import Difference, Provenance, Resampling, differences, summarise
 from tests.analysis.test_report_identities import study
 from tests.conftest import examples
 

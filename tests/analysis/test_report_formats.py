@@ -9,7 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis.report import Provenance, Resampling, draw, registry, summarise, to_html, to_json, to_latex, to_markdown
+from analysis.document import to_json
+from analysis.report import Provenance, Resampling, draw, registry, summarise, to_html, to_latex, to_markdown
 from tests.analysis.test_report_degenerate import Page, latex_faults, latex_tables, markdown_tables
 from tests.analysis.test_report_identities import SMALL, study
 

@@ -6,8 +6,8 @@ from functools import cache, partial
 import pandas as pd
 import pytest
 
+from analysis.document import clean
 from analysis.report import Provenance, draw, summarise, to_html, to_latex, to_markdown, wide
-from analysis.report.figures import clean
 from tests.analysis.test_report_degenerate import Page, latex_faults, latex_tables, markdown_tables
 
 NAMES = {

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.report import Resampling, differences, summarise, to_json
+from analysis.document import to_json
+from analysis.report import Resampling, differences, summarise
 from analysis.simulation import Design, Difficulty, Rater, simulate
 
 REVIEWERS = (Rater("ada", 0.95, 0.9), Rater("ben", 0.8, 0.7), Rater("cleo", 0.7, 0.85), Rater("dan", 0.6, 0.6))

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.report import Resampling, differences, summarise, to_json
+from analysis.document import to_json
+from analysis.report import Resampling, differences, summarise
 from tests.analysis.test_report_identities import REVIEWERS, SMALL, cells, report, study
 
 REPLICATION = Path(__file__).parents[2] / "data" / "replication"

@@ -6,19 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.report import (
-    Bullets,
-    Document,
-    Figure,
-    Paragraph,
-    Section,
-    Table,
-    markdown,
-    page,
-    to_text,
-)
-from analysis.report._document import table
-from analysis.report._text import WIDTH
+from analysis.document import Bullets, Document, Figure, Paragraph, Section, Table, table, to_html, to_markdown, to_text
+from analysis.document._text import WIDTH
 from tests.analysis.test_report_degenerate import Page, markdown_tables
 from tests.analysis.test_report_hostile import NAMES
 
@@ -165,7 +154,7 @@ def test_a_row_of_another_length_is_refused():
 @pytest.mark.parametrize("kind", NAMES)
 def test_a_page_of_any_document_shows_every_name_as_text(kind):
     name = NAMES[kind]
-    found = Page(page(everywhere(name), {"f": "<svg><title>drawn</title></svg>"}))
+    found = Page(to_html(everywhere(name), {"f": "<svg><title>drawn</title></svg>"}))
     assert found.wrong == []
     assert not found.tags.keys() & {"script", "img", "b", "a", "iframe", "object", "link"}
     assert not [name for name, _ in found.attributes if name.startswith("on") or name in ("href", "src")]
@@ -174,7 +163,7 @@ def test_a_page_of_any_document_shows_every_name_as_text(kind):
 
 @pytest.mark.parametrize("kind", NAMES)
 def test_markdown_of_any_document_keeps_its_table_whatever_the_names(kind):
-    text = markdown(everywhere(NAMES[kind]))
+    text = to_markdown(everywhere(NAMES[kind]))
     ((header, rule, *rows),) = markdown_tables(text)
     assert [len(cells) for cells in (header, rule, *rows)] == [2] * 4
     assert [cell.strip() for cell in rule] == ["---", "---:"]
@@ -184,8 +173,8 @@ def test_markdown_of_any_document_keeps_its_table_whatever_the_names(kind):
 
 def test_a_figure_that_was_not_drawn_is_left_out_of_a_page():
     of_one = document(Figure("f", "a caption"))
-    assert "a caption" in page(of_one, {"f": "<svg></svg>"})
-    assert "a caption" not in page(of_one, {})
+    assert "a caption" in to_html(of_one, {"f": "<svg></svg>"})
+    assert "a caption" not in to_html(of_one, {})
 
 
 def test_a_page_and_markdown_say_what_the_document_says():
@@ -194,7 +183,7 @@ def test_a_page_and_markdown_say_what_the_document_says():
         Figure("coverage", "Drawn"), table("Caption", ["name", "n"], [["a", 1]], numeric=[1]), interim="Not the end",
     )  # fmt: skip
     assert (
-        markdown(of_all)
+        to_markdown(of_all)
         == """\
 # Title
 
@@ -222,7 +211,7 @@ Caption
 | a | 1 |
 """
     )
-    html = page(of_all, {"coverage": "<svg></svg>"})
+    html = to_html(of_all, {"coverage": "<svg></svg>"})
     assert "<title>Title: spread</title>" in html
     assert '<p class="note">Small.</p>' in html
     assert "<strong>Take care.</strong>" in html
@@ -232,5 +221,5 @@ Caption
 
 def test_the_renderers_agree_on_a_document_with_nothing_in_it():
     nothing = Document("T", "", "")
-    assert (to_text(nothing), markdown(nothing)) == ("T\n", "# T\n")
-    assert Page(page(nothing, {})).text == "T: agreement report T"
+    assert (to_text(nothing), to_markdown(nothing)) == ("T\n", "# T\n")
+    assert Page(to_html(nothing, {})).text == "T: agreement report T"

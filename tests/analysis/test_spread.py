@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis.document import plain
 from analysis.intervals import Estimate, wilson
 from analysis.measured import Failure, LeftOut, Measured, Sampling
-from analysis.report import plain
 from analysis.spread import BUCKETS, bucket, cv, max_spread, survey, variability
 from tests.conftest import examples
 

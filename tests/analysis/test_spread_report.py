@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.document import Figure, Table, to_html, to_markdown, to_text
+from analysis.document.figures import render, to_svg
 from analysis.intervals import Estimate
 from analysis.measured import Measured, from_table
-from analysis.report import markdown, page, to_text
-from analysis.report._document import Figure, Table
-from analysis.report._sections_spread import spread_document
-from analysis.report.figures import render, to_svg
-from analysis.report.spread_figures import MAX_ROWS, spread_charts
+from analysis.spread import charts as spread_charts
+from analysis.spread import document as spread_document
 from analysis.spread import survey
+from analysis.spread._figures import MAX_ROWS
 from tests.analysis.drawn import luminance, parts, texts, titles
 from tests.analysis.test_hostile_names import NAMES
 from tests.analysis.test_spread import benchmark
@@ -198,10 +198,10 @@ def test_names_from_files_are_text_whatever_is_in_them():
     charts = spread_charts(found)
     shown = " ".join(text for chart in charts.values() for text in texts(chart))
     assert "alert(1)" in shown
-    html = page(spread_document(found), {name: to_svg(chart) for name, chart in charts.items()})
+    html = to_html(spread_document(found), {name: to_svg(chart) for name, chart in charts.items()})
     assert "<script>alert" not in html
     assert "\x1b" not in html
-    assert re.search(r"(?<!\\)[<]", markdown(spread_document(found))) is None
+    assert re.search(r"(?<!\\)[<]", to_markdown(spread_document(found))) is None
 
 
 def test_an_undefined_v_is_a_dash_or_a_reason():

@@ -8,11 +8,9 @@ from functools import cache
 import numpy as np
 import pytest
 
+from analysis.document import plain, to_html, to_text
+from analysis.document.figures import render, to_svg
 from analysis.measured import LeftOut, Measured, Sampling, by_level
-from analysis.report import page, plain, to_text
-from analysis.report._sections_trust import trust_document
-from analysis.report.figures import render, to_svg
-from analysis.report.trust_figures import false_alarms, trust_charts
 from analysis.trust import (
     MANN_WHITNEY,
     MERGED,
@@ -26,6 +24,9 @@ from analysis.trust import (
     trust_of,
     type_1_error,
 )
+from analysis.trust import charts as trust_charts
+from analysis.trust import document as trust_document
+from analysis.trust._figures import false_alarms
 
 GAMMAS = (1, 1.05, 1.3)
 QUICK = {"n_runs": 3, "gammas": GAMMAS, "resamples": 200}
@@ -216,7 +217,7 @@ def test_every_figure_of_the_document_is_drawn():
     for svg in drawn.values():
         assert "merged" in svg and "run means" in svg and "one sample" in svg
     assert "median of 5 benchmarks" in drawn["rejections"] and "slower by" in drawn["rejections"]
-    assert page(trust_document(suite()), drawn).count("<svg") == 3
+    assert to_html(trust_document(suite()), drawn).count("<svg") == 3
     assert all(render(chart, "png").startswith(b"\x89PNG") for chart in charts.values())
 
 

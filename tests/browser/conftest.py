@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from labeler.config import bundled
-from labeler.service import demo
+from labeler.service.data import demo
 from labeler.store import open_database
 
 START_LIMIT_S = 30

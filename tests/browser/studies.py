@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from labeler.model import PlanParameters, Protocol, Role
-from labeler.service import assigning, coordinating, identity
+from labeler.service.people import identity
+from labeler.service.plan import assigning, coordinating
 from labeler.store import open_database
 from tests.labeler.conftest import import_all, item_name, result_file, series
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from labeler.service import coordinating
+from labeler.service.plan import coordinating
 from labeler.store import open_database
 from tests.browser.hands import SAVED, SHOWN, go
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Response, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from labeler.model import PlanParameters
-from labeler.service import computing
+from labeler.service.verdicts import computing
 from labeler.store import labels, open_database
 from tests.browser import studies
 from tests.browser.conftest import serving

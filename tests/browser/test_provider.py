@@ -16,7 +16,8 @@ from itsdangerous import TimestampSigner, URLSafeTimedSerializer
 from playwright.sync_api import Browser, Page, expect
 
 from labeler.model import Role
-from labeler.service import coordinating, identity
+from labeler.service.people import identity
+from labeler.service.plan import coordinating
 from labeler.store import open_database
 from labeler.ui.app import SESSION_COOKIE
 from tests.browser.conftest import Served, free_port, stop_server, wait_until_served

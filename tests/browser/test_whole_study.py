@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from labeler.service import verifying
+from labeler.service.plan import verifying
 from labeler.store import open_database
 from tests.browser.hands import SAVED, SHOWN, go
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arrange } from "../../labeler/ui/reviewer/component/js/layout.js";
-import { paint } from "../../labeler/ui/reviewer/component/js/paint.js";
-import { AXES } from "../../labeler/ui/reviewer/component/js/words.js";
+import { arrange } from "../../labeler/ui/component/js/layout.js";
+import { paint } from "../../labeler/ui/component/js/paint.js";
+import { AXES } from "../../labeler/ui/component/js/words.js";
 import { coordinates, isIn, isSame, named, recorder, texts } from "./canvas.mjs";
 import { alike, noisy, picture } from "./pictures.mjs";
 

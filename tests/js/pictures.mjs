@@ -1,6 +1,6 @@
-// Made-up items, as labeler/binning.py would send them: series in, picture out.
+// Made-up items, as labeler/screen/binning.py would send them: series in, picture out.
 
-import { unpack } from "../../labeler/ui/reviewer/component/js/layout.js";
+import { unpack } from "../../labeler/ui/component/js/layout.js";
 
 const PERCENTILES = [0, 1, 2, 3, 4, ...Array.from({ length: 37 }, (_, i) => 5 + 2.5 * i), 96, 97, 98, 99, 100];
 const MAX_BINS = 300;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { EventQueue, RESEND_AFTER_MS } from "../../labeler/ui/reviewer/component/js/queue.js";
-import { memory } from "../../labeler/ui/reviewer/component/js/storage.js";
+import { EventQueue, RESEND_AFTER_MS } from "../../labeler/ui/component/js/queue.js";
+import { memory } from "../../labeler/ui/component/js/storage.js";
 import { seeded } from "./pictures.mjs";
 
 const KEY = "labeler-answers-7";

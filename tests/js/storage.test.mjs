@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Drafts, memory, ofWindow, store, stored } from "../../labeler/ui/reviewer/component/js/storage.js";
+import { Drafts, memory, ofWindow, store, stored } from "../../labeler/ui/component/js/storage.js";
 
 const SAID = { flag: true, comment: "a step at “400”\nand back", confidence: 2 };
 

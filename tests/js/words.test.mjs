@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import {
   AXES, axisWords, emptyWords, progressWords, statusWords,
-} from "../../labeler/ui/reviewer/component/js/words.js";
+} from "../../labeler/ui/component/js/words.js";
 
 const HALF_WAY = { done: 5, total: 10, not_sure: 0, mode: "label", closed: null, end: null };
 

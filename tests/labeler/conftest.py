@@ -14,7 +14,10 @@ import pytest
 
 from labeler.formats import Source
 from labeler.model import Answer, PlanParameters, Role, Submission, Task
-from labeler.service import assigning, coordinating, identity, importing, reviewing
+from labeler.service import reviewing
+from labeler.service.data import importing
+from labeler.service.people import identity
+from labeler.service.plan import assigning, coordinating
 from labeler.store import Database, events, open_database, people
 from tests.labeler.packages import Site
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from labeler.binning import axis_limits, payload
+from labeler.screen.binning import axis_limits, payload
 
 RULES = ["core", "pooled", "full"]
 VALUES = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 100.0]), st.floats(-1e6, 1e6, width=32))

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeler.changes import (
+from labeler.errors import InputError
+from labeler.model import Assignment, Category, Kind, PlanParameters
+from labeler.plan.changes import (
     WHY_GIVEN_UP,
     Balance,
     Changes,
@@ -18,9 +20,7 @@ from labeler.changes import (
     succeed,
     third_round,
 )
-from labeler.design import ALL, draw_plan, key
-from labeler.errors import InputError
-from labeler.model import Assignment, Category, Kind, PlanParameters
+from labeler.plan.design import ALL, draw_plan, key
 
 NAMES = ["ada", "ben", "cleo", "dan", "eve"]
 JOINER = "zoe"

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from analysis.report import figures
-from labeler import binning, charts
+from analysis.document import figures
+from labeler.screen import binning, charts
 from tests.analysis.drawn import contrast, parts, titles
 
 BORDER_PX = 4  # what is this near to the border of a panel belongs to its axes

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from labeler.cli.check import spread_out
-from labeler.service import exploring
+from labeler.service.data import exploring
 from tests.labeler.commands import run
 from tests.labeler.formats.examples import csv_bytes, jmh_entry, pyperf_file, pyperf_runs
 
@@ -188,7 +188,7 @@ def test_changes_are_told_by_the_means_of_runs_and_never_by_merged_iterations(he
 
 
 def _sources(*paths):
-    from labeler.service import importing
+    from labeler.service.data import importing
 
     return importing.files_below(paths)
 

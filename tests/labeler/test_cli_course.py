@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from labeler.model import Kind, PlanParameters, State
-from labeler.service import assigning, calibrating, coordinating, splits
+from labeler.service.plan import assigning, calibrating, coordinating
+from labeler.service.results import splits
 from labeler.store import assignments, decisions, events, items, open_database, people
 from tests.labeler.commands import run
 from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, item_name, log, make_study

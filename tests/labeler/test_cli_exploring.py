@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labeler.service import computing, exploring, judged
+from labeler.service.data import exploring
+from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import events, open_database
 from tests.conftest import some_slow
 from tests.labeler.commands import run
@@ -355,7 +356,7 @@ def told(tmp_path):
     rows = [(item_name(i), name, words[one]) for name, told in verdicts.items() for i, one in enumerate(told)]
     said.write_bytes(csv_bytes(rows, ("item", "classifier", "verdict")))
     with open_database(path) as db:
-        judged.import_verdicts(db, said, None, actor="carol", now=NOW)
+        stored_verdicts.import_verdicts(db, said, None, actor="carol", now=NOW)
     return path
 
 

@@ -4,7 +4,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from labeler.service import computing, importing
+from labeler.service.data import importing
+from labeler.service.verdicts import computing
 from labeler.store import open_database
 from tests.labeler.conftest import answer_everything, import_all, item_name, make_study, series
 from tests.labeler.test_cli import run

@@ -8,7 +8,8 @@ from click.testing import CliRunner
 from labeler.cli.common import Commands
 from labeler.cli.flags import flags
 from labeler.model import State
-from labeler.service import inbox, reviewing
+from labeler.service import reviewing
+from labeler.service.people import inbox
 from labeler.store import open_database, studies
 from tests.labeler.conftest import NOW, id_of, log, make_study
 

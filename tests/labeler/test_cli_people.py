@@ -8,7 +8,8 @@ import pytest
 
 from labeler.errors import SignInFailed
 from labeler.model import Protocol, Role
-from labeler.service import coordinating, identity
+from labeler.service.people import identity
+from labeler.service.plan import coordinating
 from labeler.store import events, open_database
 from tests.labeler.test_cli import SECRET_LINK, run
 

@@ -7,7 +7,9 @@ from click.testing import CliRunner
 
 from labeler.cli import triage
 from labeler.cli.common import Commands
-from labeler.service import computing, curating, identity, judged
+from labeler.service.data import curating
+from labeler.service.people import identity
+from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import events, items, open_database, people, studies
 from tests.labeler.conftest import NOW, import_all, item_name, make_study, result_file
 
@@ -27,7 +29,7 @@ def study(tmp_path):
     make_study(path, n_items=4)
     (tmp_path / "verdicts.csv").write_text(SAID)
     with open_database(path) as db:
-        judged.import_verdicts(db, tmp_path / "verdicts.csv", None, actor="carol", now=NOW)
+        stored_verdicts.import_verdicts(db, tmp_path / "verdicts.csv", None, actor="carol", now=NOW)
         curating.exclude(db, item_name(2), "twice in it", actor="carol", now=NOW)
     return path
 

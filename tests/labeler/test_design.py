@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeler.design import ALL, Plan, balanced_blocks, draw_plan, key
 from labeler.errors import InputError
 from labeler.model import Kind, PlanParameters
+from labeler.plan.design import ALL, Plan, balanced_blocks, draw_plan, key
 from tests.conftest import examples
 
 NAMES = ["ada", "ben", "cleo", "dan", "eve", "fay", "gus"]

@@ -2,10 +2,10 @@ from itertools import product
 
 import pytest
 
-from labeler import lifecycle
 from labeler.errors import NotAllowed
-from labeler.lifecycle import Action, Step
 from labeler.model import Protocol, Role, State, Study
+from labeler.plan import lifecycle
+from labeler.plan.lifecycle import Action, Step
 
 PHASES = ("draft", "calibration", "open", "third", "closed", "unblinded")
 # the tables told a second time: a step leads from the first state to the second

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeler import binning, stills
+from labeler.screen import binning, thumbnails
 from tests.conftest import examples
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -20,7 +20,7 @@ def noise(n_runs=10, n_iterations=3000, seed=1):
 
 
 def drawn(runs, rule="core", label="The runs of item ABC", panel=(WIDTH, HEIGHT)):
-    return stills.svg(binning.payload(runs, "s"), rule=rule, label=label, panel=panel)
+    return thumbnails.svg(binning.payload(runs, "s"), rule=rule, label=label, panel=panel)
 
 
 def panels(text):

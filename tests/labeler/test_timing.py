@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeler.timing import HIDDEN, IDLE, IDLE_LIMIT_MS, time_on_task, typical
+from labeler.screen.timing import HIDDEN, IDLE, IDLE_LIMIT_MS, time_on_task, typical
 
 DAY_MS = 86_400_000
 

@@ -25,15 +25,23 @@ import numpy as np
 from labeler.cli.verdicts import workers
 from labeler.config import bundled
 from labeler.model import Series
-from labeler.service import computing, coordinating, importing
-from labeler.service.judging import JudgeOptions, judge
+from labeler.service.data import importing
+from labeler.service.plan import coordinating
+from labeler.service.verdicts import computing
+from labeler.service.verdicts.classifying import JudgeOptions, judge
 from labeler.store import items, open_database, runs
 from tests.analysis import plain
 from tests.performance.measuring import machine, print_table, seconds
 
 NAMES = ("heuristic", "heuristic-printed", "same")
 N_WHOLE = 586  # benchmarks of the whole data set, which the goals are stated for
-MODULES = ("analysis", "analysis.classifiers", "analysis.agreement", "analysis.report", "labeler.service.computing")
+MODULES = (
+    "analysis",
+    "analysis.classifiers",
+    "analysis.agreement",
+    "analysis.report",
+    "labeler.service.verdicts.computing",
+)
 
 
 def main() -> None:

@@ -21,7 +21,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from labeler.config import bundled
-from labeler.service import converting, coordinating, importing
+from labeler.service.data import converting, importing
+from labeler.service.plan import coordinating
 from labeler.store import open_database
 from tests.performance.measuring import machine, print_table
 

@@ -12,7 +12,8 @@ from multiprocessing import get_context
 
 import numpy as np
 
-from analysis import checkup, contexts, order, spread, trust
+from analysis import contexts, order, spread, trust
+from analysis.check import _check
 from analysis.measured import Measured
 from tests.performance.measuring import machine, print_table, seconds
 
@@ -39,7 +40,7 @@ def main() -> None:
         spread_out = partial(pool.map, chunksize=8)
         rows.append(("trust, what is exact, two cores", n, seconds(lambda: list(spread_out(exact, suite)))))
         rows.append(("trust, all of it, two cores", N_CHECKED, seconds(lambda: all_of_trust(pool, suite), repeats=1)))
-    rows.append(("check: five classifiers and reasons", N_CHECKED, seconds(lambda: checkup.check(suite[:N_CHECKED]))))
+    rows.append(("check: five classifiers and reasons", N_CHECKED, seconds(lambda: _check.check(suite[:N_CHECKED]))))
     print_table(
         "The methods, measurements in memory",
         [{"method": name, "benchmarks": n, "s": taken, "ms a benchmark": 1000 * taken / n} for name, n, taken in rows],

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from labeler import charts
 from labeler.model import Answer, Submission, Task
+from labeler.screen import charts
 from labeler.service import reviewing
 from labeler.store import Database, open_database, people, runs
 

@@ -26,10 +26,12 @@ from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.web.server.starlette.starlette_websocket import StarletteSessionClient
 
 from labeler import store
-from labeler.service import drawing, identity, reviewing
+from labeler.service import reviewing
+from labeler.service.data import drawing
+from labeler.service.people import identity
 from labeler.store import Database
-from labeler.ui import server
-from labeler.ui.reviewer import component, label
+from labeler.ui import component, server
+from labeler.ui.reviewer import label
 
 EVENT_ID = re.compile(r'"event_id":"(\w+)"')
 STEPS = (

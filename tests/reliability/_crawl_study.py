@@ -9,21 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from labeler.lifecycle import Step
 from labeler.model import Category, PlanParameters, Role
-from labeler.service import (
-    assigning,
-    calibrating,
-    coordinating,
-    course,
-    identity,
-    importing,
-    inbox,
-    judged,
-    reviewing,
-    splits,
-    staffing,
-)
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import importing
+from labeler.service.people import identity, inbox
+from labeler.service.plan import assigning, calibrating, coordinating, course, staffing
+from labeler.service.results import splits
+from labeler.service.verdicts import stored_verdicts
 from labeler.store import Database, open_database, people
 from tests.labeler.conftest import import_all, result_file, series
 from tests.performance.rig import sources
@@ -90,7 +83,7 @@ def _judge(db: Database, file: Path) -> None:
         for n in range(N_ITEMS)
     )
     file.write_text("\n".join(["item,classifier,verdict,score,threshold", *rows]))
-    judged.import_verdicts(db, file, None, actor=COORDINATOR, now=datetime.now(UTC))
+    stored_verdicts.import_verdicts(db, file, None, actor=COORDINATOR, now=datetime.now(UTC))
 
 
 def _links(db: Database) -> Links:

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from labeler.lifecycle import Step
 from labeler.model import Kind, PlanParameters, Role
-from labeler.service import assigning, coordinating, course, identity
+from labeler.plan.lifecycle import Step
+from labeler.service.people import identity
+from labeler.service.plan import assigning, coordinating, course
 from labeler.store import open_database
 from tests.browser.conftest import Served, serving
 from tests.labeler.conftest import import_all, result_file, series

@@ -9,8 +9,8 @@ from typing import Any
 
 from websockets.exceptions import InvalidStatus
 
+from labeler.ui import component
 from labeler.ui.app import COORDINATOR_PAGES, EXPLORE_PAGES
-from labeler.ui.reviewer import component
 from tests.reliability._crawl_window import Caller, Unseen, Window
 from tests.reliability._hidden import leaves
 

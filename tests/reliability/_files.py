@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 
 from labeler.errors import InputError
 from labeler.formats.source import FREELY, MAX_MEMBERS
-from labeler.service import coordinating, folders, importing
+from labeler.service.data import folders, importing
+from labeler.service.plan import coordinating
 from labeler.store import open_database
 from tests.labeler.conftest import series
 from tests.reliability._ground import COORDINATOR, REPOSITORY, Ground

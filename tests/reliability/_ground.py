@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from labeler.model import Role
-from labeler.service import identity
+from labeler.service.people import identity
 from labeler.store import open_database, people
 from tests.browser import studies
 from tests.browser.conftest import free_port, stop_server, wait_until_served

@@ -23,10 +23,10 @@ from urllib.parse import unquote
 import numpy as np
 from google.protobuf.message import Message
 
-from labeler import binning
 from labeler.config import bundled
 from labeler.formats import Source, read
 from labeler.model import Kind
+from labeler.screen import binning
 from labeler.store import Database, bins, decisions, events, items, labels, people, replies, runs, studies, verdicts
 
 KINDS = frozenset(kind.value for kind in Kind)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from labeler.errors import LabelerError
-from labeler.service import verifying
+from labeler.service.plan import verifying
 from labeler.store import Database, labels, open_database
 from labeler.store.labels import KeptAnswer
 

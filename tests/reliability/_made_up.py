@@ -10,20 +10,14 @@ from pathlib import Path
 import pandas as pd
 
 from labeler.formats import Source
-from labeler.lifecycle import Step
 from labeler.model import Answer, Category, PlanParameters, Protocol, Role, Submission
-from labeler.service import (
-    assigning,
-    coordinating,
-    course,
-    curating,
-    identity,
-    importing,
-    judged,
-    reporting,
-    reviewing,
-    splits,
-)
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import curating, importing
+from labeler.service.people import identity
+from labeler.service.plan import assigning, coordinating, course
+from labeler.service.results import reporting, splits
+from labeler.service.verdicts import stored_verdicts
 from labeler.store import Database, items, open_database
 
 BEGUN = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -94,7 +88,7 @@ class MadeUp:
         table = pd.DataFrame(rows, columns=["item", "classifier", "verdict", "score", "threshold"], dtype=object)
         file = self.path.with_suffix(".verdicts.csv")
         file.write_text(reporting.as_csv(table), encoding="utf-8", newline="")
-        judged.import_verdicts(db, file, None, **self.by)
+        stored_verdicts.import_verdicts(db, file, None, **self.by)
 
     def answer(self, db: Database, share: float) -> None:
         """Everybody says anything, in any order; `share` is how likely they are to go on after each answer."""

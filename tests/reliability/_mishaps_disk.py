@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from labeler.service import coordinating
+from labeler.service.plan import coordinating
 from labeler.store import items, open_database, runs
 from tests.browser.hands import SAVED
 from tests.labeler.conftest import item_name, series

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from playwright.sync_api import Page, expect
 
 from labeler.model import Role
-from labeler.service import identity
+from labeler.service.people import identity
 from labeler.store import open_database
 from tests.browser.hands import SAVED, item_on_screen
 from tests.reliability._mishaps_clock import follow_link

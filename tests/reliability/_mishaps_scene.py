@@ -15,7 +15,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, BrowserContext, Page
 from playwright.sync_api import TimeoutError as TooLate
 
-from labeler.service import demo
+from labeler.service.data import demo
 from labeler.store import open_database
 from tests.browser import studies
 from tests.browser.conftest import Served, free_port, stop_server, wait_until_served

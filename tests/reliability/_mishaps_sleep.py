@@ -11,8 +11,8 @@ from datetime import timedelta
 
 from playwright.sync_api import Page, WebSocketRoute
 
+from labeler.screen.timing import IDLE_LIMIT_MS, time_on_task
 from labeler.store import labels, open_database, people
-from labeler.timing import IDLE_LIMIT_MS, time_on_task
 from tests.browser.hands import item_on_screen
 from tests.reliability._mishaps_scene import ADA, Room, Scene, scene
 from tests.reliability.outcome import Case

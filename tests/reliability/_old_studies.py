@@ -16,7 +16,10 @@ import pandas as pd
 
 from labeler.errors import InputError, LabelerError, SignInFailed
 from labeler.model import Answer, Role, State, Submission
-from labeler.service import checking, coordinating, exchange, identity, reviewing, verifying
+from labeler.service import reviewing
+from labeler.service.people import identity
+from labeler.service.plan import coordinating, verifying
+from labeler.service.results import exchange, report_checking
 from labeler.store import Database, events, migrations, open_database, people, verdicts
 
 FOLDER = Path(__file__).resolve().parent.parent / "golden" / "studies"
@@ -137,7 +140,7 @@ def reported_otherwise(db: Database, told: Told, folder: Path) -> list[str]:
     file = folder / "report.json"
     file.write_text(told["report"], encoding="utf-8")
     try:
-        found = checking.check_study(db, file, actor="owner", now=datetime.fromisoformat(told["now"]))
+        found = report_checking.check_study(db, file, actor="owner", now=datetime.fromisoformat(told["now"]))
     except InputError as error:
         known = "resampling" in told["report"]
         return [f"a report of its time is refused: {error}"] if known else []

@@ -10,7 +10,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from labeler.errors import LabelerError
 from labeler.model import Answer, Submission
-from labeler.service import reviewing, staffing
+from labeler.service import reviewing
+from labeler.service.plan import staffing
 from labeler.store import Database, open_database
 from labeler.ui.app import COORDINATOR_PAGES
 from tests.reliability._asking import ask

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from labeler.service import demo
+from labeler.service.data import demo
 from labeler.store import open_database
 from labeler.ui import limits
 from tests.browser import studies

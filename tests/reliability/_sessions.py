@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from labeler.lifecycle import Step
 from labeler.model import Role
-from labeler.service import course, identity, staffing
+from labeler.plan.lifecycle import Step
+from labeler.service.people import identity
+from labeler.service.plan import course, staffing
 from labeler.store import Database, open_database
 from tests.reliability._asking import ask
 from tests.reliability._ground import COOKIE, COORDINATOR, OTHER, OWN, PAUSED, REMOVED, REVOKED, Ground

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from streamlit.web.server.starlette import starlette_agent_routes, starlette_auth_routes, starlette_routes
 
 from labeler.model import Role
-from labeler.service import identity
-from labeler.service.identity import SESSION_DAYS
+from labeler.service.people import identity
+from labeler.service.people.identity import SESSION_DAYS
 from labeler.store import open_database
 from labeler.ui.app import COORDINATOR_PAGES, EXPLORE_PAGES, REVIEWER_PAGES
-from labeler.ui.reviewer.component import ASSETS, JS_DIRECTORY
+from labeler.ui.component import ASSETS, JS_DIRECTORY
 from tests.reliability._asking import Reply, ask
 from tests.reliability._ground import COOKIE, COORDINATOR, OWN, Ground
 from tests.reliability._tally import Tally

@@ -10,10 +10,12 @@ from typing import Any
 
 from scipy import stats
 
-from labeler.changes import Slot, third_round
-from labeler.lifecycle import Step
 from labeler.model import Answer, Category, Kind, PlanParameters, Role, Submission, Task
-from labeler.service import assigning, coordinating, course, identity, reviewing
+from labeler.plan.changes import Slot, third_round
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.people import identity
+from labeler.service.plan import assigning, coordinating, course
 from labeler.store import Database, assignments, open_database, people
 from labeler.ui.reviewer import label
 from tests.labeler.conftest import import_all, result_file, series

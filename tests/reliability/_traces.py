@@ -6,8 +6,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
-from labeler.lifecycle import Step
-from labeler.service import anonymising, coordinating, course, exchange, judged, reporting
+from labeler.plan.lifecycle import Step
+from labeler.service.plan import coordinating, course
+from labeler.service.results import anonymising, exchange, reporting
+from labeler.service.verdicts import stored_verdicts
 from labeler.store import open_database
 from tests.browser.conftest import free_port, stop_server, wait_until_served
 from tests.reliability._ground import COORDINATOR, EMAILS, LEFT, REPOSITORY, REVIEWERS, Ground
@@ -66,7 +68,7 @@ def in_what_leaves_it(ground: Ground) -> Case:
             course.move(db, step, why="x", anyway=True, actor=COORDINATOR, now=now)
         files = reporting.files_of_study(db, reporting.QUICK, actor=COORDINATOR, now=now)
         files["export"] = reporting.as_csv(exchange.export_labels(db, actor=COORDINATOR, now=now))
-        files["verdicts"] = reporting.as_csv(judged.export_table(db, actor=COORDINATOR, now=now))
+        files["verdicts"] = reporting.as_csv(stored_verdicts.export_table(db, actor=COORDINATOR, now=now))
         log = reporting.as_csv(coordinating.event_log(db))
         anonymising.anonymise(db, copy, keep_comments=True, actor=COORDINATOR, now=now)
     for name, text in files.items():

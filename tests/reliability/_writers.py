@@ -19,7 +19,9 @@ import numpy as np
 
 from labeler.errors import LabelerError, StudyError
 from labeler.model import Answer, Submission
-from labeler.service import coordinating, importing, reviewing, staffing
+from labeler.service import reviewing
+from labeler.service.data import importing
+from labeler.service.plan import coordinating, staffing
 from labeler.store import Database, open_database
 
 ACTOR = "carol"

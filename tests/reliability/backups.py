@@ -22,9 +22,12 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from labeler.errors import LabelerError, StudyError
-from labeler.lifecycle import Step
 from labeler.model import Answer, PlanParameters, Role, State, Submission
-from labeler.service import assigning, coordinating, course, curating, identity, reviewing, staffing, verifying
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import curating
+from labeler.service.people import identity
+from labeler.service.plan import assigning, coordinating, course, staffing, verifying
 from labeler.store import Database, labels, open_database
 from tests.labeler.conftest import import_all, item_name, result_file, series
 from tests.reliability.outcome import Case, main, parser

@@ -23,20 +23,12 @@ import pandas as pd
 
 from analysis.report import differences
 from labeler.errors import LabelerError
-from labeler.lifecycle import ALLOWED, Action
 from labeler.model import Role, measurement_hash
-from labeler.service import (
-    anonymising,
-    assigning,
-    converting,
-    coordinating,
-    curating,
-    exchange,
-    importing,
-    judged,
-    merging,
-    reporting,
-)
+from labeler.plan.lifecycle import ALLOWED, Action
+from labeler.service.data import converting, curating, importing
+from labeler.service.plan import assigning, coordinating
+from labeler.service.results import anonymising, exchange, merging, reporting
+from labeler.service.verdicts import stored_verdicts
 from labeler.store import Database, items, labels, open_database, people, runs
 from tests.reliability._made_up import ACTOR, BEGUN, MadeUp, new_study
 from tests.reliability.outcome import Case, main, parser
@@ -56,7 +48,7 @@ def csv_of(db: Database) -> str:
 
 def verdicts_csv(db: Database) -> str:
     """The verdict file of what came from elsewhere."""
-    table = judged.export_table(db, **BY)
+    table = stored_verdicts.export_table(db, **BY)
     return reporting.as_csv(table[table["classifier"] == "eye"])
 
 
@@ -75,7 +67,7 @@ def again(made: MadeUp, folder: Path) -> Path:
         (folder / "verdicts.csv").write_text(verdicts_csv(db), encoding="utf-8", newline="")
     with open_database(path) as db:
         exchange.import_label_file(db, folder / "labels.csv", **BY)
-        judged.import_verdicts(db, folder / "verdicts.csv", None, **BY)
+        stored_verdicts.import_verdicts(db, folder / "verdicts.csv", None, **BY)
         for name in made.excluded:
             curating.exclude(db, name, "as there", **BY)
     return path

@@ -13,22 +13,14 @@ import pandas as pd
 import pytest
 
 from labeler.formats import tables
-from labeler.lifecycle import Step
 from labeler.model import Category, PlanParameters, State, Submission
-from labeler.service import (
-    anonymising,
-    assigning,
-    coordinating,
-    course,
-    curating,
-    exchange,
-    inbox,
-    judged,
-    reporting,
-    reviewing,
-    splits,
-    staffing,
-)
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import curating
+from labeler.service.people import inbox
+from labeler.service.plan import assigning, coordinating, course, staffing
+from labeler.service.results import anonymising, exchange, reporting, splits
+from labeler.service.verdicts import stored_verdicts
 from labeler.store import items, open_database, studies
 from labeler.ui.app import COORDINATOR_PAGES, REVIEWER_PAGES
 from tests.analysis.test_report_degenerate import Page, latex_faults, markdown_tables
@@ -101,7 +93,7 @@ def study(tmp_path_factory):
         verdicts = path.with_name("verdicts.csv")
         rows = pd.DataFrame({"item": texts, "classifier": CLASSIFIER, "verdict": "similar"})
         verdicts.write_text(tables.write(rows), encoding="utf-8")
-        judged.import_verdicts(db, verdicts, None, actor=COORDINATOR, now=NOW)
+        stored_verdicts.import_verdicts(db, verdicts, None, actor=COORDINATOR, now=NOW)
         course.move(db, Step.UNBLIND, why=texts[2], anyway=True, actor=COORDINATOR, now=NOW)
     return path
 
@@ -141,7 +133,7 @@ def files(study):
     with open_database(study) as db:
         made = reporting.files_of_study(db, reporting.QUICK, actor=COORDINATOR, now=NOW)
         made["export.csv"] = reporting.as_csv(exchange.export_labels(db, actor=COORDINATOR, now=NOW))
-        made["all verdicts.csv"] = reporting.as_csv(judged.export_table(db, actor=COORDINATOR, now=NOW))
+        made["all verdicts.csv"] = reporting.as_csv(stored_verdicts.export_table(db, actor=COORDINATOR, now=NOW))
         made["events.csv"] = reporting.as_csv(coordinating.event_log(db))
         copy = study.with_name("copy.study")
         anonymising.anonymise(db, copy, keep_comments=True, actor=COORDINATOR, now=NOW)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from labeler import stills
+from labeler.screen import thumbnails
 from labeler.service import reviewing
 from labeler.store import Database
 
@@ -24,7 +24,7 @@ def render(db: Database, reviewer_id: int) -> None:
         picture, words = st.columns([2, 5], vertical_alignment="center")
         drawing = reviewing.picture(db, row.task.item_id)
         if drawing:
-            picture.image(stills.svg(drawing, rule=rule, label=f"The runs of item {row.task.code}"))
+            picture.image(thumbnails.svg(drawing, rule=rule, label=f"The runs of item {row.task.code}"))
         words.text(f"Item {row.task.code}: you said {row.task.answer}; {said(row)}.")
 
 

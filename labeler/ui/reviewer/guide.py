@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from labeler import stills
+from labeler.screen import thumbnails
 from labeler.service import guide, reviewing
 from labeler.store import Database
 
@@ -34,5 +34,5 @@ def show(example: guide.Example, rule: str) -> None:
     """One example: the picture, what follows from how it was made, and why."""
     picture, words = st.columns([3, 2], vertical_alignment="center")
     panel = (118, 84) if len(example.picture["runs"]) > 2 else (240, 110)
-    picture.image(stills.svg(example.picture, rule=rule, label=f"Example: {example.title}", panel=panel))
+    picture.image(thumbnails.svg(example.picture, rule=rule, label=f"Example: {example.title}", panel=panel))
     words.markdown(f"**{example.title}: {VERDICTS[example.category].lower()}.** {example.explanation}")

@@ -9,7 +9,7 @@ from labeler.errors import LabelerError, StudyError, for_anyone
 from labeler.model import Task
 from labeler.service import reviewing
 from labeler.store import Database
-from labeler.ui.reviewer import component
+from labeler.ui import component
 
 KEY = "review"
 

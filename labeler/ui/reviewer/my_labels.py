@@ -1,31 +1,44 @@
 """The page where reviewers see their own labels and revise them; never anything of others."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
-from labeler import stills
+from labeler.screen import thumbnails
 from labeler.service import reviewing
-from labeler.service.reviewing import OwnLabel
+from labeler.service.reviewing import OwnLabel, OwnProgress
 from labeler.store import Database
-from labeler.ui.reviewer import own_words, revise
+from labeler.ui import component
+from labeler.ui.reviewer import label
 
 PAGE_SIZE = 20
+FILTERS: dict[str, Callable[[OwnLabel], bool]] = {
+    "all": lambda _own: True,
+    "similar": lambda own: own.task.answer == "similar",
+    "dissimilar": lambda own: own.task.answer == "dissimilar",
+    "not sure": lambda own: own.task.answer == "not sure",
+    "flagged": lambda own: own.flag,
+    "with a comment": lambda own: bool(own.comment),
+    "answered by the coordinator": lambda own: bool(own.replies),
+    "revised": lambda own: own.n_revisions > 0,
+}
 
 
 def render(db: Database, reviewer_id: int) -> None:
     """The reviewer's own labels, newest first; choosing one brings its picture and the two answers."""
     chosen = st.session_state.get("chosen")
     if chosen is not None:
-        revise.render(db, reviewer_id, chosen)
+        revise(db, reviewer_id, chosen)
         return
     own, progress = reviewing.own_labels(db, reviewer_id), reviewing.desk(db, reviewer_id).progress
     st.subheader("My labels")
-    st.caption(own_words.pace(progress, reviewing.typical_time_s(own)))
+    st.caption(pace(progress, reviewing.typical_time_s(own)))
     if not own:
         st.info("You have not labelled anything yet.")
         return
-    counts = {name: sum(map(keeps, own)) for name, keeps in own_words.FILTERS.items()}
+    counts = {name: sum(map(keeps, own)) for name, keeps in FILTERS.items()}
     name = st.radio("Show", list(counts), format_func=lambda name: f"{name} ({counts[name]})", horizontal=True)
-    kept = [one for one in own if own_words.FILTERS[name](one)]
+    kept = [one for one in own if FILTERS[name](one)]
     n_pages = max(1, -(-len(kept) // PAGE_SIZE))
     number = st.number_input(f"Page of {n_pages}, newest first", 1, n_pages) if n_pages > 1 else 1
     rule = reviewing.brief(db).protocol.axis_rule
@@ -39,12 +52,12 @@ def row(db: Database, own: OwnLabel, rule: str) -> None:
     code.markdown(f"{own.number}. Item {own.task.code}")
     drawing = reviewing.picture(db, own.task.item_id)
     if drawing:
-        picture.image(stills.svg(drawing, rule=rule, label=f"The runs of item {own.task.code}"))
+        picture.image(thumbnails.svg(drawing, rule=rule, label=f"The runs of item {own.task.code}"))
     sure = f", {('a guess', 'fairly sure', 'certain')[own.confidence - 1]}" if own.confidence else ""
     answer.markdown(f"**{own.task.answer}**{sure}" + (" · flagged" if own.flag else ""))
     when = f"{own.created_utc[:16].replace('T', ' ')} UTC"
-    seconds = [] if own.time_on_task_ms is None else [own_words.seconds(own.time_on_task_ms / 1000)]
-    more.text(" · ".join([when, *seconds, *(["revised"] if own.n_revisions else [])]))
+    looked = [] if own.time_on_task_ms is None else [seconds(own.time_on_task_ms / 1000)]
+    more.text(" · ".join([when, *looked, *(["revised"] if own.n_revisions else [])]))
     if own.comment:
         more.text(f"“{own.comment}”")
     for reply in own.replies:
@@ -52,3 +65,35 @@ def row(db: Database, own: OwnLabel, rule: str) -> None:
     if drawing and change.button("Look and revise", key=f"revise-{own.task.code}"):
         st.session_state["chosen"] = own.task.code
         st.rerun()
+
+
+def revise(db: Database, reviewer_id: int, code: str) -> None:
+    """Show one own item again; a new answer is kept beside the earlier ones."""
+    key = f"revision-{code}"
+    event = component.event_of(key)
+    ack = label.keep(db, reviewer_id, event)
+    # an answer to another item may still be on its way from before: it does not end this look
+    if ack is not None and ack["saved"] and isinstance(event, dict) and event.get("code") == code:
+        del st.session_state["chosen"]
+        st.rerun()
+    task = reviewing.task_by_code(db, reviewer_id, code)
+    st.write(f"You said **{task.answer}**. Press S or D to say otherwise, or the same again to change flag or comment.")
+    if st.button("Back to my labels", key="back"):
+        del st.session_state["chosen"]
+        st.rerun()
+    component.show(key, label.screen(db, reviewer_id, ack, component.known_to(event), only=task))
+
+
+def seconds(time_s: float) -> str:
+    """A time on task in words: to a tenth below ten seconds."""
+    return f"{time_s:.1f} s" if time_s < 10 else f"{time_s:.0f} s"
+
+
+def pace(progress: OwnProgress, typical_s: float | None) -> str:
+    """How far and how fast, in words."""
+    words = f"{progress.n_done} of {progress.n_assigned} done, {progress.n_not_sure} not sure."
+    n_left = progress.n_assigned - progress.n_done
+    if typical_s is None:
+        return words
+    left = f" At this pace about {max(round(n_left * typical_s / 60), 1)} min are left." if n_left else ""
+    return f"{words} You look at an item for {seconds(typical_s)} (median; pauses do not count).{left}"

@@ -7,7 +7,7 @@ import streamlit as st
 
 from labeler.service import guide, reviewing
 from labeler.store import Database
-from labeler.ui.reviewer import component
+from labeler.ui import component
 
 KEY = "practice"
 ANSWERS = ("similar", "dissimilar", "not sure")

@@ -8,7 +8,7 @@ import pytest
 
 from labeler.errors import InputError
 from labeler.plugins import FORMAT_GROUP
-from labeler.service import exploring, importing, readers
+from labeler.service.data import exploring, importing, readers
 from tests.labeler.commands import run
 from tests.labeler.conftest import NOW
 

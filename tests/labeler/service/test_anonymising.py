@@ -7,22 +7,16 @@ from itertools import count
 import pytest
 
 from analysis.report import Resampling
-from labeler.design import Plan
 from labeler.errors import StudyError
 from labeler.model import Answer, Category, Person, Role, Submission
-from labeler.service import (
-    anonymising,
-    assigning,
-    computing,
-    coordinating,
-    exchange,
-    identity,
-    importing,
-    inbox,
-    reporting,
-    reviewing,
-)
-from labeler.service.anonymising import Anonymised, pseudonyms, replacing
+from labeler.plan.design import Plan
+from labeler.service import reviewing
+from labeler.service.data import importing
+from labeler.service.people import identity, inbox
+from labeler.service.plan import assigning, coordinating
+from labeler.service.results import anonymising, exchange, reporting
+from labeler.service.results.anonymising import Anonymised, pseudonyms, replacing
+from labeler.service.verdicts import computing
 from labeler.store import copies, decisions, events, items, labels, open_database, people, studies
 from labeler.store.decisions import Decision
 from tests.labeler.conftest import (

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeler.service.anonymising import in_json, replacing
+from labeler.service.results.anonymising import in_json, replacing
 
 words = (
     st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=8).map(str.strip).filter(bool)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
-from labeler.service import background, computing, judged
+from labeler.service.verdicts import background, computing, stored_verdicts
 from labeler.store import open_database
 from labeler.store.jobs import Job
 from tests.labeler.conftest import NOW, make_study
@@ -46,7 +46,7 @@ def test_verdicts_are_computed_in_a_process_of_their_own(study):
     assert (job.n_done, job.n_total, job.error) == (8, 8, None)
     assert job.pid != os.getpid()
     assert computing.n_missing(study) == 0
-    assert len(judged.verdict_table(study)) == 8 * len(CLASSIFIERS)
+    assert len(stored_verdicts.verdict_table(study)) == 8 * len(CLASSIFIERS)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -7,8 +7,9 @@ import pytest
 
 from labeler.errors import InputError
 from labeler.model import Benchmark, measurement_hash
-from labeler.service import browsing, computing, curating, judged
-from labeler.service.browsing import COLUMNS, Filter
+from labeler.service.data import browsing, curating
+from labeler.service.data.browsing import COLUMNS, Filter
+from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, runs
 from tests.labeler.conftest import NOW, import_all, item_name, result_file
 
@@ -31,7 +32,7 @@ def flat(*levels, n_iterations=60):
 def take_in_verdicts(db, folder, text):
     file = folder / "verdicts.csv"
     file.write_text(text)
-    judged.import_verdicts(db, file, None, actor="carol", now=NOW)
+    stored_verdicts.import_verdicts(db, file, None, actor="carol", now=NOW)
 
 
 @pytest.fixture
@@ -100,7 +101,7 @@ def test_verdicts_are_columns_only_where_they_are_asked_for(judged_study):
 
 def test_the_verdicts_are_those_that_the_table_of_verdicts_shows(study):
     computing.compute_verdicts(study, actor="carol")
-    shown = judged.verdict_table(study).pivot_table("verdict", "item", "classifier", aggfunc="first")
+    shown = stored_verdicts.verdict_table(study).pivot_table("verdict", "item", "classifier", aggfunc="first")
     table = browsing.catalogue(study, verdicts=True).set_index("item")
     columns = {name: "spread (classifier)" if name == "spread" else name for name in shown.columns}
     assert browsing.classifiers(browsing.catalogue(study, verdicts=True)) == list(columns.values())

@@ -6,19 +6,12 @@ import pytest
 
 from analysis.intervals import wilson
 from labeler.errors import InputError, NotAllowed, Refused
-from labeler.lifecycle import Step
 from labeler.model import Category, Gate, Kind, PlanParameters, State
-from labeler.service import (
-    assigning,
-    calibrating,
-    coordinating,
-    course,
-    curating,
-    exchange,
-    reporting,
-    reviewing,
-    staffing,
-)
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import curating
+from labeler.service.plan import assigning, calibrating, coordinating, course, staffing
+from labeler.service.results import exchange, reporting
 from labeler.store import assignments, events, labels, open_database, reference_labels, studies
 from tests.labeler.conftest import (
     NOW,

@@ -4,11 +4,13 @@ import json
 
 import pytest
 
-from analysis.report import to_json
+from analysis.document import to_json
 from labeler.errors import InputError
 from labeler.model import State
-from labeler.service import assigning, checking, computing, reporting
-from labeler.service.reporting import QUICK, ReportOptions, Resampling
+from labeler.service.plan import assigning
+from labeler.service.results import report_checking, reporting
+from labeler.service.results.reporting import QUICK, ReportOptions, Resampling
+from labeler.service.verdicts import computing
 from labeler.store import studies
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, copy_of, log
 
@@ -60,7 +62,7 @@ def content_of(file):
 
 
 def check(db, file):
-    return checking.check_study(db, file, actor="owner", now=NOW)
+    return report_checking.check_study(db, file, actor="owner", now=NOW)
 
 
 def places(found):
@@ -143,23 +145,23 @@ def of_files(folder, *given, notes=(), options=QUICK):
 
 @pytest.mark.parametrize("options", [QUICK, SMALL])
 def test_a_report_on_files_agrees_with_them(files, tmp_path, options):
-    assert checking.check_files(*files, of_files(tmp_path, *files, options=options)) == []
+    assert report_checking.check_files(*files, of_files(tmp_path, *files, options=options)) == []
 
 
 def test_the_notes_of_a_report_on_files_are_taken_as_they_are(files, tmp_path):
     file = of_files(tmp_path, *files, notes=("Mind this.",))
-    assert checking.check_files(*files, file) == []
+    assert report_checking.check_files(*files, file) == []
 
 
 def test_another_line_in_the_label_file_is_found(files, tmp_path):
     file = of_files(tmp_path, *files)
     files[0].write_text(LABELS.replace("x2,ben,dissimilar", "x2,ben,similar"))
-    assert {"hashes.answers", "consensus.split"} <= set(places(checking.check_files(*files, file)))
+    assert {"hashes.answers", "consensus.split"} <= set(places(report_checking.check_files(*files, file)))
 
 
 def test_verdicts_left_out_are_found(files, tmp_path):
     file = of_files(tmp_path, *files)
-    found = places(checking.check_files(files[0], None, file))
+    found = places(report_checking.check_files(files[0], None, file))
     assert "classifiers.rule.confusion.tn" in found
     assert "hashes.verdicts" in found
 
@@ -180,7 +182,7 @@ def test_verdicts_left_out_are_found(files, tmp_path):
 def test_a_file_that_is_no_report_is_refused_in_one_sentence(study, files, tmp_path, text, message):
     file = tmp_path / "report.json"
     file.write_bytes(text)
-    for checked in (lambda: check(study, file), lambda: checking.check_files(*files, file)):
+    for checked in (lambda: check(study, file), lambda: report_checking.check_files(*files, file)):
         with pytest.raises(InputError, match=rf"report\.json: {message}[^\n]*\.$"):
             checked()
 
@@ -234,7 +236,7 @@ def test_a_report_with_impossible_settings_is_refused(study, fresh, what):
 def test_a_report_whose_notes_are_no_list_is_refused(files, fresh, notes):
     file = with_part(fresh, "notes", notes)
     with pytest.raises(InputError, match=r"report\.json"):
-        checking.check_files(*files, file)
+        report_checking.check_files(*files, file)
 
 
 @pytest.mark.parametrize(
@@ -243,14 +245,14 @@ def test_a_report_whose_notes_are_no_list_is_refused(files, fresh, notes):
 )
 def test_a_report_with_another_thing_in_the_place_of_a_part_differs(files, tmp_path, name, value):
     file = with_part(of_files(tmp_path, *files), name, value)
-    assert name in places(checking.check_files(*files, file))
+    assert name in places(report_checking.check_files(*files, file))
 
 
 def test_the_exported_tables_of_a_study_agree_with_its_report_in_all_but_what_a_file_cannot_know(study, tmp_path):
     texts = reporting.files_of_study(study, QUICK, actor="owner", now=NOW)
     (tmp_path / "labels.csv").write_text(texts["labels.csv"])
     (tmp_path / "report.json").write_text(texts["report.json"])
-    found = places(checking.check_files(tmp_path / "labels.csv", None, tmp_path / "report.json"))
+    found = places(report_checking.check_files(tmp_path / "labels.csv", None, tmp_path / "report.json"))
     assert [place for place in found if place.startswith("agreement")] == []
 
 

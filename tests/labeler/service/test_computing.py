@@ -9,8 +9,10 @@ from analysis.classifiers import CLASSIFIERS
 from analysis.classifiers._kruskal import BY_CHANCE
 from analysis.dissimilarity import TOO_SHORT
 from labeler.model import measurement_hash
-from labeler.service import background, computing, importing, judged, reporting
-from labeler.service.computing import Computed
+from labeler.service.data import importing
+from labeler.service.results import reporting
+from labeler.service.verdicts import background, computing, stored_verdicts
+from labeler.service.verdicts.computing import Computed
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, import_all, item_name, log, make_study, result_file, series
 
@@ -28,12 +30,12 @@ def compute(db, **more):
 
 def shown(db):
     """Everything of the verdicts but when they were made; None where there is nothing."""
-    rows = judged.verdict_table(db).to_dict("records")
+    rows = stored_verdicts.verdict_table(db).to_dict("records")
     return [{name: None if value is None or value != value else value for name, value in row.items()} for row in rows]
 
 
 def export(db):
-    return judged.export_table(db, actor="carol", now=NOW)
+    return stored_verdicts.export_table(db, actor="carol", now=NOW)
 
 
 def change_measurements(db, name, factor=1.0, added=0.0):
@@ -48,7 +50,7 @@ def change_measurements(db, name, factor=1.0, added=0.0):
 
 def test_the_verdicts_kept_are_those_of_the_classifiers_themselves(study):
     assert compute(study) == Computed(n_items=8, n_computed=8, n_without_verdict=0)
-    table = judged.verdict_table(study)
+    table = stored_verdicts.verdict_table(study)
     assert list(zip(table["item"], table["classifier"], strict=True)) == [
         (item.name, name) for item in items.all_items(study) for name in NAMES
     ]
@@ -209,7 +211,7 @@ def test_an_export_is_read_back_as_the_verdict_table_of_a_report(study, tmp_path
     labels = tmp_path / "labels.csv"
     labels.write_text("item,reviewer,label\n", encoding="utf-8")
     report = reporting.report_of_files(labels, path)
-    counted = {row["classifier"]: row for row in judged.verdict_counts(judged.verdict_table(study))}
+    counted = {row["classifier"]: row for row in stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study))}
     for name in NAMES:
         assert report["classifiers"][name]["verdicts"] | {"classifier": name} == counted[name]
 
@@ -218,11 +220,11 @@ def test_verdicts_are_counted_by_classifier():
     table = pd.DataFrame(
         [("b", "similar"), ("a", "dissimilar"), ("a", None), ("a", "dissimilar")], columns=["classifier", "verdict"]
     )
-    assert judged.verdict_counts(table) == [
+    assert stored_verdicts.verdict_counts(table) == [
         {"classifier": "a", "dissimilar": 2, "similar": 0, "none": 1},
         {"classifier": "b", "dissimilar": 0, "similar": 1, "none": 0},
     ]
-    assert judged.verdict_counts(table.iloc[:0]) == []
+    assert stored_verdicts.verdict_counts(table.iloc[:0]) == []
 
 
 def test_an_upload_and_a_file_are_judged_alike(db, tmp_path):

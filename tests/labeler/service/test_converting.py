@@ -16,7 +16,7 @@ from labeler.errors import InputError, Refused
 from labeler.formats import FORMATS, Source, read, writing
 from labeler.formats.long_table import in_order
 from labeler.model import Benchmark, measurement_hash
-from labeler.service import converting, importing, joining
+from labeler.service.data import converting, importing, joining
 from tests.conftest import examples
 from tests.labeler.formats.examples import (
     ORDERSAGE,

@@ -5,11 +5,13 @@ from itertools import permutations
 
 import pytest
 
-from labeler.design import ALL
 from labeler.errors import InputError, NotAllowed, StudyError
 from labeler.model import PlanParameters, Protocol, Role, State
-from labeler.service import assigning, codes, coordinating, identity, reviewing
-from labeler.service.coordinating import Progress
+from labeler.plan.design import ALL
+from labeler.service import reviewing
+from labeler.service.people import identity
+from labeler.service.plan import assigning, codes, coordinating
+from labeler.service.plan.coordinating import Progress
 from labeler.store import assignments, events, items, open_database, people, studies
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
 

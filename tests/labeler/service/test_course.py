@@ -4,19 +4,12 @@ import pandas as pd
 import pytest
 
 from labeler.errors import InputError, NotAllowed
-from labeler.lifecycle import Step
 from labeler.model import Gate, Kind, PlanParameters, State
-from labeler.service import (
-    assigning,
-    calibrating,
-    coordinating,
-    course,
-    curating,
-    exchange,
-    reviewing,
-    splits,
-    staffing,
-)
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import curating
+from labeler.service.plan import assigning, calibrating, coordinating, course, staffing
+from labeler.service.results import exchange, splits
 from labeler.store import assignments, events, labels, studies
 from tests.labeler.conftest import (
     NOW,

@@ -5,9 +5,12 @@ from dataclasses import replace
 import pytest
 
 from labeler.errors import InputError, NotAllowed, NotAssigned
-from labeler.lifecycle import Step
 from labeler.model import PlanParameters, State
-from labeler.service import assigning, coordinating, course, curating, reporting, reviewing, splits, verifying
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import curating
+from labeler.service.plan import assigning, coordinating, course, verifying
+from labeler.service.results import reporting, splits
 from labeler.store import events, items, labels, studies
 from tests.labeler.conftest import (
     NOW,

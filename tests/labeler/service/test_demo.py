@@ -9,7 +9,11 @@ import pytest
 from analysis.classifiers import CLASSIFIERS
 from labeler.errors import Refused, StudyError
 from labeler.model import Role, State
-from labeler.service import assigning, computing, coordinating, demo, identity, judged, reviewing
+from labeler.service import reviewing
+from labeler.service.data import demo
+from labeler.service.people import identity
+from labeler.service.plan import assigning, coordinating
+from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, items, open_database, runs
 from tests.labeler.conftest import NOW, log
 
@@ -43,7 +47,7 @@ def reviewers(db):
 
 def test_every_demo_item_has_a_verdict_of_every_classifier(built):
     assert computing.n_missing(built) == 0
-    table = judged.verdict_table(built)
+    table = stored_verdicts.verdict_table(built)
     assert len(table) == 24 * len(CLASSIFIERS)
     assert table["error"].isna().all()
     assert {"similar", "dissimilar"} == set(table[table["classifier"] == "same"]["verdict"])

@@ -8,10 +8,11 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
 from analysis.classifiers import CLASSIFIERS, explain
-from labeler import binning
 from labeler.errors import InputError
-from labeler.service import computing, curating, drawing, evidence, judged, judging
-from labeler.service.judging import JudgeOptions
+from labeler.screen import binning
+from labeler.service.data import curating, drawing
+from labeler.service.verdicts import classifying, computing, evidence, stored_verdicts
+from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import bins, items, runs, verdicts
 from tests.analysis.drawn import cells, titles
 from tests.labeler.conftest import NOW, copy_of, import_all, item_name, make_study, result_file, series
@@ -55,7 +56,7 @@ def reasoned(db, name, classifier):
 def computed(db, name):
     """What the classifiers say now of the measurements as they are stored, by name."""
     item = curating.item_named(db, name)
-    return dict(zip(BUILT_IN, judging.judge(runs.of_item(db, item.item_id), BUILT_IN), strict=True))
+    return dict(zip(BUILT_IN, classifying.judge(runs.of_item(db, item.item_id), BUILT_IN), strict=True))
 
 
 def judge_all(db, **options):
@@ -65,7 +66,7 @@ def judge_all(db, **options):
 def take_in(db, folder, *lines):
     path = folder / "verdicts.csv"
     path.write_text("\n".join(["item,classifier,verdict,score", *lines]) + "\n", encoding="utf-8")
-    judged.import_verdicts(db, path, None, actor="carol", now=NOW)
+    stored_verdicts.import_verdicts(db, path, None, actor="carol", now=NOW)
 
 
 @pytest.mark.parametrize("name", [item_name(number) for number in range(8)])

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from labeler.errors import InputError, NotAllowed, Refused
 from labeler.formats import tables
 from labeler.model import Answer, Benchmark, Kind, Label, Role
-from labeler.service import assigning, coordinating, exchange, importing, reporting
+from labeler.service.data import importing
+from labeler.service.plan import assigning, coordinating
+from labeler.service.results import exchange, reporting
 from labeler.store import assignments, events, items, labels, open_database, people
 from labeler.store.assignments import NewAssignment
 from tests.conftest import examples

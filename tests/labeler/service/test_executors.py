@@ -16,8 +16,9 @@ import pytest
 
 from analysis.classifiers import CLASSIFIERS
 from labeler.model import Benchmark, measurement_hash
-from labeler.service import computing, coordinating
-from labeler.service.computing import Computed
+from labeler.service.plan import coordinating
+from labeler.service.verdicts import computing
+from labeler.service.verdicts.computing import Computed
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW
 from tests.labeler.packages import STEADY

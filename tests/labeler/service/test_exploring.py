@@ -11,7 +11,7 @@ from analysis.measured import Measured
 from labeler.errors import InputError, Refused
 from labeler.formats import ReadOptions, Source
 from labeler.model import Benchmark, Failure
-from labeler.service import curating, exploring, importing
+from labeler.service.data import curating, exploring, importing
 from tests.labeler.conftest import NOW, import_all, item_name, result_file, series
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows
 

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from labeler.errors import InputError
-from labeler.service import folders, importing
+from labeler.service.data import folders, importing
 from tests.labeler.conftest import import_all, item_name, result_file, series
 
 

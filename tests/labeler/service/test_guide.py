@@ -13,9 +13,9 @@ from hypothesis import example as with_seed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeler import binning
 from labeler.config import bundled
 from labeler.model import Category, Protocol
+from labeler.screen import binning
 from labeler.service import guide
 from tests.conftest import examples
 

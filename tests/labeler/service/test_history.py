@@ -6,9 +6,11 @@ from itertools import combinations
 
 import pytest
 
-from labeler.lifecycle import Step
 from labeler.model import Origin, PlanParameters, Role
-from labeler.service import assigning, calibrating, course, curating, history, reporting, staffing
+from labeler.plan.lifecycle import Step
+from labeler.service.data import curating
+from labeler.service.plan import assigning, calibrating, course, staffing
+from labeler.service.results import history, reporting
 from labeler.store import assignments, labels, open_database
 from tests.labeler.conftest import NOW, answer_everything, answer_next, item_name, make_study
 

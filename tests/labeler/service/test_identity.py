@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from labeler.errors import InputError, NotAllowed, SignInFailed
 from labeler.model import Person, Role
-from labeler.service import coordinating, identity
+from labeler.service.people import identity
+from labeler.service.plan import coordinating
 from labeler.store import events, open_database, people
 from tests.conftest import examples
 from tests.labeler.conftest import NOW, id_of, log

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labeler import binning
 from labeler.errors import InputError, NotAllowed
 from labeler.formats import ReadOptions
 from labeler.model import measurement_hash
-from labeler.service import importing
-from labeler.service.importing import FileResult, Found
+from labeler.screen import binning
+from labeler.service.data import importing
+from labeler.service.data.importing import FileResult, Found
 from labeler.store import bins, events, items, runs
 from tests.labeler.conftest import NOW, import_all, log, result_file, series
 

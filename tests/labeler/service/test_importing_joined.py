@@ -10,8 +10,8 @@ import pytest
 from labeler.errors import InputError
 from labeler.formats import FORMATS
 from labeler.model import measurement_hash
-from labeler.service import exploring, importing, joining
-from labeler.service.importing import FileResult, Found
+from labeler.service.data import exploring, importing, joining
+from labeler.service.data.importing import FileResult, Found
 from labeler.store import events, items, runs
 from tests.labeler.conftest import NOW, import_all
 from tests.labeler.formats.examples import csv_bytes, json_bytes

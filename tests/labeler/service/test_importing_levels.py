@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from labeler.model import Benchmark, Failure, measurement_hash
-from labeler.service import anonymising, importing, levels, triage
-from labeler.service.importing import Found
+from labeler.service.data import importing, levels, triage
+from labeler.service.data.importing import Found
+from labeler.service.results import anonymising
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, import_all
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows, pyperf_file, pyperf_runs

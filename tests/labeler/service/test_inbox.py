@@ -10,8 +10,11 @@ import pytest
 
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Kind, Role, State
-from labeler.service import assigning, exchange, identity, inbox, reviewing, sight
-from labeler.service.inbox import Message
+from labeler.service import reviewing
+from labeler.service.people import identity, inbox, visibility
+from labeler.service.people.inbox import Message
+from labeler.service.plan import assigning
+from labeler.service.results import exchange
 from labeler.store import assignments, events, items, labels, studies
 from tests.labeler.conftest import NOW, PARAMETERS, id_of, log
 
@@ -239,16 +242,16 @@ def test_who_reviews_too_cannot_answer_before_unblinding(study):
     assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
     task = say(study, "ada", comment="Why?")
     before = log(study)
-    assert [sight.reviews_too(study, name) for name in ("eve", "carol", "owner")] == [True, False, False]
+    assert [visibility.reviews_too(study, name) for name in ("eve", "carol", "owner")] == [True, False, False]
     with pytest.raises(NotAllowed, match="another coordinator answers"):
         reply(study, task.code, "Because.", actor="eve")
     assert log(study) == before
     studies.set_state(study, State.UNBLINDED)
-    assert not sight.reviews_too(study, "eve")
+    assert not visibility.reviews_too(study, "eve")
     reply(study, task.code, "Because.", actor="eve")
     assert own(study, "ada", task.code).replies == ("Because.",)
     studies.set_state(study, State.PAUSED, State.OPEN)
-    assert sight.reviews_too(study, "eve")
+    assert visibility.reviews_too(study, "eve")
 
 
 def test_answering_changes_no_label(planned):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from labeler.errors import InputError, SignInFailed
 from labeler.model import Role
-from labeler.service import identity
+from labeler.service.people import identity
 from labeler.store import events
 from tests.conftest import examples
 from tests.labeler.conftest import NOW, id_of, log

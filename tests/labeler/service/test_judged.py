@@ -6,7 +6,8 @@ import pytest
 from analysis.classifiers import CLASSIFIERS
 from labeler.errors import InputError
 from labeler.formats import Source, tables
-from labeler.service import judged, reporting
+from labeler.service.results import reporting
+from labeler.service.verdicts import stored_verdicts
 from labeler.store import items
 from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, item_name, log
 from tests.labeler.packages import STEADY
@@ -24,7 +25,7 @@ def take_in(tmp_path):
 
     def take_in(db, *lines, name=None):
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        return judged.import_verdicts(db, path, name, actor="carol", now=NOW)
+        return stored_verdicts.import_verdicts(db, path, name, actor="carol", now=NOW)
 
     return take_in
 
@@ -70,7 +71,7 @@ def test_an_empty_verdict_is_none_with_a_reason(study, take_in):
     take_in(study, "item,verdict,score", f"{FIRST},,", name="mine")
     (row,) = shown(study)
     assert (row["verdict"], row["error"]) == (None, "the imported file gives none")
-    assert judged.verdict_counts(judged.verdict_table(study)) == [
+    assert stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study)) == [
         {"classifier": "mine", "dissimilar": 0, "similar": 0, "none": 1}
     ]
 
@@ -88,7 +89,7 @@ def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in
     compute(planned)
     before = {row["item"]: row for row in shown(planned) if row["classifier"] == "same"}
     take_in(planned, "item,verdict,score", f"{FIRST},dissimilar,0.9", f"{SECOND},similar,0.1", name="mine")
-    counts = judged.verdict_counts(judged.verdict_table(planned))
+    counts = stored_verdicts.verdict_counts(stored_verdicts.verdict_table(planned))
     assert [row["classifier"] for row in counts] == sorted([*CLASSIFIERS, "mine"])
     assert {"classifier": "mine", "dissimilar": 1, "similar": 1, "none": 0} in counts
     exported = export(planned)
@@ -210,7 +211,7 @@ def test_hostile_names_are_only_text_in_the_report(hostile):
 def test_an_exported_table_can_be_imported_elsewhere(study, db, take_in, tmp_path):
     take_in(study, "item,verdict,score", f"{FIRST},similar,0.1", f"{SECOND},dissimilar,-0.7", name="mine")
     (tmp_path / "out.csv").write_text(reporting.as_csv(export(study)), encoding="utf-8")
-    assert judged.import_verdicts(db, tmp_path / "out.csv", None, actor="carol", now=NOW) == 2
+    assert stored_verdicts.import_verdicts(db, tmp_path / "out.csv", None, actor="carol", now=NOW) == 2
     assert verdicts(db) == verdicts(study)
 
 

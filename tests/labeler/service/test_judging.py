@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
-from labeler.service import computing, judged, reporting
-from labeler.service.computing import Computed
-from labeler.service.judging import JudgeOptions, judge, judges
+from labeler.service.results import reporting
+from labeler.service.verdicts import computing, stored_verdicts
+from labeler.service.verdicts.classifying import JudgeOptions, judge, judges
+from labeler.service.verdicts.computing import Computed
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, copy_of, import_all, result_file, series
 from tests.labeler.packages import STEADY, STEADY_LIMIT
@@ -90,7 +91,7 @@ def test_its_verdicts_are_counted_and_exported(study, steady):
     compute(study)
     n_dissimilar = [*map(category, spreads(study).values())].count("dissimilar")
     assert 0 < n_dissimilar < 8
-    assert judged.verdict_counts(judged.verdict_table(study))[-1] == {
+    assert stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study))[-1] == {
         "classifier": "steady", "dissimilar": n_dissimilar, "similar": 8 - n_dissimilar, "none": 0,
     }  # fmt: skip
     exported = export(study).query("classifier == 'steady'").set_index("item")

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from labeler.errors import InputError, NewerStudy, NoStudy, NotAllowed, NotAStudy, StudyError
 from labeler.model import Answer, Kind, Label, PlanParameters, Protocol, Role, State
-from labeler.service import assigning, coordinating, exchange, identity, merging, reviewing
-from labeler.service.merging import Conflict, Merged, Said
+from labeler.service import reviewing
+from labeler.service.people import identity
+from labeler.service.plan import assigning, coordinating
+from labeler.service.results import exchange, merging
+from labeler.service.results.merging import Conflict, Merged, Said
 from labeler.store import copies, events, labels, open_database, people, studies
 from tests.conftest import examples
 from tests.labeler.conftest import NOW, answer_next, id_of, log, make_study, submission

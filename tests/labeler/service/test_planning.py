@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from labeler.errors import InputError
 from labeler.model import Role
-from labeler.service import identity, planning, reporting
-from labeler.service.planning import Assumptions, Rater
+from labeler.service.people import identity
+from labeler.service.plan import planning
+from labeler.service.plan.planning import Assumptions, Rater
+from labeler.service.results import reporting
 from tests.labeler.conftest import NOW, copy_of
 
 REVIEWERS = [Rater("A", 0.95, 0.9), Rater("B", 0.8, 0.7), Rater("C", 0.7, 0.85), Rater("D", 0.6, 0.6)]

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from labeler.errors import InputError
-from labeler.lifecycle import Step
 from labeler.model import PlanParameters
-from labeler.service import assigning, course, curating, planning, previewing, staffing
-from labeler.service.planning import Assumptions
+from labeler.plan.lifecycle import Step
+from labeler.service.data import curating
+from labeler.service.plan import assigning, course, planning, previewing, staffing
+from labeler.service.plan.planning import Assumptions
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_next, item_name, log, make_study
 

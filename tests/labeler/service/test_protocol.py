@@ -6,10 +6,12 @@ from functools import partial
 
 import pytest
 
-from labeler import binning
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Protocol
-from labeler.service import coordinating, drawing, reviewing
+from labeler.screen import binning
+from labeler.service import reviewing
+from labeler.service.data import drawing
+from labeler.service.plan import coordinating
 from labeler.store import bins, events, items, open_database, runs
 from tests.labeler.conftest import NOW, answer_next, id_of, log, submission
 

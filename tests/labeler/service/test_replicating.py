@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from labeler.service import replicating, reporting
+from labeler.service.results import replicating, reporting
 
 DATA = Path(__file__).parents[3] / "data"
 FOLDER = DATA / "replication"

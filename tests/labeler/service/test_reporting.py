@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.model import Answer, Benchmark, Category, Kind, Label, Role, State, StoredVerdict
-from labeler.service import computing, exchange, importing, judged, reporting
+from labeler.service.data import importing
+from labeler.service.results import exchange, reporting
+from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, events, items, labels, open_database, people, studies, verdicts
 from labeler.store.assignments import NewAssignment
 from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_next, id_of, log
@@ -189,7 +191,7 @@ def test_the_exported_files_give_the_same_report_as_the_study(planned, tmp_path)
     again = files_report(
         tmp_path,
         reporting.as_csv(exchange.export_labels(planned, actor="owner", now=NOW)),
-        reporting.as_csv(judged.export_table(planned, actor="owner", now=NOW)),
+        reporting.as_csv(stored_verdicts.export_table(planned, actor="owner", now=NOW)),
     )
     for part in ("agreement", "consensus", "left_out", "classifiers"):
         assert again[part] == content[part]

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeler import binning
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.lifecycle import ALLOWED, Action
 from labeler.model import Answer, Kind, State, Submission
-from labeler.service import identity, reviewing
+from labeler.plan.lifecycle import ALLOWED, Action
+from labeler.screen import binning
+from labeler.service import reviewing
+from labeler.service.people import identity
 from labeler.service.reviewing import OwnProgress
 from labeler.store import assignments, items, labels, people, runs, studies
 from labeler.store.assignments import NewAssignment

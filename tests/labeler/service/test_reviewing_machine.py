@@ -17,7 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from analysis.tables import first_labels
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.model import Answer, PlanParameters, Protocol, State, Submission
-from labeler.service import assigning, coordinating, reviewing
+from labeler.service import reviewing
+from labeler.service.plan import assigning, coordinating
 from labeler.service.reviewing import OwnProgress
 from labeler.store import labels, open_database, studies
 from tests.labeler.conftest import NOW, id_of, make_study

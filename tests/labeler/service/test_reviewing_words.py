@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from labeler.errors import AnswerRefused
 from labeler.model import Answer, Protocol, State, Submission
-from labeler.service import coordinating, reviewing
+from labeler.service import reviewing
+from labeler.service.plan import coordinating
 from labeler.service.reviewing import Brief
 from labeler.store import assignments, labels, studies
 from tests.labeler.conftest import NOW, REVIEWERS, answer_next, copy_of, id_of

@@ -3,8 +3,11 @@
 import pytest
 
 from labeler.model import PlanParameters
-from labeler.service import assigning, curating, reporting, reviewing
-from labeler.service.so_far import agreement_so_far
+from labeler.service import reviewing
+from labeler.service.data import curating
+from labeler.service.plan import assigning
+from labeler.service.results import reporting
+from labeler.service.results.interim_agreement import agreement_so_far
 from labeler.store import items, open_database
 from tests.labeler.conftest import (
     NOW,

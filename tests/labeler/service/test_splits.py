@@ -8,10 +8,13 @@ import pytest
 
 from analysis.tables import counted_labels
 from labeler.errors import InputError, NotAllowed
-from labeler.lifecycle import Step
 from labeler.model import Category, State
-from labeler.service import coordinating, course, curating, exchange, reporting, reviewing, splits
-from labeler.service.splits import Said
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import curating
+from labeler.service.plan import coordinating, course
+from labeler.service.results import exchange, reporting, splits
+from labeler.service.results.splits import Said
 from labeler.store import decisions, events, labels, studies
 from tests.labeler.conftest import (
     NOW,

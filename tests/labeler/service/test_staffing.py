@@ -3,10 +3,12 @@
 import pytest
 
 from labeler.errors import InputError, NotAllowed, NotAssigned
-from labeler.lifecycle import Step
 from labeler.model import Kind, PlanParameters, Role, State
-from labeler.service import assigning, course, identity, reviewing, staffing, verifying
-from labeler.service.staffing import Change
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.people import identity
+from labeler.service.plan import assigning, course, staffing, verifying
+from labeler.service.plan.staffing import Change
 from labeler.store import assignments, events, labels, open_database, people, studies
 from tests.labeler.conftest import (
     NOW,

@@ -14,9 +14,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from analysis.tables import counted_labels
 from labeler.errors import LabelerError, NotAllowed
-from labeler.lifecycle import Step
 from labeler.model import Answer, Category, Kind, Origin, PlanParameters, Role, State, Submission
-from labeler.service import assigning, course, curating, exchange, identity, reviewing, splits, staffing, verifying
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import curating
+from labeler.service.people import identity
+from labeler.service.plan import assigning, course, staffing, verifying
+from labeler.service.results import exchange, splits
 from labeler.store import assignments, events, items, labels, open_database, people, studies
 from labeler.store.assignments import Kept
 from tests.labeler.conftest import NOW, id_of, item_name, make_study

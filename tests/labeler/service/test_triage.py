@@ -5,11 +5,15 @@ from datetime import timedelta
 
 import pytest
 
-from labeler import binning
 from labeler.errors import InputError, StudyError
-from labeler.lifecycle import State
 from labeler.model import PlanParameters, Protocol, Role
-from labeler.service import assigning, browsing, computing, coordinating, curating, exchange, identity, judged, triage
+from labeler.plan.lifecycle import State
+from labeler.screen import binning
+from labeler.service.data import browsing, curating, triage
+from labeler.service.people import identity
+from labeler.service.plan import assigning, coordinating
+from labeler.service.results import exchange
+from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import bins, events, items, labels, open_database, people, runs, studies
 from tests.labeler.conftest import (
     NOW,
@@ -80,9 +84,9 @@ def test_verdicts_on_these_measurements_come_along_with_their_evidence(study, st
     make(study, study_path)
     with open_database(study_path) as new:
         assert computing.n_missing(new) == 0
-        was = judged.verdict_table(study)
+        was = stored_verdicts.verdict_table(study)
         was = was[was["item"].isin(CHOSEN)].reset_index(drop=True)
-        assert judged.verdict_table(new).to_dict("records") == was.to_dict("records")
+        assert stored_verdicts.verdict_table(new).to_dict("records") == was.to_dict("records")
         evidence = "SELECT pairs, linkage, used_utc FROM shown_verdicts WHERE name = ? ORDER BY classifier"
         for name in CHOSEN:
             assert new.execute(evidence, (name,)).fetchall() == study.execute(evidence, (name,)).fetchall()
@@ -95,7 +99,7 @@ def test_verdicts_on_other_measurements_stay_behind(study, study_path):
     )
     make(study, study_path)
     with open_database(study_path) as new:
-        assert set(judged.verdict_table(new)["item"]) == set(CHOSEN[1:])
+        assert set(stored_verdicts.verdict_table(new)["item"]) == set(CHOSEN[1:])
         assert new.execute("SELECT count(*) FROM verdicts WHERE data_hash = 'of before'").fetchone() == (0,)
 
 

@@ -7,9 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from labeler.errors import LabelerError, NotAllowed
-from labeler.lifecycle import Step
 from labeler.model import Answer, Category, Kind, PlanParameters, Role, State, Submission
-from labeler.service import assigning, course, curating, identity, reviewing, splits, staffing, verifying
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import curating
+from labeler.service.people import identity
+from labeler.service.plan import assigning, course, staffing, verifying
+from labeler.service.results import splits
 from labeler.store import assignments, decisions, labels, open_database, studies
 from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, id_of, item_name, log
 

@@ -6,17 +6,11 @@ import pandas as pd
 import pytest
 
 from labeler.errors import NotAllowed
-from labeler.lifecycle import Step
 from labeler.model import Kind, PlanParameters, Role
-from labeler.service import (
-    assigning,
-    coordinating,
-    course,
-    curating,
-    exchange,
-    staffing,
-    verifying,
-)
+from labeler.plan.lifecycle import Step
+from labeler.service.data import curating
+from labeler.service.plan import assigning, coordinating, course, staffing, verifying
+from labeler.service.results import exchange
 from labeler.store import assignments, open_database
 from tests.labeler.conftest import (
     NOW,

@@ -7,10 +7,14 @@ from datetime import date, timedelta
 import pandas as pd
 import pytest
 
-from labeler.lifecycle import Step
 from labeler.model import Answer, PlanParameters, Role, State, Submission
-from labeler.service import assigning, course, curating, exchange, identity, reviewing, staffing, watching
-from labeler.service.watching import Pace, in_words, progress
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import curating
+from labeler.service.people import identity
+from labeler.service.plan import assigning, course, staffing, watching
+from labeler.service.plan.watching import Pace, in_words, progress
+from labeler.service.results import exchange
 from labeler.store import Database, items, labels, open_database, studies
 from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_next, copy_of, id_of, item_name, make_study
 

@@ -9,7 +9,7 @@ import pytest
 
 from labeler.errors import SignInFailed, StudyError
 from labeler.model import Origin, Protocol, Role, State
-from labeler.service import identity
+from labeler.service.people import identity
 from labeler.store import (
     assignments,
     create_database,

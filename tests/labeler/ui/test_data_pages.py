@@ -6,9 +6,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from labeler.errors import NotAllowed
-from labeler.lifecycle import Action, State, require
 from labeler.model import Role, combined_hash
-from labeler.service import coordinating, curating, identity, judged, sight, triage
+from labeler.plan.lifecycle import Action, State, require
+from labeler.service.data import curating, triage
+from labeler.service.people import identity, visibility
+from labeler.service.plan import coordinating
+from labeler.service.verdicts import stored_verdicts
 from labeler.store import events, items, open_database, people, studies
 from tests.labeler.conftest import item_name, make_study
 from tests.labeler.ui.test_pages import LIMIT_S, texts
@@ -24,17 +27,17 @@ RESULT = "[[1.0, 2.0, 1.5], [1.0, 2.0, 3.0]]"
 
 
 def page_of(module: str, path: str, person: str) -> None:
-    from importlib import import_module
     from pathlib import Path
 
     import streamlit as st
 
     from labeler.errors import LabelerError
     from labeler.store import open_database
+    from tests.labeler.ui.pages import COORDINATOR
 
     with open_database(Path(path)) as db:
         try:
-            import_module(f"labeler.ui.coordinator.{module}").render(db, person)
+            COORDINATOR[module].render(db, person)
         except LabelerError as error:
             st.error(str(error))
 
@@ -47,7 +50,7 @@ def made(tmp_path_factory):
     make_study(folder / "empty.study", n_items=0, reviewers=())
     (folder / "verdicts.csv").write_text(SAID)
     with open_database(folder / "four.study") as db:
-        judged.import_verdicts(db, folder / "verdicts.csv", None, actor="carol", now=NOW)
+        stored_verdicts.import_verdicts(db, folder / "verdicts.csv", None, actor="carol", now=NOW)
     return folder
 
 
@@ -235,7 +238,7 @@ def test_nothing_of_a_verdict_reaches_the_browser_while_it_is_hidden(four):
 def test_who_labels_and_coordinates_sees_no_verdict_in_a_draft_either(four):
     with open_database(four) as db, db.atomic():
         people.add(db, "both", [Role.REVIEWER, Role.COORDINATOR], NOW.isoformat())
-        why = sight.why_not(db, "both", Action.SEE_VERDICTS)
+        why = visibility.why_not(db, "both", Action.SEE_VERDICTS)
     page = opened("browse", four, "both")
     assert "mine" not in everything(page)
     assert why in texts(page)
@@ -306,7 +309,7 @@ def test_the_items_that_are_shown_become_a_study_without_the_excluded_one(four):
 def test_verdicts_come_along_where_they_are_shown(four):
     make(opened("browse", four), "All")
     with open_database(four.with_name("All.study")) as new:
-        assert set(judged.verdict_table(new)["classifier"]) == {"mine", "yours"}
+        assert set(stored_verdicts.verdict_table(new)["classifier"]) == {"mine", "yours"}
 
 
 @pytest.mark.parametrize(

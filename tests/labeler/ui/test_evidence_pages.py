@@ -10,10 +10,11 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.classifiers import CLASSIFIERS
 from labeler.model import Role
-from labeler.service import computing, identity, judged
+from labeler.service.people import identity
+from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import jobs, open_database
-from labeler.ui.coordinator import figures
 from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.results import figures
 from tests.labeler.conftest import NOW, item_name, make_study
 from tests.labeler.ui.test_pages import LIMIT_S, app_page, coordinator_page, opened, texts
 
@@ -35,7 +36,7 @@ def studies(tmp_path_factory):
             if name in {"judged", "imported"}:
                 computing.compute_verdicts(db, actor="carol")
             if name in {"imported", "elsewhere"}:
-                judged.import_verdicts(db, folder / "verdicts.csv", None, actor="carol", now=NOW)
+                stored_verdicts.import_verdicts(db, folder / "verdicts.csv", None, actor="carol", now=NOW)
     return made
 
 

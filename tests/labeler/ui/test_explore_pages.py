@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from labeler.lifecycle import Step
 from labeler.model import Role
-from labeler.service import assigning, course, exploring, identity
+from labeler.plan.lifecycle import Step
+from labeler.service.data import exploring
+from labeler.service.people import identity
+from labeler.service.plan import assigning, course
 from labeler.store import events, open_database
 from labeler.ui import app
 from labeler.ui.coordinator.escaping import plain

@@ -1,4 +1,4 @@
-"""What coordinators' pages send in each state of a study, against the table in `labeler.lifecycle`.
+"""What coordinators' pages send in each state of a study, against the table in `labeler.plan.lifecycle`.
 
 One study holds labels with comments, verdicts, a calibration round, third labels and a decision. It is put into each
 state as it is, so that nothing but the state decides what is shown.
@@ -10,13 +10,17 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from labeler.lifecycle import ALLOWED, SIGHTS, Action, Step
 from labeler.model import Category, PlanParameters, Role, State
-from labeler.service import assigning, calibrating, computing, course, identity, inbox, judged, reviewing, splits
-from labeler.service.so_far import agreement_so_far
+from labeler.plan.lifecycle import ALLOWED, SIGHTS, Action, Step
+from labeler.service import reviewing
+from labeler.service.people import identity, inbox
+from labeler.service.plan import assigning, calibrating, course
+from labeler.service.results import splits
+from labeler.service.results.interim_agreement import agreement_so_far
+from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database, studies
 from labeler.ui import app
-from labeler.ui.coordinator import figures
+from labeler.ui.coordinator.results import figures
 from tests.labeler.conftest import NOW, id_of, item_name, make_study
 from tests.labeler.ui.test_pages import LIMIT_S, coordinator_page
 
@@ -85,7 +89,7 @@ def lived(tmp_path_factory):
     said.write_text("\n".join(["item,classifier,verdict", *rows]))
     with open_database(path) as db:
         computing.compute_verdicts(db, actor=COORDINATOR)
-        judged.import_verdicts(db, said, None, actor=COORDINATOR, now=NOW)
+        stored_verdicts.import_verdicts(db, said, None, actor=COORDINATOR, now=NOW)
         identity.add_person(db, BOTH, [Role.REVIEWER, Role.COORDINATOR], actor=COORDINATOR, now=NOW)
         live_through(db)
     return path

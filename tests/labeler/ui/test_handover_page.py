@@ -2,10 +2,11 @@
 
 import pytest
 
-from labeler.lifecycle import Step
-from labeler.service import coordinating, course, reporting
+from labeler.plan.lifecycle import Step
+from labeler.service.plan import coordinating, course
+from labeler.service.results import reporting
 from labeler.store import labels, open_database
-from labeler.ui.coordinator import handover
+from labeler.ui.coordinator.results import handover
 from tests.labeler.conftest import NOW, answer_next, make_study
 from tests.labeler.ui.test_pages import coordinator_page, opened, texts
 

@@ -3,7 +3,9 @@
 import pytest
 
 from labeler.model import Role, State
-from labeler.service import assigning, identity, inbox, reviewing
+from labeler.service import reviewing
+from labeler.service.people import identity, inbox
+from labeler.service.plan import assigning
 from labeler.store import open_database, studies
 from tests.labeler.conftest import NOW, PARAMETERS, id_of, log, make_study
 from tests.labeler.ui.test_pages import opened, reviewer_page, texts
@@ -15,7 +17,7 @@ def inbox_page(path: str, name: str) -> None:
     from pathlib import Path
 
     from labeler.store import open_database
-    from labeler.ui.coordinator import inbox
+    from labeler.ui.coordinator.run import inbox
 
     with open_database(Path(path)) as db:
         inbox.render(db, name)

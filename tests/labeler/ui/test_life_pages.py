@@ -6,25 +6,17 @@ import pytest
 from streamlit.runtime.memory_media_file_storage import MediaFileKind, MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest
 
-from labeler import lifecycle
-from labeler.lifecycle import Step
 from labeler.model import Category, Gate, PlanParameters, Role, State
-from labeler.service import (
-    assigning,
-    calibrating,
-    coordinating,
-    course,
-    exchange,
-    identity,
-    reporting,
-    reviewing,
-    splits,
-    staffing,
-)
+from labeler.plan import lifecycle
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.people import identity
+from labeler.service.plan import assigning, calibrating, coordinating, course, staffing
+from labeler.service.results import exchange, reporting, splits
 from labeler.store import assignments, decisions, events, items, open_database, people, studies
 from labeler.ui.app import NOT_SIGNED_IN
-from labeler.ui.coordinator.life import MEANS
-from labeler.ui.coordinator.part import CHANGES
+from labeler.ui.coordinator.set_up.people import CHANGES
+from labeler.ui.coordinator.set_up.study import MEANS
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
 from tests.labeler.ui.test_evidence_pages import pictures
 from tests.labeler.ui.test_pages import LIMIT_S, app_page, coordinator_page, opened, reviewer_page, texts

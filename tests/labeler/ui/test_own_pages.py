@@ -9,9 +9,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from labeler.model import PlanParameters, Protocol, Role
-from labeler.service import assigning, coordinating, exchange, guide, identity, inbox, reviewing
+from labeler.service import guide, reviewing
+from labeler.service.people import identity, inbox
+from labeler.service.plan import assigning, coordinating
+from labeler.service.results import exchange
 from labeler.store import labels, open_database
-from labeler.ui.reviewer import label, own_words, practice
+from labeler.ui.reviewer import label, my_labels, practice
 from tests.labeler.conftest import NOW, id_of, make_study, submission
 from tests.labeler.ui.test_evidence_pages import pictures
 from tests.labeler.ui.test_pages import LIMIT_S, app_page, coordinator_page, opened, reviewer_page, texts
@@ -86,7 +89,7 @@ def test_filters_say_how_many_there_are_and_keep_exactly_these(many):
     }  # fmt: skip
     assert page.radio[0].options == [f"{name} ({count})" for name, count in counts.items()]
     for name, count in counts.items():
-        expected = [one.task.code for one in own(many) if own_words.FILTERS[name](one)]
+        expected = [one.task.code for one in own(many) if my_labels.FILTERS[name](one)]
         assert len(expected) == count
         assert rows(show(page, name)) == expected[:20]
 

@@ -7,12 +7,15 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.classifiers import CLASSIFIERS
 from labeler.config import bundled
-from labeler.lifecycle import Step
 from labeler.model import Answer, Role, Submission
-from labeler.service import coordinating, course, demo, identity, reviewing
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import demo
+from labeler.service.people import identity
+from labeler.service.plan import coordinating, course
 from labeler.store import events, labels, open_database, people
 from labeler.ui import app
-from labeler.ui.coordinator import figures
+from labeler.ui.coordinator.results import figures
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 LIMIT_S = 30
@@ -53,19 +56,18 @@ def reviewer_page(module: str, path: str, name: str) -> None:
 
 
 def coordinator_page(module: str, path: str, name: str = "") -> None:
-    from importlib import import_module
     from pathlib import Path
 
     from labeler.model import Role
     from labeler.store import open_database, people
+    from tests.labeler.ui.pages import COORDINATOR
 
     with open_database(Path(path)) as db:
         first = next(person.name for person in people.all_people(db) if Role.COORDINATOR in person.roles)
-        import_module(f"labeler.ui.coordinator.{module}").render(db, name or first)
+        COORDINATOR[module].render(db, name or first)
 
 
 def app_page(token: str) -> None:
-    from labeler.ui import app
 
     app.main(token)
 

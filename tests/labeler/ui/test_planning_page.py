@@ -3,8 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from labeler.service import coordinating, planning
-from labeler.service.planning import Assumptions
+from labeler.service.plan import coordinating, planning
+from labeler.service.plan.planning import Assumptions
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, make_study
 
@@ -15,7 +15,7 @@ def planning_page(path: str) -> None:
     from pathlib import Path
 
     from labeler.store import open_database
-    from labeler.ui.coordinator import planning
+    from labeler.ui.coordinator.set_up import planning
 
     with open_database(Path(path)) as db:
         planning.render(db, "coordinator")

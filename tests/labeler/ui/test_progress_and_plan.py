@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from labeler.lifecycle import Step
 from labeler.model import Role, State
-from labeler.service import assigning, coordinating, course, identity, watching
+from labeler.plan.lifecycle import Step
+from labeler.service.people import identity
+from labeler.service.plan import assigning, coordinating, course, watching
 from labeler.store import open_database
 from tests.labeler.conftest import (
     PARAMETERS,
@@ -26,13 +27,13 @@ LIMIT_S = 30
 
 
 def page_of(module: str, path: str, person: str) -> None:
-    from importlib import import_module
     from pathlib import Path
 
     from labeler.store import open_database
+    from tests.labeler.ui.pages import COORDINATOR
 
     with open_database(Path(path)) as db:
-        import_module(f"labeler.ui.coordinator.{module}").render(db, person)
+        COORDINATOR[module].render(db, person)
 
 
 def opened(module, path, person="carol"):

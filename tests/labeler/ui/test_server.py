@@ -10,7 +10,8 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from labeler.model import Role
-from labeler.service import coordinating, identity
+from labeler.service.people import identity
+from labeler.service.plan import coordinating
 from labeler.store import open_database
 from labeler.ui import limits, sign_in
 from labeler.ui.app import SESSION_COOKIE

@@ -1,0 +1,35 @@
+"""Documents: what a report or an answer consists of, and how it is written as HTML, Markdown, LaTeX, text or JSON.
+
+The helpers of figures are in `analysis.document.figures`, which loads Altair; nothing here does.
+"""
+
+from analysis.document._content import (
+    DASH,
+    Block,
+    Bullets,
+    Document,
+    Figure,
+    Paragraph,
+    Section,
+    Table,
+    clean,
+    estimate,
+    interval,
+    number,
+    p_value,
+    percent,
+    table,
+    value_in_words,
+    words,
+)
+from analysis.document._html import to_html
+from analysis.document._json import plain, to_json
+from analysis.document._latex import to_latex
+from analysis.document._markdown import to_markdown
+from analysis.document._text import to_text
+
+__all__ = [
+    "DASH", "Block", "Bullets", "Document", "Figure", "Paragraph", "Section", "Table", "clean", "estimate", "interval",
+    "number", "p_value", "percent", "plain", "table", "to_html", "to_json", "to_latex", "to_markdown", "to_text",
+    "value_in_words", "words",
+]  # fmt: skip

@@ -1,0 +1,159 @@
+"""What a report consists of, before it is HTML, Markdown or LaTeX: sections of paragraphs, lists, tables and figures.
+
+All texts are plain: each renderer escapes them in its own way.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+DASH = "–"
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph; `role` is "text", "note" (a remark in small print) or "warning"."""
+
+    text: str
+    role: str = "text"
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list of sentences."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts; `numeric` says which columns are aligned to the right, counted from 0."""
+
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure by the name under which `draw` made it."""
+
+    name: str
+    caption: str
+
+
+Block = Paragraph | Bullets | Table | Figure
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading with what stands below it; level 2, or 3 for a part of the section before."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    level: int = 2
+
+
+@dataclass(frozen=True)
+class Document:
+    """A whole report."""
+
+    title: str
+    lead: str
+    interim: str
+    sections: tuple[Section, ...] = field(default_factory=tuple)
+    kind: str = "agreement report"
+
+
+def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()) -> Table:
+    """A table of whatever `str` writes; None is a dash."""
+    cells = tuple(tuple(DASH if cell is None else str(cell) for cell in row) for row in rows)
+    return Table(caption, tuple(header), cells, frozenset(numeric))
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage with one decimal; a dash where there is none."""
+    return DASH if share is None else f"{100 * share:.1f} %".replace("-", "−")
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with a fixed number of decimals and a true minus sign; a dash where there is none."""
+    return DASH if value is None else f"{value:.{digits}f}".replace("-", "−")
+
+
+def interval(estimate: Mapping[str, Any], *, as_percent: bool = True) -> str:
+    """The ends of an interval; empty where there is none."""
+    if estimate["low"] is None:
+        return ""
+    write = percent if as_percent else number
+    return f"{write(estimate['low']).removesuffix(' %')} to {write(estimate['high'])}"
+
+
+def estimate(given: Mapping[str, Any], *, as_percent: bool = True) -> str:
+    """A statistic with its interval, or with the reason why it or its interval is missing.
+
+    Examples
+    --------
+    >>> estimate({"value": 0.5, "low": 0.25, "high": 0.75, "reason": None})
+    '50.0 % (25.0 to 75.0 %)'
+    >>> estimate({"value": None, "low": None, "high": None, "reason": "no observations"})
+    'undefined: no observations'
+    """
+    if given["value"] is None:
+        return f"undefined: {given['reason']}"
+    value = percent(given["value"]) if as_percent else number(given["value"])
+    behind = interval(given, as_percent=as_percent) or given["reason"]
+    return f"{value} ({behind})" if behind else value
+
+
+def p_value(p: float | None) -> str:
+    """A p value with two digits; a dash where there is none.
+
+    Examples
+    --------
+    >>> p_value(0.0321), p_value(1.4e-7), p_value(None)
+    ('0.032', '1.4e-07', '–')
+    """
+    return DASH if p is None else f"{p:.2g}"
+
+
+def words(name: str) -> str:
+    """A name in the code as people read it.
+
+    Examples
+    --------
+    >>> words("balanced_accuracy")
+    'balanced accuracy'
+    """
+    return name.replace("_", " ")
+
+
+def value_in_words(value: Any) -> str:
+    """A parameter as people read it.
+
+    Examples
+    --------
+    >>> value_in_words({"theta": 0.25, "keep_mean": True}), value_in_words(False), value_in_words("core")
+    ('theta = 0.25, keep mean = yes', 'no', 'core')
+    """
+    if isinstance(value, Mapping):
+        return ", ".join(f"{words(str(name))} = {value_in_words(entry)}" for name, entry in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(value_in_words, value))
+    return DASH if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def clean(value: Any) -> Any:
+    """Texts, also within lists and dictionaries, without the characters that XML forbids; drawing would abort."""
+    if isinstance(value, str):
+        return _NOT_XML.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {clean(name): clean(entry) for name, entry in value.items()}
+    return [clean(entry) for entry in value] if isinstance(value, list) else value
+
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -1,0 +1,26 @@
+"""A document as one page that needs nothing else: no font, nothing from outside."""
+
+from collections.abc import Mapping
+
+import jinja2
+
+from analysis.document._content import Document
+
+
+def to_html(document: Document, figures: Mapping[str, str]) -> str:
+    """Any document as one self-contained page; every text from outside is escaped.
+
+    Parameters
+    ----------
+    document : Document
+    figures : mapping of str to str
+        SVG text by name of figure; a figure that is not there is left out.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("analysis.document"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html.j2").render(report=document, figures=figures)

@@ -1,0 +1,48 @@
+"""A document as Markdown, as GitHub and Pandoc read it."""
+
+import re
+from collections.abc import Iterator
+
+from analysis.document._content import Block, Bullets, Document, Figure, Paragraph, Table
+
+_LIST = re.compile(r"^(\d*)([-+.)])")  # what begins an item of a list, or a rule
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$!&@])")
+
+
+def to_markdown(document: Document) -> str:
+    """A document as Markdown; figures are linked as `figures/NAME.svg`, every text from outside is escaped."""
+    parts = [f"# {_escaped(document.title)}", _escaped(document.lead)]
+    parts += [f"**{_escaped(document.interim)}**"] if document.interim else []
+    for section in document.sections:
+        parts.append(f"{'#' * section.level} {_escaped(section.title)}")
+        parts += [text for block in section.blocks for text in _block(block)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Paragraph):
+        text = _escaped(block.text)
+        yield f"**{text}**" if block.role == "warning" else f"*{text}*" if block.role == "note" else text
+    elif isinstance(block, Bullets):
+        yield "\n".join(f"- {_escaped(item)}" for item in block.items)
+    elif isinstance(block, Figure):
+        yield f"![{_escaped(block.caption)}](figures/{block.name}.svg)"
+    else:
+        yield _escaped(block.caption)
+        yield _table(block)
+
+
+def _table(block: Table) -> str:
+    rule = ["---:" if column in block.numeric else "---" for column in range(len(block.header))]
+    rows = [map(_inline, block.header), rule, *(map(_inline, row) for row in block.rows)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def _escaped(text: str) -> str:
+    """One line without markup."""
+    return _LIST.sub(r"\1\\\2", _inline(text))
+
+
+def _inline(text: str) -> str:
+    """The same where no list can begin, as in a cell."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

@@ -1,0 +1,57 @@
+"""What all figures share: readable in greyscale, every axis with its unit.
+
+Nothing is told by colour alone: dark and light differ in greyscale too, and what matters carries a mark or a word.
+"""
+
+import json
+
+import altair as alt
+import vl_convert
+
+from analysis.document._content import clean
+
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.HConcatChart
+
+INK, SOFT, PAPER = "#1b2a41", "#8a94a6", "#ffffff"
+FORMATS = ("svg", "png", "pdf")
+PNG_SCALE = 2.0
+
+
+def render(chart: Chart, form: str) -> bytes:
+    """The figure as a file, without a browser and without the network.
+
+    Parameters
+    ----------
+    chart : Chart
+    form : str
+        "svg", "png" (twice the size on screen) or "pdf".
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        If the form is another one.
+    """
+    if form == "svg":
+        return to_svg(chart).encode()
+    spec = _spec(chart)
+    if form == "png":
+        return vl_convert.vegalite_to_png(spec, scale=PNG_SCALE, allowed_base_urls=[])
+    if form == "pdf":
+        return vl_convert.vegalite_to_pdf(spec, allowed_base_urls=[])
+    raise ValueError(f"a figure is written as {', '.join(FORMATS)}, not {form!r}")
+
+
+def to_svg(chart: Chart) -> str:
+    """The figure as SVG text, without a browser and without the network."""
+    svg: str = vl_convert.vegalite_to_svg(_spec(chart), allowed_base_urls=[])
+    return svg
+
+
+def _spec(chart: Chart) -> str:
+    """The figure with its data, however many, as JSON that can become XML; altair's limit is meant for browsers."""
+    with alt.data_transformers.enable("default", max_rows=None):
+        return json.dumps(clean(chart.to_dict(validate=False)))

@@ -1,0 +1,323 @@
+"""Figures of the order of benchmarks: p values, differences, medians in both orders, values over positions."""
+
+import json
+from collections.abc import Sequence
+from math import floor, log10
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.document import clean
+from analysis.document.figures import INK, PAPER, SOFT, Chart
+from analysis.order import Comparison, Placed, Side, Survey
+
+LEAST_P = 1e-30  # smaller ones are drawn here
+MOST_ROWS, MOST_PANELS, COLUMNS = 40, 12, 3
+LONGEST, LONGEST_ABOVE = 56, 34  # letters of a name beside, above; of a longer one its end, where benchmarks differ
+MOST_MEDIANS = 6  # of neighbouring positions, where there are more
+CASES = {1: "intervals apart: red flag", 2: "a median inside the other's interval", 3: "intervals overlap: examine"}
+BOTH, ONE, NEITHER = "below α / |T|", "below α only", "not below α"
+OUTCOMES = (BOTH, ONE, NEITHER)
+
+
+def charts(survey: Survey) -> dict[str, Chart]:
+    """Every figure that has something to show, by a name for its file."""
+    charts: dict[str, Chart] = {}
+    if survey.tests:
+        charts["order-p-values"] = p_values(survey)
+        charts["order-p-by-effect"] = p_by_effect(survey)
+        charts["order-medians"] = medians(survey)
+        if any(test.delta_percent.value is not None for test in survey.tests):
+            charts["order-differences"] = differences(survey)
+    if survey.positions:
+        charts["order-positions"] = positions(survey)
+    return charts
+
+
+def p_values(survey: Survey) -> Chart:
+    """The p of each test from the smallest on, beside alpha / |T| and alpha."""
+    shown = by_p(survey)[:MOST_ROWS]
+    rows = pd.DataFrame({"row": range(len(shown)), "p": [_p(test) for test in shown], "outcome": _outcomes(shown)})
+    x = _p_axis(alt.X, survey, "p:Q")
+    y = alt.Y("row:O", title=None, axis=_names([title_of(test, survey) for test in shown]))
+    points = alt.Chart(rows).mark_point(color=INK, size=70, opacity=1).encode(x=x, y=y, **_marks(survey))
+    subtitle = _cut("smallest p values", len(shown), survey.n_tests)
+    return _finished(
+        [*_thresholds(survey, "x"), points], "Fixed against random order: p of each test", subtitle
+    ).properties(width=420, height=alt.Step(22))
+
+
+def p_by_effect(survey: Survey) -> Chart:
+    """p against the size of the effect; a small p at a small effect tells of many runs, not of much."""
+    rows = pd.DataFrame(
+        {
+            "effect": [test.test.epsilon2 or 0.0 for test in survey.tests],
+            "p": [_p(test) for test in survey.tests],
+            "outcome": _outcomes(survey.tests),
+        }
+    )
+    farthest = min(1.0, max(0.1, 1.15 * rows["effect"].max()))
+    x = alt.X(
+        "effect:Q",
+        title="epsilon²: share of the variation of ranks between the orders",
+        scale=alt.Scale(domain=[0, farthest]),
+    )
+    y = _p_axis(alt.Y, survey, "p:Q", reverse=True)
+    points = alt.Chart(rows).mark_point(color=INK, size=60, opacity=1).encode(x=x, y=y, **_marks(survey))
+    subtitle = "one mark a test; the higher, the surer, and the more to the right, the larger"
+    chart = _finished([*_thresholds(survey, "y"), points], "How sure and how large", subtitle)
+    return chart.properties(width=420, height=280)
+
+
+def differences(survey: Survey) -> Chart:
+    """How far the mean of the random order lies below that of the fixed one, in order of size."""
+    known = [test for test in survey.tests if test.delta_percent.value is not None]
+    largest = sorted(known, key=lambda test: -abs(_delta(test)))[:MOST_ROWS]
+    shown = sorted(largest, key=_delta, reverse=True)
+    rows = pd.DataFrame(
+        {
+            "row": range(len(shown)),
+            "delta": [_delta(test) for test in shown],
+            "differs": [test.differs for test in shown],
+            "text": [f"{_delta(test):+.2f}{' ▲' if test.differs else ''}".replace("-", "−") for test in shown],
+        }
+    )
+    low, high = min(0.0, *rows["delta"]), max(0.0, *rows["delta"])
+    room = 0.2 * (high - low or 1.0)  # for the numbers at the bars' ends
+    scale = alt.Scale(domain=[low - room * (low < 0), high + room * (high > 0 or low == 0)], nice=False)
+    x = alt.X("delta:Q", title="(mean fixed − mean random) / mean fixed (%)", scale=scale)
+    y = alt.Y("row:O", title=None, axis=_names([title_of(test, survey) for test in shown]))
+    shade = alt.Color("differs:N", scale=alt.Scale(domain=[False, True], range=["#c9d0da", INK]), legend=None)
+    base = alt.Chart(rows).encode(x=x, y=y)
+    layers = [
+        base.mark_bar(height=12).encode(color=shade),
+        base.transform_filter("datum.delta >= 0").mark_text(align="left", dx=4, color=INK).encode(text="text:N"),
+        base.transform_filter("datum.delta < 0").mark_text(align="right", dx=-4, color=INK).encode(text="text:N"),
+        alt.Chart(pd.DataFrame({"delta": [0.0]})).mark_rule(color=INK).encode(x=x),
+    ]
+    subtitle = [
+        "right of 0: smaller values in random order; ▲ and dark: p below α / |T|",
+        *([_cut("largest differences", len(shown), len(known))] if len(shown) < len(known) else []),
+    ]
+    return _finished(layers, "Difference of the means", subtitle).properties(width=420, height=alt.Step(22))
+
+
+def medians(survey: Survey) -> Chart:
+    """Median and interval of each order, over the runs; one panel a test, the smallest p first."""
+    shown = by_p(survey)[:MOST_PANELS]
+    subtitle = [
+        f"mark and line: median with its interval at {100 * (survey.level or 0):.4g} %; ticks: runs",
+        *([_cut("smallest p values", len(shown), survey.n_tests)] if len(shown) < survey.n_tests else []),
+    ]
+    panels = [_panel(test, survey) for test in shown]
+    return _grid(panels, "Medians in fixed and in random order", subtitle)
+
+
+def positions(survey: Survey) -> Chart:
+    """The runs over their position, one panel a benchmark, the smallest p first."""
+    ranked = by_least_p(survey)
+    shown = ranked[:MOST_PANELS]
+    subtitle = [
+        "circles: runs not in fixed order; line: medians of the same or of neighbouring positions",
+        *([_cut("smallest p values", len(shown), len(ranked))] if len(shown) < len(ranked) else []),
+    ]
+    return _grid([_over_positions(one, survey) for one in shown], "Values over the position in the run", subtitle)
+
+
+def by_p(survey: Survey) -> list[Comparison]:
+    """The tests, the smallest p first."""
+    return sorted(survey.tests, key=lambda test: (1.0 if test.test.p is None else test.test.p, test.benchmark))
+
+
+def by_least_p(survey: Survey) -> list[Placed]:
+    """The weaker tests, the benchmark with the smallest p first."""
+    return sorted(survey.positions, key=lambda one: (_least(one), one.benchmark))
+
+
+def title_of(one: Comparison | Placed, survey: Survey) -> str:
+    """A benchmark with its version, and its application where there are several."""
+    shown: list[Comparison | Placed] = [*survey.tests, *survey.positions]
+    several, versions = len({each.application for each in shown}) > 1, len({each.version for each in shown}) > 1
+    name = f"{one.application}: {one.benchmark}" if several and one.application else one.benchmark
+    return f"{name} ({one.version})" if one.version and versions else name
+
+
+def _short(name: str, longest: int = LONGEST) -> str:
+    return name if len(name) <= longest else f"…{name[1 - longest :]}"
+
+
+def _p(test: Comparison) -> float:
+    return max(LEAST_P, 1.0 if test.test.p is None else test.test.p)
+
+
+def _delta(test: Comparison) -> float:
+    return test.delta_percent.value or 0.0
+
+
+def _least(one: Placed) -> float:
+    return min(1.0 if test.p is None else test.p for test in (one.trend, one.after))
+
+
+def _outcomes(tests: Sequence[Comparison]) -> list[str]:
+    return [BOTH if test.differs else ONE if test.differs_uncorrected else NEITHER for test in tests]
+
+
+def _cut(what: str, n_shown: int, n: int) -> str:
+    return f"the {n_shown} {what} of {n}" if n_shown < n else f"{n} test{'s' if n > 1 else ''}"
+
+
+_ROOMY = alt.Scale(zero=False, padding=6)  # marks stay inside the frame, so that titles stand in line
+_POWERS = "datum.value == 1 ? '1' : format(datum.value, '.0e')"
+
+
+def _p_axis(kind: Any, survey: Survey, field: str, *, reverse: bool = False) -> Any:
+    """p on a log axis, whole powers of ten, no smaller than `LEAST_P`."""
+    least = min([*(_p(test) for test in survey.tests), survey.threshold or 1.0, 0.01])
+    lowest = floor(log10(least))
+    step = max(1, -lowest // 6)
+    axis = alt.Axis(values=[10.0**power for power in range(0, lowest - 1, -step)], labelExpr=_POWERS, grid=False)
+    return kind(
+        field,
+        title="p (Kruskal-Wallis)",
+        axis=axis,
+        scale=alt.Scale(type="log", domain=[10.0**lowest, 1], nice=False, reverse=reverse),
+    )
+
+
+def _marks(survey: Survey) -> dict[str, Any]:
+    """Outcomes told apart by shape and filling."""
+    there = [outcome for outcome in OUTCOMES if outcome in _outcomes(survey.tests)]
+    shapes = dict(zip(OUTCOMES, ("triangle-up", "diamond", "circle"), strict=True))
+    fills = dict(zip(OUTCOMES, (INK, SOFT, PAPER), strict=True))
+    legend = alt.Legend(orient="bottom", symbolSize=80)
+    return {
+        "shape": alt.Shape(
+            "outcome:N", title=None, legend=legend, scale=alt.Scale(domain=there, range=[shapes[o] for o in there])
+        ),
+        "fill": alt.Fill(
+            "outcome:N", title=None, legend=legend, scale=alt.Scale(domain=there, range=[fills[o] for o in there])
+        ),
+    }
+
+
+def _thresholds(survey: Survey, axis: str) -> list[alt.Chart]:
+    """Rules at alpha / |T| (dashed) and at alpha (dotted), each with its name."""
+    kind = alt.X if axis == "x" else alt.Y
+    scaled = _p_axis(kind, survey, "p:Q", reverse=axis == "y")
+    lines = [("α / |T|", survey.threshold or survey.alpha, [5, 3]), ("α", survey.alpha, [1, 2])]
+    layers = []
+    for name, value, dash in lines[: 2 if survey.n_tests > 1 else 0] or lines[1:]:
+        rows = pd.DataFrame({"p": [value], "name": [f"{name} = {value:.2g}"]})
+        base = alt.Chart(rows).encode(**{axis: scaled})
+        layers.append(base.mark_rule(color=INK, strokeDash=dash).encode())
+        right = name == "α"
+        if axis == "x":
+            text = base.mark_text(align="left" if right else "right", dx=4 if right else -4, dy=-6, color=INK)
+            layers.append(text.encode(text="name:N", y=alt.value(0)))
+        else:
+            text = base.mark_text(align="right", dy=9 if right else -7, color=INK)
+            layers.append(text.encode(text="name:N", x=alt.value(418)))
+    return layers
+
+
+def _panel(test: Comparison, survey: Survey) -> Chart:
+    sides = (("fixed", test.fixed), ("random", test.random))
+    factor, unit = _readable(test.unit, [*test.fixed.values, *test.random.values])
+    runs = pd.DataFrame([{"order": order, "value": value * factor} for order, side in sides for value in side.values])
+    middle = pd.DataFrame([{"order": order, **_ends(side, factor)} for order, side in sides])
+    x = alt.X(
+        "order:N", title="order", axis=alt.Axis(labelAngle=0, ticks=False), scale=alt.Scale(domain=["fixed", "random"])
+    )
+    y = alt.Y("value:Q", title=f"runs ({unit})", scale=_ROOMY, axis=alt.Axis(tickCount=4))
+    shape = alt.Shape("order:N", legend=None, scale=alt.Scale(domain=["fixed", "random"], range=["circle", "diamond"]))
+    base = alt.Chart(middle).encode(x=x)
+    return alt.layer(
+        alt.Chart(runs).mark_tick(color=SOFT, thickness=1, width=22, opacity=0.6).encode(x=x, y=y),
+        base.mark_rule(color=INK, strokeWidth=2.5).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        base.mark_point(color=INK, fill=INK, size=90, opacity=1).encode(y=y, shape=shape),
+        title=_panel_title(title_of(test, survey), CASES.get(test.case or 0, "no interval: too few runs")),
+    ).properties(width=190, height=190)
+
+
+def _ends(side: Side, factor: float) -> dict[str, float | None]:
+    ends = {"value": side.median.value, "low": side.median.low, "high": side.median.high}
+    return {name: None if value is None else value * factor for name, value in ends.items()}
+
+
+def _readable(unit: str, values: Sequence[float]) -> tuple[float, str]:
+    """By what to multiply, and the unit then: seconds become ms, µs or ns where they are that short."""
+    largest = max(map(abs, values))
+    if unit != "s" or largest >= 1 or largest == 0:
+        return 1.0, unit or "no unit"
+    return next(
+        (10.0**power, name)
+        for power, name in ((3, "ms"), (6, "µs"), (9, "ns"))
+        if largest * 10**power >= 1 or power == 9
+    )
+
+
+def _over_positions(one: Placed, survey: Survey) -> Chart:
+    factor, unit = _readable(one.unit, one.values)
+    runs = pd.DataFrame({"position": one.positions, "value": np.array(one.values) * factor})
+    low, high = runs["position"].min(), runs["position"].max()
+    margin = 0.06 * (high - low or 1)
+    x = alt.X(
+        "position:Q",
+        title="position in the run",
+        axis=alt.Axis(tickCount=min(5, int(high - low) or 1), format="~f", grid=False),
+        scale=alt.Scale(domain=[low - margin, high + margin], nice=False),
+    )
+    y = alt.Y("value:Q", title=f"runs ({unit})", scale=_ROOMY, axis=alt.Axis(tickCount=4))
+    tau = one.trend.statistic
+    said = one.trend.reason if tau is None else f"trend: tau = {tau:.2f}, p = {one.trend.p:.2g}".replace("= -", "= −")
+    line = alt.Chart(_middle(runs)).mark_line(
+        color=INK, strokeWidth=1.5, point=alt.OverlayMarkDef(color=INK, fill=INK, size=50)
+    )
+    return alt.layer(
+        alt.Chart(runs).mark_point(color=SOFT, size=28, opacity=0.8).encode(x=x, y=y),
+        line.encode(x=x, y=y),
+        title=_panel_title(title_of(one, survey), said or ""),
+    ).properties(width=190, height=170)
+
+
+def _middle(runs: pd.DataFrame) -> pd.DataFrame:
+    """The median at each position, or of neighbouring positions where there are many."""
+    at = runs["position"]
+    parts = at if at.nunique() <= MOST_MEDIANS else pd.cut(at, MOST_MEDIANS, labels=False)
+    return runs.groupby(parts.to_numpy()).median()
+
+
+def _panel_title(name: str, below: str) -> alt.TitleParams:
+    return alt.TitleParams(
+        clean(_short(name, LONGEST_ABOVE)),
+        subtitle=below,
+        anchor="start",
+        frame="group",
+        fontSize=11,
+        subtitleFontSize=10,
+        limit=230,
+    )
+
+
+def _names(names: Sequence[str]) -> alt.Axis:
+    """An axis over the numbers from 0 on that shows names; equal names stay apart."""
+    texts = json.dumps(clean([_short(name) for name in names]))
+    return alt.Axis(labelExpr=f"{texts}[datum.value]", labelLimit=0, labelOverlap=False, ticks=False, grid=False)
+
+
+def _grid(panels: list[Chart], title: str, subtitle: Sequence[str]) -> Chart:
+    # flush: wide labels do not move a panel, so that the rows stay straight
+    grid = alt.concat(
+        *panels, columns=COLUMNS, spacing={"row": 84, "column": 86}, bounds="flush", title=_title(title, subtitle)
+    )
+    return grid.resolve_scale(x="independent", y="independent", shape="independent").configure_view(stroke=None)
+
+
+def _finished(layers: list[Any], title: str, subtitle: str | Sequence[str]) -> Any:
+    return alt.layer(*layers, title=_title(title, subtitle)).configure_view(stroke=None)
+
+
+def _title(title: str, subtitle: str | Sequence[str]) -> alt.TitleParams:
+    return alt.TitleParams(title, subtitle=subtitle, anchor="start", fontSize=12, offset=14)

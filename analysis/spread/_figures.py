@@ -1,0 +1,224 @@
+"""Figures of the spread of runs: by application, in buckets, and what a suite notices."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from analysis.document import clean
+from analysis.document.figures import INK, PAPER, SOFT, Chart
+from analysis.spread import BUCKETS, BucketRow, Detection, Score, Survey
+
+MAX_ROWS = 40  # of applications or benchmarks, and columns of methods
+MIN_FOR_SHAPE = 5  # fewer values have no shape that a violin could show
+LOWEST = 1e-4  # smaller spreads, and 0, are drawn here: the axis is logarithmic
+WIDTH = 460
+SHADES = ("#f1f3f6", "#cdd3dc", "#97a1b1", "#5b6779", INK)  # a bucket each, the widest spread the darkest
+STATES = ("noticed", "not noticed", "cannot be detected")
+
+
+def charts(survey: Survey) -> dict[str, Chart]:
+    """Every figure that has something to show, by a name fit for a file.
+
+    Parameters
+    ----------
+    survey : Survey
+
+    Returns
+    -------
+    dict of str to Chart
+        `max-spread` and `spread-buckets` if a benchmark is in a bucket; `noticed-by` and `redundancy` if the suite
+        was asked what it notices.
+    """
+    charts: dict[str, Chart] = {}
+    if survey.overall.n:
+        charts = {"max-spread": max_spread_chart(survey), "spread-buckets": bucket_chart(survey)}
+    if survey.score and survey.score.detections:
+        charts |= {"noticed-by": noticed_by(survey.score), "redundancy": redundancy(survey.score)}
+    return charts
+
+
+def max_spread_chart(survey: Survey) -> Chart:
+    """The spread of each benchmark, a row an application: a stroke a benchmark, their shape behind it, the median.
+
+    Spreads and not run values, as their shape would say nothing of how many benchmarks are wide.
+    """
+    rows = _rows(survey)
+    values = [_drawn(survey, row) for row in rows]
+    axis = alt.Axis(format="~%", values=[10.0**k for k in range(-4, 3)] + list(BUCKETS.values())[:-1], grid=False)
+    low, high = min(map(min, values)), max(max(map(max, values)), 0.6)
+    title = "(slowest run − fastest run) / mean of the runs; logarithmic"
+    x = alt.X("x:Q", title=title, scale=alt.Scale(type="log", domain=[low / 1.2, high * 1.2], nice=False), axis=axis)
+    names = [_label(row) for row in rows]
+    y = _row_axis("row", names)
+    strokes = pd.DataFrame(
+        [(row, value) for row, inside in enumerate(values) for value in inside], columns=["row", "x"]
+    )
+    medians = pd.DataFrame({"row": range(len(rows)), "x": [float(np.median(inside)) for inside in values]})
+    layers: list[alt.Chart] = [
+        alt.Chart(pd.DataFrame({"x": [b for b in list(BUCKETS.values())[:-1] if b > low]}))
+        .mark_rule(color=SOFT, strokeDash=[3, 3])
+        .encode(x=x),
+        alt.Chart(_shapes(values))
+        .mark_area(color="#dde2ea", stroke=SOFT, strokeWidth=0.7, interpolate="linear")
+        .encode(x=x, y=_row_axis("bottom", names), y2="top:Q", detail="row:N"),
+        alt.Chart(strokes).mark_tick(color=INK, thickness=1, height=9).encode(x=x, y=y),
+        alt.Chart(medians).mark_point(shape="diamond", filled=True, color=INK, size=55, opacity=1).encode(x=x, y=y),
+    ]  # fmt: skip
+    subtitle = ["A stroke is a benchmark, a diamond the median, dashed lines the ends of buckets.", *_cut(survey)]
+    subtitle += [f"Smaller spreads than {100 * LOWEST:g} % are drawn at it."] if low == LOWEST else []
+    return _framed(layers, "Spread of the runs of each benchmark", subtitle).properties(
+        width=WIDTH, height=22 * len(rows) + 10
+    )
+
+
+def bucket_chart(survey: Survey) -> Chart:
+    """The share of benchmarks in each bucket of spread, a bar an application; the numbers are counts."""
+    rows = _rows(survey)
+    pieces = pd.DataFrame([piece for row, of in enumerate(rows) for piece in _pieces(row, of)])
+    names = [_label(row) for row in rows]
+    y = alt.Y("row:O", title=None, axis=_texts(names), scale=alt.Scale(domain=list(range(len(rows)))))
+    legend = alt.Legend(orient="top", symbolStrokeColor=SOFT, symbolType="square", titleLimit=0)
+    shade = alt.Color(
+        "bucket:N", title="spread of the runs", legend=legend, sort=list(BUCKETS),
+        scale=alt.Scale(domain=list(BUCKETS), range=list(SHADES)),
+    )  # fmt: skip
+    share = alt.X("start:Q", title="share of the benchmarks", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
+    readable = alt.condition("datum.dark", alt.value(PAPER), alt.value(INK))
+    layers: list[alt.Chart] = [
+        alt.Chart(pieces).mark_bar(stroke=SOFT, strokeWidth=0.6).encode(x=share, x2="end:Q", y=y, color=shade),
+        alt.Chart(pieces[pieces["end"] - pieces["start"] > 0.03])
+        .mark_text(fontSize=10)
+        .encode(x=alt.X("middle:Q"), y=y, text="count:Q", color=readable),
+    ]
+    title = "Benchmarks by how far apart their runs are"
+    return _framed(layers, title, _cut(survey)).properties(width=WIDTH, height=alt.Step(20))
+
+
+def redundancy(score: Score) -> Chart:
+    """How many methods are noticed by none, one, two, ... of the benchmarks (the paper's Figure 3)."""
+    counts = Counter(score.redundancy.values())
+    highest = max(counts)
+    rows = pd.DataFrame({"n": range(highest + 1), "methods": [counts[n] for n in range(highest + 1)]})
+    base = alt.Chart(rows).encode(
+        x=alt.X("n:O", title="benchmarks that notice it", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+        y=alt.Y("methods:Q", title="altered methods", axis=alt.Axis(tickMinStep=1, grid=False)),
+    )
+    fill = alt.condition("datum.n == 0", alt.value(PAPER), alt.value(SOFT))
+    layers: list[alt.Chart] = [
+        base.mark_bar(stroke=INK, strokeWidth=1).encode(color=fill),
+        base.transform_filter("datum.methods > 0").mark_text(dy=-7, color=INK).encode(text="methods:Q"),
+    ]
+    return _framed(layers, "Altered methods by how many benchmarks notice them", ["White: by none."]).properties(
+        width=max(180, min(WIDTH, 40 * (highest + 1))), height=180
+    )
+
+
+def noticed_by(score: Score) -> Chart:
+    """Which benchmark notices which altered method; those that notice most on top and to the left."""
+    per_benchmark = Counter(one.benchmark for one in score.detections if one.regression.found)
+    benchmarks = sorted(dict.fromkeys(one.benchmark for one in score.detections), key=lambda b: -per_benchmark[b])
+    methods = sorted(score.methods, key=lambda method: -score.redundancy[method])
+    rows, columns = benchmarks[:MAX_ROWS], methods[:MAX_ROWS]
+    cells = pd.DataFrame(
+        [
+            {"row": rows.index(one.benchmark), "column": columns.index(one.method), "state": _state(one)}
+            for one in score.detections
+            if one.benchmark in rows and one.method in columns
+        ]
+    )
+    x = alt.X(
+        "column:O", title="altered method", axis=_texts(columns, orient="top", labelAngle=-60),
+        scale=alt.Scale(domain=list(range(len(columns)))),
+    )  # fmt: skip
+    y = alt.Y("row:O", title="benchmark", axis=_texts(rows), scale=alt.Scale(domain=list(range(len(rows)))))
+    legend: Any = alt.Legend(orient="bottom", columns=1)
+    shape = alt.Shape(
+        "state:N", title=None, scale=alt.Scale(domain=list(STATES), range=["square", "circle", "cross"]), legend=legend
+    )
+    shades = alt.Scale(domain=list(STATES), range=[INK, "#c9d0da", INK])
+    fill = alt.Color("state:N", scale=shades, title=None, legend=legend)
+    marks = alt.Chart(cells).mark_point(filled=True, opacity=1, size=90).encode(x=x, y=y, shape=shape, color=fill)
+    cut = len(benchmarks) > len(rows) or len(methods) > len(columns)
+    shown = f"The first {len(rows)} of {len(benchmarks)} benchmarks, {len(columns)} of {len(methods)} methods."
+    return _framed([marks], "Which benchmark notices which altered method", [shown] if cut else []).properties(
+        width=alt.Step(26), height=alt.Step(20)
+    )
+
+
+def _state(one: Detection) -> str:
+    if one.regression.found:
+        return STATES[0]
+    return STATES[2] if one.regression.reason else STATES[1]
+
+
+def _framed(layers: Sequence[alt.Chart], title: str, subtitle: Sequence[str]) -> alt.LayerChart:
+    heading = alt.TitleParams(title, anchor="start", fontSize=12, offset=10)
+    if subtitle:
+        heading = alt.TitleParams(title, subtitle=list(subtitle), anchor="start", fontSize=12, offset=10)
+    return alt.layer(*layers, title=heading).configure_view(stroke=None)
+
+
+def _rows(survey: Survey) -> list[BucketRow]:
+    """All together, then the applications, the widest first; a single application is all there is."""
+    named = sorted((row for row in survey.applications if row.n), key=lambda row: -(row.median or 0.0))
+    return [survey.overall, *named[:MAX_ROWS]] if len(survey.applications) > 1 else [survey.overall]
+
+
+def _drawn(survey: Survey, row: BucketRow) -> list[float]:
+    """The spreads of a row as the axis can show them."""
+    return [
+        max(one.judged, LOWEST)
+        for one in survey.spreads
+        if one.bucket and one.judged is not None and (row is survey.overall or one.application == row.application)
+    ]
+
+
+def _label(row: BucketRow) -> str:
+    return f"{row.application or 'all'} ({row.n})"
+
+
+def _cut(survey: Survey) -> list[str]:
+    n = sum(row.n > 0 for row in survey.applications)
+    return [f"The {MAX_ROWS} widest of {n} applications."] if n > MAX_ROWS else []
+
+
+def _shapes(values: Sequence[Sequence[float]]) -> pd.DataFrame:
+    """The density of each row's logarithms as a shape round its line, as high as fits; none for a few values."""
+    shapes = []
+    for row, inside in enumerate(values):
+        logs = np.log10(inside)
+        if len(logs) < MIN_FOR_SHAPE or np.ptp(logs) < 1e-6:
+            continue
+        at = np.linspace(logs.min(), logs.max(), 80)
+        density = stats.gaussian_kde(logs)(at)
+        half = 0.42 * density / density.max()
+        shapes.append(pd.DataFrame({"row": row, "x": 10**at, "bottom": row - half, "top": row + half}))
+    return pd.concat(shapes) if shapes else pd.DataFrame({"row": [], "x": [], "bottom": [], "top": []})
+
+
+def _pieces(row: int, of: BucketRow) -> list[dict[str, Any]]:
+    ends = np.cumsum([0, *of.counts.values()]) / of.n
+    return [
+        {"row": row, "bucket": name, "count": count, "start": float(ends[i]), "end": float(ends[i + 1]),
+         "middle": float(ends[i] + ends[i + 1]) / 2, "dark": i >= 3}
+        for i, (name, count) in enumerate(of.counts.items()) if count
+    ]  # fmt: skip
+
+
+def _texts(names: Sequence[str], **more: Any) -> alt.Axis:
+    """An axis over the numbers from 0 on that shows names as they are, also equal ones."""
+    return alt.Axis(
+        labelExpr=f"{json.dumps(clean(list(names)))}[datum.value]", labelLimit=260, labelOverlap=False, ticks=False,
+        domain=False, **more,
+    )  # fmt: skip
+
+
+def _row_axis(field: str, names: Sequence[str]) -> alt.Y:
+    scale = alt.Scale(domain=[-0.6, len(names) - 0.4], reverse=True, nice=False)
+    return alt.Y(f"{field}:Q", title=None, scale=scale, axis=_texts(names, values=list(range(len(names))), grid=False))

@@ -1,0 +1,227 @@
+"""Figures of how far intervals and tests can be believed: coverage, rejections, false alarms."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.document.figures import INK, SOFT, Chart
+from analysis.trust import AGGREGATIONS, INTERVALS, MANN_WHITNEY, MERGED, ONE_SAMPLE, RUN_MEANS, WELCH, Survey, Trust
+
+MIN_FOR_ALARMS = 5  # benchmarks; fewer make no curve
+LIGHT = "#a9b3c2"
+LONGEST = 60  # letters of a name; of a longer one its end, where benchmarks differ
+SHADES = {MERGED: INK, RUN_MEANS: "#5f6b80", ONE_SAMPLE: LIGHT}
+SHAPES = {MERGED: "circle", RUN_MEANS: "square", ONE_SAMPLE: "triangle-up"}
+DASHES = {WELCH: [1, 0], MANN_WHITNEY: [7, 3], INTERVALS: [2, 2]}
+TITLES = {WELCH: "Welch's t test", MANN_WHITNEY: "Mann-Whitney U test", INTERVALS: "intervals without overlap"}
+
+
+def charts(survey: Survey) -> dict[str, Chart]:
+    """Every figure that has something to show, by a name for its file."""
+    charts = {
+        "coverage": coverage_against_runs(survey),
+        "rejections": rejections(survey),
+        "false-alarms": false_alarms(survey),
+    }
+    return {name: chart for name, chart in charts.items() if chart is not None}
+
+
+def coverage_against_runs(survey: Survey) -> Chart | None:
+    """How often the interval holds the mean, by the number of runs drawn (the source's Figure 2).
+
+    Parameters
+    ----------
+    survey : Survey
+
+    Returns
+    -------
+    Chart or None
+        Median over the benchmarks for which it was computed, with their middle half as bars; None without any.
+    """
+    chosen = [trust for trust in survey.benchmarks if trust.by_n_runs]
+    if not chosen:
+        return None
+    points = [
+        {"x": at.n_runs, "aggregation": name, "value": rate.value}
+        for trust in chosen
+        for at in trust.by_n_runs
+        for name, rate in at.coverage.items()
+    ]
+    rows = _over_benchmarks(points, ["x", "aggregation"])
+    most = int(rows["x"].max())
+    rows["x"] += rows["aggregation"].map({MERGED: 0.0, RUN_MEANS: -0.08, ONE_SAMPLE: 0.08}) * (len(chosen) > 1)
+    level = survey.parameters["level"]
+    x = alt.X(
+        "x:Q",
+        title="runs drawn",
+        scale=alt.Scale(domain=[1.7, most + 0.3], nice=False),
+        axis=alt.Axis(values=list(range(2, most + 1, -(-most // 20))), format="d", grid=False),
+    )
+    y = alt.Y("value:Q", title=_HELD, scale=_WHOLE, axis=_PERCENT)
+    bars = alt.Chart(rows).mark_rule(strokeWidth=1.2)
+    layers = [
+        _rule(level, "", _HELD),
+        bars.encode(x=x, y=alt.Y("low:Q", title=_HELD), y2="high:Q", color=_SHADE),
+        alt.Chart(rows).mark_line(strokeWidth=2, interpolate="linear").encode(x=x, y=y, color=_SHADE),
+        alt.Chart(rows).mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=_SHADE, shape=_SHAPE),
+    ]
+    subtitle = [_whose(chosen, "bars", survey), f"dashed: the level asked for, {100 * float(str(level)):g} %"]
+    return _finished(layers, "Does the interval hold the mean?", subtitle).properties(width=420, height=280)
+
+
+def rejections(survey: Survey) -> Chart | None:
+    """How often two draws are told apart, by how much slower the second is (the source's Figures 3 and 4).
+
+    Parameters
+    ----------
+    survey : Survey
+
+    Returns
+    -------
+    Chart or None
+        A panel a test; median over benchmarks with their middle half as a band. None without curves.
+    """
+    chosen = [trust for trust in survey.benchmarks if any(curve.power for curve in trust.curves)]
+    if not chosen:
+        return None
+    points = [
+        {"x": gamma - 1, "aggregation": curve.aggregation, "test": curve.test, "value": power}
+        for trust in chosen
+        for curve in trust.curves
+        for gamma, power in zip(curve.gammas, curve.power, strict=bool(curve.power))
+    ]
+    rows = _over_benchmarks(points, ["x", "aggregation", "test"])
+    alpha = survey.parameters["alpha"]
+    tests = [test for test in TITLES if test in set(rows["test"])]
+    panels = [_panel(rows[rows["test"] == test], test, alpha, first=test == tests[0], n=len(chosen)) for test in tests]
+    n_runs = survey.parameters["n_runs"]
+    title = alt.TitleParams(
+        f"Are {n_runs} runs and {n_runs} slower ones told apart?",
+        subtitle=_whose(chosen, "bands", survey),
+        anchor="start",
+        fontSize=12,
+    )
+    chart = alt.hconcat(*panels, title=title, spacing=14)
+    return chart.configure_view(stroke=None).configure_legend(orient="bottom", symbolSize=90, symbolOpacity=1)
+
+
+def _panel(rows: pd.DataFrame, test: str, alpha: Any, *, first: bool, n: int) -> Chart:
+    x = alt.X(
+        "x:Q", title="the second draw is slower by", axis=alt.Axis(format="%", grid=False, tickCount=6),
+        scale=alt.Scale(domain=[float(rows["x"].min()), float(rows["x"].max())], nice=False),
+    )  # fmt: skip
+    title = "share of pairs told apart" if first else None
+    y = alt.Y("value:Q", title=title, scale=_WHOLE, axis=alt.Axis(format="%", tickCount=5, labels=first))
+    steps = sorted(rows["x"].unique())[::5]
+    lines = alt.Chart(rows).mark_line(strokeWidth=2, interpolate="linear", strokeDash=DASHES[test])
+    marks = alt.Chart(rows[rows["x"].isin(steps)]).mark_point(filled=True, size=55, opacity=1)
+    layers = [
+        *_band(rows, x, n, title),
+        _rule(alpha, f"α = {alpha:g}" if first else "", title),
+        lines.encode(x=x, y=y, color=_SHADE),
+        marks.encode(x=x, y=y, color=_SHADE, shape=_SHAPE),
+    ]
+    return alt.layer(*layers, title=alt.TitleParams(TITLES[test], fontSize=11)).properties(width=230, height=260)
+
+
+def false_alarms(survey: Survey) -> Chart | None:
+    """The share of benchmarks with at most so many false alarms of Welch's test.
+
+    Parameters
+    ----------
+    survey : Survey
+
+    Returns
+    -------
+    Chart or None
+        None for fewer than five benchmarks, or where the test was not asked.
+    """
+    rows: list[dict[str, Any]] = []
+    for name in AGGREGATIONS:
+        rates = [trust.type_1_error[name].get(WELCH) for trust in survey.benchmarks]
+        known = sorted(rate.value for rate in rates if rate is not None and rate.value is not None)
+        if len(known) >= MIN_FOR_ALARMS:
+            shares = np.arange(1, len(known) + 1) / len(known)
+            rows.append({"aggregation": name, "x": 0.0, "value": 0.0})
+            rows += [{"aggregation": name, "x": x, "value": y} for x, y in zip(known, shares, strict=True)]
+            rows.append({"aggregation": name, "x": 1.0, "value": 1.0})
+    if not rows:
+        return None
+    table = pd.DataFrame(rows)
+    tenths = pd.concat([_some_points(curve) for _, curve in table.groupby("aggregation", sort=False)])
+    alpha = survey.parameters["alpha"]
+    x = alt.X("x:Q", title="share of pairs of draws told apart without any change", scale=_WHOLE, axis=_PERCENT)
+    y = alt.Y("value:Q", title="share of benchmarks with at most so many", scale=_WHOLE, axis=_PERCENT)
+    at_alpha = alt.Chart(pd.DataFrame({"x": [alpha]})).mark_rule(color=SOFT, strokeDash=[5, 3])
+    word = alt.Chart(pd.DataFrame({"x": [alpha], "text": [f"α = {alpha:g}"]})).mark_text(color=INK)
+    layers = [
+        at_alpha.encode(x=x),
+        word.encode(x=x, y=alt.datum(1.03), text="text:N"),
+        alt.Chart(table).mark_line(strokeWidth=2, interpolate="step-after").encode(x=x, y=y, color=_SHADE),
+        alt.Chart(tenths).mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=_SHADE, shape=_SHAPE),
+    ]
+    n_runs = survey.parameters["n_runs"]
+    subtitle = f"two draws of {n_runs} runs each; {len(survey.benchmarks)} benchmarks; the further left, the better"
+    return _finished(layers, "False alarms of Welch's test", subtitle).properties(width=420, height=260)
+
+
+def _some_points(curve: pd.DataFrame) -> pd.DataFrame:
+    """Where a curve carries its mark."""
+    return curve.iloc[np.unique(np.linspace(0, len(curve) - 1, 10).round().astype(int))[1:-1]]
+
+
+def _over_benchmarks(points: Sequence[dict[str, Any]], by: Sequence[str]) -> pd.DataFrame:
+    """Median and middle half of what is known."""
+    grouped = pd.DataFrame(points).dropna(subset=["value"]).groupby(list(by), sort=False)["value"]
+    quartiles = {"low": grouped.quantile(0.25), "value": grouped.median(), "high": grouped.quantile(0.75)}
+    return pd.DataFrame(quartiles).reset_index()
+
+
+def _band(rows: pd.DataFrame, x: alt.X, n: int, title: str | None) -> list[alt.Chart]:
+    """The middle half of the benchmarks; nothing for a single one."""
+    if n == 1:
+        return []
+    band = alt.Chart(rows).mark_area(opacity=0.18, interpolate="linear")
+    layers = [band.encode(x=x, y=alt.Y("low:Q", title=title), y2="high:Q", color=_SHADE)]
+    for end in ("low:Q", "high:Q"):
+        line = alt.Chart(rows).mark_line(strokeWidth=0.6, interpolate="linear")
+        layers.append(line.encode(x=x, y=alt.Y(end, title=title), color=_SHADE))
+    return layers
+
+
+def _rule(at: Any, text: str, title: str | None) -> Chart:
+    y = alt.Y("y:Q", title=title)
+    rule = alt.Chart(pd.DataFrame({"y": [at]})).mark_rule(color=SOFT, strokeDash=[5, 3]).encode(y=y)
+    word = alt.Chart(pd.DataFrame({"y": [at], "text": [text]})).mark_text(
+        align="right", baseline="bottom", dy=-2, color=INK
+    )
+    return alt.layer(rule, word.encode(x=alt.value("width"), y=y, text="text:N"))
+
+
+def _whose(chosen: Sequence[Trust], mark: str, survey: Survey) -> str:
+    if len(chosen) > 1:
+        n = len(survey.benchmarks)
+        some = f"{len(chosen)} of {n}" if len(chosen) < n else f"{n}"
+        return f"median of {some} benchmarks, {mark}: their middle half"
+    name = chosen[0].name
+    return name if len(name) <= LONGEST else f"…{name[-LONGEST:]}"
+
+
+def _finished(layers: Sequence[Any], title: str, subtitle: str | list[str]) -> Chart:
+    chart = alt.layer(*layers, title=alt.TitleParams(title, subtitle=subtitle, anchor="start", fontSize=12))
+    return chart.configure_view(stroke=None).configure_legend(orient="bottom", symbolSize=90, symbolOpacity=1)
+
+
+_HELD = "share of intervals that hold the mean"
+_WHOLE = alt.Scale(domain=[0, 1])
+_PERCENT = alt.Axis(format="%", tickCount=5)
+_ORDER = list(AGGREGATIONS)
+_SHADE = alt.Color(
+    "aggregation:N", title=None, sort=_ORDER, scale=alt.Scale(domain=_ORDER, range=[SHADES[name] for name in _ORDER])
+)
+_SHAPE = alt.Shape(
+    "aggregation:N", title=None, sort=_ORDER, scale=alt.Scale(domain=_ORDER, range=[SHAPES[name] for name in _ORDER])
+)

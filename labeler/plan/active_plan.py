@@ -1,0 +1,197 @@
+"""A plan under way: what a change to it starts from and what it leaves, while people label and to verify it later.
+
+Everything follows from the assignments that stand and the answers given so far, so that whoever has the log can derive
+every change again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import zip_longest
+
+from labeler.model import Answer, Assignment, Category, Kind
+from labeler.plan import changes
+from labeler.plan.changes import LOADING, Changes, Slot
+from labeler.plan.design import calibration_for, hash_of, key
+
+N_OFFERED = 2  # the item on a reviewer's screen and the one fetched ahead
+_CATEGORIES = frozenset(Answer(category) for category in Category)
+
+Place = tuple[str, str, Kind]  # reviewer, item, kind: an assignment is known by these
+
+
+def place_of(assignment: Assignment) -> Place:
+    """What an assignment is known by."""
+    return assignment.reviewer, assignment.item, assignment.kind
+
+
+@dataclass(frozen=True)
+class Underway:
+    """Where a plan stands at one moment.
+
+    Attributes
+    ----------
+    standing : mapping of Place to Assignment
+        Those that were not ended.
+    answers : mapping of Place to tuple of Answer
+        In the order given.
+    applications : mapping of item name to application
+    excluded : frozenset of str
+        Items that do not count.
+    imported : frozenset of Place
+        Those that came with labels made elsewhere, also if they stand no more.
+    seed : int
+    labelled : frozenset of Place
+        Those with a first label, also if it was taken back after other answers.
+    ended : mapping of Place to Assignment
+        Those that stand no more.
+    """
+
+    standing: Mapping[Place, Assignment]
+    answers: Mapping[Place, tuple[Answer, ...]]
+    applications: Mapping[str, str]
+    excluded: frozenset[str]
+    imported: frozenset[Place]
+    seed: int
+    labelled: frozenset[Place] = frozenset()
+    ended: Mapping[Place, Assignment] = field(default_factory=dict)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 over what stands, without what was imported: that of the plan until its first change."""
+        return hash_of(one for place, one in self.standing.items() if place not in self.imported)
+
+    def without(self, reviewer: str, staying: Iterable[str]) -> tuple["Underway", Changes]:
+        """After a reviewer left."""
+        return self.moved(
+            changes.leave(self._slots(), reviewer, applications=self.applications, staying=staying, seed=self.seed)
+        )
+
+    def succeeded(self, reviewer: str, successor: str, staying: Iterable[str]) -> tuple["Underway", Changes]:
+        """After a successor took over from a reviewer who left."""
+        return self.moved(
+            changes.succeed(
+                self._slots(), reviewer, successor, applications=self.applications, staying=staying, seed=self.seed
+            )
+        )
+
+    def joined(self, reviewer: str, *, calibrating: bool) -> tuple["Underway", Changes]:
+        """After a reviewer joined, who in a calibration round labels its items as well."""
+        before = {item: self.applications[item] for _, item, kind in self.standing if kind is Kind.CALIBRATION}
+        own = calibration_for(reviewer, before, self.seed) if calibrating else []
+        prepared = self.added(one for one in own if place_of(one) not in self.standing)
+        slots = prepared.slots_to_share()
+        return prepared.moved(changes.join(slots, reviewer, applications=self.applications, seed=self.seed))
+
+    def in_third_round(
+        self, first: Mapping[str, Mapping[str, Category]], reviewers: Iterable[str]
+    ) -> tuple["Underway", tuple[str, ...]]:
+        """With third labels assigned; and in words what could not be met."""
+        counting = {item: labels for item, labels in first.items() if item not in self.excluded}
+        plan = changes.third_round(
+            counting, self._slots(), reviewers=reviewers, start=self._next_positions(), seed=self.seed
+        )
+        return self.added(plan.assignments), plan.shortfalls
+
+    def has_open(self, reviewer: str) -> bool:
+        """Whether something of the study proper that counts waits for this reviewer's answer."""
+        own = (place for place in self.standing if place[0] == reviewer and place not in self.labelled)
+        return any(map(self._is_waiting, own))
+
+    def _slots(self) -> list[Slot]:
+        """All assignments that stand; of a reviewer's on one item in two kinds, as imports can bring, one.
+
+        It is one that is open, as that can change hands; of two that are open the one that was not imported.
+        """
+        slots: dict[tuple[str, str, Kind | None], Slot] = {}
+        for place in sorted(self.standing, key=lambda place: (place in self.imported, place)):
+            slot = Slot(*place, answered=self._has_label(place))
+            kind = None if slot.kind in LOADING else slot.kind
+            known = slots.get((slot.reviewer, slot.item, kind))
+            if known is None or known.answered:
+                slots[slot.reviewer, slot.item, kind] = slot
+        return [*slots.values(), *self._once_imported()]
+
+    def _once_imported(self) -> list[Slot]:
+        """Whoever was on an item by an import is never given it: as slots of a kind that loads nobody."""
+        ended = self.imported - self.standing.keys()
+        return [Slot(reviewer, item, Kind.CALIBRATION, answered=True) for reviewer, item, _ in ended]
+
+    def slots_to_share(self) -> list[Slot]:
+        """The same as `join` asks for them: what is on a screen, or excluded, stays where it is."""
+        on_screens = self._on_screens
+        return [
+            replace(
+                slot,
+                answered=slot.answered or slot.item in self.excluded,
+                bound=(slot.reviewer, slot.item, slot.kind) in on_screens,
+            )
+            for slot in self._slots()
+        ]
+
+    def _next_positions(self) -> dict[str, int]:
+        """The position after each reviewer's last one that stands or has an answer."""
+        ends: dict[str, int] = defaultdict(int)
+        for assignment in (*self.standing.values(), *self._answered_before.values()):
+            ends[assignment.reviewer] = max(ends[assignment.reviewer], assignment.position + 1)
+        return dict(ends)
+
+    def moved(self, change: Changes) -> tuple["Underway", Changes]:
+        """After slots changed hands: takers have theirs at the end of what they had, in the order of a key."""
+        gone = {place: self.standing[place] for place in ((one.giver, one.item, one.kind) for one in change.moves)}
+        taken: dict[str, list[Assignment]] = defaultdict(list)
+        for move, old in zip(change.moves, gone.values(), strict=True):
+            if move.taker is not None:
+                taken[move.taker].append(replace(old, reviewer=move.taker))
+        ends, new = self._next_positions(), []
+        for taker, assignments in taken.items():
+            keyed = partial(key, self.seed, "moved", taker)
+            in_order = sorted(assignments, key=lambda assignment: keyed(assignment.item))
+            positions = enumerate(in_order, start=ends.get(taker, 0))
+            new += [replace(assignment, position=position) for position, assignment in positions]
+        left = {place: one for place, one in self.standing.items() if place not in gone}
+        return replace(self, standing=left, ended={**self.ended, **gone}).added(new), change
+
+    def added(self, assignments: Iterable[Assignment]) -> "Underway":
+        """With further assignments; what its reviewer had and answered before comes back to the position it had."""
+        before = self._answered_before
+        standing = {**self.standing, **{place_of(one): before.get(place_of(one), one) for one in assignments}}
+        ended = {place: one for place, one in self.ended.items() if place not in standing}
+        return replace(self, standing=standing, ended=ended)
+
+    @property
+    def _answered_before(self) -> dict[Place, Assignment]:
+        """Those with an answer that stand no more."""
+        return {place: one for place, one in self.ended.items() if place in self.answers}
+
+    def _has_label(self, place: Place) -> bool:
+        """Whether there is a label that was not taken back at once; it then stays where it is."""
+        if place in self.labelled:
+            return True
+        given = self.answers.get(place, ())
+        followed = zip_longest(given, given[1:])
+        return any(answer in _CATEGORIES and then is not Answer.WITHDRAWN for answer, then in followed)
+
+    def _is_waiting(self, place: Place) -> bool:
+        """Whether an assignment of the study proper waits for an answer, and counts."""
+        _, item, kind = place
+        given = self.answers.get(place, ())
+        counts = kind is not Kind.CALIBRATION and item not in self.excluded
+        return counts and (not given or given[-1] is Answer.WITHDRAWN)
+
+    @cached_property
+    def _on_screens(self) -> set[Place]:
+        """What every reviewer has before them, or fetched ahead."""
+        offered: dict[str, list[tuple[bool, int, Place]]] = defaultdict(list)
+        for place, assignment in self.standing.items():
+            if self._is_waiting(place) or self._comes_once_more(place):
+                offered[assignment.reviewer].append((not self._is_waiting(place), assignment.position, place))
+        return {place for own in offered.values() for _, _, place in sorted(own)[:N_OFFERED]}
+
+    def _comes_once_more(self, place: Place) -> bool:
+        """Whether the answer is "not sure" for the first time: such an item is offered again, after all others."""
+        given = self.answers.get(place, ())
+        followed = zip_longest(given, given[1:])
+        n_not_sure = sum(one is Answer.NOT_SURE and then is not Answer.WITHDRAWN for one, then in followed)
+        return bool(given) and given[-1] is Answer.NOT_SURE and n_not_sure == 1 and place[1] not in self.excluded

@@ -1,0 +1,364 @@
+"""Changes to a plan under way: a reviewer leaves or joins, and split items get a third label.
+
+As in `labeler.plan.design`, the seed decides whatever is left open, and the order of the input does not matter.
+
+- The *load* of a reviewer is their slots of the kinds fresh, overlap and third, answered ones included; the
+  *remaining load* is those of them that are still open. Hidden copies and calibration items count in neither.
+- The *co-load* of two reviewers is the number of items that both have in one of these kinds.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from labeler.errors import InputError
+from labeler.model import ALL, Assignment, Category, Kind
+from labeler.plan.design import Plan, key
+
+LOADING = (Kind.FRESH, Kind.OVERLAP, Kind.THIRD)
+WHY_GIVEN_UP = {
+    Kind.RETEST: "a hidden copy is only for the reviewer who had the item before",
+    Kind.CALIBRATION: "these are labelled before the study",
+    **dict.fromkeys(LOADING, "every reviewer who stays is on the item already"),
+}
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An assignment of a study under way; `answered` once there is a label, which then stays where it is.
+
+    One that is `bound`, being on its reviewer's screen, is not given to a joiner, but still to be done.
+    """
+
+    reviewer: str
+    item: str
+    kind: Kind
+    answered: bool
+    bound: bool = False
+
+
+@dataclass(frozen=True)
+class Move:
+    """An open slot that changes hands, or is given up if `taker` is None."""
+
+    item: str
+    kind: Kind
+    giver: str
+    taker: str | None
+
+
+@dataclass(frozen=True)
+class Changes:
+    """All moves of one change in the order in which they were decided, and in words what could not be met."""
+
+    moves: tuple[Move, ...]
+    shortfalls: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What one reviewer carries: the load, and what of it is still open."""
+
+    load: int
+    remaining: int
+
+
+def balance_of(slots: Iterable[Slot]) -> dict[str, Balance]:
+    """The balance of every reviewer who has a slot, by name."""
+    load: Counter[str] = Counter()
+    remaining: Counter[str] = Counter()
+    for slot in slots:
+        load[slot.reviewer] += slot.kind in LOADING
+        remaining[slot.reviewer] += slot.kind in LOADING and not slot.answered
+    return {reviewer: Balance(load[reviewer], remaining[reviewer]) for reviewer in sorted(load)}
+
+
+def leave(
+    slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str], staying: Iterable[str], seed: int
+) -> Changes:
+    """Hand the open slots of a reviewer who leaves to those who stay.
+
+    Parameters
+    ----------
+    slots : iterable of Slot
+        All of the study, also of those who left before.
+    reviewer : str
+        Who leaves.
+    applications : mapping of item name to application
+    staying : iterable of str
+        Who can take slots.
+    seed : int
+
+    Returns
+    -------
+    Changes
+        One move for each open slot of the leaver. In the order of the plan (key of the application, then of the item),
+        a slot of the kind fresh, overlap or third goes to the one of those not on the item in any kind who has the
+        lowest load, then the lowest co-load with the item's other reviewers, then the lowest load in the item's
+        application, then the lowest key. It is given up if all are on the item, as they are on an overlap item unless
+        somebody joined later. Hidden copies and calibration slots are always given up.
+
+    Raises
+    ------
+    InputError
+        If the leaver is among those who stay, somebody is on an item twice, or an item has no application.
+    """
+    slots, people = list(slots), set(staying)
+    if reviewer in people:
+        raise InputError(f"{reviewer} cannot both leave and stay.")
+    standing = _Standing(slots, applications)
+    moves = []
+    for slot in sorted(_open(slots, reviewer), key=partial(_place_in_plan, applications, seed)):
+        taker = None
+        if slot.kind in LOADING:
+            able = sorted(people - standing.seen_by[slot.item], key=partial(key, seed, "leave", slot.item))
+            taker = min(able, key=partial(standing.cost, slot), default=None)
+            standing.hand_over(slot, taker)
+        moves.append(Move(slot.item, slot.kind, reviewer, taker))
+    return Changes(tuple(moves), _given_up(moves))
+
+
+def succeed(
+    slots: Iterable[Slot],
+    reviewer: str,
+    successor: str,
+    *,
+    applications: Mapping[str, str],
+    staying: Iterable[str],
+    seed: int,
+) -> Changes:
+    """Hand the open slots of a reviewer who leaves to one successor.
+
+    Parameters
+    ----------
+    slots, reviewer, applications, staying, seed
+        As for `leave`; those who stay do not need to include the successor.
+    successor : str
+
+    Returns
+    -------
+    Changes
+        Every open slot goes to the successor, but for hidden copies and for items that the successor is on already:
+        these go as in `leave`.
+
+    Raises
+    ------
+    InputError
+        As `leave`, or if somebody is to succeed themselves.
+    """
+    slots = list(slots)
+    if reviewer == successor:
+        raise InputError(f"{reviewer} cannot succeed themselves.")
+    known = {slot.item for slot in slots if slot.reviewer == successor}
+    passed = [slot for slot in _open(slots, reviewer) if slot.kind is not Kind.RETEST and slot.item not in known]
+    moves = [
+        Move(slot.item, slot.kind, reviewer, successor)
+        for slot in sorted(passed, key=partial(_place_in_plan, applications, seed))
+    ]
+    gone = set(passed)
+    left = [replace(slot, reviewer=successor) if slot in gone else slot for slot in slots]
+    rest = leave(left, reviewer, applications=applications, staying={*staying, successor}, seed=seed)
+    return Changes((*moves, *rest.moves), rest.shortfalls)
+
+
+def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str], seed: int) -> Changes:
+    """Hand open slots to a reviewer who joins.
+
+    Parameters
+    ----------
+    slots : iterable of Slot
+        All of the study; those that were given up are no longer among them.
+    reviewer : str
+        Who joins, or comes back.
+    applications : mapping of item name to application
+    seed : int
+
+    Returns
+    -------
+    Changes
+        Slots on offer are the open ones of the kinds fresh and third, of items that the joiner is not on in any kind;
+        a slot whose hidden copy its reviewer has as well stays with the copy. The one with the largest remaining load
+        among those with something on offer (ties by key) gives the slot with the joiner's lowest co-load with the
+        item's other reviewers, then the lowest load in its application, then the lowest key, until that giver has at
+        most one more to do than the joiner. So nobody has two more to do than the joiner in the end but those who
+        have nothing on offer; these are named in `shortfalls`. Who had less to do keeps it.
+
+    Raises
+    ------
+    InputError
+        If somebody is on an item twice, or an item has no application.
+    """
+    slots = list(slots)
+    standing = _Standing(slots, applications)
+    offers = _offers(slots, reviewer, standing, seed)
+    moves = []
+    while offers:
+        giver = max(sorted(offers, key=partial(key, seed, "join")), key=standing.remaining.__getitem__)
+        if standing.remaining[giver] - standing.remaining[reviewer] <= 1:
+            break
+        slot = min(offers[giver], key=partial(standing.cost, taker=reviewer))
+        standing.hand_over(slot, reviewer)
+        moves.append(Move(slot.item, slot.kind, giver, reviewer))
+        offers = {name: left for name, own in offers.items() if (left := [s for s in own if s.item != slot.item])}
+    return Changes(tuple(moves), _uneven(standing.remaining, reviewer))
+
+
+def third_round(
+    first: Mapping[str, Mapping[str, Category]],
+    slots: Iterable[Slot],
+    *,
+    reviewers: Iterable[str],
+    start: Mapping[str, int],
+    seed: int,
+) -> Plan:
+    """Assign every split item to one more reviewer, hidden among agreed ones.
+
+    Parameters
+    ----------
+    first : mapping of item name to a mapping of reviewer to Category
+        The first labels.
+    slots : iterable of Slot
+        All of the study. A split item that has a slot of the kind third gets no other.
+    reviewers : iterable of str
+        Who can label now.
+    start : mapping of str to int
+        The position after each reviewer's last one; 0 for who is not in it.
+    seed : int
+
+    Returns
+    -------
+    Plan
+        Assignments of the kind third, and no blocks. Each split item is with the one of those not on it in any kind
+        who has the lowest key. Each reviewer also gets as many agreed items that they are not on, by key; two
+        reviewers may get the same one. In `shortfalls`: split items without a reviewer left, missing agreed items.
+
+    Raises
+    ------
+    InputError
+        If there is no reviewer.
+    """
+    people, slots = sorted(set(reviewers)), list(slots)
+    if not people:
+        raise InputError("There is no reviewer who could give third labels.")
+    seen_by = _seen_by(slots)
+    begun = {slot.item for slot in slots if slot.kind == Kind.THIRD}
+    agreed = [item for item, labels in first.items() if len(labels) > 1 and len(set(labels.values())) == 1]
+    split = [item for item, labels in first.items() if len(set(labels.values())) > 1 and item not in begun]
+    takers = {item: _third_reviewer(item, people, seen_by[item], seed) for item in split}
+    assignments: list[Assignment] = []
+    shortfalls = [*_without_third(takers)]
+    for name in people:
+        own = [item for item in split if takers[item] == name]
+        unseen = [item for item in agreed if name not in seen_by[item]]
+        among = sorted(unseen, key=partial(key, seed, "agreed", name))[: len(own)]
+        if len(among) < len(own):
+            shortfalls.append(f"{name}: {len(among)} of {len(own)} agreed items; they are on all others already")
+        shuffled = sorted([*own, *among], key=partial(key, seed, "third", name))
+        places = enumerate(shuffled, start=start.get(name, 0))
+        assignments += [Assignment(name, item, Kind.THIRD, ALL, position) for position, item in places]
+    return Plan(tuple(assignments), (), tuple(shortfalls))
+
+
+class _Standing:
+    """Who is on which item, and what everyone carries.
+
+    Kept up while slots change hands, but for the load and the co-loads of a giver, who gets nothing in the same change.
+    """
+
+    def __init__(self, slots: Sequence[Slot], applications: Mapping[str, str]) -> None:
+        self.applications = applications
+        self.seen_by: dict[str, set[str]] = _seen_by(slots)
+        self.labelled_by: dict[str, set[str]] = defaultdict(set)  # in a kind of LOADING
+        self.load: Counter[str] = Counter()
+        self.load_in: Counter[tuple[str, str]] = Counter()
+        self.co_load: Counter[tuple[str, str]] = Counter()
+        self.remaining: Counter[str] = Counter()
+        for slot in slots:
+            if slot.kind in LOADING:
+                self._put(slot)
+
+    def cost(self, slot: Slot, taker: str) -> tuple[int, int, int]:
+        """What is to be lowest, beside the key."""
+        others = self.labelled_by[slot.item] - {slot.reviewer}
+        co_load = sum(self.co_load[taker, other] for other in others)
+        return self.load[taker], co_load, self.load_in[taker, self.applications[slot.item]]
+
+    def hand_over(self, slot: Slot, taker: str | None) -> None:
+        """Take an open slot from its reviewer and give it to the taker, if there is one."""
+        self.labelled_by[slot.item].remove(slot.reviewer)
+        self.remaining[slot.reviewer] -= 1
+        if taker is not None:
+            self._put(replace(slot, reviewer=taker))
+
+    def _put(self, slot: Slot) -> None:
+        reviewer, item = slot.reviewer, slot.item
+        if reviewer in self.labelled_by[item]:
+            raise InputError(f"{reviewer} is on item {item} twice.")
+        if item not in self.applications:
+            raise InputError(f"It is not known which application item {item} belongs to.")
+        for other in self.labelled_by[item]:
+            self.co_load[reviewer, other] += 1
+            self.co_load[other, reviewer] += 1
+        self.labelled_by[item].add(reviewer)
+        self.load[reviewer] += 1
+        self.load_in[reviewer, self.applications[item]] += 1
+        self.remaining[reviewer] += not slot.answered
+
+
+def _seen_by(slots: Iterable[Slot]) -> dict[str, set[str]]:
+    """Who is on each item in any kind, when the change begins."""
+    seen_by: dict[str, set[str]] = defaultdict(set)
+    for slot in slots:
+        seen_by[slot.item].add(slot.reviewer)
+    return seen_by
+
+
+def _open(slots: Iterable[Slot], reviewer: str) -> list[Slot]:
+    return [slot for slot in slots if slot.reviewer == reviewer and not slot.answered]
+
+
+def _place_in_plan(applications: Mapping[str, str], seed: int, slot: Slot) -> tuple[str, str, str, Kind]:
+    application = applications.get(slot.item, "")
+    return key(seed, application), application, key(seed, application, slot.item), slot.kind
+
+
+def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: int) -> dict[str, list[Slot]]:
+    """What each of the others can give to the joiner, in the order of the keys."""
+    copied = {(slot.reviewer, slot.item) for slot in slots if slot.kind == Kind.RETEST}
+    offers: dict[str, list[Slot]] = defaultdict(list)
+    for slot in sorted(slots, key=lambda slot: key(seed, "join", reviewer, slot.item)):
+        stays = slot.answered or slot.bound or (slot.reviewer, slot.item) in copied
+        bound = stays or reviewer in standing.seen_by[slot.item]
+        if slot.kind in (Kind.FRESH, Kind.THIRD) and not bound:
+            offers[slot.reviewer].append(slot)
+    return offers
+
+
+def _given_up(moves: Iterable[Move]) -> tuple[str, ...]:
+    n_given_up = Counter((move.giver, move.kind) for move in moves if move.taker is None)
+    return tuple(
+        f"{giver}: open slots of the kind {kind} given up: {n}; {WHY_GIVEN_UP[kind]}"
+        for (giver, kind), n in sorted(n_given_up.items())
+    )
+
+
+def _uneven(remaining: Mapping[str, int], joiner: str) -> tuple[str, ...]:
+    return tuple(
+        f"{name}: {n} items to do, {joiner} has {remaining[joiner]}; no other can be handed over, being overlap items, "
+        f"items with a hidden copy, or items that {joiner} is on"
+        for name, n in sorted(remaining.items())
+        if n - remaining[joiner] > 1
+    )
+
+
+def _third_reviewer(item: str, people: Iterable[str], seen_by: set[str], seed: int) -> str | None:
+    keyed: Callable[[str], str] = partial(key, seed, "third reviewer", item)
+    return min((name for name in people if name not in seen_by), key=keyed, default=None)
+
+
+def _without_third(takers: Mapping[str, str | None]) -> tuple[str, ...]:
+    left_over = sorted(item for item, taker in takers.items() if taker is None)
+    if not left_over:
+        return ()
+    return (f"split items without a third label: {', '.join(left_over)}; every reviewer is on them already",)

@@ -1,0 +1,183 @@
+"""The items of a study as one table to look through, and what is chosen from it."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from labeler.errors import InputError
+from labeler.model import Category, Item
+from labeler.screen import binning
+from labeler.service.data import drawing
+from labeler.service.verdicts import stored_verdicts
+from labeler.store import Database, items
+
+COLUMNS = ("item", "application", "benchmark", "runs", "iterations", "unit", "spread", "excluded")
+MARK = " (classifier)"  # behind the name of one that is called like another column
+SPREADS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)  # where limits may lie on a slider
+
+Catalogue = pd.DataFrame
+Limits = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What an item must be to be chosen: everything that is said here.
+
+    Attributes
+    ----------
+    text : str
+        Words that all occur in its name, benchmark or application; capitals do not matter.
+    applications : sequence of str
+        It belongs to one of these; none stands for all.
+    verdict : (str, str) or None
+        This classifier gives it this verdict.
+    disagreeing : bool
+        At least two classifiers give it different verdicts.
+    spread, iterations : (float, float) or None
+        Smallest and largest that will do.
+    with_excluded : bool
+        Whether excluded items are chosen too.
+    """
+
+    text: str = ""
+    applications: Sequence[str] = ()
+    verdict: tuple[str, str] | None = None
+    disagreeing: bool = False
+    spread: Limits | None = None
+    iterations: Limits | None = None
+    with_excluded: bool = True
+
+
+def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
+    """Every item, in order of name, with how long and how spread it is.
+
+    Parameters
+    ----------
+    db : Database
+    verdicts : bool
+        Whether a column is wanted for each classifier with its verdict, None where it gives none. A classifier whose
+        name is one of the other columns gets "(classifier)" behind it.
+
+    Returns
+    -------
+    DataFrame
+        Columns item, application, benchmark, runs, iterations (of the shortest run), unit, spread, excluded (the reason
+        or None), and those of the classifiers. The spread is the distance between the smallest and the largest median
+        of a run as a share of the median of these medians; missing without measurements, and where that median is 0.
+    """
+    rows = [
+        (i.name, i.application, i.benchmark, i.n_runs, i.n_iterations, i.unit, _spread(db, i), i.excluded_why)
+        for i in items.all_items(db)
+    ]
+    table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
+    table = table.astype({"runs": int, "iterations": int, "spread": float})
+    if verdicts:
+        for classifier, given in stored_verdicts.verdict_table(db).groupby("classifier"):
+            said = {
+                name: one for name, one in zip(given["item"], given["verdict"], strict=True) if one in list(Category)
+            }
+            table[_free_column(table, str(classifier))] = pd.Series(map(said.get, table["item"]), dtype=object)
+    return table
+
+
+def classifiers(table: Catalogue) -> list[str]:
+    """The columns of a catalogue that hold verdicts."""
+    return [str(column) for column in table.columns[len(COLUMNS) :]]
+
+
+def chosen(table: Catalogue, wanted: Filter) -> Catalogue:
+    """The rows of a catalogue that fulfil every condition.
+
+    Raises
+    ------
+    InputError
+        If there is no such application or classifier, a verdict is none, there are no verdicts to compare, or limits
+        are the wrong way round.
+    """
+    _check(table, wanted)
+    keep = pd.Series(data=True, index=table.index)
+    for condition in _conditions(table, wanted):
+        keep &= condition
+    return table[keep].reset_index(drop=True)
+
+
+def plain(table: Catalogue) -> list[dict[str, Any]]:
+    """The rows of a catalogue, JSON-ready: None where something is missing."""
+    return [
+        {str(column): None if pd.isna(value) else value for column, value in row.items()}
+        for row in table.to_dict("records")
+    ]
+
+
+def in_words(share: float) -> str:
+    """A spread as it stands on a slider.
+
+    Examples
+    --------
+    >>> in_words(0.005), in_words(math.inf)
+    ('0.5 %', 'any')
+    """
+    return "any" if share == math.inf else f"{100 * share:g} %"
+
+
+def _spread(db: Database, item: Item) -> float | None:
+    """From the quantiles kept for drawing; to read all measurements would take a while."""
+    if not item.n_runs:
+        return None
+    payload = drawing.payload_of_item(db, item.item_id)
+    at = payload["percentiles"].index(50)
+    medians = np.array([binning.unpacked(run["quantiles"])[at] for run in payload["runs"]])
+    middle = abs(np.median(medians))
+    return float(np.ptp(medians) / middle) if middle else None
+
+
+def _free_column(table: Catalogue, classifier: str) -> str:
+    while classifier in table.columns:
+        classifier += MARK
+    return classifier
+
+
+def _column_of(classifier: str, columns: Sequence[str]) -> str | None:
+    """The column with its verdicts; None if there is none."""
+    return next((name for name in (f"{classifier}{MARK}", classifier) if name in columns), None)
+
+
+def _check(table: Catalogue, wanted: Filter) -> None:
+    applications, there = sorted(set(table["application"])), classifiers(table)
+    unknown = sorted(set(wanted.applications) - set(applications))
+    if unknown:
+        raise InputError(f"There is no application {unknown[0]!r} in this study; there are: {', '.join(applications)}.")
+    if (wanted.verdict is not None or wanted.disagreeing) and not there:
+        raise InputError("There are no verdicts to choose by. Compute them first: labeler verdicts")
+    if wanted.verdict is not None:
+        classifier, verdict = wanted.verdict
+        if _column_of(classifier, there) is None:
+            raise InputError(f"There are no verdicts of {classifier!r}; there are those of: {', '.join(there)}.")
+        if verdict not in list(Category):
+            raise InputError(f"{verdict!r} is no verdict. Choose one of: {', '.join(Category)}.")
+    for name, limits in (("spread", wanted.spread), ("iterations", wanted.iterations)):
+        if limits is not None and not limits[0] <= limits[1]:
+            raise InputError(f"The limits of {name} are {limits[0]:g} and {limits[1]:g}: name the smaller one first.")
+
+
+def _conditions(table: Catalogue, wanted: Filter) -> Iterator[pd.Series]:
+    named = (table["item"] + "\n" + table["benchmark"] + "\n" + table["application"]).str.casefold()
+    for word in wanted.text.casefold().split():
+        yield named.str.contains(word, regex=False)
+    if wanted.applications:
+        yield table["application"].isin(wanted.applications)
+    if wanted.verdict is not None:
+        classifier, verdict = wanted.verdict
+        yield table[_column_of(classifier, classifiers(table))] == verdict
+    if wanted.disagreeing:
+        yield table[classifiers(table)].nunique(axis="columns") > 1
+    if wanted.spread is not None:
+        yield table["spread"].between(*wanted.spread)
+    if wanted.iterations is not None:
+        yield table["iterations"].between(*wanted.iterations)
+    if not wanted.with_excluded:
+        yield table["excluded"].isna()

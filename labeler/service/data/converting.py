@@ -1,0 +1,154 @@
+"""Result files -> one table, or a folder of files, that others read; no study is needed."""
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from labeler.errors import InputError
+from labeler.formats import DEFAULTS, ReadOptions, Source, writing
+from labeler.model import Benchmark
+from labeler.service.data.joining import Advance, parts
+from labeler.service.data.spool import Spool
+
+FORMS = ("parquet", "csv", "icpe")
+
+
+@dataclass
+class Done:
+    """What was written, and (file, reason) of what could not be."""
+
+    n_benchmarks: int = 0
+    n_runs: int = 0
+    n_values: int = 0
+    n_failures: int = 0
+    refused: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, benchmark: Benchmark) -> None:
+        """Count a benchmark that was written."""
+        self.n_benchmarks += 1
+        self.n_runs += len(benchmark.runs)
+        self.n_values += sum(map(len, benchmark.runs))
+        self.n_failures += len(benchmark.failures)
+
+
+def convert(
+    files: Sequence[Source],
+    form: str,
+    out: Path,
+    options: ReadOptions = DEFAULTS,
+    *,
+    advance: Advance = lambda _source: None,
+) -> Done:
+    """Write the benchmarks of result files in another form.
+
+    All files are read first, their runs kept in a temporary folder; then one benchmark after the other is written under
+    another name, which at the end is put in place: nothing half-written is left behind.
+
+    Parameters
+    ----------
+    files : sequence of Source
+    form : str
+        "parquet" or "csv": one long table; a file that is there is replaced. "icpe": a folder, which must not be there.
+    out : Path
+    options : ReadOptions
+    advance : callable
+        Called with each file that was read.
+
+    Returns
+    -------
+    Done
+        With what was refused: a file that cannot be used, or the second one with the same benchmark.
+
+    Raises
+    ------
+    InputError
+        If nothing can be written, or not there.
+    """
+    if form == "icpe" and out.exists():
+        raise InputError(f"{out} exists already. Name a folder that does not.")
+    done = Done()
+    with TemporaryDirectory(prefix="labeler-") as folder:
+        spool = Spool(Path(folder))
+        factors = _gather(files, options, spool, done, advance)
+        with _in_place(out) as partial:
+            WRITERS[form](_kept(spool), partial, writing.columns(factors), done)
+            if not done.n_benchmarks:
+                why = "; ".join(f"{file}: {reason}" for file, reason in done.refused)
+                raise InputError(f"There are no measurements to write. {why}")
+    return done
+
+
+def _kept(spool: Spool) -> Iterator[Benchmark]:
+    for key in spool.numbers:
+        yield from (benchmark for _mark, benchmark in spool.kept(key))
+
+
+def _gather(files: Sequence[Source], options: ReadOptions, spool: Spool, done: Done, advance: Advance) -> list[str]:
+    """Keep everything that can be written, one benchmark a name; the conditions that need a column of their own."""
+    taken: dict[tuple[str, str], str] = {}
+    factors: dict[str, None] = {}
+    seen: set[str] = set()
+    for part in parts(files, options, skip=seen.__contains__, advance=advance):
+        seen |= {file.sha256 for file in part.files if part.benchmarks}
+        if part.refused:
+            done.refused.append((part.label, part.refused))
+        for benchmark in part.benchmarks:
+            key = (benchmark.application, benchmark.name)
+            if key in taken:
+                reason = f"{taken[key]} has it already; if both hold its runs, give --file-is run"
+                done.refused.append((part.label, f"benchmark {benchmark.name!r}: {reason}"))
+                continue
+            taken[key] = part.label
+            spool.add(key, 0, benchmark)
+            factors |= dict.fromkeys(writing.factors_of(benchmark))
+    return list(factors)
+
+
+@contextmanager
+def _in_place(out: Path) -> Iterator[Path]:
+    """Where to write; moved to `out` if nothing fails, and removed if something does."""
+    partial = out.with_name(f".{out.name}.partial")
+    try:
+        yield partial
+        partial.replace(out)
+    except OSError as error:
+        raise InputError(f"{out} could not be written: {error.strerror or error}.") from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+        with suppress(OSError):
+            partial.unlink()
+
+
+def _write_csv(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: Done) -> None:
+    with out.open("wb") as file, writing.csv_writer(file, names) as writer:
+        for benchmark in benchmarks:
+            writer.write_table(writing.rows(benchmark, names, is_csv=True))
+            done.add(benchmark)
+
+
+def _write_parquet(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: Done) -> None:
+    with out.open("wb") as file, writing.parquet_writer(file, names) as writer:
+        for benchmark in benchmarks:
+            writer.write_table(writing.rows(benchmark, names))
+            done.add(benchmark)
+
+
+def _write_icpe(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str], done: Done) -> None:
+    out.mkdir()
+    for benchmark in benchmarks:
+        try:
+            name, content = writing.icpe_file(benchmark)
+            with (out / name).open("xb") as file:
+                file.write(content)
+        except (ValueError, FileExistsError) as error:
+            reason = "another benchmark has its file name" if isinstance(error, OSError) else str(error)
+            done.refused.append((f"benchmark {benchmark.name!r}", reason))
+            continue
+        done.add(benchmark)
+
+
+Writer = Callable[[Iterator[Benchmark], Path, Sequence[str], Done], None]
+WRITERS: dict[str, Writer] = {"parquet": _write_parquet, "csv": _write_csv, "icpe": _write_icpe}

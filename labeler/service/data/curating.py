@@ -1,0 +1,58 @@
+"""Single items: taken out of a study with a reason, and back in."""
+
+from datetime import datetime
+
+from labeler.errors import InputError, NotAllowed
+from labeler.model import Item
+from labeler.plan.lifecycle import Action, require
+from labeler.service.people.identity import checked_reason
+from labeler.store import Database, events, items, studies
+
+
+def exclude(db: Database, name: str, why: str, *, actor: str, now: datetime) -> None:
+    """Leave an item out: nobody is asked about it any more, and no number counts it; its labels are kept.
+
+    Raises
+    ------
+    InputError
+        If there is no such item, or no reason.
+    NotAllowed
+        If it is left out already, or the study is unblinded.
+    """
+    with db.atomic():
+        item = _changeable(db, name)
+        if item.excluded_why is not None:
+            raise NotAllowed(f"{item.name} is excluded already: {item.excluded_why}")
+        items.set_excluded(db, item.item_id, checked_reason(why))
+        events.add(db, now.isoformat(), actor, "exclude item", {"item": item.name, "why": why.strip()})
+
+
+def include(db: Database, name: str, why: str, *, actor: str, now: datetime) -> None:
+    """Take an item back in that was excluded.
+
+    Raises
+    ------
+    InputError
+        If there is no such item, or no reason.
+    NotAllowed
+        If it is not excluded, or the study is unblinded.
+    """
+    with db.atomic():
+        item = _changeable(db, name)
+        if item.excluded_why is None:
+            raise NotAllowed(f"{item.name} is not excluded.")
+        items.set_excluded(db, item.item_id, None)
+        events.add(db, now.isoformat(), actor, "include item", {"item": item.name, "why": checked_reason(why)})
+
+
+def item_named(db: Database, name: str) -> Item:
+    """The item of this name; raises InputError if there is none."""
+    item = items.by_name(db, name)
+    if item is None:
+        raise InputError(f"There is no item {name!r} in this study. labeler browse lists them.")
+    return item
+
+
+def _changeable(db: Database, name: str) -> Item:
+    require(studies.get(db), Action.EXCLUDE)
+    return item_named(db, name)

@@ -1,0 +1,49 @@
+"""What is drawn of an item's runs, from the bins made at import."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from labeler.screen import binning
+from labeler.store import Database, bins, items, runs, studies
+
+
+def payload_of_item(db: Database, item_id: int) -> Mapping[str, Any]:
+    """The item's bins (`labeler.screen.binning.payload`): stored, or new where those are of an older version."""
+    stored = bins.get(db, item_id, binning.VERSION)
+    if stored is None:
+        return _new(db, item_id, studies.get(db).protocol.min_span)
+    payload: Mapping[str, Any] = json.loads(stored)
+    return payload
+
+
+def refresh(db: Database, *, all_items: bool = False, advance: Callable[[int, int], None] = lambda *_: None) -> int:
+    """Make the bins anew that are missing or of an older version, or of all items; inside the caller's transaction.
+
+    Parameters
+    ----------
+    db : Database
+    all_items : bool
+        Also those that are of this version, as after a change of the protocol.
+    advance : callable
+        (items done, items in all).
+
+    Returns
+    -------
+    int
+        How many were made.
+    """
+    min_span = studies.get(db).protocol.min_span
+    stale = [
+        item.item_id
+        for item in items.all_items(db)
+        if item.n_runs and (all_items or not bins.is_there(db, item.item_id, binning.VERSION))
+    ]
+    for n_done, item_id in enumerate(stale, start=1):
+        bins.put(db, item_id, binning.VERSION, json.dumps(_new(db, item_id, min_span)).encode())
+        advance(n_done, len(stale))
+    return len(stale)
+
+
+def _new(db: Database, item_id: int, min_span: float) -> Mapping[str, Any]:
+    return binning.payload(runs.of_item(db, item_id), items.by_id(db, item_id).unit, min_span=min_span)

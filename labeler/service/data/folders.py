@@ -1,0 +1,167 @@
+"""What a page may read and write on the server's disk, and what became of the files that it took in."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+
+from labeler.errors import InputError
+from labeler.formats import ENDINGS, PACKED, ZIP, Source, may_hold_results
+from labeler.service.data import importing
+
+UPLOADED = [ending.removeprefix(".") for ending in (*ENDINGS, *PACKED, ZIP)]
+STUDY_ENDING = ".study"
+MAX_NAME_BYTES = 200
+
+Files = list[Source]
+
+
+def below(root: Path, path: str | Path) -> Path:
+    """The file or folder of this path, where neither `..` nor a link leads out of the root.
+
+    Parameters
+    ----------
+    root : Path
+        The folder from which files may be read.
+    path : str or Path
+        As from the root, or absolute.
+
+    Returns
+    -------
+    Path
+        Absolute and without links.
+
+    Raises
+    ------
+    InputError
+        If it lies elsewhere, or cannot be a path.
+    """
+    try:
+        allowed = root.resolve()
+        found = (allowed / path).resolve()
+    except (OSError, ValueError, RuntimeError):  # a loop of links is a RuntimeError
+        raise InputError(f"{str(path)!r} leads to no file or folder.") from None
+    if any(os.path.islink(one) for one in (found, *found.parents)):  # noqa: PTH114 - is_symlink raises on a long name
+        raise InputError(f"{str(path)!r} leads to no file or folder.")  # from Python 3.13 on a loop is left as it is
+    if not found.is_relative_to(allowed):
+        raise InputError(f"{str(path)!r} lies outside of {allowed}; only what lies below it can be imported.")
+    return found
+
+
+def result_files(root: Path, path: str, *, study: Path) -> Files:
+    """The result file of this path, or those below the folder, also in zip files, named as from the root.
+
+    Parameters
+    ----------
+    root : Path
+        The folder from which files may be read.
+    path : str
+    study : Path
+        The open study, which must not be opened beside SQLite (see `store.open_database`).
+
+    Raises
+    ------
+    InputError
+        If something lies outside of the root or cannot be looked at, there is nothing, or a file is none of results.
+    """
+    start, allowed = below(root, path), below(root, "")
+
+    def check(file: Path) -> None:
+        below(root, file)
+        if not file.is_file():  # a pipe would be waited for
+            raise InputError(f"{path!r}: {file.name} is no plain file.")
+        if not may_hold_results(PurePath(file.name.lstrip("."))) or file.samefile(study):
+            raise InputError(f"{path!r}: {file.name} is no result file ({', '.join((*ENDINGS, ZIP))}).")
+
+    try:
+        found = list(importing.files_below([start], check=check))
+    except OSError as error:
+        raise InputError(f"{path!r} cannot be looked at: {error.strerror}.") from None
+    return [replace(source, name=source.name.removeprefix(f"{allowed}/")) for source in found]
+
+
+def beside(study: Path, name: str) -> Path:
+    """A file of this name in the folder of the study, ending in `.study`.
+
+    Raises
+    ------
+    InputError
+        If it is no plain file name.
+
+    Examples
+    --------
+    >>> beside(Path("studies/cache.study"), "split items").name
+    'split items.study'
+    """
+    name = name.strip().removesuffix(STUDY_ENDING)
+    is_plain = name.isprintable() and not name.startswith(".") and not set(name) & set('/\\:*?"<>|')
+    if not name or not is_plain or len(name.encode()) > MAX_NAME_BYTES:
+        raise InputError(
+            f"{name[:80]!r} cannot be the name of a file: it needs letters, digits or spaces, without a dot in front, "
+            f'and none of / \\ : * ? " < > |, and has at most {MAX_NAME_BYTES} bytes.'
+        )
+    return study.with_name(name + STUDY_ENDING)
+
+
+def file_is_in_words(file_is: str | None) -> str:
+    """What `--file-is` means, for a list."""
+    return {
+        None: "as its tool writes it", "run": "one run: several files are several runs", "study": "all there is",
+    }[file_is]  # fmt: skip
+
+
+@dataclass
+class Progress:
+    """Counts files and bytes as they are read, and shows how far it is and how long it will take.
+
+    Attributes
+    ----------
+    files : list of Source
+    clock : callable
+        Seconds.
+    show : callable
+        (share done, in words).
+    """
+
+    files: Files
+    clock: Callable[[], float]
+    show: Callable[[float, str], object]
+
+    def __post_init__(self) -> None:
+        self.began, self.n_done, self.done = self.clock(), 0, 0
+        self.total = sum(file.size for file in self.files) or 1
+
+    def __call__(self, file: Source) -> None:
+        """A file was read."""
+        self.n_done, self.done = self.n_done + 1, min(self.done + file.size, self.total)
+        left = (self.clock() - self.began) / max(self.done, 1) * (self.total - self.done)
+        self.show(
+            self.done / self.total,
+            f"{self.n_done} of {len(self.files)} files, {self.done / 1e6:.1f} of {self.total / 1e6:.1f} MB, "
+            f"{left:.0f} s left",
+        )
+
+
+def outcome(result: importing.FileResult) -> dict[str, str | int]:
+    """What became of a file, in one row for the list of all files."""
+    found = result.found
+    if result.refused:
+        became = f"refused: {result.refused}"
+    elif result.names:
+        there = f", {len(found) - len(result.names)} there already" if len(found) > len(result.names) else ""
+        became = f"{len(result.names)} items imported{there}"
+    else:
+        became = "there already"
+    return {
+        "file": result.file,
+        "what became of it": became,
+        "benchmarks": len(found),
+        "runs": _range([one.runs for one in found]),
+        "iterations": _range([int(end) for one in found for end in one.iterations.split(" to ")]),
+        "warnings": "; ".join(dict.fromkeys(warning for one in found for warning in one.warnings)),
+    }
+
+
+def _range(numbers: Sequence[int]) -> str:
+    ends = sorted({min(numbers), max(numbers)}) if numbers else ()
+    return " to ".join(map(str, ends))

@@ -1,0 +1,329 @@
+"""Result files -> study."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from labeler.errors import NotAllowed, Refused
+from labeler.formats import DEFAULTS, FILE_IS, ReadOptions, Source, members, sources
+from labeler.model import Benchmark, measurement_hash
+from labeler.plan.lifecycle import Action, require
+from labeler.screen import binning
+from labeler.service.data import readers
+from labeler.service.data.joining import Advance, Part, after_name, parts
+from labeler.service.data.levels import Wanted, to_import
+from labeler.store import Database, bins, events, items, runs, studies
+
+__all__ = [
+    "FILE_IS", "File", "FileResult", "Found", "ReadOptions", "files_below", "import_files", "in_words", "look_into",
+    "look_into_files", "read_options", "upload", "uploads",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Found:
+    """One benchmark in a file, as the dry run shows it."""
+
+    benchmark: str
+    runs: int
+    iterations: str
+    unit: str
+    better: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """What became of one file, or of a benchmark in several: what was found, or why there is nothing.
+
+    Attributes
+    ----------
+    file : str
+        Its name, or those of the files in one line.
+    found : tuple of Found
+    refused : str
+        Why nothing of it is imported.
+    already_there : bool
+    names : tuple of str
+        Of the new items.
+    files : tuple of str
+        The names of the files, where the benchmark is in several.
+    """
+
+    file: str
+    found: tuple[Found, ...] = ()
+    refused: str = ""
+    already_there: bool = False
+    names: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    def plain(self) -> list[dict[str, Any]]:
+        """JSON-ready, one entry a benchmark, or one for the whole file."""
+        rows: list[dict[str, Any]] = [
+            {
+                "benchmark": f.benchmark, "runs": f.runs, "iterations": f.iterations, "unit": f.unit,
+                "better": f.better, "warnings": list(f.warnings),
+            }
+            for f in self.found
+        ]  # fmt: skip
+        there = ["its content was there already"] if self.already_there else []
+        nothing = dict.fromkeys(("benchmark", "runs", "iterations", "unit", "better")) | {"warnings": there}
+        return [{"file": self.file, **row, "refused": self.refused or None} for row in rows or [nothing]]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a study, or a dry run, knows of an item; `n_runs` is 0 if it is known from labels or verdicts alone."""
+
+    application: str
+    benchmark: str
+    data_hash: str
+    n_runs: int
+
+
+File = Source  # as shells call it
+Lookup = Callable[[str], Known | None]
+
+
+def read_options(
+    format_name: str | None, columns: Mapping[str, str], *, file_is: str | None = None, values_are: str | None = None
+) -> ReadOptions:
+    """What the person says about the files; raises InputError for a format that does not exist."""
+    return readers.read_options(format_name, columns, file_is=file_is, values_are=values_are)
+
+
+def files_below(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _path: None) -> Iterator[Source]:
+    """The files that paths, folders, zip files and patterns stand for; raises InputError where there are none.
+
+    `check` is called with the path of each file before it is opened, and may raise.
+    """
+    return sources(paths, check=check)
+
+
+def upload(name: str, data: bytes) -> Source:
+    """A file that a browser sent; its name is only shown, never opened."""
+    return Source(name, data=data)
+
+
+def uploads(files: Iterable[tuple[str, bytes]]) -> list[Source]:
+    """The files that a browser sent, (name, content) each, and those in its zip files."""
+    return [source for name, data in files for source in members(upload(name, data))]
+
+
+def in_words(results: Sequence[FileResult]) -> str:
+    """What became of all files, in one line."""
+    n_items, n_refused = sum(len(result.names) for result in results), sum(bool(result.refused) for result in results)
+    alone = [result for result in results if not result.files]
+    shared = {name: True for result in results for name in result.files}
+    for result in results:
+        shared |= {name: False for name in result.files if not result.already_there}
+    n_there = sum(result.already_there for result in alone) + sum(shared.values())
+    return (
+        f"{n_items} items imported from {len(alone) + len(shared)} files; {n_there} files there already, "
+        f"{n_refused} refused."
+    )
+
+
+def look_into(source: Source, options: ReadOptions = DEFAULTS) -> FileResult:
+    """What an import of this file alone would bring, without a study."""
+    results = list(look_into_files([source], options))
+    found = tuple(one for result in results for one in result.found)
+    return FileResult(source.name, found, next((result.refused for result in results if result.refused), ""))
+
+
+def look_into_files(
+    files: Sequence[Source],
+    options: ReadOptions = DEFAULTS,
+    *,
+    as_new: bool = False,
+    advance: Advance = lambda _source: None,
+) -> Iterator[FileResult]:
+    """What an import of these files into an empty study would bring; parameters as of `import_files`."""
+    seen: set[str] = set()
+    known: dict[str, Known] = {}
+    for part in parts(files, options, skip=seen.__contains__, advance=advance):
+        try:
+            wanted = to_import(part)
+            new: dict[str, Known] = {}
+            for benchmark, _warnings in wanted:
+                data_hash = measurement_hash(benchmark.runs)
+                name = _free_name({**known, **new}.get, part.label, benchmark, data_hash, as_new)
+                if name is not None:
+                    new[name] = Known(benchmark.application, benchmark.benchmark, data_hash, len(benchmark.runs))
+        except Refused as error:
+            yield _result(part, refused=after_name(error))
+            continue
+        known |= new
+        seen |= {file.sha256 for file in part.files}
+        yield _result(part, tuple(map(_found, wanted)), already_there=part.already_there)
+
+
+def import_files(
+    db: Database,
+    files: Sequence[Source],
+    options: ReadOptions = DEFAULTS,
+    *,
+    as_new: bool = False,
+    advance: Advance = lambda _source: None,
+    actor: str,
+    now: datetime,
+) -> Iterator[FileResult]:
+    """Take measurements into the study, one transaction a file: a bad file leaves nothing and stops nothing.
+
+    A file whose content is there already adds nothing. Where a file is a run, a benchmark becomes one item with the
+    runs of all files, in one transaction once all files are read. A benchmark with runs of several versions, or of
+    several altered methods, becomes an item for each, `NAME @ LEVEL`. Yields what became of each file, in order, and
+    then of each benchmark that several files share.
+
+    Parameters
+    ----------
+    db : Database
+    files : sequence of Source
+    options : ReadOptions
+    as_new : bool
+        Whether a changed file under a known name becomes an item of its own (`name#2`) instead of being refused.
+    advance : callable
+        Called with each file that was read.
+    actor : str
+    now : datetime
+
+    Raises
+    ------
+    NotAllowed
+        If the plan is drawn already: new items would belong to nobody.
+    """
+    study = studies.get(db)
+    if study.plan_hash is not None:
+        raise NotAllowed("The plan is drawn already: new items would be assigned to nobody. Import before the plan.")
+    require(study, Action.IMPORT)
+    keeper = _Keeper(db, as_new, study.protocol.min_span, actor, now)
+    for part in parts(
+        _without_study(db, files), options, skip=lambda sha256: items.is_imported(db, sha256), advance=advance
+    ):
+        try:
+            yield keeper.keep(part, to_import(part))
+        except Refused as error:
+            yield _result(part, refused=after_name(error))
+
+
+def _without_study(db: Database, files: Sequence[Source]) -> list[Source]:
+    """The study itself among the files is refused: to open it beside SQLite would end the locks (`open_database`)."""
+
+    def is_study(path: Path | None) -> bool:
+        try:
+            return path is not None and path.samefile(db.path)
+        except OSError:
+            return False
+
+    return [replace(one, unusable="this is the study itself") if is_study(one.path) else one for one in files]
+
+
+@dataclass
+class _Keeper:
+    """Writes benchmarks into a study.
+
+    Attributes
+    ----------
+    db : Database
+    as_new : bool
+    min_span : float
+        Of the study's protocol.
+    actor : str
+    now : datetime
+    file_ids : dict of str to int
+        Of the files that were written on the way, by the hash of their content.
+    """
+
+    db: Database
+    as_new: bool
+    min_span: float
+    actor: str
+    now: datetime
+    file_ids: dict[str, int] = field(default_factory=dict)
+
+    def keep(self, part: Part, wanted: Sequence[Wanted]) -> FileResult:
+        """Write all of it or nothing; raises Refused if a name is taken."""
+        if part.already_there:
+            return _result(part, already_there=True)
+        prepared = [
+            (benchmark, measurement_hash(benchmark.runs), _bins(benchmark, self.min_span))  # no lock is held meanwhile
+            for benchmark, _warnings in wanted
+        ]
+        with self.db.atomic():
+            new_ids = self._add_files(part)
+            if not (new_ids or part.is_joined):  # somebody else was importing it too
+                return _result(part, already_there=True)
+            file_id = (self.file_ids | new_ids).get(part.files[0].sha256)
+            names = [self._add(part.label, file_id, *one) for one in prepared]
+            added = tuple(name for name in names if name is not None)
+            if new_ids or added:
+                details = {"file": part.label, "sha256": part.files[0].sha256, "items": added}
+                events.add(self.db, self.now.isoformat(), self.actor, "import file", details)
+        self.file_ids |= new_ids
+        return _result(part, tuple(map(_found, wanted)), already_there=not added, names=added)
+
+    def _add_files(self, part: Part) -> dict[str, int]:
+        """Those that the study does not know yet."""
+        new = [file for file in part.files if file.sha256 not in self.file_ids]
+        ids = {file.sha256: items.add_file(self.db, file.name, file.sha256, self.now.isoformat()) for file in new}
+        return {sha256: file_id for sha256, file_id in ids.items() if file_id is not None}
+
+    def _add(self, label: str, file_id: int | None, benchmark: Benchmark, data_hash: str, payload: bytes) -> str | None:
+        """The name of the new item; None if it is there already."""
+        name = _free_name(self._known, label, benchmark, data_hash, self.as_new)
+        if name is not None:
+            item_id = items.add(self.db, name, benchmark, data_hash, file_id)
+            runs.add(self.db, item_id, benchmark.runs, benchmark.conditions)
+            bins.put(self.db, item_id, binning.VERSION, payload)
+        return name
+
+    def _known(self, name: str) -> Known | None:
+        item = items.by_name(self.db, name)
+        return Known(item.application, item.benchmark, item.data_hash, item.n_runs) if item else None
+
+
+def _bins(benchmark: Benchmark, min_span: float) -> bytes:
+    return json.dumps(binning.payload(benchmark.runs, benchmark.unit, min_span=min_span)).encode()
+
+
+def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str, as_new: bool) -> str | None:
+    """The name for a new item; None if these very measurements are known under this name."""
+    name, number, changed = benchmark.name, 1, False
+    while (known := lookup(name)) is not None:
+        if not known.n_runs:
+            reason = "the study knows this item from labels or verdicts alone; import measurements into it first"
+            raise Refused(label, reason, f"benchmark {benchmark.name!r}")
+        if (known.application, known.benchmark) == (benchmark.application, benchmark.benchmark):
+            if known.data_hash == data_hash:
+                return None
+            changed = True
+        number += 1
+        name = f"{benchmark.name}#{number}"
+    if changed and not as_new:
+        reason = "the study has other measurements under this name; give --as-new to keep both"
+        raise Refused(label, reason, f"benchmark {benchmark.name!r}")
+    return name
+
+
+def _result(part: Part, found: tuple[Found, ...] = (), **what: Any) -> FileResult:
+    files = tuple(file.name for file in part.files) if part.is_joined and len(part.files) > 1 else ()
+    return FileResult(part.label, found, files=files, **what)
+
+
+def _found(wanted: Wanted) -> Found:
+    benchmark, warnings = wanted[0], list(wanted[1])
+    lengths = sorted({len(run) for run in benchmark.runs})
+    iterations = str(lengths[0]) if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
+    if benchmark.failures:
+        n = len(benchmark.failures)
+        warnings.append(f"{n} {'run' if n == 1 else 'runs'} failed, without a measurement")
+    if not benchmark.unit:
+        warnings.append(f"the file states no unit; {benchmark.better} is taken as better")
+    if len(lengths) > 1:
+        warnings.append("runs of unequal length: classifiers cut them to the shortest")
+    if lengths[0] < binning.FEW_ITERATIONS:
+        warnings.append(f"fewer than {binning.FEW_ITERATIONS} iterations: too short for pattern measures")
+    return Found(benchmark.name, len(benchmark.runs), iterations, benchmark.unit, benchmark.better, tuple(warnings))

@@ -1,0 +1,126 @@
+"""A study of some of the items of another: what deserves the time of reviewers."""
+
+import shlex
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from labeler.errors import InputError, StudyError
+from labeler.model import Item
+from labeler.plan.lifecycle import Action
+from labeler.screen import binning
+from labeler.service.data import curating, drawing, folders
+from labeler.service.data.browsing import Catalogue
+from labeler.service.people import visibility
+from labeler.service.plan import coordinating
+from labeler.store import Database, bins, events, items, open_database, runs, studies, verdicts
+
+
+def usable(table: Catalogue) -> Catalogue:
+    """The rows of a catalogue (`browsing.catalogue`) that a new study can have: measured, and not excluded."""
+    return table[(table["runs"] > 0) & table["excluded"].isna()].reset_index(drop=True)
+
+
+def make_study(
+    db: Database,
+    names: Sequence[str],
+    path: Path,
+    *,
+    name: str,
+    coordinator: str,
+    actor: str,
+    now: datetime,
+) -> str:
+    """Make a new study file with these items only, under the question and the protocol of this study.
+
+    It has their measurements and verdicts, but no labels, no plan, and nobody but its coordinator.
+
+    Parameters
+    ----------
+    db : Database
+        Stays as it is, but for an event.
+    names : sequence of str
+        The items; named twice they count once.
+    path : Path
+        Where; must not exist.
+    name, coordinator : str
+        Of the new study.
+    actor : str
+    now : datetime
+
+    Returns
+    -------
+    str
+        The sign-in secret of its coordinator.
+
+    Raises
+    ------
+    InputError
+        If no items are named, one is unknown, excluded or without measurements, or a name cannot be one.
+    StudyError
+        If there is a file already, or none can be written; nothing is left behind.
+    """
+    wanted, study = _usable(db, names), studies.get(db)
+    try:
+        if path.exists():
+            raise StudyError(f"{path} exists already. Name a file that does not.")
+        with TemporaryDirectory(prefix=".triage-", dir=path.parent) as folder:
+            made = Path(folder) / path.name
+            secret = coordinating.create_study(
+                made, name=name, question=study.question, coordinator=coordinator, protocol=study.protocol, now=now
+            )
+            with open_database(made) as new, new.atomic():
+                for item in wanted:
+                    _copy(db, new, item)
+                drawing.refresh(new)
+                events.add(new, now.isoformat(), actor, "triage", {"from": db.path.name, "items": len(wanted)})
+            with db.atomic():
+                events.add(db, now.isoformat(), actor, "triage", {"into": path.name, "items": len(wanted)})
+                made.rename(path)
+    except OSError as error:
+        raise StudyError(f"The new study could not be written to {path}: {error.strerror}.") from error
+    return secret
+
+
+def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: str, now: datetime) -> tuple[str, str]:
+    """Make a new study of this name, in a file of the same name beside this study, as its coordinator wants it.
+
+    Returns
+    -------
+    (str, str)
+        The command that serves it, and the address under which its coordinator signs in there.
+
+    Raises
+    ------
+    InputError, StudyError
+        As `make_study`, and if no file can have this name.
+    NotAllowed
+        If verdicts are hidden from the coordinator now: in the new study they are not.
+    """
+    visibility.require(db, coordinator, Action.SEE_VERDICTS)
+    path = folders.beside(db.path, name)
+    secret = make_study(db, names, path, name=path.stem, coordinator=coordinator, actor=coordinator, now=now)
+    return f"labeler serve --study {shlex.quote(str(path))}", f"/join/{secret}"
+
+
+def _usable(db: Database, names: Sequence[str]) -> list[Item]:
+    """The items named, once each."""
+    wanted = [curating.item_named(db, name) for name in dict.fromkeys(names)]
+    if not wanted:
+        raise InputError("No items were chosen, and a study needs some. Choose by less.")
+    for item in wanted:
+        if not item.n_runs:
+            raise InputError(f"Item {item.name!r} has no measurements, so nobody could label it. Leave it out.")
+        if item.excluded_why is not None:
+            raise InputError(f"Item {item.name!r} is excluded. Take it back in first, or leave it out.")
+    return wanted
+
+
+def _copy(db: Database, new: Database, item: Item) -> None:
+    item_id = items.copy(db, new, item.item_id)
+    runs.copy(db, new, item.item_id, item_id)
+    drawn = bins.get(db, item.item_id, binning.VERSION)
+    if drawn is not None:
+        bins.put(new, item_id, binning.VERSION, drawn)
+    verdicts.copy(db, new, item.item_id, item_id)

@@ -1,0 +1,1 @@
+"""People: sign-in, messages, and what a coordinator may see."""

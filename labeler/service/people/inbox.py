@@ -1,0 +1,134 @@
+"""What reviewers flagged or commented, and what coordinators answer; never the labels that go with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from labeler.errors import InputError, NotAllowed
+from labeler.model import is_storable
+from labeler.service.data.curating import item_named
+from labeler.service.people import visibility
+from labeler.store import Database, events, replies
+from labeler.store.replies import Reply, Said
+
+MAX_REPLY_LENGTH = 2000
+
+
+@dataclass(frozen=True)
+class Message:
+    """A reviewer's flag or comment on an item.
+
+    Attributes
+    ----------
+    item : str
+        The item's name.
+    code : str
+        What the item is called on this reviewer's screen.
+    reviewer : str
+        Not to be shown in the browser before the study is unblinded.
+    flag : bool
+    comment : str or None
+    created_utc : str
+        Since when flag and comment are as they are.
+    replies : tuple of Reply
+        In the order written.
+    """
+
+    item: str
+    code: str
+    reviewer: str
+    flag: bool
+    comment: str | None
+    created_utc: str
+    replies: tuple[Reply, ...]
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether somebody replied since flag and comment are as they are."""
+        return any(one.created_utc >= self.created_utc for one in self.replies)
+
+
+def messages(db: Database) -> list[Message]:
+    """Every flag and comment that stands: those without an answer first, then the newest."""
+    said = replies.said(db)
+    given = replies.of_assignments(db, [one.assignment_id for one in said])
+    found = [
+        Message(
+            one.item, one.code, one.reviewer, one.flag, one.comment, one.created_utc,
+            given.get(one.assignment_id, ()),
+        )
+        for one in said
+    ]  # fmt: skip
+    newest_first = sorted(found, key=lambda message: message.created_utc, reverse=True)
+    return sorted(newest_first, key=lambda message: message.is_answered)
+
+
+def list_messages(db: Database, *, actor: str, now: datetime) -> list[Message]:
+    """The same, for who also sees whose they are; the log says that they were listed."""
+    with db.atomic():
+        found = messages(db)
+        events.add(db, now.isoformat(), actor, "list flags", {"messages": len(found)})
+    return found
+
+
+def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> None:
+    """Answer one message; its reviewer sees the text under My labels.
+
+    Raises
+    ------
+    InputError
+        If the text cannot be kept, or nothing was flagged or commented under this code.
+    NotAllowed
+        If who answers reviews as well and the study is not unblinded.
+    """
+    text = _checked(text)
+    with db.atomic():
+        if visibility.reviews_too(db, actor):
+            raise NotAllowed("You are a reviewer of this study as well: another coordinator answers what others say.")
+        found = [one for one in replies.said(db) if one.code == code]
+        if not found:
+            raise InputError(f"Nothing is flagged or commented under {code[:20]!r}. Reload to see what is.")
+        _answer(db, found, text, actor, now)
+
+
+def reply_to_item(
+    db: Database, item_name: str, text: str, *, reviewer: str | None = None, actor: str, now: datetime
+) -> int:
+    """Answer all messages on an item, or those of one reviewer; how many there are.
+
+    Raises
+    ------
+    InputError
+        If the text cannot be kept, there is no such item, or it was not flagged or commented (by this reviewer).
+    """
+    text = _checked(text)
+    with db.atomic():
+        item = item_named(db, item_name)
+        found = [
+            one
+            for one in replies.said(db)
+            if one.item == item.name and (reviewer is None or one.reviewer.casefold() == reviewer.casefold())
+        ]
+        if not found:
+            who = "Nobody" if reviewer is None else f"No reviewer called {reviewer[:60]}"
+            raise InputError(f"{who} flagged or commented {item.name}. labeler flags lists what was.")
+        _answer(db, found, text, actor, now)
+    return len(found)
+
+
+def _answer(db: Database, found: Sequence[Said], text: str, actor: str, now: datetime) -> None:
+    for one in found:
+        replies.add(db, one.assignment_id, Reply(text, actor, now.isoformat()))
+    details = {"item": found[0].item, "messages": len(found), "characters": len(text)}
+    events.add(db, now.isoformat(), actor, "answer comment", details)
+
+
+def _checked(text: str) -> str:
+    text = text.strip()
+    if not text:
+        raise InputError("The answer is empty. Write what the reviewer is to read.")
+    if len(text) > MAX_REPLY_LENGTH:
+        raise InputError(f"An answer can have {MAX_REPLY_LENGTH} characters, got {len(text)}.")
+    if not is_storable(text):
+        raise InputError("The answer holds a character that cannot be kept. Paste it as plain text.")
+    return text

@@ -1,0 +1,36 @@
+"""What a coordinator may see in the browser at the moment; commands act as the study's owner and see everything."""
+
+from labeler.errors import NotAllowed
+from labeler.model import Role, State
+from labeler.plan.lifecycle import Action, why_hidden
+from labeler.store import Database, people, studies
+
+
+def why_not(db: Database, coordinator: str, sight: Action) -> str:
+    """Why this coordinator is not shown something now; empty if they are.
+
+    Parameters
+    ----------
+    db : Database
+    coordinator : str
+        Their name.
+    sight : Action
+        One of `labeler.plan.lifecycle.SIGHTS`.
+    """
+    person = people.by_name(db, coordinator)
+    if person is None or not person.active or Role.COORDINATOR not in person.roles:
+        return "This is for coordinators of the study only."
+    return why_hidden(studies.get(db), person.roles, sight)
+
+
+def require(db: Database, coordinator: str, sight: Action) -> None:
+    """Raise NotAllowed, saying why, if this coordinator is not to see it now."""
+    reason = why_not(db, coordinator, sight)
+    if reason:
+        raise NotAllowed(reason)
+
+
+def reviews_too(db: Database, coordinator: str) -> bool:
+    """Whether a coordinator labels as well, in a study that is not unblinded: what others say could sway them."""
+    person = people.by_name(db, coordinator)
+    return person is not None and Role.REVIEWER in person.roles and studies.get(db).phase is not State.UNBLINDED

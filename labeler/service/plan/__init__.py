@@ -1,0 +1,1 @@
+"""Setting a study up, its plan, its people's parts in it and its course."""

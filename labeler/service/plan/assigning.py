@@ -1,0 +1,169 @@
+"""Who labels what: the plan as drawn, what changes it, and the proof that both follow from seed and log."""
+
+import secrets
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+import pandas as pd
+
+from analysis.tables import counted_labels, first_of, with_defaults
+from labeler.errors import NotAllowed
+from labeler.model import ALL, Answer, Assignment, Category, Kind, Origin, PlanParameters, State
+from labeler.plan.active_plan import Place, Underway, place_of
+from labeler.plan.design import Plan, draw_plan
+from labeler.plan.lifecycle import Action, require
+from labeler.service.plan import codes
+from labeler.store import Database, assignments, events, items, labels, people, studies
+from labeler.store.assignments import Kept, NewAssignment
+
+FirstLabels = Mapping[str, Mapping[str, Category]]
+
+
+@dataclass(frozen=True)
+class Given:
+    """The answers of a study in the order given, of which the log names how many there were at each change.
+
+    Attributes
+    ----------
+    marks : sequence of (Place, Answer)
+    table : DataFrame
+        The same answers as the label file has them.
+    """
+
+    marks: Sequence[tuple[Place, Answer]]
+    table: pd.DataFrame
+
+    def until(self, n_answers: int) -> dict[Place, tuple[Answer, ...]]:
+        """The answers to each assignment, of the first ones."""
+        by_place: dict[Place, list[Answer]] = defaultdict(list)
+        for place, answer in self.marks[:n_answers]:
+            by_place[place].append(answer)
+        return {place: tuple(answers) for place, answers in by_place.items()}
+
+    def first_labels(self, n_answers: int) -> FirstLabels:
+        """Item to reviewer to category, of the first ones; of the kinds that count."""
+        first: dict[str, dict[str, Category]] = defaultdict(dict)
+        for row in counted_labels(self.table.iloc[:n_answers]).itertuples():
+            first[str(row.item)][str(row.rater)] = Category(str(row.category))
+        return first
+
+    def labelled(self, n_answers: int) -> frozenset[Place]:
+        """The assignments of any kind that have a first label, of the first ones."""
+        first = first_of(with_defaults(self.table.iloc[:n_answers]))
+        columns = (first[name].tolist() for name in ("rater", "item", "kind"))
+        return frozenset((rater, item, Kind(kind)) for rater, item, kind in zip(*columns, strict=True))
+
+
+def preview_plan(db: Database, parameters: PlanParameters) -> Plan:
+    """Draw a plan without keeping it.
+
+    Raises
+    ------
+    InputError
+        If there are too few items or reviewers, or a parameter makes no sense.
+    """
+    return draw_plan(_plannable(db), _reviewers(db), parameters)
+
+
+def confirm_plan(db: Database, parameters: PlanParameters, *, actor: str, now: datetime) -> Plan:
+    """Draw the plan, keep it, and open the study or its calibration round; one nobody has worked on yet is replaced.
+
+    Raises
+    ------
+    InputError
+        As `preview_plan`.
+    NotAllowed
+        If there are answers already, or the study is paused or closed.
+    """
+    with db.atomic():
+        require(studies.get(db), Action.PLAN)
+        if labels.n_labels(db):
+            raise NotAllowed("There are answers already; the plan cannot be drawn again.")
+        plan = preview_plan(db, parameters)
+        assignments.clear(db)
+        keep(db, plan.assignments, Origin.PLAN)
+        studies.set_plan(db, asdict(parameters), plan.hash)
+        studies.set_state(db, State.CALIBRATION if parameters.calibration else State.OPEN)
+        drawn_from = {"items": list(_plannable(db)), "reviewers": _reviewers(db)}
+        events.add(db, now.isoformat(), actor, "draw plan", {**asdict(parameters), "hash": plan.hash, **drawn_from})
+    return plan
+
+
+def random_seed() -> int:
+    """A seed for those who name none; it is printed and kept."""
+    return secrets.randbelow(2**31)
+
+
+def given(db: Database) -> Given:
+    """All answers so far."""
+    places = {row.assignment_id: place_of(row.assignment) for row in assignments.everything(db)}
+    marks = [(places[assignment_id], answer) for _, assignment_id, answer in labels.marks(db)]
+    return Given(marks, labels.table(db))
+
+
+def underway(db: Database) -> Underway:
+    """Where the plan stands now.
+
+    Raises
+    ------
+    NotAllowed
+        If there is no plan, or it lost its seed when the study was anonymised.
+    """
+    kept = assignments.everything(db)
+    all_items, answers = items.all_items(db), given(db)
+    return Underway(
+        standing={place_of(row.assignment): row.assignment for row in kept if not row.ended},
+        answers=answers.until(len(answers.marks)),
+        applications={item.name: item.application for item in all_items},
+        excluded=frozenset(item.name for item in all_items if item.excluded_why is not None),
+        imported=imported(kept),
+        seed=seed_of(studies.get(db).plan_parameters),
+        labelled=answers.labelled(len(answers.marks)),
+        ended={place_of(row.assignment): row.assignment for row in kept if row.ended},
+    )
+
+
+def imported(kept: Sequence[Kept]) -> frozenset[Place]:
+    """Those that came with labels made elsewhere, also if they were ended."""
+    return frozenset(place_of(row.assignment) for row in kept if row.origin is Origin.IMPORT)
+
+
+def seed_of(parameters: Mapping[str, Any] | None) -> int:
+    """The seed of a plan; raises NotAllowed as `underway`."""
+    if parameters is None:
+        raise NotAllowed("There is no plan yet. Draw one first: labeler plan")
+    if "seed" not in parameters:
+        raise NotAllowed(
+            "This study was anonymised, and the seed of its plan was left out: the plan can neither be changed nor "
+            "derived again."
+        )
+    return int(parameters["seed"])
+
+
+def change(db: Database, before: Underway, after: Underway, *, now: datetime) -> None:
+    """Bring the kept assignments from one state of the plan to the next; inside the caller's transaction."""
+    ids = {place_of(row.assignment): row.assignment_id for row in assignments.everything(db)}
+    assignments.end(db, (ids[place] for place in before.standing if place not in after.standing), now.isoformat())
+    new = [one for place, one in after.standing.items() if before.standing.get(place) != one]
+    keep(db, new, Origin.CHANGE)
+
+
+def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
+    """Write assignments, or let those stand again that were ended."""
+    person_ids = {person.name: person.person_id for person in people.all_people(db)}
+    item_ids = {item.name: item.item_id for item in items.all_items(db)}
+    for one, code in zip(new, codes.several(len(new)), strict=True):
+        block = None if one.block == ALL else one.block
+        row = NewAssignment(person_ids[one.reviewer], item_ids[one.item], one.kind, block, one.position, code, origin)
+        assignments.give(db, row)
+
+
+def _plannable(db: Database) -> dict[str, str]:
+    return {item.name: item.application for item in items.all_items(db) if item.n_runs and item.excluded_why is None}
+
+
+def _reviewers(db: Database) -> list[str]:
+    return [person.name for person in people.reviewers(db) if person.active]

@@ -1,0 +1,206 @@
+"""The calibration round before a study: what its items are, what it must reach, and what it reached.
+
+Nothing of it is counted in any result of the study.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.agreement import fleiss_kappa, percent_agreement
+from analysis.intervals import Estimate, wilson
+from analysis.tables import count_table, first_of, with_defaults
+from labeler.errors import InputError, NotAllowed
+from labeler.formats import Source, tables
+from labeler.model import Category, Gate, Kind
+from labeler.plan.lifecycle import Action, require
+from labeler.service.data.curating import item_named
+from labeler.store import Database, assignments, events, items, labels, people, reference_labels, studies
+
+ON = {"reference": "agreement with the reference labels", "reviewers": "agreement between the reviewers"}
+
+
+@dataclass(frozen=True)
+class OfReviewer:
+    """One reviewer in the round; `with_reference` is the share of their labels that equal the reference."""
+
+    reviewer: str
+    n_assigned: int
+    n_done: int
+    with_reference: Estimate
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What a calibration round reached.
+
+    Attributes
+    ----------
+    n_items, n_reference : int
+        Items of the round, and how many of them have a reference label.
+    reviewers : tuple of OfReviewer
+        Those who take part.
+    percent, kappa : Estimate
+        Between the reviewers.
+    gate : Gate or None
+    not_passed : tuple of str
+        What is missing, in words; empty if the study can be opened.
+    """
+
+    n_items: int
+    n_reference: int
+    reviewers: tuple[OfReviewer, ...]
+    percent: Estimate
+    kappa: Estimate
+    gate: Gate | None
+    not_passed: tuple[str, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON-ready values."""
+        return {**asdict(self), "passed": not self.not_passed}
+
+
+def result(db: Database) -> Calibration:
+    """Where the calibration round stands, over the items that count."""
+    counting = _counting(db)
+    rows = [
+        row.assignment
+        for row in assignments.everything(db)
+        if row.assignment.kind is Kind.CALIBRATION and not row.ended and row.assignment.item in counting
+    ]
+    gate, n_assigned = studies.get(db).gate, pd.Series([row.reviewer for row in rows], dtype=object).value_counts()
+    first = first_labels(db)
+    first = first[first["item"].isin(counting)]
+    reference = {name: category for name, category in reference_labels.everything(db).items() if name in counting}
+    active = [person.name for person in people.reviewers(db) if person.active]
+    told = tuple(
+        OfReviewer(
+            name, int(n_assigned.get(name, 0)), int((first["rater"] == name).sum()), _shared(first, name, reference)
+        )
+        for name in active
+    )
+    counts = count_table(first) if len(first) else pd.DataFrame([[0, 0]])
+    percent, kappa = percent_agreement(counts), fleiss_kappa(counts)
+    names = {row.item for row in rows}
+    missing = tuple(_unfinished(told) + _below(gate, told, percent))
+    return Calibration(len(names), len(names & set(reference)), told, percent, kappa, gate, missing)
+
+
+def first_labels(db: Database) -> pd.DataFrame:
+    """The first labels of the round: columns item, rater, category."""
+    first = first_of(with_defaults(labels.table(db)))
+    return first.loc[first["kind"] == Kind.CALIBRATION, ["item", "rater", "category"]]
+
+
+def set_gate(db: Database, gate: Gate | None, *, actor: str, now: datetime) -> None:
+    """Say what the round must reach before the study opens; None: that it is finished.
+
+    Raises
+    ------
+    InputError
+        If there is no such gate, or the share is not from 0 to 1.
+    NotAllowed
+        If the round is over, or somebody has answered already.
+    """
+    if gate is not None and (gate.on not in ON or not 0 <= gate.least <= 1):
+        raise InputError(f"A gate is a share from 0 to 1 of: {' or '.join(ON)}; got {gate.least} of {gate.on!r}.")
+    with db.atomic():
+        require(studies.get(db), Action.CALIBRATE)
+        if labels.n_labels(db):
+            raise NotAllowed("The calibration round has begun; what it must reach cannot be changed any more.")
+        studies.set_gate(db, gate)
+        events.add(db, now.isoformat(), actor, "set gate", {} if gate is None else asdict(gate))
+
+
+def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str, now: datetime) -> None:
+    """Say what items of the round are, by those who know; before the study is opened.
+
+    Raises
+    ------
+    InputError
+        If an item is not in the study; nothing is kept.
+    NotAllowed
+        If the round is over.
+    """
+    with db.atomic():
+        require(studies.get(db), Action.CALIBRATE)
+        for name, category in reference.items():
+            reference_labels.put(db, item_named(db, name).item_id, category)
+        events.add(db, now.isoformat(), actor, "set reference labels", {"items": len(reference)})
+
+
+def share_with_others(db: Database, reviewer: str) -> float | None:
+    """The share of the others' labels on a reviewer's items that equal the reviewer's; None if there are none."""
+    first = first_labels(db)
+    first = first[first["item"].isin(_counting(db))]
+    own = dict(first.loc[first["rater"] == reviewer, ["item", "category"]].to_numpy().tolist())
+    others = first[(first["rater"] != reviewer) & first["item"].isin(own)]
+    equal = [own[item] == category for item, category in zip(others["item"], others["category"], strict=True)]
+    return sum(equal) / len(equal) if equal else None
+
+
+def item_names(db: Database) -> list[str]:
+    """The items of the round, by name."""
+    return sorted(
+        {row.assignment.item for row in assignments.everything(db) if row.assignment.kind is Kind.CALIBRATION}
+    )
+
+
+def in_words(share: Estimate) -> str:
+    """A share or kappa with its interval, or why there is none."""
+    if share.value is None:
+        return share.reason or "unknown"
+    ends = share.ends
+    return f"{share.value:.2f}" + (f" ({ends[1]:.2f} to {ends[2]:.2f})" if ends else "")
+
+
+def read_reference(path: Path) -> dict[str, Category]:
+    """A CSV file of reference labels: columns item and label.
+
+    Raises
+    ------
+    InputError
+        If it is no such table; the message names file, line and value.
+    """
+    reference: dict[str, Category] = {}
+    table = tables.read_table(Source(str(path), path), ("item", "label"))
+    for line, item, label in zip(table.index, table["item"], table["label"], strict=True):
+        if label not in set(Category):
+            raise InputError(f"{path}: line {line}: label {label!r} is not one of: {', '.join(Category)}.")
+        if reference.setdefault(item, Category(label)) != label:
+            raise InputError(f"{path}: line {line}: item {item!r} has two different labels.")
+    return reference
+
+
+def _counting(db: Database) -> set[str]:
+    return {item.name for item in items.all_items(db) if item.excluded_why is None}
+
+
+def _shared(first: pd.DataFrame, name: str, reference: Mapping[str, Category]) -> Estimate:
+    own = first[(first["rater"] == name) & first["item"].isin(reference)]
+    n_equal = sum(reference[item] == category for item, category in zip(own["item"], own["category"], strict=True))
+    return wilson(n_equal, len(own))
+
+
+def _unfinished(told: tuple[OfReviewer, ...]) -> list[str]:
+    return [
+        f"{one.reviewer} labelled {one.n_done} of {one.n_assigned} items" for one in told if one.n_done < one.n_assigned
+    ]
+
+
+def _below(gate: Gate | None, told: tuple[OfReviewer, ...], percent: Estimate) -> list[str]:
+    """What does not reach the gate."""
+    if gate is None:
+        return []
+    shares = {f"{ON['reference']} of {one.reviewer}": one.with_reference for one in told}
+    if gate.on == "reviewers":
+        shares = {ON["reviewers"]: percent}
+    return [
+        f"{what} is {'unknown' if share.value is None else f'{share.value:.0%}'}, asked is {gate.least:.0%} or more"
+        for what, share in shares.items()
+        if share.value is None or share.value < gate.least
+    ]

@@ -1,0 +1,129 @@
+"""The life of a study: each step from draft to unblinded, with who, when and why."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from labeler.errors import NotAllowed
+from labeler.model import State, Study
+from labeler.plan.lifecycle import Step, after
+from labeler.service.people import visibility
+from labeler.service.people.identity import checked_reason
+from labeler.service.plan import assigning, calibrating
+from labeler.store import Database, events, labels, people, studies
+
+_EVENTS: Mapping[Step, str] = {
+    Step.OPEN: "open study",
+    Step.PAUSE: "pause study",
+    Step.THIRD: "third round",
+    Step.CLOSE: "close study",
+    Step.UNBLIND: "unblind study",
+}
+ACTIONS = tuple(_EVENTS.values())
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What became of a step: the state it led to, and remarks in words.
+
+    Those to the owner tell of labels what coordinators are not to know before the study is closed.
+    """
+
+    state: State
+    remarks: tuple[str, ...] = ()
+    to_owner: tuple[str, ...] = ()
+
+
+def move(db: Database, step: Step, *, why: str, anyway: bool = False, actor: str, now: datetime) -> Moved:
+    """Move the study on. To open a study that is open changes nothing.
+
+    Parameters
+    ----------
+    db : Database
+    step : Step
+    why : str
+        Kept in the log and shown in reports.
+    anyway : bool
+        Whether to open though the calibration round is not passed; the log says so.
+    actor : str
+    now : datetime
+
+    Raises
+    ------
+    InputError
+        If no reason is given.
+    NotAllowed
+        If the step is not possible from there: nothing planned, calibration not passed, or first labels still missing.
+    """
+    why = checked_reason(why)
+    with db.atomic():
+        study = studies.get(db)
+        if step is Step.OPEN and study.state is State.OPEN:
+            return Moved(State.OPEN, ("It was open already.",))
+        to = after(study, step)
+        details: dict[str, Any] = {"from": study.state.value, "to": to.value, "why": why}
+        remarks: tuple[str, ...] = ()
+        to_owner: tuple[str, ...] = ()
+        if step is Step.OPEN and study.state is not State.PAUSED:
+            details |= _check_ready(db, study, actor, anyway=anyway)
+        elif step is Step.THIRD:
+            told, to_owner = _begin_third_round(db, now)
+            details, remarks = details | told, ("Third labels were assigned, hidden among agreed items.",)
+        elif step is Step.CLOSE:
+            remarks = _left_open(db)
+        studies.set_state(db, to, study.state if to is State.PAUSED else None)
+        events.add(db, now.isoformat(), actor, _EVENTS[step], details)
+    return Moved(to, remarks, to_owner)
+
+
+def unblinding(db: Database) -> dict[str, Any] | None:
+    """When the study was unblinded, by whom and why; None as long as it is not."""
+    found = events.of_actions(db, [_EVENTS[Step.UNBLIND]])
+    return {"at_utc": found[-1].at_utc, "by": found[-1].actor, "why": found[-1].details["why"]} if found else None
+
+
+def _check_ready(db: Database, study: Study, actor: str, *, anyway: bool) -> dict[str, Any]:
+    """That there is something to open; what the log keeps of the calibration round."""
+    if study.state is State.DRAFT and not labels.n_labels(db):
+        raise NotAllowed("There is nothing to label yet: draw the plan, which opens the study.")
+    if study.state is not State.CALIBRATION:
+        return {}
+    missing = calibrating.result(db).not_passed
+    if missing and not anyway and visibility.reviews_too(db, actor):
+        raise NotAllowed(
+            "The calibration round is not passed. A coordinator who does not label can see what is missing."
+        )
+    if missing and not anyway:
+        raise NotAllowed(
+            f"The calibration round is not passed: {'; '.join(missing)}. Wait, or open the study anyway, saying why."
+        )
+    return {"calibration": "not passed: " + "; ".join(missing) if missing else "passed"}
+
+
+def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Assign third labels; what the log must keep to derive them again, and remarks."""
+    before = assigning.underway(db)
+    able = [person for person in people.reviewers(db) if person.active]
+    waited_for = [person.name for person in able if before.has_open(person.name)]
+    if waited_for:
+        raise NotAllowed(
+            f"First labels are still missing of {', '.join(waited_for)}. The third round begins after all first "
+            "labels: wait for them, or remove or replace who does not label any more."
+        )
+    given = assigning.given(db)
+    reviewers = [person.name for person in able if not person.paused]
+    round_, shortfalls = before.in_third_round(given.first_labels(len(given.marks)), reviewers)
+    assigning.change(db, before, round_, now=now)
+    n_new = len(round_.standing) - len(before.standing)
+    told = {"reviewers": reviewers, "answers": len(given.marks), "hash": round_.hash}
+    return told, (
+        f"{n_new} items were assigned for third labels, as many agreed ones among them as split ones.",
+        *shortfalls,
+    )
+
+
+def _left_open(db: Database) -> tuple[str, ...]:
+    rows = labels.progress(db)
+    n_left = sum(n_assigned - n_done for _, n_assigned, n_done, _, _ in rows)
+    return (f"{n_left} assigned items have no label, and get none any more.",) if n_left else ()

@@ -1,0 +1,236 @@
+"""Who takes part while a study goes on: late joiners, pauses, those who leave, and who takes over from them."""
+
+import dataclasses
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from labeler.errors import InputError, NotAllowed
+from labeler.model import Person, Role, State
+from labeler.plan.active_plan import Underway
+from labeler.plan.changes import Changes
+from labeler.plan.lifecycle import Action, require
+from labeler.service.people import identity
+from labeler.service.people.identity import checked_reason
+from labeler.service.plan import assigning
+from labeler.store import Database, events, labels, people, studies
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of a change, without telling who shares an item with whom.
+
+    Attributes
+    ----------
+    n_moved : int
+        Open items that changed hands.
+    n_given_up : int
+        Open items that nobody has any more.
+    shortfalls : tuple of str
+        What could not be met, in words.
+    is_new : bool
+        Whether a successor was not in the study before, and needs a sign-in link.
+    """
+
+    n_moved: int = 0
+    n_given_up: int = 0
+    shortfalls: tuple[str, ...] = ()
+    is_new: bool = False
+
+    def in_words(self, name: str) -> str:
+        """The change as a sentence for coordinators: its shortfalls, which name others, are for the owner."""
+        if not (self.n_moved or self.n_given_up):
+            return f"{name}: no item changed hands."
+        return f"{name}: {self.n_moved} open items changed hands, {self.n_given_up} were given up."
+
+
+def add(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: datetime) -> tuple[Person, Change]:
+    """Add a person; a reviewer who comes after the plan was drawn gets open items of the others.
+
+    Raises
+    ------
+    InputError
+        If the name is empty, too long, not printable, or taken.
+    NotAllowed
+        If a reviewer comes after the study was closed.
+    """
+    roles = frozenset(roles)
+    with db.atomic():
+        study = studies.get(db)
+        if Role.REVIEWER in roles:
+            require(study, Action.PEOPLE)
+        person = identity.add_person(db, name, roles, actor=actor, now=now)
+        if Role.REVIEWER not in roles or study.plan_hash is None:
+            return person, Change()
+        return person, _join(db, person.name, actor, now)
+
+
+def pause(db: Database, name: str, *, why: str, actor: str, now: datetime) -> None:
+    """Let a reviewer wait: their open items stay theirs.
+
+    Raises
+    ------
+    InputError
+        If there is no such reviewer, or no reason.
+    NotAllowed
+        If they are paused, or take no part.
+    """
+    with db.atomic():
+        person = _taking_part(db, name)
+        if person.paused:
+            raise NotAllowed(f"{person.name} is paused already.")
+        people.set_part(db, person.person_id, active=True, paused=True)
+        events.add(db, now.isoformat(), actor, "pause reviewer", {"name": person.name, "why": checked_reason(why)})
+
+
+def resume(db: Database, name: str, *, actor: str, now: datetime) -> Change:
+    """Let a paused reviewer go on, or take one back who left, who then gets open items as a late joiner does.
+
+    Raises
+    ------
+    InputError
+        If there is no such reviewer.
+    NotAllowed
+        If they take part already, or the study is closed.
+    """
+    with db.atomic():
+        person = reviewer_named(db, name)
+        if person.active and not person.paused:
+            raise NotAllowed(f"{person.name} takes part already.")
+        require(studies.get(db), Action.PEOPLE)
+        people.set_part(db, person.person_id, active=True, paused=False)
+        events.add(db, now.isoformat(), actor, "resume reviewer", {"name": person.name})
+        if not _has_left(db, person) or studies.get(db).plan_hash is None:
+            return Change()
+        return _join(db, person.name, actor, now)
+
+
+def remove(db: Database, name: str, *, why: str, actor: str, now: datetime) -> Change:
+    """Let a reviewer leave: labels stay, open items go to the others, and they can no longer sign in.
+
+    Raises
+    ------
+    InputError
+        If there is no such reviewer, or no reason.
+    NotAllowed
+        If they take no part any more, or the study is closed.
+    """
+    with db.atomic():
+        person = _leaving(db, name)
+        details: dict[str, Any] = {"name": person.name, "why": checked_reason(why)}
+        if studies.get(db).plan_hash is None:
+            events.add(db, now.isoformat(), actor, "remove reviewer", details)
+            return Change()
+        staying = _able(db, without={person.name})
+        before = assigning.underway(db)
+        after, made = before.without(person.name, staying)
+        return _made(db, before, after, made, actor, now, "remove reviewer", {**details, "staying": staying})
+
+
+def replace(db: Database, name: str, successor: str, *, why: str, actor: str, now: datetime) -> tuple[Person, Change]:
+    """Let a successor, who may be new to the study, take over the open items of a reviewer who leaves.
+
+    Raises
+    ------
+    InputError
+        If there is no such reviewer, the successor's name cannot be used, or no reason is given.
+    NotAllowed
+        If the reviewer takes no part any more, or the study is closed.
+    """
+    with db.atomic():
+        if name.strip().casefold() == successor.strip().casefold():
+            raise InputError(f"{name} cannot take over from {name}.")
+        person = _leaving(db, name)
+        is_new = people.by_name(db, successor.strip()) is None
+        heir = _heir(db, successor, actor, now)
+        details: dict[str, Any] = {"name": person.name, "successor": heir.name, "why": checked_reason(why)}
+        if studies.get(db).plan_hash is None:
+            events.add(db, now.isoformat(), actor, "replace reviewer", details)
+            return heir, Change(is_new=is_new)
+        staying = _able(db, without={person.name})
+        before = assigning.underway(db)
+        after, made = before.succeeded(person.name, heir.name, staying)
+        details["staying"] = staying
+        change = _made(db, before, after, made, actor, now, "replace reviewer", details)
+        return heir, dataclasses.replace(change, is_new=is_new)
+
+
+def reviewer_named(db: Database, name: str) -> Person:
+    """The reviewer of this name; raises InputError if there is none."""
+    person = people.by_name(db, name.strip())
+    if person is None or Role.REVIEWER not in person.roles:
+        known = ", ".join(reviewer.name for reviewer in people.reviewers(db)) or "none yet"
+        raise InputError(f"There is no reviewer called {name} in this study. Reviewers: {known}.")
+    return person
+
+
+def _join(db: Database, name: str, actor: str, now: datetime) -> Change:
+    calibrating = studies.get(db).phase is State.CALIBRATION
+    before = assigning.underway(db)
+    after, made = before.joined(name, calibrating=calibrating)
+    return _made(db, before, after, made, actor, now, "join", {"name": name, "calibrating": calibrating})
+
+
+def _made(
+    db: Database,
+    before: Underway,
+    after: Underway,
+    made: Changes,
+    actor: str,
+    now: datetime,
+    action: str,
+    details: dict[str, Any],
+) -> Change:
+    """Keep a change of the plan, with what it can be derived from again."""
+    assigning.change(db, before, after, now=now)
+    told = {"answers": labels.n_labels(db), "hash": after.hash}
+    events.add(db, now.isoformat(), actor, action, {**details, **told})
+    n_given_up = sum(move.taker is None for move in made.moves)
+    return Change(len(made.moves) - n_given_up, n_given_up, made.shortfalls)
+
+
+def _taking_part(db: Database, name: str) -> Person:
+    require(studies.get(db), Action.PEOPLE)
+    person = reviewer_named(db, name)
+    if not person.active or (person.paused and _has_left(db, person)):
+        raise NotAllowed(f"{person.name} takes no part any more.")
+    return person
+
+
+def _has_left(db: Database, person: Person) -> bool:
+    """Whether somebody who does not label left, and is not only paused: who coordinates as well is active still."""
+    changes = [
+        event.action
+        for event in events.of_actions(db, ("pause reviewer", "remove reviewer", "replace reviewer"))
+        if event.details["name"] == person.name
+    ]
+    return not person.active or changes[-1:] != ["pause reviewer"]
+
+
+def _leaving(db: Database, name: str) -> Person:
+    """Somebody who takes part, and from now on does not; who coordinates as well goes on with that."""
+    person = _taking_part(db, name)
+    coordinates = Role.COORDINATOR in person.roles
+    people.set_part(db, person.person_id, active=coordinates, paused=coordinates)
+    return person
+
+
+def _heir(db: Database, successor: str, actor: str, now: datetime) -> Person:
+    """The successor, who takes part from now on if they did not."""
+    known = people.by_name(db, successor.strip())
+    if known is None:
+        return identity.add_person(db, successor, [Role.REVIEWER], actor=actor, now=now)
+    person = reviewer_named(db, successor)
+    paused = person.paused and not _has_left(db, person)
+    people.set_part(db, person.person_id, active=True, paused=paused)
+    return person
+
+
+def _able(db: Database, *, without: Collection[str]) -> list[str]:
+    """Who can take items: those who take part and are not paused."""
+    return [
+        person.name
+        for person in people.reviewers(db)
+        if person.active and not person.paused and person.name not in without
+    ]

@@ -1,0 +1,271 @@
+"""A copy of a study for publication: nobody's name, address or sign-in in it, and every number of its report the same.
+
+What people wrote is gone through for full names and addresses, as whole words; a first name alone, or a nickname, is
+not recognised. Who knows how the names were spelled could draw the plan again from its seed, or look for an event id
+made from a name: so the seed is left out, the hash of the plan is made anew over the new names, and every answer gets
+another event id.
+"""
+
+import json
+import re
+import secrets
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from labeler.errors import StudyError
+from labeler.model import Origin, Person, Role
+from labeler.plan.design import hash_of, key
+from labeler.store import Database, assignments, copies, events, items, open_database, people, studies
+
+# Set up in order of name as likely as not: the log says that somebody was added, not who.
+UNNAMED = ("add person", "invite")
+LEFT_OUT = ("email", "seed")  # of what events say
+SOMEBODY = "somebody"  # whose address it was, if nobody is called so any more
+_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # in JSON; with a colon it is a name
+
+Rewritten = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Anonymised:
+    """What was done."""
+
+    n_reviewers: int
+    n_coordinators: int
+    n_comments: int  # kept, or left out
+
+
+def anonymise(
+    db: Database,
+    out: Path,
+    *,
+    keep_comments: bool = False,
+    keep_benchmarks: bool = True,
+    token: str | None = None,
+    actor: str,
+    now: datetime,
+) -> Anonymised:
+    """Write a new study file without anything that names the people of this one.
+
+    What is known of the runs beside their measurements, such as the machine, is left out too.
+
+    Parameters
+    ----------
+    db : Database
+        Stays as it is, but for an event.
+    out : Path
+        Where; must not exist.
+    keep_comments : bool
+        Whether comments stay, with names and addresses in them replaced.
+    keep_benchmarks : bool
+        Whether items, benchmarks, applications and files keep their names; otherwise they are numbered in order of
+        name, and the benchmarks' parameters are left out.
+    token : str, optional
+        The secret from which the order of the new names follows; random unless given, and kept nowhere.
+    actor : str
+    now : datetime
+
+    Raises
+    ------
+    StudyError
+        If there is a file already, or none can be written; nothing is left behind.
+    """
+    token = token or secrets.token_hex(32)
+    chosen = {"comments": "keep" if keep_comments else "drop", "benchmarks": "keep" if keep_benchmarks else "drop"}
+    try:
+        if out.exists():
+            raise StudyError(f"{out} exists already. Name a file that does not.")
+        with TemporaryDirectory(prefix=".anonymise-", dir=out.parent) as folder:
+            partial_file = Path(folder) / "copy.study"
+            db.backup(partial_file)
+            with open_database(partial_file) as copy:
+                with copy.atomic(), copies.rewritable(copy):
+                    done = _anonymise(copy, token, keep_comments=keep_comments, keep_benchmarks=keep_benchmarks)
+                    events.add(copy, now.isoformat(), "owner", "anonymise", chosen)
+                copies.seal(copy)
+            partial_file.rename(out)
+    except OSError as error:
+        raise StudyError(f"The anonymised study could not be written to {out}: {error.strerror}.") from error
+    with db.atomic():
+        events.add(db, now.isoformat(), actor, "anonymise", {"file": out.name, **chosen})
+    return done
+
+
+def pseudonyms(everyone: Iterable[Person], token: str) -> dict[str, str]:
+    """R1, R2, ... for those who label and C1, C2, ... for the others, in the order of a hash of token and name.
+
+    Examples
+    --------
+    >>> ada = Person(1, "ada", frozenset({Role.REVIEWER}), active=True)
+    >>> carol = Person(2, "carol", frozenset({Role.COORDINATOR}), active=True)
+    >>> pseudonyms([carol, ada], "any")
+    {'ada': 'R1', 'carol': 'C1'}
+    """
+    ordered = sorted(everyone, key=lambda person: key(0, token, person.name))
+    reviewers = [person.name for person in ordered if Role.REVIEWER in person.roles]
+    others = [person.name for person in ordered if Role.REVIEWER not in person.roles]
+    numbered = {name: f"R{number}" for number, name in enumerate(reviewers, start=1)}
+    return numbered | {name: f"C{number}" for number, name in enumerate(others, start=1)}
+
+
+def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) -> Rewritten:
+    """A function that replaces names in a text as whole words, all at once, whatever their capitals.
+
+    Parameters
+    ----------
+    replacements : mapping of name to what stands in its place
+        Where names overlap, the longest counts.
+    untouched : collection of str
+        Texts that stay as they are, unless one is a name itself.
+
+    Examples
+    --------
+    >>> hidden = replacing({"Ben": "R1", "Ben Lee": "R2"})
+    >>> hidden("ask ben lee, or BEN; not the bench")
+    'ask R2, or R1; not the bench'
+    """
+    known = {_folded(name): new for name, new in replacements.items()} | dict(replacements)
+    texts = sorted({text for name in replacements for text in (_composed(name), _folded(name))}, key=len, reverse=True)
+    new_texts = [known.get(text) or known[_folded(text)] for text in texts]
+    alternatives = "|".join(f"({re.escape(text)})" for text in texts)
+    pattern = re.compile(rf"(?<![^\W_])(?:{alternatives})(?![^\W_])", re.IGNORECASE)
+
+    @cache  # the same few words stand in every view
+    def replaced(text: str) -> str:
+        whole = known.get(text) or known.get(_folded(text))
+        if whole is not None or text in untouched or not texts:
+            return whole or text
+        new, n_found = pattern.subn(lambda found: new_texts[(found.lastindex or 1) - 1], _composed(text))
+        return new if n_found else text
+
+    return replaced
+
+
+def in_json(text: str, rewritten: Rewritten) -> str:
+    """JSON with every string in it rewritten, but for the names of values; all else stays as it was written.
+
+    Examples
+    --------
+    >>> in_json('{"ada": ["ada", 1.50]}', replacing({"ada": "R1"}))
+    '{"ada": ["R1", 1.50]}'
+    """
+
+    def literal(found: re.Match[str]) -> str:
+        old = found[1] if found[2] else json.loads(found[1])
+        new = old if found[2] else rewritten(old)
+        return found[0] if new == old else json.dumps(new, ensure_ascii=text.isascii())
+
+    return _STRING.sub(literal, text)
+
+
+def _anonymise(copy: Database, token: str, *, keep_comments: bool, keep_benchmarks: bool) -> Anonymised:
+    names = pseudonyms(people.all_people(copy), token)
+    words = {address: names.get(name, SOMEBODY) for address, name in _addresses(copy).items()} | names
+    if not keep_benchmarks:
+        words = _number_benchmarks(copy, token) | words
+    copies.rewrite(copy, "people", "name", names.__getitem__)
+    copies.forget_who_signed_in(copy)
+    copies.forget_conditions(copy)
+    if not keep_comments:
+        copies.forget_replies(copy)
+    _renumber(copy, list(names.values()))
+    words |= _make_plan_hash_anew(copy)
+    hidden = replacing(words, {item.name for item in items.all_items(copy)})
+    n_comments = _rewrite_texts(copy, hidden, keep_comments=keep_comments)
+    for table in ("labels", "decisions"):
+        copies.rewrite(copy, table, "event_id", partial(key, 0, token))
+    n_reviewers = sum(name.startswith("R") for name in names.values())
+    return Anonymised(n_reviewers, len(names) - n_reviewers, n_comments)
+
+
+def _addresses(copy: Database) -> dict[str, str]:
+    """Every e-mail address that somebody has or had, with the name."""
+    log = events.table(copy)
+    set_once = [json.loads(text) for text in log.loc[log["action"] == "set e-mail", "details"]]
+    return {told["email"]: told["name"] for told in set_once if told["email"]} | people.emails(copy)
+
+
+def _renumber(copy: Database, names: list[str]) -> None:
+    """Number people by their new names, assignments by their codes: the old ids were in order of the old names."""
+    copies.renumber(
+        copy, "people", {person.person_id: names.index(person.name) + 1 for person in people.all_people(copy)}
+    )
+    in_order = enumerate(sorted(copies.assigned(copy).items()), start=1)
+    copies.renumber(copy, "assignments", {row.assignment_id: number for number, (_, row) in in_order})
+
+
+def _make_plan_hash_anew(copy: Database) -> dict[str, str]:
+    """Over the new names, and without the seed; the old hash with what stands in its place."""
+    study = studies.get(copy)
+    if study.plan_hash is None:
+        return {}
+    new_hash = hash_of(row.assignment for row in assignments.everything(copy) if row.origin is Origin.PLAN)
+    studies.set_plan(copy, _without(study.plan_parameters or {}, LEFT_OUT), new_hash)
+    return {study.plan_hash: new_hash}
+
+
+def _number_benchmarks(copy: Database, token: str) -> dict[str, str]:
+    """Give items and all they are called by numbers for names; the old texts with the new ones."""
+    all_items = items.all_items(copy)
+    copies.forget_parameters(copy)
+    files: dict[str, str] = {}
+    copies.rewrite(copy, "files", "name", lambda text: files.setdefault(text, f"file-{len(files) + 1:03}"))
+    copies.rewrite(copy, "files", "sha256", lambda text: files.setdefault(text, key(0, token, text)))
+    words: dict[str, str] = {}
+    for column, noun in (("application", "application"), ("benchmark", "benchmark"), ("name", "item")):
+        numbers = _numbered({getattr(item, column) for item in all_items} - {""}, noun)
+        copies.rewrite(copy, "items", column, partial(_looked_up, numbers))
+        words |= numbers
+    return files | words
+
+
+def _numbered(texts: Collection[str], noun: str) -> dict[str, str]:
+    digits = max(3, len(str(len(texts))))
+    return {text: f"{noun}-{number:0{digits}}" for number, text in enumerate(sorted(texts), start=1)}
+
+
+def _looked_up(known: Mapping[str, str], text: str) -> str:
+    return known.get(text, text)
+
+
+def _rewrite_texts(copy: Database, hidden: Rewritten, *, keep_comments: bool) -> int:
+    """Go through all that somebody may have written; how many comments there were."""
+    n_texts = {}
+    for table, column in copies.FREE_TEXTS:
+        if (table, column) == ("events", "details"):
+            events.rewrite(copy, partial(_details, hidden))
+        elif (table, column) == ("labels", "comment") and not keep_comments:
+            n_texts[column] = copies.rewrite(copy, table, column, lambda _: None)
+        else:
+            of_column = partial(in_json, rewritten=hidden) if column == "view" else hidden
+            n_texts[column] = copies.rewrite(copy, table, column, of_column)
+    return n_texts["comment"]
+
+
+def _details(hidden: Rewritten, action: str, text: str) -> str:
+    """What an event says; a list of people is put in order of their new names."""
+    told = json.loads(text)
+    kept = _without(told, (*LEFT_OUT, "name") if action in UNNAMED else LEFT_OUT)
+    for name, value in kept.items():
+        if isinstance(value, list) and all(isinstance(part, str) for part in value):
+            new = [hidden(part) for part in value]
+            kept[name] = value if new == value else sorted(new)
+    return in_json(text if kept == told else json.dumps(kept, ensure_ascii=False), hidden)
+
+
+def _without(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def _folded(text: str) -> str:
+    return _composed(_composed(text).casefold())

@@ -1,0 +1,288 @@
+"""Labels out of the study as a tidy table, and labels made elsewhere into it."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from labeler.errors import InputError, Refused
+from labeler.formats import Source, tables
+from labeler.model import Answer, Benchmark, Category, Item, Kind, Label, Origin, Role, Task
+from labeler.plan.design import key
+from labeler.plan.lifecycle import Action, require
+from labeler.service.people import identity
+from labeler.service.plan import codes
+from labeler.store import Database, assignments, decisions, events, items, labels, people, studies
+from labeler.store.assignments import NewAssignment
+from labeler.store.decisions import Decision
+
+CATEGORIES = frozenset(Answer(category) for category in Category)
+FIRST_KINDS = (Kind.FRESH, Kind.OVERLAP)  # a reviewer's first time on an item is one of these: the study knows which
+
+_Word = TypeVar("_Word", bound=StrEnum)
+
+
+@dataclass(frozen=True)
+class LabelImport:
+    """What became of a label table."""
+
+    n_new: int
+    n_already_there: int
+    new_reviewers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LabelRow:
+    """One line of a label table, checked.
+
+    Attributes
+    ----------
+    line : int
+        Where it stands in its file.
+    label : Label
+        Its assignment and revision are those of the study only once it is there.
+    item_as_written : str
+        With the spaces around it: names of measurements may have some.
+    revision : int or None
+        The revision that the table names.
+    """
+
+    line: int
+    item: str
+    reviewer: str
+    kind: Kind
+    label: Label
+    revision: int | None
+    block: int | None
+    position: int | None
+    benchmark: str
+    application: str
+    item_as_written: str
+
+
+def export_labels(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
+    """Every answer, one row each, as the tidy label file has them."""
+    with db.atomic():
+        events.add(db, now.isoformat(), actor, "export labels", {"state": studies.get(db).state})
+        return all_answers(db)
+
+
+def all_answers(db: Database) -> pd.DataFrame:
+    """Every answer, and after them every decision on a split item, with the columns of the tidy label file.
+
+    A decision is assigned to nobody; the negative number in its column only tells decisions apart.
+    """
+    by_name = {item.name: item for item in items.all_items(db)}
+    n_before: Counter[str] = Counter()
+    rows: list[dict[str, Any]] = []
+    for decision in decisions.everything(db):
+        item = by_name[decision.item]
+        rows.append(
+            {
+                "item": item.name, "benchmark": item.benchmark, "application": item.application,
+                "reviewer": decision.decided_by, "assignment": -item.item_id, "revision": n_before[item.name],
+                "kind": Kind.ADJUDICATED.value,
+                "label": decision.category.value, "created_utc": decision.created_utc, "view": "{}", "flag": 0,
+                "comment": decision.why, "event_id": decision.event_id,
+            }
+        )  # fmt: skip
+        n_before[item.name] += 1
+    table = labels.table(db)
+    if not rows:
+        return table
+    cells = [[row.get(column) for column in labels.COLUMNS] for row in rows]
+    return pd.DataFrame(table.to_numpy().tolist() + cells, columns=table.columns, dtype=object)
+
+
+def import_label_file(db: Database, path: Path, *, actor: str, now: datetime) -> LabelImport:
+    """Append the labels of a CSV file; raises InputError as `import_labels` does, naming the file."""
+    try:
+        return import_labels(db, tables.read_labels(Source(str(path), path)), actor=actor, now=now)
+    except Refused:
+        raise
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def import_labels(db: Database, table: pd.DataFrame, *, actor: str, now: datetime) -> LabelImport:
+    """Append labels made elsewhere; the same rows again add nothing.
+
+    Parameters
+    ----------
+    db : Database
+    table : DataFrame
+        Text cells; columns item, reviewer, label and optionally every other column of the tidy label file.
+        Reviewers not in the study yet are added, and so are items if the study has no measurements.
+    actor : str
+    now : datetime
+        The time of rows that name none.
+
+    Raises
+    ------
+    InputError
+        If a value cannot be used; it names the line and the value, and nothing is kept.
+    NotAllowed
+        If the study is unblinded.
+    """
+    rows = checked_rows(table, now=now)
+    with db.atomic():
+        require(studies.get(db), Action.ADD_LABELS)
+        before = {person.name for person in people.all_people(db)}
+        may_add_items = not any(item.n_runs for item in items.all_items(db))
+        n_new = sum(_append(db, row, may_add_items, now) for row in rows)
+        added = tuple(sorted({person.name for person in people.all_people(db)} - before))
+        events.add(db, now.isoformat(), actor, "import labels", {"rows": len(rows), "new": n_new, "reviewers": added})
+    return LabelImport(n_new, len(rows) - n_new, added)
+
+
+def checked_rows(table: pd.DataFrame, *, now: datetime) -> list[LabelRow]:
+    """The lines of a label table with every cell checked; raises InputError as `import_labels`."""
+    seen: Counter[tuple[str, str, Kind]] = Counter()
+    lines = table.index.tolist() if table.index.name == tables.LINE else range(2, len(table) + 2)
+    records = table.to_dict("records")
+    return [_parsed(record, line, seen, now) for line, record in zip(lines, records, strict=True)]
+
+
+def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> bool:
+    item = items.by_name(db, row.item_as_written) or items.by_name(db, row.item)
+    if item is None and may_add_items:
+        item = _new_item(db, row)
+    if item is None:
+        raise InputError(f"Line {row.line}: there is no item {row.item!r} in this study.")
+    if row.kind is Kind.ADJUDICATED:
+        return _append_decision(db, row, item)
+    task = _task(db, row, item, now)
+    known = labels.event(db, row.label.event_id)
+    if known is not None:
+        if known != (task.assignment_id, row.label.answer):
+            raise InputError(f"Line {row.line}: the event id {row.label.event_id!r} stands for another answer already.")
+        return False
+    if row.revision is not None and row.revision != task.revision:
+        raise InputError(
+            f"Line {row.line}: revision {row.revision} of {row.reviewer!r} on {row.item!r} does not follow the "
+            f"{task.revision} answers that are there."
+        )
+    return labels.add(db, replace(row.label, assignment_id=task.assignment_id, revision=task.revision))
+
+
+def _append_decision(db: Database, row: LabelRow, item: Item) -> bool:
+    if row.label.answer not in CATEGORIES:
+        raise InputError(f"Line {row.line}: a decision is similar or dissimilar, not {row.label.answer!r}.")
+    why = row.label.comment or "not told in the label file"
+    decision = Decision(
+        item.name, Category(row.label.answer), why, row.reviewer, row.label.created.isoformat(), row.label.event_id
+    )
+    known = decisions.of_event(db, decision.event_id)
+    if known is not None and (known.item, known.category) != (decision.item, decision.category):
+        raise InputError(f"Line {row.line}: the event id {decision.event_id!r} stands for another decision already.")
+    return decisions.add(db, item.item_id, decision)
+
+
+def _task(db: Database, row: LabelRow, item: Item, now: datetime) -> Task:
+    """The reviewer's assignment that the row belongs to, made where there is none."""
+    person = people.by_name(db, row.reviewer)
+    if person is not None and Role.REVIEWER not in person.roles:
+        raise InputError(f"Line {row.line}: {row.reviewer!r} is no reviewer of this study.")
+    person_id = person.person_id if person else people.add(db, row.reviewer, [Role.REVIEWER], now.isoformat())
+    for kind in FIRST_KINDS if row.kind in FIRST_KINDS else (row.kind,):
+        task = assignments.find(db, person_id, item.item_id, kind)
+        if task is not None:
+            return task
+    new = NewAssignment(person_id, item.item_id, row.kind, row.block, row.position, codes.one(), Origin.IMPORT)
+    assignments.add(db, [new])
+    return assignments.get(db, person_id, item.item_id, row.kind)
+
+
+def _new_item(db: Database, row: LabelRow) -> Item:
+    new = Benchmark(row.item, row.benchmark or row.item, row.application, ())
+    return items.by_id(db, items.add(db, row.item, new, "", None))
+
+
+def _parsed(cells: Mapping[Any, Any], line: int, seen: Counter[tuple[str, str, Kind]], now: datetime) -> LabelRow:
+    def cell(name: str) -> str:
+        return str(cells.get(name, "")).strip()
+
+    def number(name: str, lowest: int = 0, highest: int = 2**31 - 1) -> int | None:
+        return _whole_number(cell(name), name, line, lowest, highest)
+
+    item, reviewer = cell("item"), cell("reviewer")
+    if not item or not reviewer:
+        raise InputError(f"Line {line}: item and reviewer must not be empty.")
+    try:
+        reviewer = identity.checked_name(reviewer)
+    except InputError as error:
+        raise InputError(f"Line {line}: reviewer: {error}") from None
+    answer = _one_of(Answer, cell("label"), "label", line)
+    kind = _one_of(Kind, cell("kind") or "fresh", "kind", line)
+    ordinal = seen[item, reviewer, kind]
+    seen[item, reviewer, kind] += 1
+    label = Label(
+        assignment_id=0,
+        revision=ordinal,
+        # Rows without an event id get one from what they say, so that the same file again adds nothing.
+        event_id=cell("event_id") or key(0, "imported", item, reviewer, kind, str(ordinal), answer),
+        answer=answer,
+        created=_time(cell("created_utc"), line, now),
+        dwell_ms=number("dwell_ms"),
+        view=_view(cell("view"), line),
+        confidence=number("confidence", 1, 3),
+        flag=_flag(cell("flag"), line),
+        comment=str(cells.get("comment", "")) or None,
+    )
+    return LabelRow(
+        line, item, reviewer, kind, label, number("revision"), number("part"), number("position"), cell("benchmark"),
+        cell("application"), str(cells.get("item", "")),
+    )  # fmt: skip
+
+
+def _whole_number(text: str, name: str, line: int, lowest: int, highest: int) -> int | None:
+    """A whole number, also as 3.0, which is how some tools write it beside empty cells."""
+    if not text:
+        return None
+    try:
+        value = float(text)
+        if value.is_integer() and lowest <= value <= highest:
+            return int(value)
+    except (ValueError, OverflowError):
+        pass
+    raise InputError(f"Line {line}: {name} {text!r} is not a whole number between {lowest} and {highest}.")
+
+
+def _flag(text: str, line: int) -> bool:
+    known = {"": False, "0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
+    if text.lower() not in known:
+        raise InputError(f"Line {line}: flag {text!r} is not 0 or 1.")
+    return known[text.lower()]
+
+
+def _one_of(known: type[_Word], text: str, name: str, line: int) -> _Word:
+    try:
+        return known(text)
+    except ValueError:
+        raise InputError(f"Line {line}: {name} {text!r} is not one of: {', '.join(known)}.") from None
+
+
+def _time(text: str, line: int, now: datetime) -> datetime:
+    try:
+        time = datetime.fromisoformat(text) if text else now
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"Line {line}: created_utc {text!r} is not a time such as 2026-11-20T12:00:00+00:00."
+        ) from None
+
+
+def _view(text: str, line: int) -> Mapping[str, Any]:
+    try:
+        view = json.loads(text) if text else {}
+    except json.JSONDecodeError:
+        view = None
+    if not isinstance(view, dict):
+        raise InputError(f"Line {line}: view {text[:60]!r} is not a JSON object.")
+    return view

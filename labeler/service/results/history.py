@@ -1,0 +1,84 @@
+"""How a study went, as its report tells it: steps, people, what was left out, which pairs changed, calibration."""
+
+from collections import Counter
+from itertools import combinations
+from typing import Any
+
+from labeler.model import Kind, Origin
+from labeler.plan.active_plan import place_of
+from labeler.service.plan import assigning, calibrating, course
+from labeler.store import Database, assignments, events, items
+
+_PEOPLE = ("join", "pause reviewer", "resume reviewer", "remove reviewer", "replace reviewer")
+_TOLD = ("name", "successor", "why")
+
+
+def told(db: Database) -> dict[str, Any]:
+    """The course of a study as plain values.
+
+    Parameters
+    ----------
+    db : Database
+
+    Returns
+    -------
+    dict
+        `unblinded`: when, by whom and why, or None. `steps` and `people`: every change with when, by whom and why.
+        `excluded`: items that do not count, with the reason. `changed_pairs`: pairs of reviewers who share items
+        because one of them took over from somebody, with how many. `calibration`: the round's own numbers, which are
+        in no other, or None.
+    """
+    steps = events.of_actions(db, course.ACTIONS)
+    people = events.of_actions(db, _PEOPLE)
+    return {
+        "unblinded": course.unblinding(db),
+        "steps": [{"at_utc": e.at_utc, "step": e.action, "by": e.actor, "why": e.details["why"]} for e in steps],
+        "people": [
+            {
+                "at_utc": e.at_utc,
+                "change": e.action,
+                "by": e.actor,
+                **{k: e.details[k] for k in _TOLD if k in e.details},
+            }
+            for e in people
+        ],
+        "excluded": [
+            {"item": item.name, "why": item.excluded_why}
+            for item in items.all_items(db)
+            if item.excluded_why is not None
+        ],
+        "changed_pairs": _changed_pairs(db),
+        "calibration": _calibration(db),
+    }
+
+
+def not_counted(db: Database) -> frozenset[str]:
+    """Items that enter no result: excluded ones, and those of the calibration round."""
+    excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
+    return frozenset(excluded | calibration_items(db))
+
+
+def calibration_items(db: Database) -> set[str]:
+    """The items of the calibration round that have no other use."""
+    kinds: dict[str, set[Kind]] = {}
+    for row in assignments.everything(db):
+        kinds.setdefault(row.assignment.item, set()).add(row.assignment.kind)
+    return {item for item, of_item in kinds.items() if of_item == {Kind.CALIBRATION}}
+
+
+def _changed_pairs(db: Database) -> list[dict[str, Any]]:
+    answers = assigning.given(db)
+    taken_over = {place_of(row.assignment)[:2] for row in assignments.everything(db) if row.origin is Origin.CHANGE}
+    left_out = not_counted(db)
+    pairs: Counter[tuple[str, str]] = Counter()
+    for item, labels in answers.first_labels(len(answers.marks)).items():
+        if item in left_out:
+            continue
+        for a, b in combinations(sorted(labels), 2):
+            pairs[a, b] += (a, item) in taken_over or (b, item) in taken_over
+    return [{"a": a, "b": b, "items": n} for (a, b), n in sorted(pairs.items()) if n]
+
+
+def _calibration(db: Database) -> dict[str, Any] | None:
+    result = calibrating.result(db)
+    return result.plain() if result.n_items else None

@@ -1,0 +1,243 @@
+"""Answers given in a copy of a study, brought together with those of the study itself.
+
+Copies of one study know each other's assignments by their opaque codes, which are drawn at random.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from labeler.errors import InputError
+from labeler.model import Answer, Kind, Person, Study
+from labeler.plan.lifecycle import Action, require
+from labeler.store import Database, copies, events, labels, people, studies
+from labeler.store.copies import Assigned
+from labeler.store.labels import KeptAnswer
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer and when it was given."""
+
+    answer: Answer
+    created_utc: str
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """An answer of the copy that was left out, as the two files do not tell the same about its assignment.
+
+    Attributes
+    ----------
+    item, reviewer : str
+    kind : Kind
+    revision : int
+        The answer's place among those to this assignment, from 0.
+    into : Said or None
+        What the study has in its place; None if it has nothing, and the answer follows one that was left out.
+    other : Said
+        What the copy has.
+    """
+
+    item: str
+    reviewer: str
+    kind: Kind
+    revision: int
+    into: Said | None
+    other: Said
+
+    def plain(self) -> dict[str, Any]:
+        """As a row of a table."""
+        return {
+            "item": self.item,
+            "reviewer": self.reviewer,
+            "kind": self.kind.value,
+            "revision": self.revision,
+            "into": self.into and self.into.answer.value,
+            "into_utc": self.into and self.into.created_utc,
+            "from": self.other.answer.value,
+            "from_utc": self.other.created_utc,
+        }
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What became of the copy's answers."""
+
+    n_new: int
+    n_already_there: int
+    conflicts: tuple[Conflict, ...]
+
+
+@dataclass(frozen=True)
+class _Contents:
+    """What is compared of a study, as it was at one moment."""
+
+    path: Path
+    study: Study
+    people: Sequence[Person]
+    assigned: Mapping[str, Assigned]
+    answers: Sequence[KeptAnswer]
+
+
+def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now: datetime) -> Merged:
+    """Append the answers of a copy that the study has not; the same copy again adds nothing.
+
+    The answers of one assignment go in together or not at all: if the two files have different answers in one place,
+    those of the study stand, and those of the copy are listed. Answers go in with all that came with them, in order of
+    their times, each reviewer's in the order in which the copy has them.
+
+    Parameters
+    ----------
+    db : Database
+    source : Path
+        The copy; it is only read.
+    dry_run : bool
+        Whether to say what would become of the answers, and keep nothing.
+    actor : str
+    now : datetime
+
+    Returns
+    -------
+    Merged
+
+    Raises
+    ------
+    InputError
+        If it is no copy of this study, or people, plan or protocol were changed in it; nothing is merged.
+    NotAllowed
+        If the study is unblinded.
+    StudyError
+        If it cannot be read, or was last opened by an older version.
+    """
+    if source.exists() and source.samefile(db.path):
+        raise InputError(f"{source} is the study itself. Name a copy of it in which people have labelled.")
+    with copies.read_only(source) as opened:
+        theirs = _contents(opened)
+    with db.atomic():
+        require(studies.get(db), Action.ADD_LABELS)
+        ours = _contents(db)
+        _check_same_study(ours, theirs)
+        new, n_already_there, conflicts = _compared(ours.answers, theirs.answers)
+        merged = Merged(len(new), n_already_there, tuple(conflicts))
+        if not dry_run:
+            for answer in _in_order(new, theirs.answers):
+                labels.add(db, replace(answer.label, assignment_id=ours.assigned[answer.code].assignment_id))
+            counts = {"new": len(new), "already_there": n_already_there, "conflicts": len(conflicts)}
+            events.add(db, now.isoformat(), actor, "merge labels", {"file": source.name, **counts})
+    return merged
+
+
+def _contents(db: Database) -> _Contents:
+    return _Contents(db.path, studies.get(db), people.all_people(db), copies.assigned(db), labels.kept(db))
+
+
+def _check_same_study(ours: _Contents, theirs: _Contents) -> None:
+    if ours.study.plan_hash != theirs.study.plan_hash:
+        raise InputError(f"{theirs.path} is no copy of {ours.path}: they have different plans. Nothing was merged.")
+    if not ours.assigned.keys() & theirs.assigned.keys():
+        why = "no item has the same code in both" if ours.assigned else "nothing is assigned yet"
+        raise InputError(f"{theirs.path} is no copy of {ours.path} that can be merged: {why}.")
+    found = [*_of_protocol(ours, theirs), *_of_people(ours, theirs), *_of_assignments(ours, theirs)]
+    if found:
+        raise InputError(f"{theirs.path} cannot be merged into {ours.path}: {'; '.join(found)}. Nothing was merged.")
+
+
+def _of_protocol(ours: _Contents, theirs: _Contents) -> list[str]:
+    one, other = ({"question": s.study.question, **asdict(s.study.protocol)} for s in (ours, theirs))
+    return [
+        f"{name} is {value!r} here and {other[name]!r} there" for name, value in one.items() if value != other[name]
+    ]
+
+
+def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
+    """What was changed about people there; what was changed here alone stands."""
+    known = {person.name: person for person in ours.people}
+    found = []
+    for person in theirs.people:
+        here = known.get(person.name)
+        if here is None:
+            found.append(f"there is {person.name} there, but not here")
+        elif person.roles - here.roles:
+            found.append(f"{person.name} is {' and '.join(sorted(person.roles - here.roles))} there, but not here")
+        elif here.active and not person.active:
+            found.append(f"{person.name} takes no part any more there, but does here")
+    return found
+
+
+def _of_assignments(ours: _Contents, theirs: _Contents) -> list[str]:
+    """What was changed there in who has which item, one example of each; what was changed here alone stands."""
+    found = []
+    unknown = sorted(theirs.assigned.keys() - ours.assigned.keys())
+    if unknown:
+        example = theirs.assigned[unknown[0]]
+        more = f", one of {len(unknown)} such assignments" if len(unknown) > 1 else ""
+        found.append(f"{example.reviewer} has {example.item} ({example.kind}) only there{more}")
+    for code in sorted(ours.assigned.keys() & theirs.assigned.keys()):
+        here, there = ours.assigned[code], theirs.assigned[code]
+        if here != replace(there, assignment_id=here.assignment_id):
+            found.append(
+                f"what {here.reviewer} has here as {here.item} ({here.kind}), {there.reviewer} has there as "
+                f"{there.item} ({there.kind}), or it was measured anew"
+            )
+            break
+    return found
+
+
+def _compared(ours: Sequence[KeptAnswer], theirs: Sequence[KeptAnswer]) -> tuple[list[KeptAnswer], int, list[Conflict]]:
+    """What is new, how many answers are there already, and what is left out."""
+    by_event = {answer.label.event_id: answer for answer in ours}
+    by_place = {(answer.code, answer.label.revision): answer for answer in ours}
+    n_here: dict[str, int] = defaultdict(int)
+    unknown: dict[str, list[KeptAnswer]] = defaultdict(list)
+    for answer in ours:
+        n_here[answer.code] += 1
+    for answer in theirs:
+        here = by_event.get(answer.label.event_id)
+        if here is None or _told(here) != _told(answer):
+            unknown[answer.code].append(answer)
+    new, conflicts = [], []
+    for code, answers in unknown.items():
+        answers.sort(key=lambda answer: answer.label.revision)
+        follow_on = [answer.label.revision for answer in answers] == list(
+            range(n_here[code], n_here[code] + len(answers))
+        )
+        if follow_on and not any(answer.label.event_id in by_event for answer in answers):
+            new += answers
+        else:
+            conflicts += [_conflict(answer, by_place, by_event) for answer in answers]
+    return new, len(theirs) - sum(map(len, unknown.values())), conflicts
+
+
+def _told(answer: KeptAnswer) -> tuple[str, int, Answer]:
+    """What an event id stands for."""
+    return answer.code, answer.label.revision, answer.label.answer
+
+
+def _conflict(
+    answer: KeptAnswer, by_place: Mapping[tuple[str, int], KeptAnswer], by_event: Mapping[str, KeptAnswer]
+) -> Conflict:
+    here = by_place.get((answer.code, answer.label.revision)) or by_event.get(answer.label.event_id)
+    return Conflict(
+        answer.item, answer.reviewer, answer.kind, answer.label.revision, _said(here) if here else None, _said(answer)
+    )
+
+
+def _said(answer: KeptAnswer) -> Said:
+    return Said(answer.label.answer, answer.label.created.isoformat())
+
+
+def _in_order(new: Sequence[KeptAnswer], all_answers: Sequence[KeptAnswer]) -> list[KeptAnswer]:
+    """By time; a reviewer's clock that was set back does not turn the order of their answers around."""
+    wanted = {answer.label.event_id for answer in new}
+    latest: dict[str, datetime] = {}
+    timed = []
+    for place, answer in enumerate(all_answers):
+        if answer.label.event_id in wanted:
+            at = max(answer.label.created, latest.get(answer.reviewer, answer.label.created))
+            latest[answer.reviewer] = at
+            timed.append((at, place, answer))
+    return [answer for *_, answer in sorted(timed, key=lambda entry: entry[:2])]

@@ -1,0 +1,66 @@
+"""A report from elsewhere, or from long ago, against what the data give now."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from analysis.report import Difference, differences
+from labeler.errors import InputError
+from labeler.service.results import reporting
+from labeler.service.results.reporting import ReportOptions
+from labeler.store import Database
+
+PARTS = {"agreement", "classifiers", "parameters", "notes"}
+
+
+def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[Difference]:
+    """Recompute every number of a report from the study, with the report's own seed and level.
+
+    Parameters
+    ----------
+    db : Database
+    file : Path
+        A report.json.
+    actor : str
+    now : datetime
+
+    Returns
+    -------
+    list of Difference
+        Empty if every number agrees. Time and versions are not compared.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is no report.
+    """
+    given = _read(file)
+    return differences(given, reporting.report_of_study(db, _options(given, file), actor=actor, now=now))
+
+
+def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[Difference]:
+    """The same from a label table and a verdict table."""
+    given = _read(file)
+    notes = tuple(map(str, given["notes"]))
+    return differences(given, reporting.report_of_files(label_file, verdict_file, notes, _options(given, file)))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        given = json.loads(file.read_bytes())
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}.") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file}: not JSON ({error}).") from None
+    if not isinstance(given, dict) or not isinstance(given.get("notes"), list) or not set(given) >= PARTS:
+        raise InputError(f"{file}: not a report of labeler (report.json).")
+    return given
+
+
+def _options(given: Mapping[str, Any], file: Path) -> ReportOptions:
+    try:
+        return ReportOptions.of_report(given["parameters"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{file}: its parameters cannot be used ({error}).") from None

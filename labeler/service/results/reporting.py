@@ -1,0 +1,332 @@
+"""Store or CSV -> report: gathers what `analysis.report` computes and renders."""
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+import altair
+import numpy as np
+import pandas as pd
+import scipy
+
+import labeler
+from analysis import report
+from analysis.document import to_json
+from analysis.report import Resampling as Resampling
+from labeler.errors import InputError
+from labeler.formats import tables
+from labeler.formats.source import Source
+from labeler.model import State, Study, combined_hash
+from labeler.screen import timing
+from labeler.service.results import exchange, history
+from labeler.store import Database, events, items, people, studies, verdicts
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EMPTY_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
+
+REPLICATION_NOTE = (
+    "This data set was made from the counts that the paper prints. Arbitrary are: which items were agreed or split, "
+    "which pair has the dissimilar ones, who of a split pair said what, how the verdicts of the two classifiers fall "
+    "together, and all verdicts on split items. Percent agreement, Fleiss' kappa, Table 1 and the confusion matrices "
+    "do not depend on it; Cohen's kappa of a pair and the reviewers' shares of dissimilar do."
+)
+
+
+FULL_RESAMPLING = Resampling()
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """How a report is computed.
+
+    Attributes
+    ----------
+    level : float
+        Confidence level of the intervals.
+    resampling : Resampling
+        Draws and seed of what is resampled.
+    """
+
+    level: float = 0.95
+    resampling: Resampling = FULL_RESAMPLING
+
+    def __post_init__(self) -> None:
+        """Refuse a level that is none."""
+        if not 0 < self.level < 1:
+            raise ValueError(f"level must be within (0, 1), got {self.level}")
+
+    @classmethod
+    def of_report(cls, parameters: Mapping[str, Any]) -> Self:
+        """Those that a report says it was made with; raises KeyError, TypeError or ValueError if it does not."""
+        return cls(float(parameters["level"]), Resampling.of(parameters["resampling"]))
+
+
+STANDARD = ReportOptions()
+QUICK = ReportOptions(resampling=Resampling.none())
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What a report is computed from, as it was at one moment, of a study or of files.
+
+    Attributes
+    ----------
+    answers, judged : DataFrame
+        As for `analysis.report.summarise`.
+    label_file : DataFrame
+        The answers as the label file has them.
+    provenance : Provenance
+    n_items : int or None
+        Items in the study; None where only files are known.
+    """
+
+    answers: pd.DataFrame
+    judged: pd.DataFrame
+    label_file: pd.DataFrame
+    provenance: report.Provenance
+    n_items: int | None = None
+
+    def content(self, options: ReportOptions = STANDARD) -> dict[str, Any]:
+        """Every number; takes seconds, and needs no database."""
+        return report.summarise(
+            self.answers,
+            self.judged,
+            self.provenance,
+            n_items=self.n_items,
+            level=options.level,
+            resampling=options.resampling,
+        )
+
+    def files(self, content: Mapping[str, Any]) -> dict[str, str]:
+        """What `content` is as files, beside the labels it was made from: name -> text."""
+        drawn = report.draw(content)
+        return {
+            "report.html": report.to_html(content, drawn),
+            "report.md": report.to_markdown(content),
+            "report.tex": report.to_latex(content),
+            "report.json": to_json(content),
+            "labels.csv": tables.write(self.label_file),
+            "labels-wide.csv": tables.write(report.wide(self.answers, self.judged)),
+            **{f"figures/{name}.svg": svg for name, svg in drawn.items()},
+        }
+
+
+def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> dict[str, Any]:
+    """Every number of the study's report; making it is an event.
+
+    Parameters
+    ----------
+    db : Database
+    options : ReportOptions
+    actor : str
+    now : datetime
+
+    Returns
+    -------
+    dict
+        As `analysis.report.summarise`.
+    """
+    return _gathered(db, actor, now).content(options)
+
+
+def files_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> dict[str, str]:
+    """The report of a study as its files: name -> text. The label files hold what the numbers were made from."""
+    gathered = _gathered(db, actor, now)
+    return gathered.files(gathered.content(options))
+
+
+def _gathered(db: Database, actor: str, now: datetime) -> Gathered:
+    """Read everything at one moment; nobody's label has to wait while the numbers are computed afterwards."""
+    with db.atomic():
+        study, all_items, left_out = studies.get(db), items.all_items(db), history.not_counted(db)
+        calibration = history.calibration_items(db)
+        answers, judged = exchange.all_answers(db), verdicts.table(db)
+        told, n_reviewers = history.told(db), len(people.reviewers(db))
+        events.add(db, now.isoformat(), actor, "report", {"state": study.state, "answers": len(answers)})
+    excluded = {row["item"] for row in told["excluded"]}
+    is_excluded = answers["item"].isin(excluded)
+    label_file = answers[~is_excluded].reset_index(drop=True)
+    # which labels of other items were first follows from all answers, so these stay, as a kind that never counts
+    answers = answers.assign(kind=answers["kind"].mask(is_excluded, "excluded"))
+    judged = judged[~judged["item"].isin(left_out)].reset_index(drop=True)
+    provenance = report.Provenance(
+        study={
+            "name": study.name,
+            "question": study.question,
+            "state": study.state.value,
+            "interim": study.state is not State.UNBLINDED,
+            "items": len(all_items) - len(left_out),
+            "excluded_items": len(excluded),
+            "calibration_items": len(calibration - excluded),
+            "reviewers": n_reviewers,
+            "reported_utc": now.isoformat(timespec="seconds"),
+        },
+        parameters={**_protocol(study), **report.registry()},
+        plan=None if study.plan_hash is None else {"hash": study.plan_hash, **(study.plan_parameters or {})},
+        hashes={
+            "measurements": combined_hash(item.data_hash for item in all_items),
+            "answers": _table_hash(label_file),
+            "verdicts": _table_hash(judged.drop(columns=["means", "clusters"])),
+        },
+        versions=_versions(),
+        course=told,
+    )
+    return Gathered(_timed(answers), judged, label_file, provenance, len(all_items) - len(left_out))
+
+
+def gathered_files(
+    label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), *, now: datetime = EPOCH
+) -> Gathered:
+    """What a label table and a verdict table say, without a study.
+
+    Parameters
+    ----------
+    label_file : Path
+        CSV: item, reviewer, label; optionally the other columns of the tidy label file.
+    verdict_file : Path, optional
+        CSV: item, classifier, verdict and optionally score and threshold.
+    notes : tuple of str
+        What a reader must know about the data.
+    now : datetime
+        The time of rows that name none; no number depends on it.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be used; the message names file, place and value.
+    """
+    table = tables.read_labels(_source(label_file))
+    try:
+        answers = _answers(table, now)
+    except InputError as error:
+        raise InputError(f"{label_file}: {error}") from None
+    judged = tables.read_verdicts(_source(verdict_file)) if verdict_file else EMPTY_VERDICTS
+    provenance = report.Provenance(
+        study={"name": label_file.name, "question": "", "state": "files only", "interim": False},
+        hashes={"answers": _table_hash(table), "verdicts": _table_hash(judged)},
+        versions=_versions(),
+        notes=notes,
+    )
+    return Gathered(answers, judged, table, provenance)
+
+
+def report_of_files(
+    label_file: Path,
+    verdict_file: Path | None,
+    notes: tuple[str, ...] = (),
+    options: ReportOptions = STANDARD,
+    *,
+    now: datetime = EPOCH,
+) -> dict[str, Any]:
+    """Every number of a label and a verdict table; raises InputError as `gathered_files`, or if they are at odds."""
+    try:
+        return gathered_files(label_file, verdict_file, notes, now=now).content(options)
+    except ValueError as error:
+        raise InputError(f"{label_file}: {error}.") from None
+
+
+def files_of_files(
+    label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), options: ReportOptions = STANDARD
+) -> dict[str, str]:
+    """The same as files: name -> text."""
+    gathered = gathered_files(label_file, verdict_file, notes)
+    try:
+        return gathered.files(gathered.content(options))
+    except ValueError as error:
+        raise InputError(f"{label_file}: {error}.") from None
+
+
+def as_csv(table: pd.DataFrame) -> str:
+    """A table as CSV text, safe to open in a spreadsheet."""
+    return tables.write(table)
+
+
+def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
+    """Write files into a folder, by name or path inside it; one that cannot be written is not there half.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be made or written to.
+    """
+    partials = {name: (out / name).with_name(f".{Path(name).name}.partial") for name in files}
+    try:
+        for name, content in files.items():
+            partials[name].parent.mkdir(parents=True, exist_ok=True)
+            partials[name].write_bytes(content.encode() if isinstance(content, str) else content)
+        for name, partial in partials.items():
+            partial.replace(out / name)
+    except OSError as error:
+        for partial in partials.values():
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+        raise InputError(f"The files could not be written to {out}: {error.strerror}.") from None
+    return [out / name for name in files]
+
+
+def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
+    """A label file as answers, with those of its columns that say more than who said what."""
+    rows = exchange.checked_rows(table, now=now)
+    columns: dict[str, list[Any]] = {
+        "item": [row.item for row in rows],
+        "reviewer": [row.reviewer for row in rows],
+        "label": [row.label.answer.value for row in rows],
+        "kind": [row.kind.value for row in rows],
+    }
+    more = {
+        "application": [row.application for row in rows],
+        "position": [row.position for row in rows],
+        "created_utc": [row.label.created.isoformat() for row in rows],
+        "dwell_ms": [_time_on_task(row.label.dwell_ms, row.label.view) for row in rows],
+    }
+    return pd.DataFrame(columns | {name: more[name] for name in more if name in table}, dtype=object)
+
+
+def _timed(answers: pd.DataFrame) -> pd.DataFrame:
+    """The answers with the time on task in place of the raw dwell time, which the label file keeps."""
+    times = [
+        _time_on_task(dwell_ms, json.loads(view))
+        for dwell_ms, view in zip(answers["dwell_ms"], answers["view"], strict=True)
+    ]
+    return answers.assign(dwell_ms=pd.Series(times, index=answers.index, dtype=object))
+
+
+def _time_on_task(dwell_ms: int | None, view: Mapping[str, Any]) -> int | None:
+    return None if dwell_ms is None else timing.time_on_task(dwell_ms, view)
+
+
+def _protocol(study: Study) -> dict[str, Any]:
+    """What the reviewers saw and were asked, as the report's parameters name it."""
+    protocol = study.protocol
+    return {
+        "axis_rule": protocol.axis_rule,
+        "axis_min_span": protocol.min_span,
+        "asks_confidence": protocol.asks_confidence,
+        "shows_numbers": protocol.shows_numbers,
+        "idle_limit_ms": timing.IDLE_LIMIT_MS,
+    }
+
+
+def _source(path: Path) -> Source:
+    return Source(str(path), path)
+
+
+def _table_hash(table: pd.DataFrame) -> str:
+    return hashlib.sha256(tables.write(table).encode()).hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "labeler": labeler.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "pandas": pd.__version__,
+        "scipy": scipy.__version__,
+        "altair": altair.__version__,
+    }

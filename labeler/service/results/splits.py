@@ -1,0 +1,143 @@
+"""Split items after closing: what was said of them, and decisions by somebody who labelled none."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+import pandas as pd
+
+from analysis.tables import COUNTED_KINDS, first_of, with_defaults
+from labeler.errors import InputError, NotAllowed
+from labeler.model import Category, Item, Kind
+from labeler.plan.lifecycle import Action, require
+from labeler.service.data.curating import item_named
+from labeler.service.people.identity import checked_reason
+from labeler.store import Database, assignments, decisions, events, items, labels, studies
+from labeler.store.decisions import Decision
+
+
+@dataclass(frozen=True)
+class Said:
+    """A label as it is put before who decides: without its reviewer."""
+
+    category: Category
+    comment: str | None
+    is_third: bool
+
+
+@dataclass(frozen=True)
+class Split:
+    """An item whose first labels are not all equal.
+
+    Attributes
+    ----------
+    item : Item
+    said : tuple of Said
+        First and third labels, in the order of categories and comments, so that none tells who gave it.
+    decision : Decision or None
+        The one that stands.
+    """
+
+    item: Item
+    said: tuple[Said, ...]
+    decision: Decision | None
+
+    @property
+    def majority(self) -> Category | None:
+        """What most of first and third labels say; None for a tie."""
+        (most, n_most), *others = Counter(one.category for one in self.said).most_common()
+        return most if all(n < n_most for _, n in others) else None
+
+    def plain(self) -> dict[str, Any]:
+        """As a row of a table."""
+        counts = {category.value: sum(one.category is category for one in self.said) for category in Category}
+        return {
+            "item": self.item.name,
+            **counts,
+            "third labels": sum(one.is_third for one in self.said),
+            "majority": self.majority,
+            "decision": self.decision and self.decision.category,
+        }
+
+    @property
+    def remains(self) -> bool:
+        """Whether neither a majority nor a decision settles it."""
+        return self.majority is None and self.decision is None
+
+
+def split_items(db: Database) -> list[Split]:
+    """Every split item that counts, those that remain first, then by name."""
+    by_name = {item.name: item for item in items.all_items(db) if item.excluded_why is None}
+    standing = {decision.item: decision for decision in decisions.everything(db)}
+    found = [
+        Split(by_name[str(name)], _said(rows), standing.get(str(name)))
+        for name, rows in _first_and_third(db).groupby("item")
+        if name in by_name and rows.loc[rows["kind"].isin(COUNTED_KINDS), "category"].nunique() > 1
+    ]
+    return sorted(found, key=lambda split: (not split.remains, split.item.name))
+
+
+def adjudicate(db: Database, name: str, category: Category | None, why: str, *, actor: str, now: datetime) -> Category:
+    """Decide a split item. The first labels stay as they are; a later decision on the item takes the place of this.
+
+    Raises
+    ------
+    InputError
+        If there is no such item, it is not split, or no category or no reason is given.
+    NotAllowed
+        If the study is not closed, or who decides labelled a split item.
+    """
+    if category is None:
+        raise InputError("Choose similar or dissimilar, and decide again.")
+    why = checked_reason(why)
+    with db.atomic():
+        require(studies.get(db), Action.ADJUDICATE)
+        item = item_named(db, name)
+        split = split_items(db)
+        if item.name not in {one.item.name for one in split}:
+            raise InputError(f"{item.name} is not split: there is nothing to decide.")
+        reason = why_not_decide(db, actor)
+        if reason:
+            raise NotAllowed(reason)
+        decisions.add(db, item.item_id, Decision(item.name, category, why, actor, now.isoformat(), str(uuid4())))
+        events.add(
+            db, now.isoformat(), actor, "adjudicate", {"item": item.name, "category": category.value, "why": why}
+        )
+    return category
+
+
+def why_not_decide(db: Database, name: str) -> str:
+    """Why somebody cannot decide split items: they labelled one themselves; empty if they can."""
+    table = _first_and_third(db)
+    own = {split.item.name for split in split_items(db)} & set(table.loc[table["rater"] == name, "item"])
+    if not own:
+        return ""
+    return (
+        f"You labelled {len(own)} of the split items yourself. They are decided by somebody who labelled none of them: "
+        "another coordinator, or the owner of the study file with labeler adjudicate."
+    )
+
+
+def n_complete(db: Database) -> tuple[int, int]:
+    """How many items that count have two first labels or more, and how many there are: nothing of what they say."""
+    excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
+    asked = {row.assignment.item for row in assignments.everything(db) if row.assignment.kind in COUNTED_KINDS}
+    table = _first_and_third(db)
+    n_labels = table[table["kind"].isin(COUNTED_KINDS) & ~table["item"].isin(excluded)].groupby("item").size()
+    return int((n_labels >= 2).sum()), len(asked - excluded)
+
+
+def _first_and_third(db: Database) -> pd.DataFrame:
+    """First labels of all kinds; columns item, rater, category, kind, comment."""
+    return first_of(with_defaults(labels.table(db)))
+
+
+def _said(rows: pd.DataFrame) -> tuple[Said, ...]:
+    counted = rows[rows["kind"].isin((*COUNTED_KINDS, Kind.THIRD))]
+    said = [
+        Said(Category(category), comment or None, kind == Kind.THIRD)
+        for category, comment, kind in zip(counted["category"], counted["comment"], counted["kind"], strict=True)
+    ]
+    return tuple(sorted(said, key=lambda one: (one.is_third, one.category, one.comment or "")))

@@ -1,0 +1,1 @@
+"""Verdicts of classifiers: computed, stored and explained."""

@@ -1,0 +1,118 @@
+"""What the classifiers say of one benchmark: one pure function, to be run in any process of any machine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.classifiers import CLASSIFIERS, Verdict
+from analysis.runs import Runs, checked_drop
+from labeler.errors import InputError, sentence
+from labeler.model import Series
+from labeler.plugins import classifier_plugins
+from labeler.service.verdicts import foreign
+
+PLUGIN_VERSION, NOT_INSTALLED = 1, 0  # what could not be asked here is asked again next time
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """The choices that hold for every classifier.
+
+    Attributes
+    ----------
+    drop : float
+        Warm-up left out at the start of each run: a number of iterations, or a share below 1.
+    only_verdict : bool
+        Compute no more than the verdicts need; no scores of the heuristics, no evidence.
+
+    Raises
+    ------
+    InputError
+        If `drop` is neither.
+    """
+
+    drop: float = 0
+    only_verdict: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a warm-up that is none."""
+        try:
+            checked_drop(self.drop)
+        except ValueError as error:
+            raise InputError(sentence(error)) from None
+
+
+@dataclass(frozen=True)
+class Judge:
+    """One classifier with everything its verdicts depend on: what tells whether a verdict must be computed again."""
+
+    name: str
+    version: int
+    parameters: Mapping[str, Any]
+
+
+def judges(options: JudgeOptions) -> list[Judge]:
+    """All classifiers, the built-in ones and those of other packages."""
+    built_in = [
+        Judge(
+            name, classifier.version, {**classifier.parameters, "drop": float(options.drop), **_laziness(name, options)}
+        )
+        for name, classifier in CLASSIFIERS.items()
+    ]
+    foreign = [
+        Judge(name, PLUGIN_VERSION, {"package": plugin.distribution, "drop": float(options.drop)})
+        for name, plugin in classifier_plugins().items()
+        if name not in CLASSIFIERS
+    ]
+    return built_in + foreign
+
+
+def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions = JudgeOptions()) -> list[Verdict]:
+    """What the named classifiers say; one that fails says why instead of stopping the others.
+
+    The runs are shared, so that what several classifiers need is computed once.
+
+    Parameters
+    ----------
+    series : sequence of ndarray of float, each of shape (n_iterations,)
+    names : sequence of str
+    options : JudgeOptions
+
+    Returns
+    -------
+    list of Verdict
+        In the order of the names. Without evidence if `options.only_verdict`.
+    """
+    try:
+        shared = Runs(series, options.drop)
+    except ValueError as error:
+        return [Verdict(name, None, reason=str(error)) for name in names]
+    return [_verdict(name, shared, options) for name in names]
+
+
+def _verdict(name: str, shared: Runs, options: JudgeOptions) -> Verdict:
+    known = {"n_runs": shared.k, "n_iterations": shared.n}
+    try:
+        if name in CLASSIFIERS:
+            return CLASSIFIERS[name](shared, drop=options.drop, **_laziness(name, options))
+        plugin = classifier_plugins().get(name)
+        if plugin is None or plugin.function is None:
+            reason = plugin.error if plugin else f"the classifier {name} is not installed here"
+            return Verdict(name, None, reason=reason, version=NOT_INSTALLED, **known)
+        return foreign.checked(name, plugin.function(shared), shared)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - one that fails on one item must not stop the others
+        return Verdict(name, None, reason=_said(error), **known)
+
+
+def _said(error: BaseException) -> str:
+    """What an error says; even an error may fail to."""
+    kind = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - it comes from elsewhere too
+        return kind
+    return (text or kind) if isinstance(error, ValueError) else f"{kind}: {text}"
+
+
+def _laziness(name: str, options: JudgeOptions) -> dict[str, bool]:
+    return {"only_verdict": True} if options.only_verdict and "keep_mean" in CLASSIFIERS[name].parameters else {}

@@ -1,0 +1,200 @@
+"""Verdicts of the classifiers on all items, on whatever executor the shell gives."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from analysis.classifiers import Verdict
+from labeler.model import Category, Item, StoredVerdict
+from labeler.service.verdicts.classifying import NOT_INSTALLED, Judge, JudgeOptions, judge, judges
+from labeler.store import Database, events, items, jobs, runs, verdicts
+from labeler.store.jobs import Job
+
+JOB = "verdicts"
+MAX_BATCH, MAX_BATCH_S = 50, 0.5  # a transaction holds at most so many items and so much time
+IN_FLIGHT = 16  # items handed to the executor at a time: bounds memory
+
+Advance = Callable[[int, int], None]
+Judged = tuple[Item, list[Verdict]]
+EVERYTHING = JudgeOptions()
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What a computation did."""
+
+    n_items: int
+    n_computed: int
+    n_without_verdict: int
+
+
+def compute_verdicts(
+    db: Database,
+    *,
+    options: JudgeOptions = EVERYTHING,
+    executor: Executor | None = None,
+    advance: Advance = lambda _done, _total: None,
+    actor: str,
+) -> Computed:
+    """Compute the verdicts that are missing and keep them; what is there already is not computed again.
+
+    The verdicts of these options become the ones that tables and reports show. Stopping in between keeps what is done,
+    but for the last moment; starting again goes on. The results do not depend on the executor.
+
+    Parameters
+    ----------
+    db : Database
+    options : JudgeOptions
+    executor : concurrent.futures.Executor, optional
+        Where to compute; in this process where missing.
+    advance : callable
+        (items done, items in all), called now and then.
+    actor : str
+
+    Returns
+    -------
+    Computed
+    """
+    wanted = {one.name: one for one in judges(options)}
+    missing = _missing(db, options)
+    with db.atomic():
+        verdicts.use(db, [(one.name, one.parameters, one.version) for one in _acceptable(options)], _now())
+        job_id = jobs.start(db, JOB, os.getpid(), len(missing), _now())
+    n_done, n_without, error = 0, 0, None
+    try:
+        for batch in _batches(_judged(db, missing, options, executor)):
+            n_done += len(batch)
+            n_without += _keep(db, batch, wanted, job_id, n_done)
+            advance(n_done, len(missing))
+    except BaseException as failure:
+        error = f"{type(failure).__name__}: {failure}"
+        raise
+    finally:
+        with db.atomic():
+            jobs.finish(db, job_id, _now(), error)
+            details = {"items": n_done, "drop": options.drop, "only_verdict": options.only_verdict, "error": error}
+            events.add(db, _now(), actor, "compute verdicts", details)
+    return Computed(sum(item.n_runs > 0 for item in items.all_items(db)), n_done, n_without)
+
+
+def n_missing(db: Database, options: JudgeOptions = EVERYTHING) -> int:
+    """How many items lack a verdict."""
+    return len(_missing(db, options))
+
+
+def latest_job(db: Database) -> Job | None:
+    """The computation that began last, running or not."""
+    return jobs.latest(db, JOB)
+
+
+def _acceptable(options: JudgeOptions) -> list[Judge]:
+    """Whose verdicts serve: where only verdicts are wanted, complete ones do as well."""
+    return judges(options) + (judges(JudgeOptions(options.drop)) if options.only_verdict else [])
+
+
+def _missing(db: Database, options: JudgeOptions) -> list[tuple[Item, list[str]]]:
+    """Items with the classifiers whose verdict on these measurements, with these parameters, is not there."""
+    done = verdicts.done(db)
+    acceptable = [(one.name, verdicts.as_key(one.parameters), one.version) for one in _acceptable(options)]
+    names = [one.name for one in judges(options)]
+    missing = []
+    for item in items.all_items(db):
+        there = {
+            name
+            for name, parameters, version in acceptable
+            if (item.item_id, name, parameters, item.data_hash, version) in done
+        }
+        lacking = [name for name in names if name not in there]
+        if item.n_runs and lacking:
+            missing.append((item, lacking))
+    return missing
+
+
+def _judged(
+    db: Database, missing: Iterable[tuple[Item, list[str]]], options: JudgeOptions, executor: Executor | None
+) -> Iterator[Judged]:
+    if executor is None:
+        for item, names in missing:
+            yield item, judge(runs.of_item(db, item.item_id), names, options)
+        return
+    pending: dict[Future[list[Verdict]], tuple[Item, list[str]]] = {}
+
+    def submit(item: Item, names: list[str]) -> None:
+        pending[executor.submit(judge, runs.of_item(db, item.item_id), names, options)] = item, names
+
+    def completed() -> Iterator[Judged]:
+        for future in wait(pending, return_when=FIRST_COMPLETED).done:
+            item, names = pending.pop(future)
+            try:
+                judged = future.result()
+            except AttributeError:  # how a Dask future speaks whose result was lost together with its worker
+                submit(item, names)
+            else:
+                yield item, judged
+
+    try:
+        for item, names in missing:
+            submit(item, names)
+            if len(pending) >= IN_FLIGHT:
+                yield from completed()
+        while pending:
+            yield from completed()
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+def _batches(judged: Iterable[Judged]) -> Iterator[list[Judged]]:
+    batch: list[Judged] = []
+    begun = time.monotonic()
+    try:
+        for one in judged:
+            batch.append(one)
+            if len(batch) == MAX_BATCH or time.monotonic() - begun > MAX_BATCH_S:
+                yield batch
+                batch, begun = [], time.monotonic()
+    except Exception:  # a worker was lost: what the others did is kept first
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
+
+
+def _keep(db: Database, batch: Sequence[Judged], wanted: dict[str, Judge], job_id: int, n_done: int) -> int:
+    stored = [_stored(item, verdict, wanted[verdict.classifier]) for item, judged in batch for verdict in judged]
+    with db.atomic():
+        for verdict in stored:
+            verdicts.put(db, verdict, _now())
+        jobs.advance(db, job_id, n_done, _now())
+    return sum(verdict.verdict is None for verdict in stored)
+
+
+def _stored(item: Item, verdict: Verdict, by: Judge) -> StoredVerdict:
+    is_lazy = by.parameters.get("only_verdict", False)
+    return StoredVerdict(
+        item_id=item.item_id,
+        classifier=by.name,
+        parameters=by.parameters,
+        data_hash=item.data_hash,
+        version=NOT_INSTALLED if verdict.version == NOT_INSTALLED else by.version,
+        verdict=Category(verdict.verdict) if verdict.verdict else None,
+        score=verdict.score,
+        threshold=verdict.threshold,
+        means={} if is_lazy else verdict.means,
+        clusters=verdict.clusters,
+        pairs=verdict.pairs,
+        linkage=verdict.linkage,
+        n_runs=verdict.n_runs,
+        n_iterations=verdict.n_iterations,
+        n_left_out=verdict.n_left_out,
+        error=verdict.reason if verdict.verdict is None else None,
+    )
+
+
+def _now() -> str:
+    """Wall time of the bookkeeping of a long job; no result depends on it."""
+    return datetime.now(UTC).isoformat()

@@ -1,0 +1,196 @@
+"""Why the classifiers say what they say of one item, and the figures of the measures over many."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis import measures, schemes
+from analysis.classifiers import CLASSIFIERS, Verdict, explain
+from analysis.dissimilarity import title_of
+from analysis.document import figures
+from analysis.measured import Measured
+from analysis.reasons import reasons
+from labeler.errors import InputError, sentence
+from labeler.model import Item, StoredVerdict
+from labeler.screen import charts
+from labeler.service.data import drawing
+from labeler.service.data.curating import item_named
+from labeler.store import Database, items, runs, verdicts
+
+FORMATS = figures.FORMATS
+FIGURE_1_SEED = 1
+ALL_MEASURES = "mean of all measures"
+NO_EVIDENCE = "No numbers were kept with this verdict."
+
+
+@dataclass(frozen=True)
+class Reasoned:
+    """A stored verdict with its reasons in sentences; runs are numbered from 1."""
+
+    verdict: StoredVerdict
+    reasons: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        """Who says what."""
+        return f"{self.verdict.classifier}: {self.verdict.verdict or 'no verdict'}"
+
+    @property
+    def measures(self) -> list[str]:
+        """What `matrix` can show: the mean of all measures first."""
+        return [ALL_MEASURES, *map(title_of, self.verdict.pairs)] if self.verdict.pairs else []
+
+
+def reasoned_verdicts(db: Database, item: Item) -> list[Reasoned]:
+    """The verdicts on an item with their evidence and reasons, in order of classifier."""
+    return [
+        Reasoned(stored, explain(_verdict(stored)) or (NO_EVIDENCE,)) for stored in verdicts.of_item(db, item.item_id)
+    ]
+
+
+def reasons_of(db: Database, item: Item) -> tuple[str, ...]:
+    """Level, pattern, distribution, warm-up and consequence of an item's runs in sentences; none without runs."""
+    if not item.n_runs:
+        return ()
+    measured = Measured(item.name, tuple(runs.of_item(db, item.item_id)), unit=item.unit, better=item.better)
+    return reasons(measured).sentences
+
+
+def matrix(reasoned: Reasoned, measure: str = ALL_MEASURES) -> figures.Chart:
+    """The dissimilarity of every two runs, in the order of SAME's tree where there is one.
+
+    Parameters
+    ----------
+    reasoned : Reasoned
+        With pairs.
+    measure : str
+        One of its `measures`.
+    """
+    stored = reasoned.verdict
+    pairs = {title_of(name): values for name, values in stored.pairs.items()}
+    values = np.mean(list(pairs.values()), axis=0) if measure == ALL_MEASURES else pairs[measure]
+    return measures.pair_matrix(values, stored.clusters, stored.linkage, cut=stored.threshold)
+
+
+def means(reasoned: Reasoned) -> figures.Chart:
+    """The means of all measures beside the threshold."""
+    stored = reasoned.verdict
+    return measures.means(stored.means, theta=_theta(stored.classifier, stored.threshold))
+
+
+def schematic_pairs() -> figures.Chart:
+    """Figure 1 of the paper: made pairs that differ in one way, with their five measures."""
+    return measures.schematic_pairs(schemes.figure_1_pairs(rng=np.random.default_rng(FIGURE_1_SEED)))
+
+
+def by_application(db: Database, classifier: str = "heuristic") -> figures.Chart:
+    """Figure 2 of the paper: the mean of each measure by application; raises InputError without verdicts."""
+    table, theta = _means_table(db, classifier)
+    return measures.measures_by_application(measures.mean_measures(table), theta=theta)
+
+
+def by_benchmark(db: Database, application: str, classifier: str = "heuristic") -> figures.Chart:
+    """Figure 3 of the paper: the measures of each benchmark of one application; raises InputError if there is none."""
+    table, theta = _means_table(db, classifier)
+    try:
+        return measures.measures_by_benchmark(table, application, theta=theta)
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+
+
+def runs_of_item(db: Database, item: Item, rule: str = "core") -> figures.Chart:
+    """Figure 4 of the paper: all runs of one benchmark; raises InputError if it has no measurements."""
+    if not item.n_runs:
+        raise InputError(f"Item {item.name!r} has no measurements.")
+    chart: figures.Chart = charts.runs(drawing.payload_of_item(db, item.item_id), rule=rule)
+    return chart
+
+
+def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequence[str]) -> dict[str, figures.Chart]:
+    """All of these figures by file name, those of an item in a folder of its own with the evidence on it.
+
+    Raises
+    ------
+    InputError
+        If an application or item is not in the study, nothing has been judged, or an item has no measurements.
+    """
+    charts = {"schematic-pairs": schematic_pairs(), "measures-by-application": by_application(db)}
+    for application in of_applications:
+        charts[f"measures-by-benchmark-{_file_name(application)}"] = by_benchmark(db, application)
+    for name in of_items:
+        item, end = item_named(db, name), _file_name(name)
+        charts[f"{end}/runs"] = runs_of_item(db, item)
+        for one in reasoned_verdicts(db, item):
+            if one.measures:
+                charts[f"{end}/matrix-{_file_name(one.verdict.classifier)}"] = matrix(one)
+    return charts
+
+
+def reasons_in_words(db: Database, name: str) -> list[str]:
+    """What each classifier says of an item, and why."""
+    item = item_named(db, name)
+    return [f"{one.headline}. {' '.join(one.reasons)}" for one in reasoned_verdicts(db, item)]
+
+
+def applications(db: Database) -> list[str]:
+    """The applications in the study, in order of name."""
+    return sorted({item.application for item in items.all_items(db)})
+
+
+def as_svg(chart: figures.Chart) -> str:
+    """A figure as SVG text, as a page shows it: the same picture as in the files."""
+    return figures.to_svg(chart)
+
+
+def as_file(chart: figures.Chart, form: str) -> bytes:
+    """A figure as SVG, PNG or PDF."""
+    return figures.render(chart, form)
+
+
+def _file_name(name: str) -> str:
+    """A name from outside as part of a file name: no folder, nothing hidden, not too long, and still its own.
+
+    A name that had to be changed, or could be taken for one that was, gets the beginning of its hash.
+    """
+    readable = re.sub(r"[^a-z0-9._=-]+", "_", name.lower()).strip("._")[:80]
+    if readable and readable == name and not re.search("-[0-9a-f]{8}$", name):
+        return readable
+    return f"{readable or 'unnamed'}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _means_table(db: Database, classifier: str) -> tuple[pd.DataFrame, float | None]:
+    table = verdicts.table(db)
+    rows = table[table["classifier"] == classifier]
+    measured = measures.measure_table(rows)
+    if not len(measured):
+        raise InputError(f"No item has the measures of {classifier} yet. Compute verdicts first.")
+    return measured, _theta(classifier, float(rows.loc[measured.index[0], "threshold"]))
+
+
+def _theta(classifier: str, threshold: float | None) -> float | None:
+    """The threshold on each measure; SAME cuts a tree instead."""
+    parameters: Mapping[str, Any] = CLASSIFIERS[classifier].parameters if classifier in CLASSIFIERS else {}
+    return threshold if "theta" in parameters else None
+
+
+def _verdict(stored: StoredVerdict) -> Verdict:
+    return Verdict(
+        stored.classifier,
+        stored.verdict,
+        score=stored.score,
+        threshold=stored.threshold,
+        reason=stored.error,
+        means=stored.means,
+        clusters=stored.clusters,
+        pairs=stored.pairs,
+        linkage=stored.linkage,
+        n_runs=stored.n_runs,
+        n_iterations=stored.n_iterations,
+        n_left_out=stored.n_left_out,
+        parameters=stored.parameters,
+    )

@@ -1,0 +1,155 @@
+"""Verdicts that are there: as tables, out of the study, and from elsewhere into it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.agreement import classifiers_among_themselves, send_first
+from labeler.errors import InputError
+from labeler.formats import Source, tables
+from labeler.model import Benchmark, Category, Item, StoredVerdict
+from labeler.service.verdicts.classifying import JudgeOptions, judges
+from labeler.store import Database, events, items, verdicts
+
+IMPORTED: Mapping[str, Any] = {"imported": True}
+
+
+def verdict_table(db: Database) -> pd.DataFrame:
+    """The verdict of each classifier on each item that was asked for last (`store.verdicts.table`)."""
+    return verdicts.table(db)
+
+
+def verdict_counts(table: pd.DataFrame) -> list[dict[str, str | int]]:
+    """How many items each classifier calls what: classifier, dissimilar, similar, none."""
+    return [
+        {"classifier": str(name)}
+        | {category.value: int((rows == category).sum()) for category in reversed(Category)}
+        | {"none": int(rows.isna().sum())}
+        for name, rows in table.groupby("classifier")["verdict"]
+    ]
+
+
+def among_themselves(db: Database) -> list[dict[str, Any]]:
+    """How far every two classifiers agree on the items that count; no label is needed.
+
+    Returns
+    -------
+    list of dict
+        For each pair, both ways: classifier, other, n (items that both judged), agree, kappa; finds (of the items the
+        other calls dissimilar, the share this one does) and clears (of those it calls similar). None where undefined.
+    """
+    rows = []
+    for one in classifiers_among_themselves(_of_counting_items(db)):
+        shared = {"n": one.n, "agree": one.agree.value, "kappa": one.kappa.value}
+        rows.append(
+            {"classifier": one.a, "other": one.b, **shared, "finds": one.a_finds.value, "clears": one.a_clears.value}
+        )
+        rows.append(
+            {"classifier": one.b, "other": one.a, **shared, "finds": one.b_finds.value, "clears": one.b_clears.value}
+        )
+    return sorted(rows, key=lambda row: (row["classifier"], row["other"]))
+
+
+def to_send_first(db: Database, n: int | None = None) -> list[dict[str, Any]]:
+    """The items that count on which the classifiers disagree most, the most telling first.
+
+    Returns
+    -------
+    list of dict
+        disagreement, margin, who says dissimilar, who similar, and item (`analysis.agreement.send_first`).
+    """
+    table = send_first(_of_counting_items(db), n=n)
+    return [
+        {
+            "disagreement": row["disagreement"],
+            "margin": None if pd.isna(row["margin"]) else row["margin"],
+            "dissimilar": ", ".join(row["dissimilar"]), "similar": ", ".join(row["similar"]),
+            "item": row["item"],
+        }
+        for row in table.to_dict("records")
+    ]  # fmt: skip
+
+
+def _of_counting_items(db: Database) -> pd.DataFrame:
+    excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
+    table = verdicts.table(db)
+    return table[~table["item"].isin(excluded)]
+
+
+def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
+    """All verdicts with the columns of the verdict file: means m1 to m5 for the heuristics, clusters for SAME."""
+    with db.atomic():
+        events.add(db, now.isoformat(), actor, "export verdicts", {})
+        table = verdicts.table(db)
+    for measure in ("m1", "m2", "m3", "m4", "m5"):
+        table[measure] = [means.get(measure) for means in table["means"]]
+    table["clusters"] = [" ".join(map(str, clusters)) or None for clusters in table["clusters"]]
+    columns = ["item", "benchmark", "classifier", "verdict", "score", "threshold", "m1", "m2", "m3", "m4", "m5"]
+    return table[[*columns, "clusters", "iterations", "error"]]
+
+
+def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: str, now: datetime) -> int:
+    """Take in the verdicts of a classifier that ran elsewhere; an earlier import of the same classifier is replaced.
+
+    Parameters
+    ----------
+    db : Database
+    path : Path
+        CSV: item, verdict, and optionally classifier, score and threshold.
+    classifier : str or None
+        The classifier's name where the file has no such column.
+    actor : str
+    now : datetime
+
+    Returns
+    -------
+    int
+        The number of verdicts taken in.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be used, an item is unknown while the study has measurements, a classifier is one that is
+        computed here, or has two verdicts on one item; nothing is kept then.
+    """
+    table = tables.read_verdicts(Source(str(path), path), classifier)
+    taken = {one.name for one in judges(JudgeOptions())} & set(table["classifier"])
+    if taken:
+        raise InputError(f"{path}: {min(taken)} is computed here; give the imported classifier another name.")
+    with db.atomic():
+        for name in set(table["classifier"]):
+            verdicts.remove(db, name, IMPORTED)
+        known = {item.name: item for item in items.all_items(db)}
+        may_add_items = not any(item.n_runs for item in known.values())
+        for row in table.to_dict("records"):
+            name = str(row["item"])
+            if name not in known and not may_add_items:
+                raise InputError(f"{path}: there is no item {name!r} in this study.")
+            verdicts.put(db, _imported(known.get(name) or _new_item(db, name, known), row), now.isoformat())
+        details = {"file": path.name, "rows": len(table), "classifiers": sorted(set(table["classifier"]))}
+        events.add(db, now.isoformat(), actor, "import verdicts", details)
+    return len(table)
+
+
+def _new_item(db: Database, name: str, known: dict[str, Item]) -> Item:
+    known[name] = items.by_id(db, items.add(db, name, Benchmark(name, name, "", ()), "", None))
+    return known[name]
+
+
+def _imported(item: Item, row: Mapping[Any, Any]) -> StoredVerdict:
+    return StoredVerdict(
+        item_id=item.item_id,
+        classifier=row["classifier"],
+        parameters=IMPORTED,
+        data_hash=item.data_hash,
+        version=1,
+        verdict=Category(row["verdict"]) if row["verdict"] else None,
+        score=row["score"],
+        threshold=row["threshold"],
+        n_runs=item.n_runs,
+        n_iterations=item.n_iterations,
+        error=None if row["verdict"] else "the imported file gives none",
+    )

@@ -1,0 +1,53 @@
+"""The figures of the paper on this study's measurements, to look at and to take away."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from labeler.errors import InputError
+from labeler.plan.lifecycle import Action
+from labeler.service.data import curating
+from labeler.service.people import visibility
+from labeler.service.plan import coordinating
+from labeler.service.verdicts import evidence
+from labeler.store import Database
+
+SCHEMATIC = "Figure 1: what the measures see in made pairs"
+BY_APPLICATION = "Figure 2: measures by application"
+BY_BENCHMARK = "Figure 3: measures of one application's benchmarks"
+RUNS = "Figure 4: the runs of one benchmark"
+
+
+def render(db: Database, person: str) -> None:
+    """Choose a figure, see it, download it."""
+    st.subheader("Figures")
+    hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
+    if hidden:
+        st.info(f"{hidden} The same holds for the measures behind verdicts (Figures 2 and 3).")
+    titles = [SCHEMATIC, RUNS] if hidden else [SCHEMATIC, BY_APPLICATION, BY_BENCHMARK, RUNS]
+    title = st.selectbox("Figure", titles, key="figure")
+    name, chart = chosen(db, title)
+    st.image(evidence.as_svg(chart), title.partition(": ")[2].capitalize(), width="content")
+    columns = st.columns(len(evidence.FORMATS) + 5)
+    for column, form in zip(columns, evidence.FORMATS, strict=False):
+        make: Callable[[], bytes] = partial(evidence.as_file, chart, form)
+        column.download_button(form.upper(), make, f"{name}.{form}", key=f"{name}-{form}", on_click="ignore")
+
+
+def chosen(db: Database, title: str) -> tuple[str, Any]:
+    """The file name and the chart of a figure, asking for what it needs."""
+    if title == SCHEMATIC:
+        return "schematic-pairs", evidence.schematic_pairs()
+    if title == BY_APPLICATION:
+        return "measures-by-application", evidence.by_application(db)
+    if title == BY_BENCHMARK:
+        application = st.selectbox("Application", evidence.applications(db), key="figure-application")
+        return "measures-by-benchmark", evidence.by_benchmark(db, application)
+    names = [item.name for item in coordinating.list_items(db)]
+    if not names:
+        raise InputError("There are no items yet. Import measurements on the page Data.")
+    item = curating.item_named(db, st.selectbox("Benchmark", names, key="figure-item"))
+    rule = st.radio("Vertical axis", ["core", "pooled", "full"], horizontal=True, key="figure-axis")
+    return "runs", evidence.runs_of_item(db, item, rule)

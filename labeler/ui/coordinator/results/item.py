@@ -1,0 +1,57 @@
+"""Why: one item with its runs, the verdicts on it and what is behind them."""
+
+import streamlit as st
+
+from labeler.plan.lifecycle import Action
+from labeler.service.data import curating
+from labeler.service.people import visibility
+from labeler.service.plan import coordinating
+from labeler.service.verdicts import evidence
+from labeler.service.verdicts.evidence import Reasoned
+from labeler.store import Database
+from labeler.ui.coordinator.escaping import plain, points
+
+
+def render(db: Database, person: str) -> None:
+    """Choose an item; see its runs and every verdict; choose a classifier to see its reasons, means and matrix."""
+    st.subheader("Item")
+    if not (names := [item.name for item in coordinating.list_items(db)]):
+        st.info("There are no items yet. Import measurements on the page Data.")
+        return
+    name = st.selectbox("Benchmark", names, key="item")
+    item = curating.item_named(db, name)
+    if item.n_runs:
+        rule = st.radio("Vertical axis", ["core", "pooled", "full"], horizontal=True, key=f"axis-{name}")
+        caption = f"{item.n_runs} runs, numbered from 1. Band: smallest to largest of each bin; line: medians of 50."
+        st.image(evidence.as_svg(evidence.runs_of_item(db, item, rule)), caption, width="content")
+    hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
+    if hidden:
+        st.info(hidden)
+        return
+    reasoned = evidence.reasoned_verdicts(db, item)
+    if not reasoned:
+        st.info("No classifier has judged this item yet. Compute verdicts on the page Verdicts.")
+        return
+    st.markdown(points(evidence.reasons_of(db, item)))
+    by_name = {one.verdict.classifier: one for one in reasoned}
+    chosen = st.radio(
+        "Verdict to explain",
+        list(by_name),
+        format_func=lambda classifier: plain(by_name[classifier].headline),
+        horizontal=True,
+        key=f"verdict-{name}",
+    )
+    explain(by_name[chosen], name)
+
+
+def explain(one: Reasoned, name: str) -> None:
+    """One verdict: why, and the numbers."""
+    st.markdown(points(one.reasons))
+    left, right = st.columns([2, 3])
+    if one.verdict.means:
+        left.image(evidence.as_svg(evidence.means(one)), "Mean over all pairs of runs", width="content")
+    if one.measures:
+        measure = right.selectbox("Measure", one.measures, key=f"measure-{one.verdict.classifier}-{name}")
+        caption = "Every two runs. Frames: SAME's clusters, in the order of its tree." if one.verdict.clusters else ""
+        svg = evidence.as_svg(evidence.matrix(one, measure))
+        right.image(svg, caption or "Every two runs.", width="content")

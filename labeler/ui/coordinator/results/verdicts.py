@@ -1,0 +1,61 @@
+"""What the classifiers say: compute it, watch it being computed, see it."""
+
+import streamlit as st
+
+from labeler.plan.lifecycle import Action
+from labeler.service.people import visibility
+from labeler.service.verdicts import background, computing, stored_verdicts
+from labeler.store import Database, open_database
+
+N_FIRST, COLUMNS = 20, ["item", "dissimilar", "similar", "disagreement", "margin"]
+AGREEMENT = """How far the classifiers agree with each other; no labels are needed. Of the items that the other calls
+dissimilar, a classifier *finds* this share; of those it calls similar, it *clears* that."""
+FIRST = """Send these first to reviewers: the classifiers disagree most. The *margin* is the smallest distance of a
+score from its threshold, as a share of the threshold."""
+
+
+def render(db: Database, person: str) -> None:
+    """Start a computation in a process of its own, show how far it is, list the verdicts."""
+    st.subheader("Verdicts")
+    job = computing.latest_job(db)
+    if job is not None and background.is_running(job):
+        watch(str(db.path))
+        return
+    if job is not None and job.finished_utc is None:
+        st.warning("The last computation was interrupted. Start it again; what it finished is kept.")
+    elif job is not None and job.error:
+        st.error(f"The last computation failed: {job.error}")
+    missing = computing.n_missing(db)
+    if missing:
+        st.write(f"{missing} items lack verdicts.")
+        if st.button("Compute verdicts", type="primary"):
+            background.start_verdicts(db.path)
+            watch(str(db.path))
+            return
+    hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
+    if hidden:
+        st.info(hidden)
+        return
+    table = stored_verdicts.verdict_table(db)
+    st.dataframe(stored_verdicts.verdict_counts(table), hide_index=True)
+    st.write(AGREEMENT)
+    st.dataframe(stored_verdicts.among_themselves(db), hide_index=True)
+    st.write(FIRST)
+    st.dataframe(stored_verdicts.to_send_first(db, N_FIRST), hide_index=True, column_order=COLUMNS)
+    st.dataframe(table[["item", "classifier", "verdict", "score", "threshold", "iterations", "error"]], hide_index=True)
+
+
+@st.fragment(run_every=1.0)
+def watch(path: str) -> None:
+    """The progress of the computation, looked up every second until it ends."""
+    from pathlib import Path
+
+    with open_database(Path(path)) as db:
+        job = computing.latest_job(db)
+    if job is None:
+        st.progress(0.0, "Starting …")
+    elif background.is_running(job):
+        share = job.n_done / job.n_total if job.n_total else 1.0
+        st.progress(share, background.in_words(job))
+    else:
+        st.rerun()

@@ -1,0 +1,63 @@
+"""Split items: the third round before closing, decisions after it."""
+
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from labeler.model import Category, State, Study
+from labeler.plan.lifecycle import Action
+from labeler.service.people import visibility
+from labeler.service.plan import coordinating
+from labeler.service.results import splits
+from labeler.service.results.splits import Split
+from labeler.service.verdicts import evidence
+from labeler.store import Database
+from labeler.ui.coordinator.escaping import plain
+
+
+def render(db: Database, person: str) -> None:
+    """How far the first labels are; from closing on the split items, and the form that decides one."""
+    st.subheader("Split items")
+    study = coordinating.get_study(db)
+    hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)
+    if hidden:
+        n_complete, n_all = splits.n_complete(db)
+        st.write(f"{n_complete} of {n_all} items have two first labels or more.")
+        st.info(f"{hidden} The third round is started on the page Study, once all first labels are there.")
+        return
+    found = {one.item.name: one for one in splits.split_items(db)}
+    n_left = sum(one.remains for one in found.values())
+    st.write(f"{len(found)} split items; {n_left} have neither a majority nor a decision.")
+    if "decided" in st.session_state:
+        st.success(plain(st.session_state.pop("decided")))
+    if found:
+        st.dataframe([one.plain() for one in found.values()], hide_index=True)
+        show(db, found[st.selectbox("Item", list(found), key="split")], study, person)
+
+
+def show(db: Database, split: Split, study: Study, person: str) -> None:
+    """One split item: its runs, what was said, and while the study is closed the form that decides it."""
+    if split.item.n_runs:
+        st.image(evidence.as_svg(evidence.runs_of_item(db, split.item, study.protocol.axis_rule)), width="content")
+    for one in split.said:
+        st.text(f"{one.category}{' (third label)' if one.is_third else ''}{f': {one.comment}' if one.comment else ''}")
+    if split.decision:
+        st.text(f"Decided: {split.decision.category}. {split.decision.why}")
+    if study.phase is State.CLOSED:
+        decide(db, split, person)
+
+
+def decide(db: Database, split: Split, person: str) -> None:
+    """Why somebody cannot decide, or the form with which they do."""
+    reason = splits.why_not_decide(db, person)
+    if reason:
+        st.info(reason)
+        return
+    name = split.item.name
+    with st.form(f"decide-{name}"):
+        category = st.radio("Your decision", list(Category), format_func=str.title, key=f"category-{name}", index=None)
+        why = st.text_input("Why (kept with it)", key=f"why-{name}")
+        if st.form_submit_button("Decide"):
+            chosen = splits.adjudicate(db, name, category, why, actor=person, now=datetime.now(UTC))
+            st.session_state["decided"] = f"{name} is decided: {chosen}."
+            st.rerun()

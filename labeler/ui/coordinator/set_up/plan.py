@@ -1,0 +1,81 @@
+"""Who labels what: draw a plan, look at what it means, confirm it; afterwards, see and verify it."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from labeler.errors import InputError
+from labeler.model import PlanParameters, Study
+from labeler.service.plan import assigning, coordinating, previewing, verifying
+from labeler.service.plan.planning import Assumptions
+from labeler.store import Database
+from labeler.ui.coordinator.escaping import plain
+
+
+def render(db: Database, person: str) -> None:
+    """The form and what its plan would be, as long as one can be drawn; the plan that stands."""
+    st.subheader("Plan")
+    study, fixed = coordinating.get_study(db), previewing.why_fixed(db)
+    if fixed:
+        st.info(fixed)
+    else:
+        draw(db, person)
+    if study.plan_hash:
+        standing(db, study)
+
+
+def draw(db: Database, person: str) -> None:
+    """Ask for a plan, show what everyone would get, what to expect and what not, and keep it if told so."""
+    parameters, assumed = asked_for()
+    try:
+        preview = previewing.preview(db, parameters, assumed)
+    except InputError as error:
+        st.info(plain(str(error)))
+        return
+    st.write(f"What each reviewer gets in the plan `{preview.hash}`:")
+    st.dataframe(preview.rows_of_loads(), hide_index=True)
+    digits = st.column_config.NumberColumn(format="%.3g")
+    st.dataframe(preview.expectations, hide_index=True, column_config={"expected": digits, "half-width": digits})
+    for sentence in preview.remarks:
+        st.caption(plain(sentence))
+    for sentence in preview.warnings:
+        st.warning(plain(sentence))
+    what = "begin the calibration round" if parameters.calibration else "open the study"
+    if st.button(f"Confirm this plan and {what}", type="primary"):
+        assigning.confirm_plan(db, parameters, actor=person, now=datetime.now(UTC))
+        st.rerun()
+
+
+def standing(db: Database, study: Study) -> None:
+    """The plan that stands with its loads after every change, and the proof that it follows from seed and log."""
+    st.write(f"Plan hash `{study.plan_hash}`")
+    st.json(dict(study.plan_parameters or {}), expanded=False)
+    st.dataframe(previewing.loads_now(db), hide_index=True)
+    if st.button("Verify the plan"):
+        found = verifying.verify_plan(db)
+        st.write(f"Drawn: `{found.hash_drawn}`, changes since: {found.n_changes}, now: `{found.hash_now}`")
+        for problem in found.problems:
+            st.error(plain(f"The plan does not follow from its seed and the log: {problem}."))
+        if not found.problems:
+            st.success("The plan follows from its seed and the log.")
+
+
+BALANCED, PAPER = "Balanced blocks", "The paper's: random parts, one pair each"
+
+
+def asked_for() -> tuple[PlanParameters, Assumptions]:
+    """The answers, and what is assumed of the labels."""
+    st.session_state.setdefault("plan-seed", assigning.random_seed())
+    design = st.radio("Design", [BALANCED, PAPER], horizontal=True)
+    left, right = st.columns(2)
+    seed = int(left.number_input("Seed", min_value=0, max_value=2**31 - 1, key="plan-seed"))
+    calibration = int(left.number_input("Calibration items, labelled by all before the study", 0, 1000, 0))
+    assumed = Assumptions(seconds=right.number_input("Seconds for one label", 1.0, 3600.0, Assumptions().seconds))
+    if design == PAPER:
+        return PlanParameters(seed, overlap=0, retest=0, paper=True, calibration=calibration), assumed
+    standard = asdict(PlanParameters(seed))
+    per_item = int(right.number_input("Reviewers per item", 2, 20, standard["per_item"]))
+    overlap = left.slider("Share of items that all reviewers label", 0.0, 1.0, standard["overlap"], 0.05)
+    retest = int(right.number_input("Hidden copies per reviewer (test-retest)", 0, 1000, standard["retest"]))
+    return PlanParameters(seed, per_item, overlap, retest, calibration=calibration), assumed
