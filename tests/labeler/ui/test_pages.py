@@ -68,6 +68,7 @@ def coordinator_page(module: str, path: str, name: str = "") -> None:
 
 
 def app_page(token: str) -> None:
+    from labeler.ui import app
 
     app.main(token)
 
