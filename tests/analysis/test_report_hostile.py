@@ -127,7 +127,7 @@ def test_the_numbers_do_not_depend_on_the_names(kind):
     assert confusions[0] == confusions[1]
 
 
-@pytest.mark.parametrize("write", [to_markdown, partial(to_html, drawn={})], ids=["md", "html"])
+@pytest.mark.parametrize("write", [to_markdown, partial(to_html, figures={})], ids=["md", "html"])
 def test_no_text_holds_a_control_character(write):
     assert re.search(r"[\x00-\x08\x0e-\x1f\x7f]", write(report("control characters"))) is None
 
