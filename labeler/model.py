@@ -319,16 +319,19 @@ class Label:
 
 @dataclass(frozen=True)
 class StoredVerdict:
-    """A classifier's verdict on an item as it is kept; `error` says why there is none."""
+    """A verdict as it is stored: the fields of `analysis.classifiers.Verdict`, of which item and measurements.
+
+    `reason` is why there is no verdict.
+    """
 
     item_id: int
-    classifier: str
-    parameters: Mapping[str, float | bool]
     data_hash: str
-    version: int
+    classifier: str
     verdict: Category | None
     score: float | None = None
     threshold: float | None = None
+    reason: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     means: Mapping[str, float] = field(default_factory=dict)
     clusters: tuple[int, ...] = ()
     pairs: Mapping[str, Series] = field(default_factory=dict)
@@ -336,7 +339,7 @@ class StoredVerdict:
     n_runs: int = 0
     n_iterations: int = 0
     n_left_out: int = 0
-    error: str | None = None
+    version: int = 1
 
 
 def is_storable(text: str) -> bool:

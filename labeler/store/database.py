@@ -36,6 +36,12 @@ class Database:
         with _errors_in_words(self.path):
             return self._cursor().execute(sql, parameters)
 
+    def records(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
+        """The rows of a query, each by the names of its columns; raises as `execute` does."""
+        cursor = self.execute(sql, parameters)
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
     def executemany(self, sql: str, rows: Iterable[Parameters]) -> sqlite3.Cursor:
         """Run one statement for many rows; raises as `execute` does."""
         with _errors_in_words(self.path):

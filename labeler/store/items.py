@@ -40,18 +40,18 @@ def add(db: Database, name: str, benchmark: Benchmark, data_hash: str, file_id: 
 
 def all_items(db: Database) -> list[Item]:
     """Every item, in order of name."""
-    return [Item(*row) for row in db.execute(f"SELECT {_COLUMNS} FROM items ORDER BY name")]  # noqa: S608 - constant
+    return [Item(**row) for row in db.records(f"SELECT {_COLUMNS} FROM items ORDER BY name")]  # noqa: S608 - constant
 
 
 def by_id(db: Database, item_id: int) -> Item:
     """The item of this id, which must exist."""
-    return Item(*db.execute(f"SELECT {_COLUMNS} FROM items WHERE item_id = ?", (item_id,)).fetchone())  # noqa: S608 - constant
+    return Item(**db.records(f"SELECT {_COLUMNS} FROM items WHERE item_id = ?", (item_id,))[0])  # noqa: S608 - constant
 
 
 def by_name(db: Database, name: str) -> Item | None:
     """The item of this name."""
-    row = db.execute(f"SELECT {_COLUMNS} FROM items WHERE name = ?", (name,)).fetchone()  # noqa: S608 - constant
-    return Item(*row) if row else None
+    rows = db.records(f"SELECT {_COLUMNS} FROM items WHERE name = ?", (name,))  # noqa: S608 - constant
+    return Item(**rows[0]) if rows else None
 
 
 def failures_of(db: Database, item_id: int) -> tuple[Failure, ...]:

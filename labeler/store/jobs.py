@@ -44,9 +44,9 @@ def finish(db: Database, job_id: int, at_utc: str, error: str | None) -> None:
 
 def latest(db: Database, kind: str) -> Job | None:
     """The job of this kind that began last."""
-    row = db.execute(
+    rows = db.records(
         """SELECT job_id, pid, n_done, n_total, started_utc, updated_utc, finished_utc, error
            FROM jobs WHERE kind = ? ORDER BY job_id DESC LIMIT 1""",
         (kind,),
-    ).fetchone()
-    return Job(*row) if row else None
+    )
+    return Job(**rows[0]) if rows else None

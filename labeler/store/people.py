@@ -1,6 +1,7 @@
 """Reviewers and coordinators."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from labeler.model import Person, Role
 from labeler.store.database import Database
@@ -21,7 +22,7 @@ def add(db: Database, name: str, roles: Iterable[Role], created_utc: str) -> int
 
 def all_people(db: Database) -> list[Person]:
     """Everyone, in order of name."""
-    return [_person(row) for row in db.execute(f"SELECT {_COLUMNS} FROM people ORDER BY name")]  # noqa: S608 - constant
+    return [_person(row) for row in db.records(f"SELECT {_COLUMNS} FROM people ORDER BY name")]  # noqa: S608 - constant
 
 
 def reviewers(db: Database) -> list[Person]:
@@ -50,14 +51,14 @@ def set_email(db: Database, person_id: int, email: str | None) -> None:
 
 
 def _one(db: Database, condition: str, value: str | int) -> Person | None:
-    row = db.execute(f"SELECT {_COLUMNS} FROM people WHERE {condition}", (value,)).fetchone()  # noqa: S608 - constants
-    return _person(row) if row else None
+    rows = db.records(f"SELECT {_COLUMNS} FROM people WHERE {condition}", (value,))  # noqa: S608 - constants
+    return _person(rows[0]) if rows else None
 
 
-def _person(row: tuple[int, str, int, int, int, int]) -> Person:
-    person_id, name, is_reviewer, is_coordinator, active, paused = row
-    roles = {Role.REVIEWER: is_reviewer, Role.COORDINATOR: is_coordinator}
-    return Person(person_id, name, frozenset(role for role, held in roles.items() if held), bool(active), bool(paused))
+def _person(row: Mapping[str, Any]) -> Person:
+    held = {Role.REVIEWER: row["is_reviewer"], Role.COORDINATOR: row["is_coordinator"]}
+    roles = frozenset(role for role, is_held in held.items() if is_held)
+    return Person(row["person_id"], row["name"], roles, bool(row["active"]), bool(row["paused"]))
 
 
 def set_part(db: Database, person_id: int, *, active: bool, paused: bool) -> None:

@@ -22,21 +22,25 @@ def add(db: Database, study: Study) -> None:
 
 def get(db: Database) -> Study:
     """The study; raises NotAStudy if its making was interrupted."""
-    row = db.execute(
-        """SELECT name, question, state, created_utc, axis_rule, axis_min_span, asks_confidence, shows_numbers,
-                  instructions, plan_parameters, plan_hash, resumes_to, gate
-           FROM studies"""
-    ).fetchone()
-    if row is None:
+    rows = db.records("SELECT * FROM studies")
+    if not rows:
         raise NotAStudy(f"{db.path} holds no study: its making was interrupted. Remove the file and make it again.")
-    name, question, state, created_utc, rule, min_span, confidence, numbers, instructions, *rest = row
-    parameters, plan_hash, resumes_to, gate = rest
-    return Study(
-        name, question, State(state), created_utc,
-        Protocol(rule, min_span, bool(confidence), bool(numbers), instructions),
-        json.loads(parameters) if parameters else None, plan_hash,
-        State(resumes_to) if resumes_to else None, Gate(**json.loads(gate)) if gate else None,
+    row = rows[0]
+    protocol = Protocol(
+        row["axis_rule"], row["axis_min_span"], bool(row["asks_confidence"]), bool(row["shows_numbers"]),
+        row["instructions"],
     )  # fmt: skip
+    return Study(
+        name=row["name"],
+        question=row["question"],
+        state=State(row["state"]),
+        created_utc=row["created_utc"],
+        protocol=protocol,
+        plan_parameters=json.loads(row["plan_parameters"]) if row["plan_parameters"] else None,
+        plan_hash=row["plan_hash"],
+        resumes_to=State(row["resumes_to"]) if row["resumes_to"] else None,
+        gate=Gate(**json.loads(row["gate"])) if row["gate"] else None,
+    )
 
 
 def describe(db: Database, name: str, question: str) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,16 @@ import pandas as pd
 from labeler.model import Category, StoredVerdict
 from labeler.store.database import Database
 
+# as they stand in the table, but for the ids; a copy of a study takes them all
+_KEY = ("item_id", "classifier", "parameters", "data_hash", "version")
+_NUMBERS = (
+    "verdict", "score", "threshold", "means", "clusters", "n_runs", "n_iterations", "n_left_out", "pairs", "linkage",
+    "error", "created_utc", "used_utc",
+)  # fmt: skip
+_COLUMNS = (*_KEY, *_NUMBERS)
+_VALUES = ", ".join(f":{name}" for name in _COLUMNS)
+_INSERT = f"INSERT INTO verdicts ({', '.join(_COLUMNS)}) VALUES ({_VALUES})"  # noqa: S608 - constants
+
 
 def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
     """Write a verdict, in place of an earlier one from the same classifier, parameters, measurements and version.
@@ -17,30 +28,22 @@ def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
     It is then the one that `table` shows.
     """
     known = dict(verdict.means)
-    means = {
-        name: known[name] if name in known else float(np.mean(values)) for name, values in verdict.pairs.items()
-    } | known
-    pairs = np.stack(list(verdict.pairs.values())).astype("<f4").tobytes() if verdict.pairs else None
-    linkage = np.asarray(verdict.linkage, dtype="<f8").tobytes() if verdict.linkage is not None else None
+    means = {name: known.get(name, float(np.mean(values))) for name, values in verdict.pairs.items()} | known
+    changed = ", ".join(f"{name} = excluded.{name}" for name in _NUMBERS)
     db.execute(
-        """INSERT INTO verdicts (item_id, classifier, parameters, data_hash, version, verdict, score, threshold, means,
-                                 clusters, n_runs, n_iterations, n_left_out, pairs, linkage, error, created_utc,
-                                 used_utc)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-           ON CONFLICT (item_id, classifier, parameters, data_hash, version) DO UPDATE SET
-               verdict = excluded.verdict, score = excluded.score, threshold = excluded.threshold,
-               means = excluded.means, clusters = excluded.clusters, n_runs = excluded.n_runs,
-               n_iterations = excluded.n_iterations,
-               n_left_out = excluded.n_left_out, pairs = excluded.pairs, linkage = excluded.linkage,
-               error = excluded.error, created_utc = excluded.created_utc, used_utc = excluded.used_utc""",
-        (
-            verdict.item_id, verdict.classifier, as_key(verdict.parameters), verdict.data_hash, verdict.version,
-            verdict.verdict, verdict.score, verdict.threshold, json.dumps(means),
-            json.dumps(list(verdict.clusters)), verdict.n_runs, verdict.n_iterations, verdict.n_left_out, pairs,
-            linkage,
-            verdict.error, created_utc, created_utc,
-        ),
-    )  # fmt: skip
+        f"{_INSERT} ON CONFLICT ({', '.join(_KEY)}) DO UPDATE SET {changed}",
+        {
+            **{field.name: getattr(verdict, field.name) for field in fields(verdict)},
+            "parameters": as_key(verdict.parameters),
+            "means": json.dumps(means),
+            "clusters": json.dumps(list(verdict.clusters)),
+            "pairs": np.stack(list(verdict.pairs.values())).astype("<f4").tobytes() if verdict.pairs else None,
+            "linkage": None if verdict.linkage is None else np.asarray(verdict.linkage, dtype="<f8").tobytes(),
+            "error": verdict.reason,
+            "created_utc": created_utc,
+            "used_utc": created_utc,
+        },
+    )
 
 
 def remove(db: Database, classifier: str, parameters: Mapping[str, Any]) -> None:
@@ -58,30 +61,38 @@ def use(db: Database, judges: Iterable[tuple[str, Mapping[str, Any], int]], used
 
 def of_item(db: Database, item_id: int) -> list[StoredVerdict]:
     """The verdicts on an item that `table` shows, with their evidence, in order of classifier."""
-    rows = db.execute(
-        """SELECT item_id, classifier, parameters, data_hash, version, verdict, score, threshold, means, clusters,
-                  pairs, linkage, n_runs, n_iterations, n_left_out, error
-           FROM shown_verdicts WHERE item_id = ? ORDER BY classifier""",
+    rows = db.records(
+        f"SELECT {', '.join(_COLUMNS)} FROM shown_verdicts WHERE item_id = ? ORDER BY classifier",  # noqa: S608 - constant
         (item_id,),
     )
-    return [_stored(*row) for row in rows]
+    return [_stored(row) for row in rows]
 
 
-def _stored(
-    item_id: int, classifier: str, parameters: str, data_hash: str, version: int, verdict: str | None,
-    score: float | None, threshold: float | None, means: str, clusters: str, pairs: bytes | None,
-    linkage: bytes | None, n_runs: int, n_iterations: int, n_left_out: int, error: str | None,
-) -> StoredVerdict:  # fmt: skip
-    n_pairs = n_runs * (n_runs - 1) // 2
-    values = np.frombuffer(pairs, dtype="<f4").astype(np.float64).reshape(-1, n_pairs) if pairs else ()
+def _stored(row: Mapping[str, Any]) -> StoredVerdict:
+    means, n_pairs = json.loads(row["means"]), row["n_runs"] * (row["n_runs"] - 1) // 2
+    pairs = np.frombuffer(row["pairs"] or b"", dtype="<f4").astype(np.float64)
+    same = (
+        "item_id",
+        "classifier",
+        "data_hash",
+        "version",
+        "score",
+        "threshold",
+        "n_runs",
+        "n_iterations",
+        "n_left_out",
+    )
     return StoredVerdict(
-        item_id=item_id, classifier=classifier, parameters=json.loads(parameters), data_hash=data_hash,
-        version=version, verdict=Category(verdict) if verdict else None, score=score, threshold=threshold,
-        means=json.loads(means), clusters=tuple(json.loads(clusters)),
-        pairs=dict(zip(json.loads(means), values, strict=False)),  # the measures of `pairs` come first in `means`
-        linkage=None if linkage is None else np.frombuffer(linkage, dtype="<f8").reshape(-1, 4),
-        n_runs=n_runs, n_iterations=n_iterations, n_left_out=n_left_out, error=error,
-    )  # fmt: skip
+        **{name: row[name] for name in same},
+        parameters=json.loads(row["parameters"]),
+        verdict=Category(row["verdict"]) if row["verdict"] else None,
+        means=means,
+        clusters=tuple(json.loads(row["clusters"])),
+        # the measures of `pairs` come first in `means`
+        pairs=dict(zip(means, pairs.reshape(-1, n_pairs), strict=False)) if len(pairs) else {},
+        linkage=None if row["linkage"] is None else np.frombuffer(row["linkage"], dtype="<f8").reshape(-1, 4),
+        reason=row["error"],
+    )
 
 
 def done(db: Database) -> set[tuple[int, str, str, str, int]]:
@@ -118,18 +129,9 @@ def table(db: Database) -> pd.DataFrame:
 
 def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
     """Write the verdicts on an item's measurements as they are into another study, where the item has another id."""
-    rows = db.execute(
-        """SELECT v.classifier, v.parameters, v.data_hash, v.version, v.verdict, v.score, v.threshold, v.means,
-                  v.clusters, v.n_runs, v.n_iterations, v.n_left_out, v.pairs, v.linkage, v.error, v.created_utc,
-                  v.used_utc
-           FROM verdicts v JOIN items i USING (item_id)
+    rows = db.records(
+        """SELECT v.* FROM verdicts v JOIN items i USING (item_id)
            WHERE v.item_id = ? AND v.data_hash = i.data_hash ORDER BY v.verdict_id""",
         (item_id,),
     )
-    into.executemany(
-        """INSERT INTO verdicts (item_id, classifier, parameters, data_hash, version, verdict, score, threshold, means,
-                                 clusters, n_runs, n_iterations, n_left_out, pairs, linkage, error, created_utc,
-                                 used_utc)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-        ((new_id, *row) for row in rows),
-    )
+    into.executemany(_INSERT, [{**row, "item_id": new_id} for row in rows])

@@ -174,25 +174,16 @@ def _keep(db: Database, batch: Sequence[Judged], wanted: dict[str, Judge], job_i
 
 
 def _stored(item: Item, verdict: Verdict, by: Judge) -> StoredVerdict:
-    is_lazy = by.parameters.get("only_verdict", False)
-    return StoredVerdict(
-        item_id=item.item_id,
-        classifier=by.name,
-        parameters=by.parameters,
-        data_hash=item.data_hash,
-        version=NOT_INSTALLED if verdict.version == NOT_INSTALLED else by.version,
-        verdict=Category(verdict.verdict) if verdict.verdict else None,
-        score=verdict.score,
-        threshold=verdict.threshold,
-        means={} if is_lazy else verdict.means,
-        clusters=verdict.clusters,
-        pairs=verdict.pairs,
-        linkage=verdict.linkage,
-        n_runs=verdict.n_runs,
-        n_iterations=verdict.n_iterations,
-        n_left_out=verdict.n_left_out,
-        error=verdict.reason if verdict.verdict is None else None,
-    )
+    own = {
+        "classifier": by.name,
+        "parameters": by.parameters,
+        "version": NOT_INSTALLED if verdict.version == NOT_INSTALLED else by.version,
+        "verdict": Category(verdict.verdict) if verdict.verdict else None,
+        "reason": verdict.reason if verdict.verdict is None else None,
+    }
+    if by.parameters.get("only_verdict", False):
+        own["means"] = {}
+    return StoredVerdict(item.item_id, item.data_hash, **{**vars(verdict), **own})
 
 
 def _now() -> str:

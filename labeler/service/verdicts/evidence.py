@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -179,18 +179,4 @@ def _theta(classifier: str, threshold: float | None) -> float | None:
 
 
 def _verdict(stored: StoredVerdict) -> Verdict:
-    return Verdict(
-        stored.classifier,
-        stored.verdict,
-        score=stored.score,
-        threshold=stored.threshold,
-        reason=stored.error,
-        means=stored.means,
-        clusters=stored.clusters,
-        pairs=stored.pairs,
-        linkage=stored.linkage,
-        n_runs=stored.n_runs,
-        n_iterations=stored.n_iterations,
-        n_left_out=stored.n_left_out,
-        parameters=stored.parameters,
-    )
+    return Verdict(**{field.name: getattr(stored, field.name) for field in fields(Verdict)})

@@ -151,5 +151,5 @@ def _imported(item: Item, row: Mapping[Any, Any]) -> StoredVerdict:
         threshold=row["threshold"],
         n_runs=item.n_runs,
         n_iterations=item.n_iterations,
-        error=None if row["verdict"] else "the imported file gives none",
+        reason=None if row["verdict"] else "the imported file gives none",
     )

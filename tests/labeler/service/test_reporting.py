@@ -59,7 +59,7 @@ def record(db, history, called):
     for number, verdict in enumerate(called):
         item_id = items.add(db, f"item {number}", Benchmark(f"item {number}", "b", "org/app", ()), "", None)
         error = None if verdict else "too short"
-        verdicts.put(db, StoredVerdict(item_id, "rule", {}, "", 1, verdict, error=error), NOW.isoformat())
+        verdicts.put(db, StoredVerdict(item_id, "", "rule", verdict, reason=error), NOW.isoformat())
     for number, (who, item, kind, said) in enumerate(history):
         place = person_ids[who], item + 1, kind
         if assignments.find(db, *place) is None:

@@ -343,7 +343,7 @@ def test_a_verdict_comes_back_with_the_numbers_behind_it(db):
 def test_the_same_computation_again_replaces_its_verdict(db):
     item_id = add_item(db)
     verdicts.put(db, stored_verdict(item_id), AT)
-    again = {"verdict": None, "error": "too short", "score": None, "pairs": {}, "linkage": None, "clusters": ()}
+    again = {"verdict": None, "reason": "too short", "score": None, "pairs": {}, "linkage": None, "clusters": ()}
     verdicts.put(db, stored_verdict(item_id, **again), AT)
     assert db.execute("SELECT count(*) FROM verdicts").fetchone()[0] == 1
     row = verdicts.table(db).iloc[0]
