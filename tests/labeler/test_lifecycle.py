@@ -1,124 +1,93 @@
-from itertools import product
+"""The tables themselves are printed in docs/study-life.md, which a test compares; here is what they must never say."""
 
 import pytest
 
 from labeler.errors import NotAllowed
 from labeler.model import Protocol, Role, State, Study
-from labeler.plan import lifecycle
-from labeler.plan.lifecycle import Action, Step
+from labeler.plan.lifecycle import ALLOWED, SIGHTS, STEPS, Action, Step, after, possible, require, why_hidden
 
-PHASES = ("draft", "calibration", "open", "third", "closed", "unblinded")
-# the tables told a second time: a step leads from the first state to the second
-LEADS = {
-    ("open", "draft"): "open",
-    ("open", "calibration"): "open",
-    ("third", "open"): "third",
-    ("close", "open"): "closed",
-    ("close", "third"): "closed",
-    ("unblind", "closed"): "unblinded",
-    **{("pause", state): "paused" for state in PHASES},
-}
-WHERE = {
-    "import measurements": "draft",
-    "draw a plan": "draft calibration open",
-    "say what the calibration round must reach": "draft calibration",
-    "change who takes part": "draft calibration open third",
-    "label items": "calibration open third",
-    "take in labels made elsewhere": "draft calibration open third closed",
-    "exclude an item or take it back in": "draft calibration open third closed",
-    "decide a split item": "closed",
-    "see agreement in the browser": "closed unblinded",
-    "see what the calibration round reached in the browser": "draft calibration open third closed unblinded",
-    "see verdicts in the browser": "draft unblinded",
-    "see who said what in the browser": "unblinded",
-}
-STOPS_IN_A_PAUSE = ("label items", "draw a plan")
+PHASES = tuple(state for state in State if state is not State.PAUSED)
+IN_ORDER = "draft calibration open third closed unblinded".split()
+WHILE_PEOPLE_LABEL = {State.CALIBRATION, State.OPEN, State.THIRD}
 
 
 def study_in(state, resumes_to=None):
-    return Study(
-        "Caches", "Alike?", State(state), "2026-11-20", Protocol(), None, None, resumes_to and State(resumes_to)
-    )
+    return Study("Caches", "Alike?", State(state), "2026-11-20", Protocol(), None, None, resumes_to)
 
 
-@pytest.mark.parametrize(("step", "state"), list(product(Step, PHASES)))
-def test_a_step_leads_where_the_table_says_or_is_refused_with_the_ways_there_are(step, state):
-    to = LEADS.get((step, state))
-    if to is not None:
-        assert lifecycle.after(study_in(state), step) is State(to)
-        return
-    ways = ", ".join(way for way in ("open", "third", "close", "unblind", "pause") if (way, state) in LEADS)
-    with pytest.raises(NotAllowed) as refused:
-        lifecycle.after(study_in(state), step)
-    assert str(refused.value) == f"The study is {state}; the step {step} is not possible there, only: {ways}."
+def refusal(function, *arguments):
+    """What a refusal says; empty if it is none."""
+    try:
+        function(*arguments)
+    except NotAllowed as error:
+        return str(error)
+    return ""
 
 
-@pytest.mark.parametrize("phase", PHASES)
-def test_a_paused_study_remembers_where_it_was_and_can_only_be_opened_again(phase):
-    paused = study_in("paused", phase)
-    assert paused.phase is State(phase)
-    assert lifecycle.possible(paused) == [Step.OPEN]
-    assert lifecycle.after(paused, Step.OPEN) is State(phase)
-    for step in set(Step) - {Step.OPEN}:
-        with pytest.raises(NotAllowed, match=f"The study is paused; the step {step} is not possible there. Open it"):
-            lifecycle.after(paused, step)
-
-
-@pytest.mark.parametrize("state", PHASES)
-def test_what_is_possible_is_exactly_what_leads_somewhere_and_a_pause_comes_last(state):
-    found = lifecycle.possible(study_in(state))
-    assert set(found) == {step for step in Step if (step, state) in LEADS}
-    assert found[-1] is Step.PAUSE
-    assert len(found) == len(set(found))
-
-
-def test_from_draft_every_state_can_be_reached():
-    reached = {"draft"}
-    for _ in PHASES:
-        reached |= {to for (_, state), to in LEADS.items() if state in reached}
+def test_no_step_leads_back_and_every_state_is_reached():
+    forward = [(state, to) for step in set(Step) - {Step.PAUSE} for state, to in STEPS[step].items()]
+    assert [(state, to) for state, to in forward if IN_ORDER.index(to) <= IN_ORDER.index(state)] == []
     # the calibration round begins with the plan, not with a step
-    assert reached == {*PHASES, "paused"} - {"calibration"}
+    assert {to for _, to in forward} == set(PHASES) - {State.DRAFT, State.CALIBRATION}
 
 
-def test_every_action_is_in_the_table_told_again():
-    assert set(Action) == set(WHERE)
+def test_a_step_is_offered_exactly_where_it_leads_somewhere_and_a_pause_comes_last():
+    for state in PHASES:
+        assert set(possible(study_in(state))) == {step for step in Step if state in STEPS[step]}
+        assert possible(study_in(state))[-1] is Step.PAUSE
 
 
-@pytest.mark.parametrize(("action", "phase", "is_paused"), list(product(Action, PHASES, (False, True))))
-def test_an_action_is_possible_where_the_table_says_and_refused_in_words_elsewhere(action, phase, is_paused):
-    study = study_in("paused", phase) if is_paused else study_in(phase)
-    where = WHERE[action].split()
-    if phase in where and not (is_paused and action in STOPS_IN_A_PAUSE):
-        lifecycle.require(study, action)
-        return
-    with pytest.raises(NotAllowed) as refused:
-        lifecycle.require(study, action)
-    expected = f"The study is {phase}: to {action} is possible only while a study is {' or '.join(where)}."
-    if phase in where:
-        expected = f"The study is paused: to {action} is possible once it is opened again."
-    assert str(refused.value) == expected
+def test_a_step_that_leads_nowhere_is_refused_with_the_ways_there_are():
+    assert refusal(after, study_in("open"), Step.UNBLIND) == (
+        "The study is open; the step unblind is not possible there, only: third, close, pause."
+    )
+    wrong = [(step, state) for step in Step for state in PHASES if state not in STEPS[step]]
+    assert [pair for pair in wrong if "is not possible there" not in refusal(after, study_in(pair[1]), pair[0])] == []
 
 
-def test_looks_are_those_actions_that_begin_with_see():
-    assert {action for action in Action if action.startswith("see ")} == lifecycle.SIGHTS
+def test_a_paused_study_remembers_where_it_was_and_can_only_be_opened_again():
+    for phase in PHASES:
+        paused = study_in("paused", phase)
+        assert (paused.phase, possible(paused), after(paused, Step.OPEN)) == (phase, [Step.OPEN], phase)
+        others = [refusal(after, paused, step) for step in Step if step is not Step.OPEN]
+        assert all("Open it again first." in text for text in others)
 
 
-@pytest.mark.parametrize(
-    ("sight", "phase", "is_paused"), list(product(sorted(lifecycle.SIGHTS), PHASES, (False, True)))
-)
-def test_a_coordinator_sees_what_the_table_says_also_while_paused(sight, phase, is_paused):
-    study = study_in("paused", phase) if is_paused else study_in(phase)
-    why = lifecycle.why_hidden(study, [Role.COORDINATOR], sight)
-    assert (why == "") == (phase in WHERE[sight].split())
-    if why:
-        assert why.endswith(f"It is {phase} now.")
-        assert "draft" not in why.partition(":")[0]
+def test_nobody_sees_agreement_verdicts_or_names_while_people_label():
+    for sight in SIGHTS - {Action.SEE_CALIBRATION}:
+        assert not ALLOWED[sight] & WHILE_PEOPLE_LABEL
+    assert ALLOWED[Action.SEE_NAMES] == {State.UNBLINDED}
+    assert ALLOWED[Action.LABEL] == WHILE_PEOPLE_LABEL
+    assert ALLOWED[Action.ADJUDICATE] == {State.CLOSED}
 
 
-@pytest.mark.parametrize(("sight", "phase"), list(product(sorted(lifecycle.SIGHTS), PHASES)))
-def test_who_labels_and_coordinates_sees_nothing_before_the_study_is_unblinded(sight, phase):
-    for study in (study_in(phase), study_in("paused", phase)):
-        why = lifecycle.why_hidden(study, [Role.REVIEWER, Role.COORDINATOR], sight)
-        assert (why == "") == (phase == "unblinded")
-        if why:
-            assert why.startswith("You are a reviewer of this study as well")
+def test_an_action_is_refused_in_words_where_the_table_does_not_allow_it():
+    assert refusal(require, study_in("open"), Action.CALIBRATE) == (
+        "The study is open: to say what the calibration round must reach is possible only while a study is draft or "
+        "calibration."
+    )
+    for action in Action:
+        for phase in PHASES:
+            for study in (study_in(phase), study_in("paused", phase)):
+                assert ("possible only while" in refusal(require, study, action)) == (phase not in ALLOWED[action])
+
+
+@pytest.mark.parametrize("action", [Action.LABEL, Action.PLAN])
+def test_a_pause_ends_labelling_and_planning_until_the_study_is_opened_again(action):
+    assert refusal(require, study_in("open"), action) == ""
+    assert "is paused" in refusal(require, study_in("paused", State.OPEN), action)
+
+
+def test_a_coordinator_is_told_until_when_something_is_hidden():
+    for sight in SIGHTS:
+        for phase in PHASES:
+            why = why_hidden(study_in("paused", phase), [Role.COORDINATOR], sight)
+            assert (why == "") == (phase in ALLOWED[sight])
+            assert not why or (why.endswith(f"It is {phase} now.") and "draft" not in why.partition(":")[0])
+
+
+def test_who_labels_and_coordinates_sees_nothing_before_the_study_is_unblinded():
+    for sight in SIGHTS:
+        for phase in PHASES:
+            why = why_hidden(study_in(phase), [Role.REVIEWER, Role.COORDINATOR], sight)
+            assert why.startswith("You are a reviewer of this study as well") == (phase is not State.UNBLINDED)
