@@ -7,7 +7,7 @@ from labeler.model import Protocol, Role, State, Study
 from labeler.plan.lifecycle import ALLOWED, SIGHTS, STEPS, Action, Step, after, possible, require, why_hidden
 
 PHASES = tuple(state for state in State if state is not State.PAUSED)
-IN_ORDER = "draft calibration open third closed unblinded".split()
+IN_ORDER = ["draft", "calibration", "open", "third", "closed", "unblinded"]
 WHILE_PEOPLE_LABEL = {State.CALIBRATION, State.OPEN, State.THIRD}
 
 
