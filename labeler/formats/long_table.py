@@ -62,7 +62,7 @@ def read_csv(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator
     frame = _renamed(table.frame, columns)
     if tuple(table.frame.columns[: len(WRITTEN)]) == WRITTEN:
         for name in frame.columns[~frame.columns.isin(["value", "iteration"])]:
-            escaped = frame[name].str.startswith("'")
+            escaped = frame[name].str.contains("'", regex=False)
             if escaped.any():
                 frame[name] = frame[name].where(~escaped, frame[name].map(as_written))
     yield from benchmarks(frame, lambda row: f"line {table.line(row)}")

@@ -14,7 +14,10 @@ LABEL_COLUMNS = ("item", "reviewer", "label")
 VERDICT_COLUMNS = ("item", "verdict")
 LINE = "line"  # name of the index of a table that was read from a file
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")  # what a spreadsheet would run, also behind apostrophes of its own
+# where a spreadsheet would begin a formula: at the start of a cell, or after what another country takes for a separator;
+# behind spaces and apostrophes of its own; signs in their full-width forms too
+_FORMULA = re.compile(r"(^|[,;|\t\r\n])([^\S\t\r\n]*)('*)(?=[=+\-@＝＋－＠\t\r])")
+_INERT = re.compile(r"(^|[,;|\t\r\n])([^\S\t\r\n]*)'('*)(?=[=+\-@＝＋－＠\t\r])")
 _QUOTED = re.compile(r'[,"\r\n]|^\s|\s$')
 
 
@@ -92,10 +95,12 @@ def inert(text: str) -> str:
 
     Examples
     --------
-    >>> inert("=1+1"), as_written("'=1+1"), inert("sort")
-    ("'=1+1", '=1+1', 'sort')
+    >>> inert("=1+1"), inert("a;＝1"), inert("sort")
+    ("'=1+1", "a;'＝1", 'sort')
+    >>> as_written(inert("'=1+1; @x"))
+    "'=1+1; @x"
     """
-    return f"'{text}" if _FORMULA.match(text) else text
+    return _FORMULA.sub(r"\1\2'\3", text)
 
 
 def _cell(value: object, n_columns: int) -> str:
@@ -106,8 +111,8 @@ def _cell(value: object, n_columns: int) -> str:
 
 
 def as_written(text: str) -> str:
-    """Take back the apostrophe that `inert` put before a formula sign."""
-    return text[1:] if text[:1] == "'" and _FORMULA.match(text[1:]) else text
+    """Take back the apostrophes that `inert` put before formula signs."""
+    return _INERT.sub(r"\1\2\3", text)
 
 
 def _number(source: Source, text: str, line: int, column: str) -> float | None:
