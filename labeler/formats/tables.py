@@ -14,8 +14,8 @@ LABEL_COLUMNS = ("item", "reviewer", "label")
 VERDICT_COLUMNS = ("item", "verdict")
 LINE = "line"  # name of the index of a table that was read from a file
 
-# where a spreadsheet would begin a formula: at the start of a cell, or after what another country takes for a separator;
-# behind spaces and apostrophes of its own; signs in their full-width forms too
+# where a spreadsheet would begin a formula: at the start of a cell, or after what another country takes for a
+# separator; behind spaces and apostrophes of its own; signs in their full-width forms too
 _FORMULA = re.compile(r"(^|[,;|\t\r\n])([^\S\t\r\n]*)('*)(?=[=+\-@＝＋－＠\t\r])")
 _INERT = re.compile(r"(^|[,;|\t\r\n])([^\S\t\r\n]*)'('*)(?=[=+\-@＝＋－＠\t\r])")
 _QUOTED = re.compile(r'[,"\r\n]|^\s|\s$')
