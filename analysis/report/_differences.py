@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # when and with what it was made may change, and what others published is not computed
-NOT_COMPARED = re.compile(r"(study\.reported_utc|versions|published)($|[.\[])")
+NOT_COMPARED = re.compile(r"(study\.(reported_utc|chain)|versions|published)($|[.\[])")
 
 
 @dataclass(frozen=True)

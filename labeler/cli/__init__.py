@@ -38,7 +38,15 @@ COMMANDS = (
     *(course.exclude, course.adjudicate, verdicts.verdicts, verdicts.classifiers, figures.figures, data.labels),
     *(data.report, data.replicate),
     *(check.check, exploring.spread, exploring.order, exploring.trust, exploring.contexts, exploring.variants),
-    *(study.log, study.backup, handover.merge, handover.anonymise, planning.planning, planning.simulate),
+    *(
+        study.log,
+        study.backup,
+        handover.merge,
+        handover.anonymise,
+        handover.audit,
+        planning.planning,
+        planning.simulate,
+    ),
 )
 for command in COMMANDS:
     main.add_command(command)

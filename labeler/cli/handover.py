@@ -1,11 +1,13 @@
-"""Commands that bring copies of a study together, and make one for others to see."""
+"""Commands that bring copies of a study together, make one for others to see, and audit one."""
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from labeler.cli.common import OWNER, json_option, now, opened, remark, show, study_option
-from labeler.service.results import anonymising, merging
+from labeler.service.results import anonymising, auditing, merging
 
 
 @click.command(epilog="Example: labeler merge --study cache.study cache-of-ada.study --dry-run")
@@ -49,3 +51,23 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
     kept = "kept: read them before you publish" if comments == "keep" else "left out"
     people = f"{done.n_reviewers} reviewers and {done.n_coordinators} others under new names"
     remark(f"Wrote {out}: {people}, {done.n_comments} comments {kept}.")
+
+
+@click.command(epilog="Example: labeler audit cache.study --against report/report.json")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--against", type=click.Path(path_type=Path), default=None, metavar="FILE",
+              help="A report.json, a backup, or a reviewer's receipt.")  # fmt: skip
+@json_option
+def audit(file: Path, against: Path | None, as_json: bool) -> None:
+    """Find what was changed, removed, inserted or rolled back in a study by other means than this application.
+
+    Exit code 0: no fault. 1: at least one. The chain that is checked covers answers, decisions, replies, the log,
+    measurements and pictures. Whoever makes the whole chain anew is found only with --against.
+    """
+    with opened(file) as db:
+        result = auditing.audit(db, against)
+    if as_json:
+        click.echo(json.dumps(asdict(result), indent=1))
+    else:
+        click.echo("\n".join(result.in_words()))
+    raise SystemExit(1 if result.faults else 0)

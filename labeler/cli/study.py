@@ -23,7 +23,7 @@ from labeler.cli.common import (
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Protocol
 from labeler.service.plan import assigning, coordinating, previewing, verifying, watching
-from labeler.service.results import reporting
+from labeler.service.results import auditing, reporting
 from labeler.store import Database
 
 
@@ -185,7 +185,8 @@ def backup(file: Path, study: Path | None) -> None:
     """Copy the study into a new file, also while people are labelling."""
     with opened(study) as db:
         coordinating.back_up(db, file, actor=OWNER, now=now())
-    remark(f"Copied {study} to {file}.")
+        head = auditing.head(db)
+    remark(f"Copied {study} to {file}. Chain: {head}")
 
 
 @click.command(epilog="Example: labeler log --study cache.study --export events.csv")

@@ -1,5 +1,6 @@
 """What the screen draws of each item, computed at import."""
 
+from labeler.store import chain
 from labeler.store.database import Database
 
 
@@ -10,6 +11,7 @@ def put(db: Database, item_id: int, version: int, payload: bytes) -> None:
            ON CONFLICT (item_id) DO UPDATE SET version = excluded.version, payload = excluded.payload""",
         (item_id, version, payload),
     )
+    chain.append(db, "picture", item_id)
 
 
 def is_there(db: Database, item_id: int, version: int) -> bool:

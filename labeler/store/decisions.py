@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from labeler.model import Category
+from labeler.store import chain
 from labeler.store.database import Database
 
 
@@ -25,7 +26,10 @@ def add(db: Database, item_id: int, decision: Decision) -> bool:
            ON CONFLICT (event_id) DO NOTHING""",
         (item_id, decision.category, decision.why, decision.decided_by, decision.created_utc, decision.event_id),
     )
-    return cursor.rowcount == 1
+    if cursor.rowcount != 1:
+        return False
+    chain.append(db, "decision", int(cursor.lastrowid or 0))
+    return True
 
 
 def of_event(db: Database, event_id: str) -> Decision | None:

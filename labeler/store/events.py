@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from labeler.store import chain
 from labeler.store.database import Database
 
 
@@ -22,10 +23,11 @@ class Event:
 
 def add(db: Database, at_utc: str, actor: str, action: str, details: Mapping[str, Any]) -> None:
     """Append an event."""
-    db.execute(
+    cursor = db.execute(
         "INSERT INTO events (at_utc, actor, action, details) VALUES (?, ?, ?, ?)",
         (at_utc, actor, action, json.dumps(details, ensure_ascii=False)),
     )
+    chain.append(db, "event", int(cursor.lastrowid or 0))
 
 
 def of_actions(db: Database, actions: Collection[str]) -> list[Event]:

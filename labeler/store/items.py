@@ -3,6 +3,7 @@
 import json
 
 from labeler.model import Benchmark, Failure, Item
+from labeler.store import chain
 from labeler.store.database import Database
 
 _COLUMNS = "item_id, name, benchmark, application, unit, better, n_runs, n_iterations, data_hash, excluded_why"
@@ -35,6 +36,8 @@ def add(db: Database, name: str, benchmark: Benchmark, data_hash: str, file_id: 
             file_id, json.dumps([{"conditions": dict(f.conditions), "reason": f.reason} for f in benchmark.failures]),
         ),
     ).fetchone()  # fmt: skip
+    if not benchmark.runs:  # otherwise with its runs
+        chain.append(db, "measurement", int(row[0]))
     return int(row[0])
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from labeler.errors import AnswerRefused
 from labeler.model import Answer, Kind, Label
+from labeler.store import chain
 from labeler.store.assignments import STANDS
 from labeler.store.database import Database
 
@@ -56,7 +57,10 @@ def add(db: Database, label: Label) -> bool:
         if "labels.revision" in str(error):
             raise AnswerRefused("This item was answered in another window meanwhile: that answer stands.") from error
         raise
-    return cursor.rowcount == 1
+    if cursor.rowcount != 1:
+        return False
+    chain.append(db, "answer", int(cursor.lastrowid or 0))
+    return True
 
 
 def event(db: Database, event_id: str) -> tuple[int, Answer] | None:
@@ -91,6 +95,18 @@ def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
         (person_id,),
     )
     return [OwnAnswer(code, Answer(answer), *rest) for code, answer, *rest in rows]
+
+
+def links_of(db: Database, person_id: int) -> list[tuple[str, Answer, str, str]]:
+    """A reviewer's own answers in the order given: code, answer, time, and the hash in the chain."""
+    rows = db.execute(
+        """SELECT a.code, l.answer, l.created_utc, k.digest
+           FROM labels l JOIN assignments a USING (assignment_id)
+                JOIN links k ON k.part = 'answer' AND k.row_id = l.label_id
+           WHERE a.person_id = ? ORDER BY l.label_id""",
+        (person_id,),
+    )
+    return [(code, Answer(answer), created_utc, digest) for code, answer, created_utc, digest in rows]
 
 
 def last_standing(db: Database, person_id: int, *, calibration: bool = False) -> str | None:

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from labeler.store import chain
+
 if TYPE_CHECKING:
     from labeler.store.database import Database
 
@@ -133,12 +135,51 @@ def m005_conditions_of_runs(db: "Database") -> None:
     db.execute("ALTER TABLE items ADD COLUMN failures TEXT NOT NULL DEFAULT '[]'")  # JSON: [{conditions, reason}]
 
 
+def m006_hash_chain(db: "Database") -> None:
+    """A link of a hash chain for each row that must not change, and rows that cannot be replaced either.
+
+    A study of an earlier version has its chain from here on.
+    """
+    db.execute(
+        """CREATE TABLE links (
+            link_id INTEGER PRIMARY KEY,
+            part TEXT NOT NULL,
+            row_id INTEGER NOT NULL,
+            digest TEXT NOT NULL,
+            head TEXT NOT NULL
+        ) STRICT"""
+    )
+    chain.begin(db)
+    # INSERT OR REPLACE removes a row without asking the triggers that refuse removals. The same event again is ignored.
+    db.execute(
+        """CREATE TRIGGER labels_are_kept_once BEFORE INSERT ON labels
+            WHEN EXISTS (SELECT 1 FROM labels WHERE event_id = NEW.event_id)
+            BEGIN SELECT RAISE(IGNORE); END"""
+    )
+    same_place = "assignment_id = NEW.assignment_id AND revision = NEW.revision AND event_id <> NEW.event_id"
+    for table, key, same, why in (
+        ("labels", "label_id", same_place, ", by labels.revision"), ("events", "event_id", "0", ""),
+        ("decisions", "decision_id", "0", ""), ("links", "link_id", "0", ""),
+    ):  # fmt: skip
+        db.execute(
+            f"""CREATE TRIGGER {table}_are_never_replaced BEFORE INSERT ON {table}
+                WHEN EXISTS (SELECT 1 FROM {table} WHERE {key} = NEW.{key} OR ({same}))
+                BEGIN SELECT RAISE(ABORT, '{table} are only appended{why}'); END"""  # noqa: S608 - constants
+        )
+    for change, word in (("UPDATE", "changed"), ("DELETE", "removed")):
+        db.execute(
+            f"""CREATE TRIGGER links_are_never_{word} BEFORE {change} ON links
+                BEGIN SELECT RAISE(ABORT, 'links are only appended'); END"""
+        )
+
+
 MIGRATIONS: list[Callable[["Database"], None]] = [
     m001_first_schema,
     m002_which_verdicts_are_shown,
     m003_protocol_and_invitations,
     m004_study_life,
     m005_conditions_of_runs,
+    m006_hash_chain,
 ]
 
 _FIRST_SCHEMA = (

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from labeler.store import chain
 from labeler.store.database import Database
 
 
@@ -31,10 +32,11 @@ class Said:
 
 def add(db: Database, assignment_id: int, reply: Reply) -> None:
     """Append a reply."""
-    db.execute(
+    cursor = db.execute(
         "INSERT INTO replies (assignment_id, text, written_by, created_utc) VALUES (?, ?, ?, ?)",
         (assignment_id, reply.text, reply.written_by, reply.created_utc),
     )
+    chain.append(db, "reply", int(cursor.lastrowid or 0))
 
 
 def of_assignments(db: Database, assignment_ids: Iterable[int]) -> dict[int, tuple[Reply, ...]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from labeler.model import Series
+from labeler.store import chain
 from labeler.store.database import Database
 
 
@@ -24,6 +25,7 @@ def add(
             for run, series in enumerate(runs)
         ),
     )  # fmt: skip
+    chain.append(db, "measurement", item_id)
 
 
 def of_item(db: Database, item_id: int) -> list[Series]:
@@ -48,3 +50,4 @@ def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
         "INSERT INTO runs (item_id, run, measurements, conditions) VALUES (?, ?, ?, ?)",
         ((new_id, *row) for row in rows),
     )
+    chain.append(into, "measurement", new_id)

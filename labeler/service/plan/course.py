@@ -11,7 +11,7 @@ from labeler.plan.lifecycle import Step, after
 from labeler.service.people import visibility
 from labeler.service.people.identity import checked_reason
 from labeler.service.plan import assigning, calibrating
-from labeler.store import Database, events, labels, people, studies
+from labeler.store import Database, chain, events, labels, people, studies
 
 _EVENTS: Mapping[Step, str] = {
     Step.OPEN: "open study",
@@ -74,6 +74,8 @@ def move(db: Database, step: Step, *, why: str, anyway: bool = False, actor: str
             remarks = _left_open(db)
         studies.set_state(db, to, study.state if to is State.PAUSED else None)
         events.add(db, now.isoformat(), actor, _EVENTS[step], details)
+        if step is Step.CLOSE:
+            remarks += (f"Keep this line elsewhere: with it an audit finds later changes. Chain: {chain.head(db)}",)
     return Moved(to, remarks, to_owner)
 
 

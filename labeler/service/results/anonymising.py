@@ -21,7 +21,7 @@ from typing import Any
 from labeler.errors import StudyError
 from labeler.model import Origin, Person, Role
 from labeler.plan.design import hash_of, key
-from labeler.store import Database, assignments, copies, events, items, open_database, people, studies
+from labeler.store import Database, assignments, chain, copies, events, items, open_database, people, studies
 
 # Set up in order of name as likely as not: the log says that somebody was added, not who.
 UNNAMED = ("add person", "invite")
@@ -88,6 +88,7 @@ def anonymise(
                 with copy.atomic(), copies.rewritable(copy):
                     done = _anonymise(copy, token, keep_comments=keep_comments, keep_benchmarks=keep_benchmarks)
                     events.add(copy, now.isoformat(), "owner", "anonymise", chosen)
+                    chain.begin(copy)  # what is in the copy is new; the study keeps its own chain
                 copies.seal(copy)
             partial_file.rename(out)
     except OSError as error:

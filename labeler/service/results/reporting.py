@@ -25,7 +25,7 @@ from labeler.formats.source import Source
 from labeler.model import State, Study, combined_hash
 from labeler.screen import timing
 from labeler.service.results import exchange, history
-from labeler.store import Database, events, items, people, studies, verdicts
+from labeler.store import Database, chain, events, items, people, studies, verdicts
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 EMPTY_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
@@ -149,6 +149,7 @@ def _gathered(db: Database, actor: str, now: datetime) -> Gathered:
         answers, judged = exchange.all_answers(db), verdicts.table(db)
         told, n_reviewers = history.told(db), len(people.reviewers(db))
         events.add(db, now.isoformat(), actor, "report", {"state": study.state, "answers": len(answers)})
+        chain_head = str(chain.head(db))
     excluded = {row["item"] for row in told["excluded"]}
     is_excluded = answers["item"].isin(excluded)
     label_file = answers[~is_excluded].reset_index(drop=True)
@@ -158,6 +159,7 @@ def _gathered(db: Database, actor: str, now: datetime) -> Gathered:
     provenance = report.Provenance(
         study={
             "name": study.name,
+            "chain": chain_head,
             "question": study.question,
             "state": study.state.value,
             "interim": study.state is not State.UNBLINDED,

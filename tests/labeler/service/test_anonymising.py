@@ -179,6 +179,7 @@ MACHINE_TEXTS = {
     "decisions": {"category", "created_utc", "event_id"},
     "replies": {"created_utc"},
     "reference_labels": {"category"},
+    "links": {"part", "digest", "head"},
 }  # fmt: skip
 EMPTIED = {"invitations", "sessions", "jobs"}
 

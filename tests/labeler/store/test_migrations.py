@@ -48,6 +48,7 @@ REFERENCES = {
     "decisions": {("item_id", "items")},
     "replies": {("assignment_id", "assignments")},
     "reference_labels": {("item_id", "items")},
+    "links": set(),
 }
 
 
@@ -150,7 +151,7 @@ def hashed(secret):
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-@pytest.fixture(params=[1, 2, 3, 4])
+@pytest.fixture(params=[1, 2, 3, 4, 5])
 def old_file(study_path, monkeypatch, request):
     """A study of an older version with data."""
     monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[: request.param])
@@ -162,7 +163,7 @@ def old_file(study_path, monkeypatch, request):
 
 
 def test_there_is_a_file_with_data_of_every_older_version():
-    assert len(migrations.MIGRATIONS) - 1 == 4  # a further step: one more version in `old_file`
+    assert len(migrations.MIGRATIONS) - 1 == 5  # a further step: one more version in `old_file`
 
 
 def test_a_study_of_any_older_version_keeps_what_was_said_and_done(old_file):
@@ -330,11 +331,12 @@ def test_what_was_said_and_done_cannot_be_changed_or_removed(planned, statement,
 
 def test_a_label_cannot_be_replaced_either(planned):
     answer_next(planned, "ada", "dissimilar")
+    put = (
+        "REPLACE INTO labels (assignment_id, revision, event_id, answer, created_utc) SELECT assignment_id, revision, "
+    )
+    planned.execute(f"{put} event_id, 'similar', created_utc FROM labels")  # the same event again is ignored
     with pytest.raises(sqlite3.IntegrityError):
-        planned.execute(
-            "REPLACE INTO labels (assignment_id, revision, event_id, answer, created_utc) "
-            "SELECT assignment_id, revision, event_id, 'similar', created_utc FROM labels"
-        )
+        planned.execute(f"{put} 'another', 'similar', created_utc FROM labels")
     assert planned.execute("SELECT answer FROM labels").fetchall() == [("dissimilar",)]
 
 

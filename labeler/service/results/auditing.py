@@ -1,0 +1,126 @@
+"""Whether a study is still what was written into it: its hash chain, and what was printed of it earlier."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from labeler.errors import InputError
+from labeler.store import Database, chain, copies, labels, studies
+from labeler.store.chain import Fault
+
+N_TOLD = 20  # faults in words; all are in the JSON
+_RECEIPT = "labeler receipt"
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit found.
+
+    Attributes
+    ----------
+    head : str
+        The end of the chain as the study has it now.
+    n_before : int
+        Rows that were there when the chain began: what happened to them earlier cannot be seen.
+    faults : tuple of Fault
+    against : str or None
+        The file it was compared with.
+    """
+
+    head: str
+    n_before: int
+    faults: tuple[Fault, ...]
+    against: str | None = None
+
+    def in_words(self) -> list[str]:
+        """The result first, then each fault, then what cannot be known."""
+        more = len(self.faults) - N_TOLD
+        return [
+            f"{len(self.faults)} faults found." if self.faults else "No fault found.",
+            *(f"{fault.part} {fault.row_id}: {fault.what}." for fault in self.faults[:N_TOLD]),
+            *([f"{more} more faults; --json lists all."] if more > 0 else []),
+            *([f"It was compared with {self.against}."] if self.against else []),
+            *([f"The chain began with {self.n_before} rows already there: earlier changes of these cannot be seen."]
+              if self.n_before else []),
+            f"Chain: {self.head}",
+        ]  # fmt: skip
+
+
+def head(db: Database) -> str:
+    """The end of the chain: the number of its links and their hash, to be kept outside of the study."""
+    return str(chain.head(db))
+
+
+def audit(db: Database, against: Path | None = None) -> Audit:
+    """Compare every row with its link, every link with the one before it, and the chain with what was printed earlier.
+
+    Parameters
+    ----------
+    db : Database
+    against : Path, optional
+        A report (report.json), a backup of the study, or a reviewer's receipt.
+
+    Raises
+    ------
+    InputError
+        If the file is none of these.
+    """
+    faults = [*chain.faults(db), *(_against(db, against) if against is not None else ())]
+    return Audit(head(db), chain.n_before(db), tuple(faults), None if against is None else str(against))
+
+
+def receipt(db: Database, person_id: int, *, now: datetime) -> str:
+    """A reviewer's own labels with a hash each, to be kept and compared later (JSON)."""
+    rows = labels.links_of(db, person_id)
+    entries = [
+        {"code": code, "label": answer, "created_utc": at, "digest": digest} for code, answer, at, digest in rows
+    ]
+    content = {"what": _RECEIPT, "study": studies.get(db).name, "made_utc": now.isoformat(), "labels": entries}
+    return json.dumps({**content, "chain": chain.head(db).digest}, indent=1, ensure_ascii=False)
+
+
+def _against(db: Database, file: Path) -> list[Fault]:
+    try:
+        is_study = file.read_bytes()[:16] == b"SQLite format 3\0"
+        content = None if is_study else json.loads(file.read_bytes())
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        content = {}
+    if content is None:
+        with copies.read_only(file) as backup:
+            return _from_head(db, str(chain.head(backup)))
+    if isinstance(content, dict) and content.get("what") == _RECEIPT:
+        return _from_receipt(db, content, file)
+    study = content.get("study") if isinstance(content, dict) else None
+    printed = study.get("chain") if isinstance(study, dict) else None
+    if not isinstance(printed, str):
+        raise InputError(f"{file}: no report with a chain, no backup and no receipt. Give one of these to --against.")
+    return _from_head(db, printed)
+
+
+def _from_head(db: Database, printed: str) -> list[Fault]:
+    number, _, digest = printed.partition("-")
+    n_links = int(number) if number.isdecimal() else -1
+    now = "" if n_links == 0 else chain.digest_at(db, n_links)
+    if now == digest:
+        return []
+    if now is None:
+        return [Fault("chain", n_links, f"the study was rolled back: its chain ends at link {chain.head(db).n_links}")]
+    return [Fault("chain", n_links, "the chain was made anew since: this link had another hash")]
+
+
+def _from_receipt(db: Database, content: Mapping[str, Any], file: Path) -> list[Fault]:
+    digests = chain.digests_of(db, "answer")
+    try:
+        entries = [(str(entry["code"]), str(entry["digest"])) for entry in content["labels"]]
+    except (KeyError, TypeError):
+        raise InputError(f"{file}: the receipt lacks its labels. Give the file as it was downloaded.") from None
+    return [
+        Fault("answer", number, f"of item {code} in the receipt is not in the study as it was given")
+        for number, (code, digest) in enumerate(entries, start=1)
+        if digest not in digests
+    ]

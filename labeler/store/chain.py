@@ -1,0 +1,154 @@
+"""A hash chain over what must not change: answers, decisions, replies, events, measurements and pictures.
+
+Each row that is written adds a link: the hash of its content, and the head, which is the hash of the previous head and
+this link. Who changes a row afterwards breaks its hash; who changes the links breaks the heads; who makes all of it
+anew, or goes back to an older file, arrives at another head than the one that was printed before.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from labeler.store.database import Database
+
+BEGUN = "begun"  # the link from which on a study of an earlier version has a chain
+
+# part -> the rows of one entry, by its id; what is in them is what the hash protects
+_CONTENT: Mapping[str, tuple[str, ...]] = {
+    "measurement": (
+        """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures
+           FROM items WHERE item_id = ?""",
+        "SELECT run, measurements, conditions FROM runs WHERE item_id = ? ORDER BY run",
+    ),
+    "picture": ("SELECT version, payload FROM bins WHERE item_id = ?",),
+    "event": ("SELECT at_utc, actor, action, details FROM events WHERE event_id = ?",),
+    "answer": (
+        """SELECT l.*, a.code, a.kind, p.name, i.name
+           FROM labels l JOIN assignments a USING (assignment_id) JOIN people p USING (person_id)
+                JOIN items i USING (item_id) WHERE l.label_id = ?""",
+    ),
+    "decision": ("SELECT d.*, i.name FROM decisions d JOIN items i USING (item_id) WHERE d.decision_id = ?",),
+    "reply": ("SELECT * FROM replies WHERE reply_id = ?",),
+}
+_IDS: Mapping[str, str] = {
+    "measurement": "SELECT item_id FROM items ORDER BY item_id",
+    "picture": "SELECT item_id FROM bins ORDER BY item_id",
+    "event": "SELECT event_id FROM events ORDER BY event_id",
+    "answer": "SELECT label_id FROM labels ORDER BY label_id",
+    "decision": "SELECT decision_id FROM decisions ORDER BY decision_id",
+    "reply": "SELECT reply_id FROM replies ORDER BY reply_id",
+}
+
+
+@dataclass(frozen=True)
+class Head:
+    """The end of a chain: the number of its links, and their hash."""
+
+    n_links: int
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.n_links}-{self.digest}"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One place where a study is not what its chain says; `part` is "chain" for the chain itself."""
+
+    part: str
+    row_id: int
+    what: str
+
+
+def append(db: "Database", part: str, row_id: int) -> None:
+    """Add the link of a row that was just written."""
+    _append(db, head(db), part, row_id)
+
+
+def head(db: "Database") -> Head:
+    """Where the chain ends."""
+    row = db.execute("SELECT link_id, head FROM links ORDER BY link_id DESC LIMIT 1").fetchone()
+    return Head(*row) if row else Head(0, "")
+
+
+def begin(db: "Database") -> None:
+    """Make the chain anew from the rows that are there; the first link says how many they are."""
+    db.execute("DELETE FROM links")
+    rows = [(part, row_id) for part, ids in _IDS.items() for (row_id,) in db.execute(ids).fetchall()]
+    if not rows:
+        return
+    last = _append(db, Head(0, ""), BEGUN, len(rows))
+    for part, row_id in rows:
+        last = _append(db, last, part, row_id)
+
+
+def n_before(db: "Database") -> int:
+    """How many rows were there already when the chain began; 0 for a study that has had it from the start."""
+    row = db.execute("SELECT row_id FROM links WHERE link_id = 1 AND part = ?", (BEGUN,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def digest_at(db: "Database", n_links: int) -> str | None:
+    """The hash of the chain's first `n_links` links; None if it is shorter."""
+    row = db.execute("SELECT head FROM links WHERE link_id = ?", (n_links,)).fetchone()
+    return str(row[0]) if row else None
+
+
+def digests_of(db: "Database", part: str) -> set[str]:
+    """The hashes of all rows of a part, as they are now."""
+    return {digest_of(db, part, row_id) or "" for (row_id,) in db.execute(_IDS[part]).fetchall()}
+
+
+def digest_of(db: "Database", part: str, row_id: int) -> str | None:
+    """The hash of a row's content as it is now; None if there is no such row."""
+    if part == BEGUN:
+        return hashlib.sha256(str(row_id).encode()).hexdigest()
+    digest, is_there = hashlib.sha256(), False
+    for query in _CONTENT[part]:
+        for row in db.execute(query, (row_id,)):
+            is_there = True
+            for value in row:
+                # kind and length before the content, so that no two rows are written alike
+                content = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogatepass")
+                digest.update(f"{type(value).__name__}{len(content)}:".encode())
+                digest.update(content)
+            digest.update(b";")
+    return digest.hexdigest() if is_there else None
+
+
+def faults(db: "Database") -> Iterator[Fault]:
+    """Where links, rows and their order do not fit together, in the order of the chain, then rows without a link."""
+    last, newest = Head(0, ""), dict[tuple[str, int], str]()
+    for link_id, part, row_id, digest, stored in db.execute("SELECT * FROM links ORDER BY link_id").fetchall():
+        if link_id != last.n_links + 1:
+            yield Fault("chain", last.n_links + 1, f"links {last.n_links + 1} to {link_id - 1} were removed")
+        elif stored != _next(last, part, row_id, digest):
+            yield Fault("chain", link_id, "the link does not follow from the one before it: changed or reordered")
+        if part != BEGUN:
+            if part != "picture" and (part, row_id) in newest:
+                yield Fault("chain", link_id, f"{part} {row_id} is linked twice")
+            newest[part, row_id] = digest
+        last = Head(link_id, stored)
+    for (part, row_id), digest in newest.items():
+        now = digest_of(db, part, row_id) if part in _CONTENT else None
+        if now != digest:
+            yield Fault(part, row_id, "was removed" if now is None else "was changed")
+    for part, ids in _IDS.items():
+        for (row_id,) in db.execute(ids).fetchall():
+            if (part, row_id) not in newest:
+                yield Fault(part, row_id, "was inserted by hand")
+
+
+def _append(db: "Database", last: Head, part: str, row_id: int) -> Head:
+    digest = digest_of(db, part, row_id)
+    if digest is None:
+        raise LookupError(f"there is no {part} {row_id} to link")
+    new = Head(last.n_links + 1, _next(last, part, row_id, digest))
+    db.execute("INSERT INTO links VALUES (?, ?, ?, ?, ?)", (new.n_links, part, row_id, digest, new.digest))
+    return new
+
+
+def _next(last: Head, part: str, row_id: int, digest: str) -> str:
+    return hashlib.sha256(f"{last.digest}|{part}|{row_id}|{digest}".encode()).hexdigest()
