@@ -386,6 +386,15 @@ def test_power_is_within_five_points_of_the_better_of_welch_and_ranks(kind, n_ru
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("n_x", "n_y"), [(2, 10), (5, 20), (12, 8)])
+def test_sides_of_unequal_size_raise_no_more_alarms_where_welchs_test_alone_would(n_x, n_y):
+    rng = np.random.default_rng(n_x)
+    x, y = rng.normal(100, size=(20_000, n_x)), rng.normal(100, size=(20_000, n_y))
+    for alpha in (0.05, 0.05 / 20):
+        assert (p_values(x, y) <= alpha).mean() <= alpha + 3 * np.sqrt(alpha / 20_000)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", made.KINDS)
 def test_the_interval_holds_the_true_ratio_as_often_as_promised(kind):
     baseline, candidate = (side.mean(2) for side in made.draw(np.random.default_rng(4), kind, 4000, 10, 0.05))
