@@ -10,8 +10,8 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.comparison import NO_VARIATION
 from analysis.intervals import Estimate
+from analysis.two_samples import NO_VARIATION
 
 MAX_RUNS = 100_000
 N_NODES = 24  # of each numerical integral; more change the power by less than 0.002
@@ -23,7 +23,7 @@ def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, 
 
     The test is taken at level alpha / n_tests: Holm's correction is never stricter, and hardly milder while few of the
     benchmarks have changed. Runs are taken as normal, with the same spread on both sides. The combined test of
-    `analysis.comparison` loses at most 0.02 against Welch's on such runs.
+    `analysis.two_samples` loses at most 0.02 against Welch's on such runs.
 
     Parameters
     ----------

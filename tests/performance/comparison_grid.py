@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.comparison import COMBINED, MANN_WHITNEY, WELCH, p_values
+from analysis.two_samples import COMBINED, MANN_WHITNEY, WELCH, p_values
 
 Floats = NDArray[np.float64]
 
@@ -79,8 +79,12 @@ def found_by_pyperf(baseline: Floats, candidate: Floats) -> NDArray[np.bool_]:
 
 
 def grid(n_benchmarks: int) -> list[list[str]]:
-    """One row per kind and number of runs: the four tests' errors, and their power for each change, in percent."""
-    rows = []
+    """One row per kind and number of runs: the four tests' errors, and their power for each change, in percent.
+
+    Prints where ours has the largest error, and where it loses most against the better of Welch's and Mann-Whitney.
+    """
+    rows: list[list[str]] = []
+    losses, errors = [], []
     for kind in KINDS:
         for n_runs in N_RUNS:
             cells = []
@@ -89,8 +93,14 @@ def grid(n_benchmarks: int) -> list[list[str]]:
                 sides = draw(rng, kind, n_benchmarks, n_runs, change)
                 found = shares(*sides)
                 pyperf = float(found_by_pyperf(*(side[:N_PYPERF] for side in sides)).mean())
+                best = max(found[WELCH], found[MANN_WHITNEY])
+                (losses if change else errors).append((best - found[COMBINED] if change else found[COMBINED],
+                                                       f"{kind}, n = {n_runs}, +{100 * change:.0f} %"))  # fmt: skip
                 cells.append(" / ".join(_percent(share) for share in (*found.values(), pyperf)))
             rows.append([kind, str(n_runs), *cells])
+    (loss, lost_at), (error, at) = max(losses), max(errors)
+    print(f"Largest error of ours: {100 * error:.1f} % ({at.rpartition(',')[0]}). ", end="")
+    print(f"Largest loss of power against the better of the two: {100 * loss:.1f} points ({lost_at}).\n")
     return rows
 
 
