@@ -43,8 +43,8 @@ class Pair:
     name: str
     baseline: ArrayLike
     candidate: ArrayLike
-    unit: str = "s"
-    better: str = "lower"
+    unit: str = ""
+    better: str = ""
     family: Hashable = None
     reason: str | None = None
 
@@ -141,9 +141,9 @@ def compare(
 
     Examples
     --------
-    >>> change = compare([Pair("parse", [10.0, 10.1, 9.9, 10.0], [11.0, 11.2, 11.1, 11.0])])[0]
+    >>> change = compare([Pair("parse", [10.0, 10.1, 9.9, 10.0], [11.0, 11.2, 11.1, 11.0], unit="s")])[0]
     >>> change.words
-    'slower (+10.6 %, 95 % CI +9.1 to +12.1 %)'
+    'slower (+10.9 %, 95 % CI +9.1 to +12.4 %)'
     """
     _check_options(test, alpha, min_change, max_slowdown)
     sides = [(_run_values(pair, pair.candidate), _run_values(pair, pair.baseline)) for pair in pairs]

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 from itertools import combinations
 from math import exp, log
 
@@ -27,6 +28,8 @@ from tests.performance import comparison_grid as made
 BASE = [1.00, 1.01, 0.99, 1.00, 1.02]
 SLOW = [1.21, 1.19, 1.20, 1.22, 1.20]
 
+timed = partial(Pair, unit="s")
+
 samples = st.lists(st.floats(0.5, 2), min_size=2, max_size=12)
 coarse = st.lists(st.integers(1, 6).map(float), min_size=2, max_size=9)  # with ties
 tests = st.sampled_from(TESTS)
@@ -38,7 +41,7 @@ def p_of(x, y, test=COMBINED):
 
 def change_of(baseline, candidate, **options):
     given_pair = {key: options.pop(key) for key in ("unit", "better") if key in options}
-    return compare([Pair("b", baseline, candidate, **given_pair)], **options)[0]
+    return compare([timed("b", baseline, candidate, **given_pair)], **options)[0]
 
 
 # the tests
@@ -225,7 +228,7 @@ def test_three_runs_that_vary_too_much_have_a_ratio_without_interval_and_say_so(
 
 
 def test_a_slower_and_a_faster_benchmark_are_told_from_one_that_is_neither():
-    pairs = [Pair("b", BASE, SLOW), Pair("b", SLOW, BASE), Pair("b", BASE, [1.01, 1.0, 0.99, 1.0])]
+    pairs = [timed("b", BASE, SLOW), timed("b", SLOW, BASE), timed("b", BASE, [1.01, 1.0, 0.99, 1.0])]
     changes = compare(pairs)
     assert [change.verdict for change in changes] == [SLOWER, FASTER, NOT_SHOWN]
     assert [change.has_changed for change in changes] == [True, True, False]
@@ -259,10 +262,10 @@ def test_a_verdict_names_the_change_and_its_interval():
 
 def test_holms_correction_is_over_the_benchmarks_of_a_family():
     slightly = [1.03, 1.05, 1.01, 1.03, 1.02]
-    others = [Pair("c", BASE, BASE), Pair("d", BASE, BASE)]
-    alone = compare([Pair("b", BASE, slightly)])[0]
-    among = compare([Pair("b", BASE, slightly), *others])[0]
-    apart = compare([Pair("b", BASE, slightly), *(Pair(one.name, BASE, BASE, family="byte") for one in others)])[0]
+    others = [timed("c", BASE, BASE), timed("d", BASE, BASE)]
+    alone = compare([timed("b", BASE, slightly)])[0]
+    among = compare([timed("b", BASE, slightly), *others])[0]
+    apart = compare([timed("b", BASE, slightly), *(timed(one.name, BASE, BASE, family="byte") for one in others)])[0]
     assert alone.p == among.p < 0.05
     assert (alone.p_holm, among.p_holm, apart.p_holm) == (alone.p, pytest.approx(3 * alone.p), alone.p)
     assert (alone.verdict, among.verdict, apart.verdict) == (SLOWER, NOT_SHOWN, SLOWER)
@@ -303,7 +306,7 @@ def test_a_limit_of_a_rate_is_kept_against_its_fall():
 
 
 def test_what_cannot_be_compared_is_inconclusive_says_why_and_does_not_weaken_the_others():
-    pairs = [Pair("b", BASE, SLOW), Pair("b", BASE, SLOW, reason="the baseline is in s"), Pair("b", BASE, [1.2])]
+    pairs = [timed("b", BASE, SLOW), timed("b", BASE, SLOW, reason="the baseline is in s"), timed("b", BASE, [1.2])]
     first, *others = compare(pairs)
     assert [change.reason for change in others] == ["the baseline is in s", "at least two runs on each side are needed"]
     assert [(change.verdict, change.p, change.inconclusive) for change in others] == [(None, None, True)] * 2
@@ -345,7 +348,7 @@ def test_an_option_out_of_range_is_refused(options, message):
 
 def test_a_run_that_is_no_finite_number_is_refused_by_name():
     with pytest.raises(ValueError, match="benchmark 'parse': one finite number per run is needed"):
-        compare([Pair("parse", BASE, [1.0, float("nan")])])
+        compare([timed("parse", BASE, [1.0, float("nan")])])
 
 
 def test_importing_the_comparison_imports_no_more_than_numpy():
@@ -393,6 +396,6 @@ def test_sides_of_unequal_size_raise_no_more_alarms_where_welchs_test_alone_woul
 @pytest.mark.parametrize("kind", made.KINDS)
 def test_the_interval_holds_the_true_ratio_as_often_as_promised(kind):
     baseline, candidate = (side.mean(2) for side in made.draw(np.random.default_rng(4), kind, 4000, 10, 0.05))
-    changes = compare([Pair("b", *sides) for sides in zip(baseline, candidate, strict=True)])
+    changes = compare([timed("b", *sides) for sides in zip(baseline, candidate, strict=True)])
     covered = np.mean([change.ratio.low <= 1.05 <= change.ratio.high for change in changes])
     assert covered >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 4000)

@@ -1,8 +1,8 @@
 """How often a comparison is wrong, and how often it sees a real change, on made-up runs whose truth is known.
 
-    python -m tests.performance.comparison_grid [--runs-of-each 10000]
+    python -m tests.performance.comparison_grid [--benchmarks 40000]
 
-Prints the two tables of docs/ci.md. A run is a process: three values around a level of its own, as pyperf measures by
+Prints the three tables of docs/ci.md. A run is a process: three values around a level of its own, as pyperf measures by
 default. Ours, Welch's and Mann and Whitney's test get the mean of each run; pyperf's own test gets all values.
 """
 
@@ -55,6 +55,23 @@ def drift(rng: np.random.Generator, shape: tuple[int, int, int]) -> Floats:
 KINDS: dict[str, Callable[[np.random.Generator, tuple[int, int, int]], Floats]] = {
     kind.__name__: kind for kind in (typical, noisy, outliers, bimodal, drift)
 }
+
+# Not looked at while the weight in `analysis.two_samples` was chosen, though some are close to what was (normal, t,
+# exponential, lognormal, uniform, modes at other distances): keep it so, or the last table proves nothing.
+HELD_OUT: dict[str, Callable[[np.random.Generator, tuple[int, int, int]], Floats]] = {
+    "Laplace": lambda rng, shape: rng.laplace(size=shape),
+    "gamma": lambda rng, shape: rng.gamma(2, size=shape),
+    "Pareto": lambda rng, shape: rng.pareto(2, size=shape),
+    "two spreads": lambda rng, shape: rng.normal(size=shape) * np.where(rng.random(shape) < 0.2, 5, 1),
+    "outliers both ways": lambda rng, shape: (
+        rng.normal(size=shape) + (rng.random(shape) < 0.15) * rng.choice([-1, 1], shape) * rng.uniform(5, 25, shape)
+    ),
+    "rare second mode": lambda rng, shape: rng.normal(size=shape) + 6 * (rng.random(shape) < 0.2),
+    "two equal modes": lambda rng, shape: rng.normal(size=shape) + 8 * (rng.random(shape) < 0.5),
+    "two far modes": lambda rng, shape: rng.normal(size=shape) + 20 * (rng.random(shape) < 0.5),
+    "three modes": lambda rng, shape: rng.normal(size=shape) + 8 * rng.integers(0, 3, shape),
+}
+EFFECTS = (0.25, 0.5, 1, 1.5, 2, 2.5, 3, 4, 6, 8, 12, 20)  # for five runs, in standard deviations of the noise
 
 
 def draw(rng: np.random.Generator, kind: str, n_benchmarks: int, n_runs: int, change: float) -> tuple[Floats, Floats]:
@@ -130,16 +147,42 @@ def suites(n_suites: int) -> list[list[str]]:
     return rows
 
 
+def held_out(n_benchmarks: int) -> list[list[str]]:
+    """One row per kind and number of runs that nothing was chosen by: error, suites with an alarm, largest loss."""
+    rows = []
+    for kind, noise in HELD_OUT.items():
+        for n_runs in N_RUNS:
+            rng = np.random.default_rng([n_runs, len(kind), 77])
+            sides = 100 + noise(rng, (N_SUITE * n_benchmarks // 5, 2, n_runs))
+            p = {test: p_values(sides[:, 1], sides[:, 0], test) for test in (COMBINED, WELCH)}
+            error = [_percent(float((found <= ALPHA).mean())) for found in p.values()]
+            alarms = [(found.reshape(-1, N_SUITE).min(1) <= ALPHA / N_SUITE).mean() for found in p.values()]
+            losses = []
+            for effect in np.array(EFFECTS) * np.sqrt(5 / n_runs):
+                sides = 100 + noise(rng, (n_benchmarks // 4, 2, n_runs))
+                found = {
+                    test: (p_values(sides[:, 1] + effect, sides[:, 0], test) <= ALPHA).mean()
+                    for test in (COMBINED, WELCH, MANN_WHITNEY)
+                }
+                losses.append(max(found[WELCH], found[MANN_WHITNEY]) - found[COMBINED])
+            suite = " / ".join(_percent(float(share)) for share in alarms)
+            rows.append([kind, str(n_runs), " / ".join(error), suite, f"{100 * max(0.0, *losses):.1f}"])
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs-of-each", type=int, default=10_000, help="Simulated benchmarks per cell.")
-    n = parser.parse_args().runs_of_each
+    parser.add_argument("--benchmarks", type=int, default=40_000, help="Simulated benchmarks per cell.")
+    n = parser.parse_args().benchmarks
     print(f"One benchmark, level 5 %: ours / Welch / Mann-Whitney / pyperf, percent found changed ({n} benchmarks).\n")
     _print_table(["runs", "n", "unchanged", *(f"+{100 * change:.0f} %" for change in CHANGES)], grid(n))
     n_suites = max(1, n // 5)
     print(f"\nAny false alarm in a suite of {N_SUITE} unchanged benchmarks, percent of {n_suites} suites.\n")
     header = ["runs", "n", "ours", "Welch, Holm", "Mann-Whitney, Holm", "Mann-Whitney, as it is", "pyperf"]
     _print_table(header, suites(n_suites))
+    print("\nKinds of runs not used to choose the test: ours / Welch in percent; loss in points.\n")
+    header = ["runs", "n", "error", f"any false alarm, suite of {N_SUITE}", f"largest loss over {len(EFFECTS)} effects"]
+    _print_table(header, held_out(n))
 
 
 def _by_suite(values: Floats, n_suites: int) -> Floats:
