@@ -217,11 +217,35 @@ def test_the_interval_by_ranks_is_that_of_the_ordered_ratios():
     assert (found.low, found.high) == pytest.approx((ratios[2], ratios[-3]), rel=1e-6)
 
 
+def test_the_interval_of_coarse_values_is_no_shorter_than_their_steps():
+    # two values only: ranks alone would leave the single ratio 1, and a limit of 5 % would be kept
+    change = change_of([1.0] * 30 + [2.0] * 30, [1.0] * 20 + [2.0] * 40, max_slowdown=0.05)
+    assert change.p > 0.05
+    assert (change.ratio.low, change.ratio.high) == pytest.approx((0.75, 4 / 3))
+    assert change.inconclusive
+    fine = change_of([10.00, 10.02, 10.01, 10.03], [10.02, 10.04, 10.03, 10.05])
+    assert fine.ratio.high - fine.ratio.low < 0.01
+
+
+@pytest.mark.parametrize("n_runs", [10, 60])
+def test_equal_values_at_the_ratio_itself_are_taken_as_equal(n_runs):
+    baseline, candidate = [31.0] * (n_runs - 1) + [32.0], [310.0] * n_runs
+    ratio = change_of(baseline, candidate, test=MANN_WHITNEY).ratio
+    assert ratio.value == pytest.approx(10)
+    assert ratio.low < 10 < ratio.high
+
+
+@given(samples, samples, st.floats(1e-12, 1e12))
+def test_levels_far_apart_are_compared_as_any_other(baseline, candidate, factor):
+    change = change_of(baseline, np.multiply(candidate, factor))
+    assert change.ratio.value == pytest.approx(factor * change_of(baseline, candidate).ratio.value, rel=1e-6)
+
+
 def test_three_runs_that_vary_too_much_have_a_ratio_without_interval_and_say_so():
     change = change_of([0.01, 5.0, 0.02], [0.03, 0.02, 4.0])
     assert change.ratio.value is not None
     assert (change.ratio.low, change.ratio.high) == (None, None)
-    assert change.reason == "the baseline varies so much that the interval has no end"
+    assert change.reason == "the runs are too few or vary too much for an interval"
 
 
 # verdicts
