@@ -14,7 +14,7 @@ help:
 	@echo "make test-all  the same with the slow tests, and every property on all its examples"
 	@echo "make test-pythons  the tests under Python 3.12 and 3.13, without the slow and the browser ones"
 	@echo "make soak      try for about an hour to lose answers, to see what is hidden and to get in (tests/reliability)"
-	@echo "make bench     measure how fast it is: the analysis, the report, labelling in a real browser; writes bench.json"
+	@echo "make bench     measure how fast it is (analysis, report, labelling in a real browser) and how often a comparison is wrong; writes bench.json"
 	@echo "make format    format the code"
 
 demo: $(VENV)/.installed
@@ -40,6 +40,7 @@ bench: $(VENV)/.test-tools
 	$(BIN)/python -m tests.performance.report
 	$(BIN)/python -m tests.performance.labelling
 	$(BIN)/python -m tests.performance.hot_path
+	$(BIN)/python -m tests.performance.comparison_grid
 
 format: $(VENV)/.test-tools
 	$(BIN)/ruff check --fix .

@@ -1,38 +1,82 @@
-"""Has a benchmark changed? The runs of a candidate against those of a baseline, by one number a run."""
+"""Has a benchmark changed? The runs of a candidate against those of a baseline, by one number per run.
 
-from collections.abc import Sequence
+Only numpy is imported here; the functions import what else they need, so that a command starts fast.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from math import inf, log10
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from analysis.intervals import Estimate
-from analysis.measured import EVERY_ITERATION, Measured, Sampling
-from analysis.multiple import bonferroni, holm
-from analysis.samples import NO_VARIATION, change_in_words, welch
+from analysis.multiple import holm
+from analysis.two_samples import COMBINED, TESTS, Floats, p_values, ratio_of_means, ratios
 
-SLOWER, FASTER, NOT_SHOWN = "slower", "faster", "no change shown"
+SLOWER, FASTER, HIGHER, LOWER = "slower", "faster", "higher", "lower"
+NOT_SHOWN = "no significant change"
+TIMES = ("s", "ms", "us", "µs", "ns", "min", "h")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One benchmark, or one further unit of it, in the baseline and in the candidate.
+
+    Attributes
+    ----------
+    name : str
+    baseline, candidate : array_like of float, shape (n_runs,)
+        One finite number per run, in the same unit.
+    unit : str
+        "" if unknown.
+    better : str
+        "lower" or "higher"; "" if unknown. For a unit of time "lower" is understood.
+    family : hashable
+        Holm's correction counts the pairs of one family. Give the unit that decides for a benchmark one family, and
+        each further unit (bytes, allocations) a family of its own.
+    reason : str or None
+        Why the two sides cannot be compared, if that is known beforehand.
+    """
+
+    name: str
+    baseline: ArrayLike
+    candidate: ArrayLike
+    unit: str = ""
+    better: str = ""
+    family: Hashable = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
 class Change:
-    """One benchmark in the baseline and in the candidate.
+    """What the runs of a pair show.
 
     Attributes
     ----------
     name : str
     n_baseline, n_candidate : int
-        Runs on each side.
+        Number of runs on each side.
     ratio : Estimate
-        Mean of the candidate's runs over that of the baseline's, with Fieller's interval.
-    p, p_holm, p_bonferroni : float or None
-        Welch's test on one number a run, and corrected over all benchmarks that were compared.
+        Candidate over baseline with a 1 - alpha confidence interval, not corrected for the number of benchmarks. The
+        interval holds 1 exactly when p > alpha.
+    p, p_holm : float or None
+        Of the test, and corrected over all pairs of the family.
     verdict : str or None
-        "slower", "faster" or "no change shown"; None if nothing can be said, and `reason` says why.
+        "slower" or "faster" for a time, a rate, or a number without a unit whose better direction is known; "higher"
+        or "lower" for other numbers; "no significant change"; None if nothing can be said.
+    worse : bool or None
+        Whether a significant change is for the worse; None without one, or where the better direction is unknown.
+    is_finding : bool
+        Whether the change counts by the rules asked for (`min_change`, `max_slowdown`).
+    inconclusive : bool
+        Whether the runs cannot answer what was asked; `reason` says why.
     words : str
-        The ratio with its direction.
+        The verdict with the change and its interval, as shares of the baseline.
     reason : str or None
+    family : hashable
+        As in the pair.
     """
 
     name: str
@@ -41,107 +85,194 @@ class Change:
     ratio: Estimate
     p: float | None = None
     p_holm: float | None = None
-    p_bonferroni: float | None = None
     verdict: str | None = None
+    worse: bool | None = None
+    is_finding: bool = False
+    inconclusive: bool = False
     words: str = ""
     reason: str | None = None
+    family: Hashable = None
 
     @property
     def has_changed(self) -> bool:
-        """Whether a change is shown, to the better or to the worse."""
-        return self.verdict in (SLOWER, FASTER)
+        """Whether a change is significant, for the better or for the worse."""
+        return self.verdict not in (None, NOT_SHOWN)
 
 
 def compare(
-    pairs: Sequence[tuple[Measured, Measured]], *, sampling: Sampling = EVERY_ITERATION, alpha: float = 0.05
+    pairs: Sequence[Pair],
+    *,
+    test: str = COMBINED,
+    alpha: float = 0.05,
+    min_change: float = 0.0,
+    max_slowdown: float | None = None,
 ) -> list[Change]:
     """Which benchmarks have changed.
 
-    A run is the unit of independence: what is compared is one number a run, never the iterations of all runs together.
+    A run is the unit of independence: one number per run is compared, never the iterations of all runs together.
 
     Parameters
     ----------
-    pairs : sequence of (Measured, Measured)
-        Baseline and candidate of each benchmark.
-    sampling : Sampling
-        How a run becomes one number.
+    pairs : sequence of Pair
+    test : str
+        A name in `TESTS`; see `p_values`.
     alpha : float
-        A change is shown where Holm's corrected p is at most alpha.
+        A change is significant where Holm's corrected p [1]_ is at most alpha.
+    min_change : float
+        A share of the baseline, >= 0. A significant change that is estimated to be smaller is not a finding.
+    max_slowdown : float, optional
+        A share of the baseline, > 0. A significant change for the worse is a finding only if it is estimated to be
+        larger. Without a finding, a pair is inconclusive unless its interval excludes a larger change for the worse,
+        or in both directions where the better direction is unknown.
 
     Returns
     -------
     list of Change
-        In the order of the pairs. Without a verdict where units or directions differ or a side has fewer than two runs.
+        In the order of the pairs. Without p, and inconclusive, where a side has fewer than two runs.
+
+    Raises
+    ------
+    ValueError
+        If there is no such test, a value is not finite, alpha is not in (0, 1), or a share is negative.
 
     References
     ----------
     .. [1] Holm (1979), Scandinavian Journal of Statistics 6:65-70, https://www.jstor.org/stable/4615733
+
+    Examples
+    --------
+    >>> change = compare([Pair("parse", [10.0, 10.1, 9.9, 10.0], [11.0, 11.2, 11.1, 11.0], unit="s")])[0]
+    >>> change.words
+    'slower (+10.9 %, 95 % CI +9.1 to +12.4 %)'
     """
-    changes = [_compared(baseline, candidate, sampling, alpha) for baseline, candidate in pairs]
-    ps = [change.p for change in changes]
-    corrected = zip(changes, holm(ps), bonferroni(ps), pairs, strict=True)
+    _check_options(test, alpha, min_change, max_slowdown)
+    sides = [(_run_values(pair, pair.candidate), _run_values(pair, pair.baseline)) for pair in pairs]
+    estimates: list[Estimate] = [Estimate(None, reason=pair.reason) for pair in pairs]
+    ps: list[float | None] = [None] * len(pairs)
+    shapes: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for i, (a, b) in enumerate(sides):
+        if pairs[i].reason is None:
+            shapes[len(a), len(b)].append(i)
+    for shape, rows in shapes.items():
+        a, b = (np.array([sides[i][side] for i in rows]) for side in (0, 1))
+        if min(shape) < 2:
+            found = None
+            of_shape = [ratio_of_means(*row, level=1 - alpha) for row in zip(a, b, strict=True)]
+        else:
+            found = p_values(a, b, test)
+            of_shape = ratios(a, b, test, alpha, found)
+        for at, i in enumerate(rows):
+            estimates[i] = of_shape[at]
+            ps[i] = None if found is None else float(found[at])
+    families: dict[Hashable, list[int]] = defaultdict(list)
+    for i, pair in enumerate(pairs):
+        families[pair.family].append(i)
+    corrected: dict[int, tuple[float | None, int]] = {}
+    for rows in families.values():
+        of_family = [ps[i] for i in rows]
+        n_tests = sum(p is not None for p in of_family)
+        corrected |= {i: (p_holm, n_tests) for i, p_holm in zip(rows, holm(of_family), strict=True)}
     return [
-        replace(change, p_holm=p_holm, p_bonferroni=p_bonferroni, verdict=_verdict(change, p_holm, alpha, pair[1]))
-        for change, p_holm, p_bonferroni, pair in corrected
+        _change(pair, *sides[i], estimates[i], ps[i], *corrected[i], (alpha, min_change, max_slowdown))
+        for i, pair in enumerate(pairs)
     ]
 
 
-def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
-    """mean(x) / mean(y) of two independent samples with Fieller's interval [1]_.
-
-    The interval holds 1 exactly when Welch's test does not reject at 1 - level: its degrees of freedom are used.
-
-    Parameters
-    ----------
-    x, y : array_like of float, shape (n_values,)
-    level : float
-
-    Returns
-    -------
-    Estimate
-        Undefined if a sample is empty or the mean of `y` is not positive. Without interval if a sample has fewer than
-        two values, or `y` is so variable that the interval has no end. No variation: an interval of zero width.
-
-    References
-    ----------
-    .. [1] Fieller (1954), J. R. Stat. Soc. B 16:175-185, doi:10.1111/j.2517-6161.1954.tb00159.x
-    """
-    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if not min(len(a), len(b)):
-        return Estimate(None, reason="no values")
-    ma, mb = float(a.mean()), float(b.mean())
-    if not mb > 0:
-        return Estimate(None, reason="the mean of the baseline is not positive")
-    if min(len(a), len(b)) < 2:
-        return Estimate(ma / mb, reason="one run has no interval")
-    va, vb = (0.0 if s.min() == s.max() else float(s.var(ddof=1)) / len(s) for s in (a / mb, b / mb))
-    ratio = ma / mb
-    if va + vb == 0:
-        return Estimate(ratio, 0.0, ratio, ratio, NO_VARIATION)
-    df = (va + vb) ** 2 / (va**2 / (len(a) - 1) + vb**2 / (len(b) - 1))
-    t2 = float(stats.t.ppf((1 + level) / 2, df)) ** 2
-    leading = 1 - t2 * vb
-    if leading <= 0:
-        return Estimate(ratio, reason="the baseline varies so much that the interval has no end")
-    root = float(np.sqrt(max(0.0, ratio**2 - leading * (ratio**2 - t2 * va))))
-    se = float(np.sqrt(va + ratio**2 * vb))
-    return Estimate(ratio, se, (ratio - root) / leading, (ratio + root) / leading)
+def _check_options(test: str, alpha: float, min_change: float, max_slowdown: float | None) -> None:
+    if test not in TESTS:
+        raise ValueError(f"test must be one of {', '.join(TESTS)}, got {test!r}")
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
+    if not 0 <= min_change < inf:
+        raise ValueError(f"min_change must be a share >= 0, got {min_change}")
+    if max_slowdown is not None and not 0 < max_slowdown < inf:
+        raise ValueError(f"max_slowdown must be a share > 0, got {max_slowdown}")
 
 
-def _compared(baseline: Measured, candidate: Measured, sampling: Sampling, alpha: float) -> Change:
-    sizes = candidate.name, len(baseline.runs), len(candidate.runs)
-    if (baseline.unit, baseline.better) != (candidate.unit, candidate.better):
-        said = f"the baseline is in {baseline.unit or 'no unit'}, the candidate in {candidate.unit or 'no unit'}"
-        return Change(*sizes, Estimate(None, reason=said), reason=said)
-    a, b = sampling.values(candidate.runs), sampling.values(baseline.runs)
-    ratio, test = ratio_of_means(a, b, 1 - alpha), welch(a, b)
-    words = "" if ratio.value is None else change_in_words(ratio.value, candidate.better)
-    return Change(*sizes, ratio, test.p, words=words, reason=test.reason if test.p is None else ratio.reason)
+def _run_values(pair: Pair, values: ArrayLike) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ValueError(f"benchmark {pair.name!r}: one finite number per run is needed, got {values!r}")
+    return array
 
 
-def _verdict(change: Change, p_holm: float | None, alpha: float, candidate: Measured) -> str | None:
-    if p_holm is None or change.ratio.value is None:
-        return None
-    if p_holm > alpha or change.ratio.value == 1:
-        return NOT_SHOWN
-    return FASTER if (change.ratio.value < 1) == (candidate.better == "lower") else SLOWER
+def _change(
+    pair: Pair,
+    a: Floats,
+    b: Floats,
+    ratio: Estimate,
+    p: float | None,
+    p_holm: float | None,
+    n_tests: int,
+    options: tuple[float, float, float | None],
+) -> Change:
+    alpha, min_change, max_slowdown = options
+    better = pair.better or ("lower" if pair.unit in TIMES else "")
+    change = Change(pair.name, len(b), len(a), ratio, p, p_holm, family=pair.family)
+    if p is None or p_holm is None:
+        reason = pair.reason or "at least two runs on each side are needed"
+        words = "" if ratio.value is None else f"not tested ({_share(ratio.value - 1, 1)} %)"
+        return replace(change, inconclusive=True, reason=reason, words=words)
+    rise = _rise(a, b, ratio)
+    significant = p_holm <= alpha and rise != 0
+    verdict = _verdict(rise, pair.unit, better) if significant else NOT_SHOWN
+    worse = (rise > 0) == (better == "lower") if significant and better else None
+    size = inf if ratio.value is None else abs(ratio.value - 1)
+    allowed = max(min_change, max_slowdown or 0.0) if worse is not False else min_change
+    is_finding = significant and size >= allowed
+    why = ratio.reason if ratio.ends is None else None
+    inconclusive = max_slowdown is not None and not is_finding and not _excluded(ratio, better, max_slowdown)
+    if inconclusive and max_slowdown is not None:
+        shown = f"a change for the worse of more than {_percent(max_slowdown)}"
+        why = f"{len(b)} and {len(a)} runs do not exclude {shown}"
+    few = f" after correction for {n_tests} benchmarks" if p <= alpha < p_holm else ""
+    small = f", not more than the {_percent(allowed)} asked for" if significant and not is_finding else ""
+    words = f"{verdict}{few}{_in_words(ratio, alpha, a, b, pair.unit)}{small}"
+    return replace(
+        change, verdict=verdict, worse=worse, is_finding=is_finding, inconclusive=inconclusive, words=words,
+        reason=why,
+    )  # fmt: skip
+
+
+def _rise(a: Floats, b: Floats, ratio: Estimate) -> float:
+    """Above 0 if the candidate's numbers are higher, below 0 if lower."""
+    if ratio.value is not None and ratio.value != 1:
+        return ratio.value - 1
+    return float(a.mean() - b.mean())
+
+
+def _verdict(rise: float, unit: str, better: str) -> str:
+    is_speed = unit in TIMES or "/s" in unit or unit.startswith("op") or not unit
+    if is_speed and better:
+        return SLOWER if (rise > 0) == (better == "lower") else FASTER
+    return HIGHER if rise > 0 else LOWER
+
+
+def _excluded(ratio: Estimate, better: str, limit: float) -> bool:
+    """Whether the interval excludes a change for the worse of more than the limit."""
+    if ratio.low is None or ratio.high is None:
+        return False
+    return (better == "higher" or ratio.high <= 1 + limit) and (better == "lower" or ratio.low >= 1 - limit)
+
+
+def _in_words(ratio: Estimate, alpha: float, a: Floats, b: Floats, unit: str) -> str:
+    if ratio.value is None:
+        return f" (from {b.mean():.3g} to {a.mean():.3g}{f' {unit}' if unit else ''})"
+    if ratio.low is None or ratio.high is None:
+        return f" ({_share(ratio.value - 1, 1)} %)"
+    width = 100 * (ratio.high - ratio.low)
+    digits = int(np.clip(1 - np.floor(log10(width)), 0, 3)) if width > 0 else 1
+    value, low, high = (_share(end - 1, digits) for end in (ratio.value, ratio.low, ratio.high))
+    return f" ({value} %, {_percent(1 - alpha)} CI {low} to {high} %)"
+
+
+def _share(share: float, digits: int) -> str:
+    """A share in percent, with its sign; nothing is shown as -0."""
+    percent = round(100 * share, digits)
+    if abs(percent) >= 1e6:
+        return f"{'+' if percent > 0 else '−'}more than 1000000"
+    return f"{percent:+.{digits}f}".replace("-", "−") if percent else f"{0:.{digits}f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g} %"

@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from scipy import special
 
 MIN_GROUPS = 20  # fewer groups give a cluster-robust standard error that is too small
 
-Groups = Sequence[object] | pd.Series | NDArray[np.generic]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Groups = Sequence[object] | pd.Series | NDArray[np.generic]
+else:  # the same without pandas, which takes a second to import
+    Groups = Sequence[object] | NDArray[np.generic]
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,8 @@ def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
     >>> wilson(81, 263)
     Estimate(value=0.3079..., se=None, low=0.2552..., high=0.3662..., reason=None)
     """
+    from scipy import special
+
     _check_count(x, n, level)
     if n == 0:
         return Estimate(None, reason="no observations")
@@ -105,6 +111,8 @@ def clopper_pearson(x: float, n: float, level: float = 0.95) -> Estimate:
     ----------
     .. [1] Clopper, Pearson (1934), Biometrika 26:404-413, doi:10.1093/biomet/26.4.404
     """
+    from scipy import special
+
     _check_count(x, n, level)
     if n == 0:
         return Estimate(None, reason="no observations")
@@ -156,6 +164,8 @@ def linearised(
     .. [1] Gwet (2008), Br. J. Math. Stat. Psychol. 61:29-48, doi:10.1348/000711006X126600
     .. [2] Cameron, Miller (2015), J. Human Resources 50:317-372, doi:10.3368/jhr.50.2.317
     """
+    from scipy import special
+
     n = len(terms)
     numbers, reason = numbered_groups(n, groups)
     if n < 2:
@@ -204,6 +214,8 @@ def group_numbers(n_items: int, groups: Groups) -> tuple[NDArray[np.intp], int]:
     """The number of each item's group, and how many groups there are; raises ValueError as `numbered_groups`."""
     if len(groups) != n_items:
         raise ValueError(f"groups has {len(groups)} entries for {n_items} items")
+    import pandas as pd
+
     numbers, names = pd.factorize(pd.Series(list(groups), dtype=object), use_na_sentinel=False)
     return numbers, len(names)
 

@@ -1,88 +1,111 @@
-"""What a comparison of two sets of runs can see: power, the smallest difference detected, the runs needed."""
+"""What a comparison of two sets of runs can show: its power, the smallest difference it detects, the runs it needs.
+
+All answers are for one benchmark of a family of `n_tests` that are corrected together, and allow for the spread of the
+runs being estimated from the few that are known.
+"""
+
+from functools import lru_cache
+from math import inf
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy import optimize, stats
+from numpy.typing import ArrayLike, NDArray
 
 from analysis.intervals import Estimate
-from analysis.samples import NO_VARIATION
-from analysis.spread import cv
+from analysis.two_samples import NO_VARIATION
 
 MAX_RUNS = 100_000
+N_NODES = 24  # of each numerical integral; more change the power by less than 0.002
+LARGEST_EFFECT = 1e6  # in standard deviations
 
 
-def power(effect: float, n_runs: float, *, alpha: float = 0.05) -> float:
-    """The chance that a two-sided t test of two sets of runs finds a difference of their means.
+def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, n_known: int | None = None) -> float:
+    """The chance that Welch's test of two sets of runs finds a difference of their means.
+
+    The test is taken at level alpha / n_tests: Holm's correction is never stricter, and hardly milder while few of the
+    benchmarks have changed. Runs are taken as normal, with the same spread on both sides. The combined test of
+    `analysis.two_samples` loses at most 0.02 against Welch's on such runs.
 
     Parameters
     ----------
     effect : float
         The difference in standard deviations of the runs' values.
-    n_runs : float
+    n_runs : int
         Runs on each side, at least 2.
     alpha : float
+        Significance level over all benchmarks, in (0, 1).
+    n_tests : int
+        Benchmarks that are corrected together.
+    n_known : int, optional
+        How many runs the standard deviation in `effect` was estimated from, at least 2: the power is then the mean
+        over what the true one may be. Without it, the standard deviation is known.
 
     Returns
     -------
     float
-        In [alpha, 1]. By the noncentral t distribution with 2 n_runs - 2 degrees of freedom [1]_, whose square is
-        noncentral F: that is accurate where SciPy's noncentral t is not.
+        In [0, 1]. By integration over the distributions of both variances [1]_, which give the degrees of freedom.
 
     References
     ----------
-    .. [1] Cohen (1988), Statistical Power Analysis for the Behavioral Sciences, chapter 2
+    .. [1] Welch (1947), Biometrika 34:28-35, doi:10.1093/biomet/34.1-2.28
 
     Examples
     --------
-    >>> round(power(1.0, 17), 3)
-    0.807
+    >>> round(power(1.0, 17), 2), round(power(1.0, 17, n_tests=20), 2)
+    (0.81, 0.37)
     """
-    df = 2 * n_runs - 2
-    shift = abs(effect) * np.sqrt(n_runs / 2)
-    if shift > 37:  # the distribution function is not accurate so far out, and power is 1 there
-        return 1.0
-    if shift == 0:  # SciPy does not know a noncentrality of exactly 0
-        return alpha
-    return float(stats.ncf.sf(stats.f.isf(alpha, 1, df), 1, df, shift**2))
+    from scipy import special
+
+    scale, reject, weights = _nodes(n_runs, alpha / n_tests, n_known)
+    shift = abs(effect) * np.sqrt(n_runs / 2) * scale
+    return float(weights @ (special.ndtr(shift - reject) + special.ndtr(-shift - reject)))
 
 
-def smallest_difference(values: ArrayLike, *, alpha: float = 0.05, wanted: float = 0.8) -> Estimate:
-    """The smallest relative difference of means that as many further runs would show with the wanted power.
+def smallest_difference(
+    values: ArrayLike, *, alpha: float = 0.05, wanted: float = 0.8, n_tests: int = 1, n_runs: int | None = None
+) -> Estimate:
+    """The smallest relative difference of means that further runs would show with the wanted power.
 
     Parameters
     ----------
-    values : array_like of float, shape (n_runs,)
-        One number a run; their spread stands for that of the further runs too.
+    values : array_like of float, shape (n_known,)
+        One number per run; their spread stands for that of the further runs too.
     alpha : float
-        Level of the two-sided t test.
+        Significance level of the comparison, over all benchmarks.
     wanted : float
         Power, in (alpha, 1).
+    n_tests : int
+        Benchmarks that are corrected together.
+    n_runs : int, optional
+        Further runs on each side, at least 2; as many as there are values by default.
 
     Returns
     -------
     Estimate
-        As a share of the mean; 0 without variation. Undefined for fewer than two runs or a mean that is not positive.
+        As a share of the mean; 0 without variation. Undefined for fewer than two runs, a mean
+        that is not positive, or so few runs that no difference would show.
     """
-    variation = cv(values)
-    if variation.value is None:
-        return variation
-    n = len(np.asarray(values))
-    if variation.value == 0:
-        return Estimate(0.0, reason=NO_VARIATION)
-    effect = optimize.brentq(lambda d: power(d, n, alpha=alpha) - wanted, 1e-6, 1e3)
-    return Estimate(float(effect) * variation.value)
+    variation = _variation(values)
+    if not variation.value:
+        return Estimate(0.0, reason=NO_VARIATION) if variation.value == 0 else variation
+    n_known = len(np.asarray(values))
+    effect = _smallest_effect(n_runs or n_known, alpha / n_tests, wanted, n_known)
+    if effect == inf:
+        return Estimate(None, reason=f"{n_runs or n_known} runs on each side show no difference, however large")
+    return Estimate(effect * variation.value)
 
 
-def runs_needed(values: ArrayLike, difference: float, *, alpha: float = 0.05, wanted: float = 0.8) -> Estimate:
+def runs_needed(
+    values: ArrayLike, difference: float, *, alpha: float = 0.05, wanted: float = 0.8, n_tests: int = 1
+) -> Estimate:
     """How many runs on each side show a relative difference of means with the wanted power.
 
     Parameters
     ----------
-    values : array_like of float, shape (n_runs,)
-        One number a run.
+    values : array_like of float, shape (n_known,)
+        One number per run.
     difference : float
         As a share of the mean, > 0.
-    alpha, wanted : float
+    alpha, wanted, n_tests
         As in `smallest_difference`.
 
     Returns
@@ -97,17 +120,62 @@ def runs_needed(values: ArrayLike, difference: float, *, alpha: float = 0.05, wa
     """
     if not difference > 0:
         raise ValueError(f"difference must be > 0, got {difference}")
-    variation = cv(values)
+    variation = _variation(values)
     if not variation.value:
         return Estimate(2.0, reason=NO_VARIATION) if variation.value == 0 else variation
+    n_known = len(np.asarray(values))
     effect = difference / variation.value
-    enough = 2
-    while power(effect, enough, alpha=alpha) < wanted:
-        enough *= 2
+
+    def are_enough(n_runs: int) -> bool:
+        return _smallest_effect(n_runs, alpha / n_tests, wanted, n_known) <= effect
+
+    few, enough = 1, 2
+    while not are_enough(enough):
+        few, enough = enough, 2 * enough
         if enough > MAX_RUNS:
             return Estimate(None, reason=f"more than {MAX_RUNS} runs would be needed")
-    few = enough // 2
     while enough - few > 1:
         middle = (few + enough) // 2
-        few, enough = (few, middle) if power(effect, middle, alpha=alpha) >= wanted else (middle, enough)
+        few, enough = (few, middle) if are_enough(middle) else (middle, enough)
     return Estimate(float(enough))
+
+
+def _variation(values: ArrayLike) -> Estimate:
+    from analysis.spread import cv
+
+    return cv(values)
+
+
+@lru_cache(maxsize=4096)
+def _smallest_effect(n_runs: int, level: float, wanted: float, n_known: int) -> float:
+    """In standard deviations as estimated from the known runs; infinite if none is large enough."""
+    from scipy import optimize
+
+    def lacking(log_effect: float) -> float:
+        return power(float(np.exp(log_effect)), n_runs, alpha=level, n_known=n_known) - wanted
+
+    largest = float(np.log(LARGEST_EFFECT))
+    if lacking(largest) < 0:
+        return inf
+    return float(np.exp(optimize.brentq(lacking, -20.0, largest, xtol=1e-6)))
+
+
+@lru_cache(maxsize=4096)
+def _nodes(n_runs: int, level: float, n_known: int | None) -> tuple[NDArray[np.float64], ...]:
+    """Flat arrays: what the effect is multiplied with, the value of |z| that rejects, and the weight of each node."""
+    from scipy import special
+
+    at, weights = np.polynomial.legendre.leggauss(N_NODES)
+    at, weights = (at + 1) / 2, weights / 2
+    df = n_runs - 1
+    # the variance of the difference, estimated over true: chi-squared; its share on one side: beta, independent of it
+    total = special.gammaincinv(df, at) / df
+    share = special.betaincinv(df / 2, df / 2, at)
+    welch_df = df / (share**2 + (1 - share) ** 2)
+    reject = -special.stdtrit(welch_df, level / 2)[:, None] * np.sqrt(total)
+    if n_known is None:
+        scale, of_scale = np.ones(1), np.ones(1)
+    else:
+        scale, of_scale = np.sqrt(2 * special.gammaincinv((n_known - 1) / 2, at) / (n_known - 1)), weights
+    nodes = np.broadcast_arrays(scale[:, None, None], reject, of_scale[:, None, None] * weights[:, None] * weights)
+    return tuple(part.ravel() for part in nodes)

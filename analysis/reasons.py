@@ -44,9 +44,10 @@ class Reasons:
     type_1_error : Estimate
         How often Welch's test at 5 % on all iterations merged would find a difference between two sets of these runs.
     smallest_difference : Estimate
-        The smallest relative difference that as many runs on each side show with 80 % power, one number a run.
+        The smallest relative difference that as many runs on each side show with 80 % power, one number a run,
+        corrected for the number of benchmarks.
     runs_needed : Estimate
-        Runs on each side that show 5 %.
+        Runs on each side that show 5 % with the same power.
     sentences : tuple of str
         The same in words.
     """
@@ -65,7 +66,9 @@ class Reasons:
     sentences: tuple[str, ...] = ()
 
 
-def reasons(benchmark: Measured, *, sampling: Sampling = EVERY_ITERATION) -> Reasons:
+def reasons(
+    benchmark: Measured, *, sampling: Sampling = EVERY_ITERATION, alpha: float = 0.05, n_tests: int = 1
+) -> Reasons:
     """Level, pattern, distribution, warm-up and consequence of the runs of one benchmark.
 
     Parameters
@@ -73,6 +76,10 @@ def reasons(benchmark: Measured, *, sampling: Sampling = EVERY_ITERATION) -> Rea
     benchmark : Measured
     sampling : Sampling
         How a run becomes one number.
+    alpha : float
+        Level of the comparison that the runs are meant for, over all benchmarks.
+    n_tests : int
+        Benchmarks that are compared together.
 
     Returns
     -------
@@ -92,8 +99,8 @@ def reasons(benchmark: Measured, *, sampling: Sampling = EVERY_ITERATION) -> Rea
         distribution=distribution,
         warmup=_warmup(benchmark),
         type_1_error=_type_1_error(benchmark, sampling),
-        smallest_difference=smallest_difference(values),
-        runs_needed=runs_needed(values, DIFFERENCE),
+        smallest_difference=smallest_difference(values, alpha=alpha, n_tests=n_tests),
+        runs_needed=runs_needed(values, DIFFERENCE, alpha=alpha, n_tests=n_tests),
     )
     return Reasons(**{**vars(found), "sentences": tuple(_in_words(found, benchmark.better))})
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers import CLASSIFIERS, Verdict
-from analysis.comparison import SLOWER, Change, compare
+from analysis.comparison import Change, Pair, compare
 from analysis.dissimilarity import MIN_ITERATIONS
 from analysis.measured import EVERY_ITERATION, Measured, Sampling, by_level
 from analysis.reasons import Reasons, reasons
@@ -97,10 +97,11 @@ def check(
     if classifier not in CLASSIFIERS:
         raise ValueError(f"there is no classifier {classifier!r}; known are {', '.join(CLASSIFIERS)}")
     levels = [one for benchmark in benchmarks for one in by_level(benchmark)]
-    judged = tuple(_judged(benchmark, classifier, sampling) for benchmark in levels)
+    judged = tuple(_judged(benchmark, classifier, sampling, alpha, len(levels)) for benchmark in levels)
     before = {(one.application, one.name): one for old in baseline or () for one in by_level(old)}
     after = {(one.application, one.name): one for one in levels}
-    changes = compare([(before[key], after[key]) for key in after if key in before], sampling=sampling, alpha=alpha)
+    pairs = [paired(before[key], after[key], sampling) for key in after if key in before]
+    changes = compare(pairs, alpha=alpha)
     return Check(
         judged,
         tuple(changes),
@@ -118,7 +119,22 @@ def check(
     )
 
 
-def _judged(benchmark: Measured, wanted: str, sampling: Sampling) -> Judged:
+def paired(baseline: Measured, candidate: Measured, sampling: Sampling) -> Pair:
+    """Baseline and candidate as one number per run; a pair that says why if their units or directions differ."""
+    reason = None
+    if (baseline.unit, baseline.better) != (candidate.unit, candidate.better):
+        reason = f"the baseline is in {baseline.unit or 'no unit'}, the candidate in {candidate.unit or 'no unit'}"
+    return Pair(
+        candidate.name,
+        sampling.values(baseline.runs),
+        sampling.values(candidate.runs),
+        unit=candidate.unit,
+        better=candidate.better,
+        reason=reason,
+    )
+
+
+def _judged(benchmark: Measured, wanted: str, sampling: Sampling, alpha: float, n_tests: int) -> Judged:
     found = _verdicts(benchmark, sampling.warmup)
     chosen, reason = found[wanted], found[wanted].reason
     if chosen.verdict is None and 0 < chosen.n_iterations < CLASSIFIERS[wanted].min_iterations:
@@ -126,7 +142,7 @@ def _judged(benchmark: Measured, wanted: str, sampling: Sampling) -> Judged:
         reason = f"Runs of fewer than {MIN_ITERATIONS} iterations: judged by {FALLBACK} instead of {wanted}."
         reason += f" It gave no verdict: {chosen.reason}." if chosen.verdict is None else ""
     verdicts = {name: one.verdict for name, one in found.items()}
-    why = reasons(benchmark, sampling=sampling)
+    why = reasons(benchmark, sampling=sampling, alpha=alpha, n_tests=n_tests)
     return Judged(benchmark.name, chosen.classifier, chosen.verdict, reason, verdicts, why)
 
 
@@ -153,6 +169,6 @@ def _outcome(verdicts: Sequence[str | None]) -> int:
 
 
 def _outcome_of_changes(changes: Sequence[Change], only_slower: bool) -> int:
-    if any(change.has_changed and not (only_slower and change.verdict != SLOWER) for change in changes):
+    if any(change.is_finding and not (only_slower and change.worse is False) for change in changes):
         return FOUND
     return NOTHING_FOUND if any(change.verdict for change in changes) else NOT_TOLD

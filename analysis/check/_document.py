@@ -80,13 +80,16 @@ def _change_table(changes: Sequence[Change]) -> Table:
         changes, key=lambda change: (not change.has_changed, 2.0 if change.p_holm is None else change.p_holm)
     )
     rows = [
-        (change.name, change.verdict or f"not told: {change.reason}", change.words, _ratio(change.ratio),
+        (change.name, change.words if change.verdict else f"not tested: {change.reason}", _ratio(change.ratio),
          p_value(change.p), p_value(change.p_holm), f"{change.n_baseline} / {change.n_candidate}")
         for change in ordered[:N_SHOWN]
     ]  # fmt: skip
-    caption = "Means of runs, candidate over baseline, with interval; Welch's test, p corrected by Holm."
-    header = ("Benchmark", "Verdict", "In words", "Ratio", "p", "p (Holm)", "Runs before / after")
-    return table(_cut(caption, changes), header, rows, numeric=(3, 4, 5, 6))
+    caption = (
+        "Candidate over baseline with interval, one number per run; Welch's test and the rank-sum test combined, "
+        "p corrected by Holm."
+    )
+    header = ("Benchmark", "Result", "Ratio", "p", "p (Holm)", "Runs before / after")
+    return table(_cut(caption, changes), header, rows, numeric=(2, 3, 4, 5))
 
 
 def _ratio(ratio: Estimate) -> str:
@@ -105,7 +108,7 @@ def _verdict_table(benchmarks: Sequence[Judged]) -> Table:
     ]  # fmt: skip
     caption = (
         "Spread: how far apart the runs lie. Detectable: the smallest difference that as many runs again show four "
-        "times in five. Behind them, every classifier."
+        "times in five, corrected for the number of benchmarks. Behind them, every classifier."
     )
     header = ("Benchmark", "Verdict", "By", "Spread", "Detectable", *names)
     return table(_cut(caption, benchmarks), header, rows, numeric=(3, 4))

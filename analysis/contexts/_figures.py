@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from analysis.comparison import FASTER, NOT_SHOWN, SLOWER
 from analysis.contexts import CausalCheck, Context, ObserverEffect, Survey, Sweep, as_number
 from analysis.document import clean
 from analysis.document.figures import INK, PAPER, SOFT, Chart
@@ -17,7 +18,7 @@ LIGHT = "#c9d0da"
 FEW = 8  # contexts; a violin of fewer would show a shape that is not known
 N_ROWS, N_PANELS, N_POINTS, N_LETTERS = 20, 4, 200, 44
 WIDTH, HEIGHT = 330, 200
-MARKS = {"faster": "triangle-up", "slower": "triangle-down", "no change shown": "circle", "not tested": "cross"}
+MARKS = {FASTER: "triangle-up", SLOWER: "triangle-down", NOT_SHOWN: "circle", "not tested": "cross"}
 
 
 def charts(survey: Survey) -> dict[str, Chart]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.comparison import FASTER, NOT_SHOWN, SLOWER, ratio_of_means
+from analysis.comparison import FASTER, NOT_SHOWN, SLOWER
 from analysis.contexts._factors import parse_context
 from analysis.contexts._ratios import speedups
 from analysis.intervals import Estimate
@@ -13,6 +13,7 @@ from analysis.measured import CONDITIONS, CONTEXT, VERSION, LeftOut, Measured, S
 from analysis.multiple import bonferroni, holm
 from analysis.runs import Floats
 from analysis.samples import Test, welch
+from analysis.two_samples import ratio_of_means
 
 INTERVENTION = "intervention"  # condition: whether the suspected cause is held fixed
 NO_CONTEXT = "no context given"
@@ -39,7 +40,7 @@ class Context:
     p_holm, p_bonferroni : float or None
         Corrected over the contexts of the benchmark.
     verdict : str or None
-        "faster", "slower" or "no change shown" in this context alone, by Holm's p; None without a test.
+        "faster", "slower" or "no significant change" in this context alone, by Holm's p; None without a test.
     """
 
     name: str

@@ -1,59 +1,148 @@
-"""Has a benchmark changed? Candidate against baseline by one number a run."""
+"""Has a benchmark changed: the tests, the ratio with its interval, verdicts by the rules asked for."""
+
+import subprocess
+import sys
+from functools import partial
+from itertools import combinations
+from math import exp, log
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.comparison import FASTER, NOT_SHOWN, SLOWER, compare, ratio_of_means
+from analysis.comparison import (
+    FASTER,
+    HIGHER,
+    LOWER,
+    NOT_SHOWN,
+    SLOWER,
+    Pair,
+    compare,
+)
 from analysis.intervals import Estimate
-from analysis.measured import Measured, Sampling
+from analysis.two_samples import COMBINED, MANN_WHITNEY, TESTS, WELCH, p_values, ratio_of_means
+from tests.performance import comparison_grid as made
 
-values = st.lists(st.floats(1, 2), min_size=2, max_size=8)
+BASE = [1.00, 1.01, 0.99, 1.00, 1.02]
+SLOW = [1.21, 1.19, 1.20, 1.22, 1.20]
+
+timed = partial(Pair, unit="s")
+
+samples = st.lists(st.floats(0.5, 2), min_size=2, max_size=12)
+coarse = st.lists(st.integers(1, 6).map(float), min_size=2, max_size=9)  # with ties
+tests = st.sampled_from(TESTS)
 
 
-def of(*levels, name="b", n=5, **more):
-    """A benchmark whose runs have these levels, each of n iterations around it."""
-    offsets = np.linspace(-0.001, 0.001, n)
-    return Measured(name, tuple(level + offsets for level in levels), **more)
+def p_of(x, y, test=COMBINED):
+    return float(p_values([x], [y], test)[0])
 
 
-def test_the_ratio_by_hand():
-    # means 12 and 10; both constant: nothing varies
+def change_of(baseline, candidate, **options):
+    given_pair = {key: options.pop(key) for key in ("unit", "better") if key in options}
+    return compare([timed("b", baseline, candidate, **given_pair)], **options)[0]
+
+
+# the tests
+
+
+@pytest.mark.parametrize(("n_x", "n_y"), [(2, 2), (3, 5), (10, 10), (60, 4)])
+def test_welchs_p_is_that_of_scipy(n_x, n_y):
+    rng = np.random.default_rng(1)
+    x, y = rng.lognormal(size=(50, n_x)), rng.lognormal(0.5, size=(50, n_y))
+    assert p_values(x, y, WELCH) == pytest.approx(stats.ttest_ind(x, y, axis=1, equal_var=False).pvalue)
+
+
+@pytest.mark.parametrize(("n_x", "n_y", "method"), [(3, 3, "exact"), (7, 10, "exact"), (49, 20, "exact"),
+                                                    (50, 8, "asymptotic")])  # fmt: skip
+def test_the_p_of_ranks_is_that_of_scipy_where_no_values_are_equal(n_x, n_y, method):
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(20, n_x)), rng.normal(0.7, size=(20, n_y))
+    expected = [stats.mannwhitneyu(*pair, method=method).pvalue for pair in zip(x, y, strict=True)]
+    assert p_values(x, y, MANN_WHITNEY) == pytest.approx(expected)
+
+
+def test_the_p_of_ranks_with_many_equal_values_is_scipys_normal_one():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(10, size=(5, 60)).round(1), rng.normal(10.3, size=(5, 55)).round(1)
+    expected = [stats.mannwhitneyu(*pair, method="asymptotic").pvalue for pair in zip(x, y, strict=True)]
+    assert p_values(x, y, MANN_WHITNEY) == pytest.approx(expected)
+
+
+@given(coarse, coarse)
+def test_the_p_of_ranks_with_ties_is_the_share_of_all_divisions_that_are_as_uneven(x, y):
+    assume(len(x) * len(y) <= 40)
+    ranks = stats.rankdata([*x, *y])
+    centre = len(x) * (len(x) + len(y) + 1) / 2
+    uneven = [abs(sum(ranks[list(chosen)]) - centre) for chosen in combinations(range(len(ranks)), len(x))]
+    observed = abs(ranks[: len(x)].sum() - centre)
+    assert p_of(x, y, MANN_WHITNEY) == pytest.approx(np.mean(np.array(uneven) >= observed - 1e-9))
+
+
+def test_three_runs_a_side_are_left_to_welchs_test():
+    # no division of three and three is rarer than 2 in 20, so ranks cannot decide at 5 %
+    x, y = [1.2, 1.21, 1.25], [1.0, 1.01, 1.03]
+    assert p_of(x, y, MANN_WHITNEY) == pytest.approx(0.1)
+    assert p_of(x, y) == pytest.approx(p_of(x, y, WELCH))
+
+
+def test_the_combined_p_of_complete_separation_is_the_chance_of_either_test_by_two_normal_variables():
+    x, y = [6.0, 7.1, 8.3, 9.2, 14.0], [1.0, 2.2, 3.1, 4.4, 5.3]
+    rho = np.corrcoef(sorted(x + y), range(10))[0, 1]
+    weight = 0.85 / rho**4
+    smaller = min(weight * p_of(x, y, WELCH), 2 / 252)
+    assert smaller == 2 / 252  # Welch's is larger: an outlier
+    a, b = -stats.norm.ppf([smaller / weight / 2, smaller / 2])
+    inside = stats.multivariate_normal([0, 0], [[1, rho], [rho, 1]]).cdf([a, b], lower_limit=[-a, -b])
+    assert p_of(x, y) == pytest.approx(1 - inside, abs=1e-6)
+
+
+def test_one_outlier_does_not_hide_what_nine_runs_show():
+    y = [1.00, 1.01, 0.99, 1.02, 0.98, 1.005, 0.995, 1.015, 0.985, 1.5]
+    x = [value + 0.051 for value in y]
+    assert p_of(x, y, WELCH) > 0.4
+    assert p_of(x, y) < 0.01
+
+
+@given(samples, samples, tests, st.randoms())
+def test_the_order_of_runs_changes_nothing(x, y, test, random):
+    shuffled = [random.sample(side, len(side)) for side in (x, y)]
+    assert p_of(*shuffled, test) == pytest.approx(p_of(x, y, test), rel=1e-6, abs=1e-12)
+
+
+@given(samples, samples, tests, st.sampled_from([2.0**-900, 2.0**-3, 2.0**800]))
+def test_the_unit_changes_nothing(x, y, test, factor):
+    assert p_of(np.multiply(x, factor), np.multiply(y, factor), test) == p_of(x, y, test)
+
+
+@given(samples, samples, tests)
+def test_p_is_a_share_and_the_same_for_both_directions(x, y, test):
+    p = p_of(x, y, test)
+    assert 0 <= p <= 1
+    assert p_of(y, x, test) == pytest.approx(p, rel=1e-6, abs=1e-12)
+
+
+@given(samples, samples)
+def test_the_combined_p_is_never_below_the_weighted_smaller_one(x, y):
+    assume(len(set(x + y)) > 1)
+    rho = np.corrcoef(sorted(x + y), range(len(x + y)))[0, 1]
+    weighted = min(0.85 / max(rho, 0.05) ** 4 * p_of(x, y, WELCH), p_of(x, y, MANN_WHITNEY))
+    assert p_of(x, y) >= min(weighted, 1, p_of(x, y, WELCH)) * (1 - 1e-9)
+
+
+# ratio of means
+
+
+def test_ratio_of_means_of_constant_samples_is_exact():
     assert ratio_of_means([12, 12], [10, 10]) == Estimate(1.2, 0.0, 1.2, 1.2, "no variation")
 
 
-def test_fiellers_interval_by_hand():
-    # y constant at 2: the interval is Student's of x, divided by 2. x = 3, 5: mean 4, s^2 = 2, se = 1, t(1) = 12.706
+def test_fiellers_interval_with_a_constant_baseline_is_students():
+    # mean 4, standard error 1, one degree of freedom: t = 12.706; divided by 2
     found = ratio_of_means([3, 5], [2, 2])
-    assert (found.value, found.se) == (2.0, 0.5)
-    assert (found.low, found.high) == pytest.approx((2 - 12.7062 / 2, 2 + 12.7062 / 2), abs=1e-4)
-
-
-@given(values, values)
-def test_the_interval_holds_one_exactly_when_welch_does_not_reject(x, y):
-    if len(set(x)) < 2 or len(set(y)) < 2:
-        return
-    found = ratio_of_means(x, y)
-    p = stats.ttest_ind(x, y, equal_var=False).pvalue
-    if found.low is not None and abs(p - 0.05) > 1e-6:
-        assert (found.low <= 1 <= found.high) == (p > 0.05)
-
-
-@given(values, values, st.floats(0.001, 1000))
-def test_the_ratio_does_not_depend_on_the_unit(x, y, factor):
-    one, other = ratio_of_means(x, y), ratio_of_means(np.multiply(x, factor), np.multiply(y, factor))
-    assert one.value == pytest.approx(other.value)
-    if one.low is not None and other.low is not None:
-        assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-4, abs=1e-6)
-
-
-def test_the_interval_covers_the_true_ratio_as_often_as_it_says():
-    rng = np.random.default_rng(5)
-    found = [ratio_of_means(rng.normal(11, 0.8, 8), rng.normal(10, 0.5, 8)) for _ in range(3000)]
-    share = np.mean([one.low <= 1.1 <= one.high for one in found])
-    assert share == pytest.approx(0.95, abs=4 * np.sqrt(0.95 * 0.05 / 3000))
+    assert (found.value, found.se) == (2, 0.5)
+    assert (found.low, found.high) == pytest.approx((2 - 12.7062 / 2, 2 + 12.7062 / 2), rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -69,68 +158,268 @@ def test_a_ratio_or_interval_that_is_undefined_says_why(x, y, expected):
     assert ratio_of_means(x, y) == expected
 
 
-def test_a_slower_and_a_faster_benchmark_are_told_from_one_that_is_neither():
-    base = of(1.00, 1.01, 0.99, 1.00)
-    pairs = [(base, of(1.2, 1.21, 1.19)), (base, of(0.8, 0.81, 0.8)), (base, of(1.0, 1.01, 0.995))]
-    assert [change.verdict for change in compare(pairs)] == [SLOWER, FASTER, NOT_SHOWN]
-    assert [change.has_changed for change in compare(pairs)] == [True, True, False]
+@given(samples, samples)
+def test_fiellers_interval_holds_1_exactly_when_welchs_test_does_not_reject(x, y):
+    found = ratio_of_means(x, y)
+    if found.low is not None and found.high is not None and found.reason is None:
+        assume(abs(p_of(x, y, WELCH) - 0.05) > 1e-6)
+        assert (found.low <= 1 <= found.high) == (p_of(x, y, WELCH) > 0.05)
 
 
-def test_where_more_is_better_the_direction_turns():
-    base, more = of(100, 101, 99, better="higher", unit="ops/s"), of(120, 121, 119, better="higher", unit="ops/s")
-    change = compare([(base, more)])[0]
-    assert (change.verdict, change.words) == (FASTER, "the candidate is 20 % faster")
+# the interval of a comparison
 
 
-def test_p_is_welchs_on_one_number_a_run_and_never_on_iterations():
-    base, candidate = of(1.0, 1.1, 0.9, n=1000), of(1.05, 1.15, 1.0, n=1000)
-    expected = stats.ttest_ind([1.05, 1.15, 1.0], [1.0, 1.1, 0.9], equal_var=False).pvalue
-    change = compare([(base, candidate)])[0]
-    assert change.p == pytest.approx(expected)
-    assert change.verdict == NOT_SHOWN
-    assert stats.ttest_ind(np.concatenate(candidate.runs), np.concatenate(base.runs)).pvalue < 1e-9
+@given(samples, samples, tests)
+def test_the_interval_holds_1_exactly_when_the_test_does_not_reject(baseline, candidate, test):
+    change = change_of(baseline, candidate, test=test)
+    low, high = change.ratio.low, change.ratio.high
+    if low is not None and high is not None:
+        assert low <= change.ratio.value <= high
+        assert (low * (1 - 1e-8) <= 1 <= high * (1 + 1e-8)) or change.p <= 0.05
+        assert not low * (1 + 1e-8) < 1 < high * (1 - 1e-8) or change.p > 0.05
 
 
-def test_holms_correction_is_over_all_benchmarks_compared():
-    # alone p is just below .05; beside two others Holm's is three times it
-    base, slightly = of(1.00, 1.02, 0.98, 1.01, 0.99), of(1.03, 1.05, 1.01, 1.03, 1.02)
-    alone = compare([(base, slightly)])[0]
-    among = compare([(base, slightly), (base, base), (base, base)])[0]
-    assert alone.p == among.p < 0.05
-    assert (alone.p_holm, among.p_holm, among.p_bonferroni) == (alone.p, 3 * alone.p, 3 * alone.p)
-    assert (alone.verdict, among.verdict) == (SLOWER, NOT_SHOWN)
+@given(samples, samples, tests)
+def test_swapping_the_sides_inverts_the_ratio_and_the_verdict(baseline, candidate, test):
+    there, back = change_of(baseline, candidate, test=test), change_of(candidate, baseline, test=test)
+    assert back.p == pytest.approx(there.p, rel=1e-6, abs=1e-12)
+    assume(abs(there.p - 0.05) > 1e-6)
+    assert back.verdict == {SLOWER: FASTER, FASTER: SLOWER, NOT_SHOWN: NOT_SHOWN}[there.verdict]
+    if there.ratio.value and back.ratio.value:
+        assert back.ratio.value == pytest.approx(1 / there.ratio.value)
 
 
-def test_a_warmup_left_out_does_not_count():
-    cold = [np.array([9.0, 1.0, 1.01]), np.array([5.0, 1.0, 1.02]), np.array([7.0, 0.99, 1.0])]
-    warm = [run[1:] for run in cold]
-    assert compare([(Measured("b", tuple(cold)), Measured("b", tuple(cold)))], sampling=Sampling(1)) == compare(
-        [(Measured("b", tuple(warm)), Measured("b", tuple(warm)))]
+@given(samples, samples, st.sampled_from([1e-300, 1e-9, 1000, 1e300]))
+def test_the_unit_changes_neither_the_ratio_nor_its_interval(baseline, candidate, factor):
+    one, other = (
+        change_of(baseline, candidate),
+        change_of(np.multiply(baseline, factor), np.multiply(candidate, factor)),
+    )
+    assert one.ratio.value == pytest.approx(other.ratio.value)
+    if one.ratio.low is not None and one.ratio.high is not None:
+        assert (one.ratio.low, one.ratio.high) == pytest.approx((other.ratio.low, other.ratio.high), rel=1e-6)
+
+
+def test_the_ratio_is_the_median_over_all_pairs_of_runs_by_its_logarithm():
+    baseline, candidate = [10.0, 11.0, 13.0], [12.0, 12.5, 30.0]
+    expected = exp(np.median([log(b / a) for a in baseline for b in candidate]))
+    assert change_of(baseline, candidate).ratio.value == pytest.approx(expected)
+    assert change_of(baseline, candidate, test=WELCH).ratio.value == pytest.approx(
+        np.mean(candidate) / np.mean(baseline)
     )
 
 
-def test_what_cannot_be_compared_says_why_and_does_not_weaken_the_others():
-    base, slower = of(1.00, 1.02, 0.98), of(1.2, 1.21, 1.19)
-    pairs = [(base, slower), (base, of(5.0, unit="byte")), (base, of(1.0)), (of(-1, -2), of(1.0, 1.1))]
+def test_the_interval_by_ranks_is_that_of_the_ordered_ratios():
+    # n = 5: U of 2 has p = 8/252, U of 3 has p = 14/252, so the interval ends at the third ratio from either side
+    baseline, candidate = [10.0, 10.7, 11.1, 9.6, 10.2], [11.3, 12.1, 11.9, 10.9, 12.6]
+    ratios = sorted(b / a for a in baseline for b in candidate)
+    found = change_of(baseline, candidate, test=MANN_WHITNEY).ratio
+    assert (found.low, found.high) == pytest.approx((ratios[2], ratios[-3]), rel=1e-6)
+
+
+def test_the_interval_of_coarse_values_is_no_shorter_than_their_steps():
+    # two values only: ranks alone would leave the single ratio 1, and a limit of 5 % would be kept
+    change = change_of([1.0] * 30 + [2.0] * 30, [1.0] * 20 + [2.0] * 40, max_slowdown=0.05)
+    assert change.p > 0.05
+    assert (change.ratio.low, change.ratio.high) == pytest.approx((0.75, 4 / 3))
+    assert change.inconclusive
+    fine = change_of([10.00, 10.02, 10.01, 10.03], [10.02, 10.04, 10.03, 10.05])
+    assert fine.ratio.high - fine.ratio.low < 0.01
+
+
+@pytest.mark.parametrize("n_runs", [10, 60])
+def test_equal_values_at_the_ratio_itself_are_taken_as_equal(n_runs):
+    baseline, candidate = [31.0] * (n_runs - 1) + [32.0], [310.0] * n_runs
+    ratio = change_of(baseline, candidate, test=MANN_WHITNEY).ratio
+    assert ratio.value == pytest.approx(10)
+    assert ratio.low < 10 < ratio.high
+
+
+@given(samples, samples, st.floats(1e-12, 1e12))
+def test_levels_far_apart_are_compared_as_any_other(baseline, candidate, factor):
+    change = change_of(baseline, np.multiply(candidate, factor))
+    assert change.ratio.value == pytest.approx(factor * change_of(baseline, candidate).ratio.value, rel=1e-6)
+
+
+def test_three_runs_that_vary_too_much_have_a_ratio_without_interval_and_say_so():
+    change = change_of([0.01, 5.0, 0.02], [0.03, 0.02, 4.0])
+    assert change.ratio.value is not None
+    assert (change.ratio.low, change.ratio.high) == (None, None)
+    assert change.reason == "the runs are too few or vary too much for an interval"
+
+
+# verdicts
+
+
+def test_a_slower_and_a_faster_benchmark_are_told_from_one_that_is_neither():
+    pairs = [timed("b", BASE, SLOW), timed("b", SLOW, BASE), timed("b", BASE, [1.01, 1.0, 0.99, 1.0])]
+    changes = compare(pairs)
+    assert [change.verdict for change in changes] == [SLOWER, FASTER, NOT_SHOWN]
+    assert [change.has_changed for change in changes] == [True, True, False]
+    assert [change.worse for change in changes] == [True, False, None]
+    assert [change.is_finding for change in changes] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("unit", "better", "verdict", "worse"),
+    [
+        ("s", "lower", SLOWER, True),
+        ("ns", "", SLOWER, True),
+        ("ops/s", "higher", FASTER, False),
+        ("", "lower", SLOWER, True),
+        ("", "", HIGHER, None),
+        ("byte", "lower", HIGHER, True),
+        ("byte", "", HIGHER, None),
+    ],
+)
+def test_slower_and_faster_are_said_only_of_speed(unit, better, verdict, worse):
+    change = change_of(BASE, SLOW, unit=unit, better=better)
+    assert (change.verdict, change.worse) == (verdict, worse)
+
+
+def test_a_verdict_names_the_change_and_its_interval():
+    change = change_of(BASE, SLOW)
+    low, high = (100 * (end - 1) for end in (change.ratio.low, change.ratio.high))
+    assert change.words == f"slower (+{100 * change.ratio.value - 100:.1f} %, 95 % CI +{low:.1f} to +{high:.1f} %)"
+    assert change_of(BASE, BASE[:-1], alpha=0.1).words.startswith("no significant change (0.0 %, 90 % CI −")
+
+
+def test_holms_correction_is_over_the_benchmarks_of_a_family():
+    slightly = [1.03, 1.05, 1.01, 1.03, 1.02]
+    others = [timed("c", BASE, BASE), timed("d", BASE, BASE)]
+    alone = compare([timed("b", BASE, slightly)])[0]
+    among = compare([timed("b", BASE, slightly), *others])[0]
+    apart = compare([timed("b", BASE, slightly), *(timed(one.name, BASE, BASE, family="byte") for one in others)])[0]
+    assert alone.p == among.p < 0.05
+    assert (alone.p_holm, among.p_holm, apart.p_holm) == (alone.p, pytest.approx(3 * alone.p), alone.p)
+    assert (alone.verdict, among.verdict, apart.verdict) == (SLOWER, NOT_SHOWN, SLOWER)
+    assert among.words.startswith("no significant change after correction for 3 benchmarks (+")
+
+
+def test_a_change_below_the_smallest_asked_for_is_no_finding():
+    change = change_of(BASE, SLOW, min_change=0.3)
+    assert (change.verdict, change.is_finding, change.inconclusive) == (SLOWER, False, False)
+    assert change.words.endswith(", not more than the 30 % asked for")
+    assert change_of(BASE, SLOW, min_change=0.1).is_finding
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "limit", "is_finding", "inconclusive"),
+    [
+        (BASE, SLOW, 0.1, True, False),  # 19 to 21 % slower
+        (BASE, SLOW, 0.5, False, False),
+        (BASE, [1.05, 1.07, 1.06, 1.04, 1.09], 0.07, False, True),  # significant, perhaps more than 7 %
+        (BASE, BASE, 0.05, False, False),
+        ([1.0, 1.3, 0.8], [1.1, 1.4, 0.9], 0.05, False, True),  # too few to exclude it
+        (SLOW, BASE, 0.01, True, False),  # faster
+    ],
+)
+def test_a_limit_is_kept_only_if_the_interval_excludes_more(baseline, candidate, limit, is_finding, inconclusive):
+    change = change_of(baseline, candidate, max_slowdown=limit)
+    assert (change.is_finding, change.inconclusive) == (is_finding, inconclusive)
+    n = f"{len(baseline)} and {len(candidate)}"
+    limit_in_words = f"{n} runs do not exclude a change for the worse of more than {100 * limit:.4g} %"
+    assert (change.reason == limit_in_words) == inconclusive
+
+
+def test_a_limit_of_a_rate_is_kept_against_its_fall():
+    rate = {"unit": "ops/s", "better": "higher", "max_slowdown": 0.1}
+    assert change_of(SLOW, BASE, **rate).is_finding
+    faster = change_of(BASE, SLOW, **rate)
+    assert (faster.worse, faster.inconclusive) == (False, False)
+
+
+def test_what_cannot_be_compared_is_inconclusive_says_why_and_does_not_weaken_the_others():
+    pairs = [timed("b", BASE, SLOW), timed("b", BASE, SLOW, reason="the baseline is in s"), timed("b", BASE, [1.2])]
     first, *others = compare(pairs)
-    assert [change.reason for change in others] == [
-        "the baseline is in s, the candidate in byte",
-        "at least two values on each side are needed",
-        "the mean of the baseline is not positive",
-    ]
-    assert [change.verdict for change in others] == [None] * 3
-    assert first.p_holm == pytest.approx(2 * first.p)  # the last has a p too
+    assert [change.reason for change in others] == ["the baseline is in s", "at least two runs on each side are needed"]
+    assert [(change.verdict, change.p, change.inconclusive) for change in others] == [(None, None, True)] * 2
+    assert first.p_holm == first.p
+    assert others[1].words == "not tested (+19.5 %)"
 
 
-def test_two_equal_sets_of_runs_without_variation_have_not_changed():
-    change = compare([(Measured("b", (np.ones(3),) * 3), Measured("b", (np.ones(3),) * 3))])[0]
-    assert (change.p, change.verdict, change.words) == (1.0, NOT_SHOWN, "no change")
-
-
-def test_two_different_sets_of_runs_without_variation_have():
-    change = compare([(Measured("b", (np.ones(3),) * 3), Measured("b", (np.full(3, 1.5),) * 3))])[0]
-    assert (change.p, change.verdict) == (0.0, SLOWER)
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "p", "verdict", "words"),
+    [
+        ([1, 1, 1], [1, 1, 1], 1.0, NOT_SHOWN, "no significant change (0.0 %, 95 % CI 0.0 to 0.0 %)"),
+        ([1, 1, 1], [1.5, 1.5, 1.5], 0.0, HIGHER, "higher (+50.0 %, 95 % CI +50.0 to +50.0 %)"),
+        ([0, 0, 0], [16, 16, 16], 0.0, HIGHER, "higher (from 0 to 16 byte)"),
+        ([-1, -1], [-3, -3], 0.0, LOWER, "lower (from -1 to -3 byte)"),
+    ],
+)
+def test_counts_without_variation_have_changed_if_they_differ(baseline, candidate, p, verdict, words):
+    change = change_of(baseline, candidate, unit="byte", better="")
+    assert (change.p, change.verdict, change.words) == (p, verdict, words)
 
 
 def test_nothing_to_compare_is_no_error():
     assert compare([]) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": "t"}, "test must be one of combined, welch, mann-whitney, got 't'"),
+        ({"alpha": 1}, r"alpha must lie in \(0, 1\), got 1"),
+        ({"min_change": -0.1}, "min_change must be a share >= 0, got -0.1"),
+        ({"max_slowdown": 0}, "max_slowdown must be a share > 0, got 0"),
+    ],
+)
+def test_an_option_out_of_range_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        compare([], **options)
+
+
+def test_a_run_that_is_no_finite_number_is_refused_by_name():
+    with pytest.raises(ValueError, match="benchmark 'parse': one finite number per run is needed"):
+        compare([timed("parse", BASE, [1.0, float("nan")])])
+
+
+def test_importing_the_comparison_imports_no_more_than_numpy():
+    command = (
+        "import analysis.comparison, sys; print({'pandas', 'scipy', 'scipy.stats', 'statsmodels'} & set(sys.modules))"
+    )
+    shown = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    assert shown.stdout == "set()\n"
+
+
+# what is promised of it; the whole grid is `python -m tests.performance.comparison_grid`
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", made.KINDS)
+@pytest.mark.parametrize("n_runs", [5, 10, 20])
+def test_false_alarms_are_rare_whatever_the_runs_look_like(kind, n_runs):
+    rng = np.random.default_rng(n_runs)
+    error = made.shares(*made.draw(rng, kind, 10_000, n_runs, 0.0))[COMBINED]
+    assert error <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 10_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "n_runs", "change"),
+    [("noisy", 3, 0.2), ("typical", 5, 0.02), ("drift", 5, 0.05), ("outliers", 10, 0.02), ("bimodal", 10, 0.02),
+     ("noisy", 20, 0.05), ("bimodal", 20, 0.02), ("drift", 20, 0.02)],
+)  # fmt: skip
+def test_power_is_within_five_points_of_the_better_of_welch_and_ranks(kind, n_runs, change):
+    rng = np.random.default_rng(n_runs)
+    found = made.shares(*made.draw(rng, kind, 10_000, n_runs, change))
+    assert found[COMBINED] >= max(found[WELCH], found[MANN_WHITNEY]) - 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_x", "n_y"), [(2, 10), (5, 20), (12, 8)])
+def test_sides_of_unequal_size_raise_no_more_alarms_where_welchs_test_alone_would(n_x, n_y):
+    rng = np.random.default_rng(n_x)
+    x, y = rng.normal(100, size=(20_000, n_x)), rng.normal(100, size=(20_000, n_y))
+    for alpha in (0.05, 0.05 / 20):
+        assert (p_values(x, y) <= alpha).mean() <= alpha + 3 * np.sqrt(alpha / 20_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", made.KINDS)
+def test_the_interval_holds_the_true_ratio_as_often_as_promised(kind):
+    baseline, candidate = (side.mean(2) for side in made.draw(np.random.default_rng(4), kind, 4000, 10, 0.05))
+    changes = compare([timed("b", *sides) for sides in zip(baseline, candidate, strict=True)])
+    covered = np.mean([change.ratio.low <= 1.05 <= change.ratio.high for change in changes])
+    assert covered >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 4000)

@@ -271,7 +271,7 @@ def test_many_contexts_are_thinned_and_the_figure_says_so():
 
 
 def test_contexts_are_marked_by_what_they_show_alone(charts):
-    assert {"faster", "slower", "no change shown", "not tested"} <= set(texts(charts["contexts-sorted"]))
+    assert {"faster", "slower", "no significant change", "not tested"} <= set(texts(charts["contexts-sorted"]))
 
 
 def test_ratios_far_apart_are_drawn_on_a_logarithmic_scale():

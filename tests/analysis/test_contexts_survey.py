@@ -79,7 +79,7 @@ def test_a_periodic_effect_on_both_versions_decides_in_both_directions():
 def test_noise_alone_straddles_one_but_shows_no_direction():
     found = only(sweep(effect=0.0, noise=0.01))
     assert found.quartiles.straddles and not found.both_directions
-    assert found.verdict == "no change shown"
+    assert found.verdict == "no significant change"
 
 
 def test_the_interval_over_contexts_covers_the_speed_up_as_often_as_it_says():
@@ -293,7 +293,7 @@ def test_a_survey_counts_over_its_benchmarks():
     assert (found.n_straddling, found.n_both_directions) == (1, 1)
     assert found.n_faster == sum(one.n_faster for one in found.benchmarks)
     assert found.n_faster + found.n_slower + found.n_not_shown + found.n_untested == 2 * len(SIZES)
-    assert [one.verdict for one in found.benchmarks] == ["no change shown", "faster"]
+    assert [one.verdict for one in found.benchmarks] == ["no significant change", "faster"]
     assert [entry.name for entry in found.left_out] == ["b"]
 
 

@@ -1,0 +1,363 @@
+"""Two samples of one number per run: tests for many pairs at once, and the ratio with the interval of its test.
+
+Only numpy is imported here; the functions import what else they need, so that a command starts fast.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+from functools import lru_cache
+from math import comb, inf
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.intervals import Estimate
+
+Floats = NDArray[np.float64]
+
+COMBINED, WELCH, MANN_WHITNEY = TESTS = ("combined", "welch", "mann-whitney")
+NO_VARIATION = "no variation"
+NO_END = "the baseline varies so much that the interval has no end"
+TOO_VARIABLE = "the runs are too few or vary too much for an interval"
+
+EXACT_RUNS = 50  # below it the rank-sum test is exact for values without ties
+EXACT_TIED = 400  # pairs of runs up to which it is exact with ties
+FURTHEST = 40.0  # how far the ends of an interval are looked for, in natural logarithms of the ratio
+HALVINGS = 28
+DECIMALS = 13  # within which values are taken as equal while an interval is looked for
+AT_ONCE = 4_000_000  # numbers held in memory while pairs of runs are compared
+
+
+def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
+    """Two-sided p of many pairs of samples of the same sizes.
+
+    "welch" compares means, the variances being what they are [1]_. "mann-whitney" compares ranks [2]_: exact
+    given the ties for small samples, normal with corrections for large ones. "combined" takes the smaller p of the two
+    and corrects for the choice: were nothing changed, and the runs shuffled over both sides, the two statistics would
+    be correlated as the pooled values are with their ranks; that correlation rho makes them bivariate normal, and gives
+    the chance that either is as extreme, for the rank test at one of the levels that it can reach. Samples so small
+    that ranks cannot decide are thereby left to Welch's test. Welch's p is multiplied by 0.85 / rho^4: it counts for
+    less, the less the pooled values look normal. The weight was chosen by simulation. For sides of unequal size the
+    larger p of Welch's and Student's test stands for Welch's, which rejects too often if one side has very few runs.
+
+    Parameters
+    ----------
+    x, y : array_like of float, shapes (n_pairs, n_x) and (n_pairs, n_y)
+        Finite values; at least two in each row.
+    test : str
+
+    Returns
+    -------
+    ndarray of float, shape (n_pairs,)
+        Without variation on both sides: 1 if the values are equal, else 0 (ranks: what ranks can say).
+
+    References
+    ----------
+    .. [1] Welch (1947), Biometrika 34:28-35, doi:10.1093/biomet/34.1-2.28
+    .. [2] Mann, Whitney (1947), Ann. Math. Stat. 18:50-60, doi:10.1214/aoms/1177730491
+
+    Examples
+    --------
+    >>> p_values([[5, 6, 7, 8]], [[1, 2, 3, 4]], "mann-whitney").round(4).tolist()
+    [0.0286]
+    """
+    return _p_values(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64), test)
+
+
+def _p_values(a: Floats, b: Floats, test: str, *, ties: bool = True) -> Floats:
+    """As `p_values`; `ties=False` takes the exact distribution of ranks as if there were none, which is faster."""
+    _, exponent = np.frexp(np.maximum(np.abs(a).max(1), np.abs(b).max(1)))
+    a, b = np.ldexp(a, -exponent[:, None]), np.ldexp(b, -exponent[:, None])  # exact, and squares stay in range
+    if test == WELCH:
+        return _welch(a, b)
+    pooled = np.sort(np.concatenate([a, b], axis=1), axis=1)
+    p_ranks, reachable = _rank_sum(a, b, pooled, ties=ties)
+    if test == MANN_WHITNEY:
+        return p_ranks
+    rho = _correlation_with_ranks(pooled)
+    weight = 0.85 / rho**4
+    p_means = _welch(a, b)
+    if a.shape[1] != b.shape[1]:
+        p_means = np.maximum(p_means, _student(a, b))
+    smaller = np.minimum(p_ranks, weight * p_means)
+    return _either(np.minimum(1, smaller / weight), reachable(smaller), rho)
+
+
+def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
+    """mean(x) / mean(y) of two independent samples with Fieller's interval [1]_.
+
+    The interval holds 1 exactly when Welch's test does not reject at 1 - level: its degrees of freedom are used.
+
+    Parameters
+    ----------
+    x, y : array_like of float, shape (n_values,)
+    level : float
+
+    Returns
+    -------
+    Estimate
+        Undefined if a sample is empty or the mean of `y` is not positive. Without interval if a sample has fewer than
+        two values, or `y` is so variable that the interval has no end. No variation: an interval of zero width.
+
+    References
+    ----------
+    .. [1] Fieller (1954), J. R. Stat. Soc. B 16:175-185, doi:10.1111/j.2517-6161.1954.tb00159.x
+    """
+    from scipy import special
+
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if not min(len(a), len(b)):
+        return Estimate(None, reason="no values")
+    ma, mb = float(a.mean()), float(b.mean())
+    if not mb > 0:
+        return Estimate(None, reason="the mean of the baseline is not positive")
+    if min(len(a), len(b)) < 2:
+        return Estimate(ma / mb, reason="one run has no interval")
+    va, vb = (0.0 if s.min() == s.max() else float(s.var(ddof=1)) / len(s) for s in (a / mb, b / mb))
+    ratio = ma / mb
+    if va + vb == 0:
+        return Estimate(ratio, 0.0, ratio, ratio, NO_VARIATION)
+    df = (va + vb) ** 2 / (va**2 / (len(a) - 1) + vb**2 / (len(b) - 1))
+    t2 = float(special.stdtrit(df, (1 + level) / 2)) ** 2
+    leading = 1 - t2 * vb
+    if leading <= 0:
+        return Estimate(ratio, reason=NO_END)
+    root = float(np.sqrt(max(0.0, ratio**2 - leading * (ratio**2 - t2 * va))))
+    se = float(np.sqrt(va + ratio**2 * vb))
+    return Estimate(ratio, se, (ratio - root) / leading, (ratio + root) / leading)
+
+
+def _student(a: Floats, b: Floats) -> Floats:
+    """Two-sided p of the t test with one variance; only asked where Welch's p is defined by some variation."""
+    from scipy import special
+
+    n_a, n_b = a.shape[1], b.shape[1]
+    squares = sum(((s - s.mean(1, keepdims=True)) ** 2).sum(1) for s in (a, b))
+    se = np.sqrt(squares / (n_a + n_b - 2) * (1 / n_a + 1 / n_b))
+    difference = np.abs(a.mean(1) - b.mean(1))
+    t = np.divide(difference, se, out=np.full(len(a), inf), where=se > 0)
+    p: Floats = 2 * special.stdtr(n_a + n_b - 2, -t)
+    return p
+
+
+def _welch(a: Floats, b: Floats) -> Floats:
+    from scipy import special
+
+    # a constant sample has no variance, also where rounding of its mean leaves some
+    va, vb = (np.where(s.min(1) == s.max(1), 0.0, s.var(1, ddof=1) / s.shape[1]) for s in (a, b))
+    total = va + vb
+    some = np.where(total > 0, total, 1.0)
+    df = 1 / np.maximum((va / some) ** 2 / (a.shape[1] - 1) + (vb / some) ** 2 / (b.shape[1] - 1), 1e-9)
+    t = (a.mean(1) - b.mean(1)) / np.sqrt(some)
+    p: Floats = np.where(total > 0, 2 * special.stdtr(df, -np.abs(t)), np.where(a[:, 0] == b[:, 0], 1.0, 0.0))
+    return p
+
+
+def _rank_sum(a: Floats, b: Floats, pooled: Floats, *, ties: bool) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """The p of the rank-sum test, and a function: the largest p it can reach that is at most some level, or 0."""
+    from scipy import special
+
+    n_a, n_b = a.shape[1], b.shape[1]
+    distance = _distance(a, b)
+    tied = (pooled[:, 1:] == pooled[:, :-1]).any(1) & ties
+    largest = n_a * n_b
+    exact = (tied & (largest <= EXACT_TIED)) | (~tied & (max(n_a, n_b) < EXACT_RUNS))
+    p = np.ones(len(a))
+    tails: list[tuple[NDArray[np.intp], Floats]] = []
+    patterns: dict[bytes, list[int]] = defaultdict(list)
+    for row in np.flatnonzero(exact & tied):
+        patterns[(pooled[row, 1:] == pooled[row, :-1]).tobytes()].append(int(row))
+    groups = [np.flatnonzero(exact & ~tied), *map(np.array, patterns.values())]
+    for rows in groups:
+        if len(rows):
+            first = pooled[rows[0]]
+            is_tie = (first[1:] == first[:-1]) & ties
+            tail = _tail(min(n_a, n_b), is_tie.tobytes())
+            p[rows] = tail[distance[rows]]
+            tails.append((rows, tail))
+    rest = np.flatnonzero(~exact)
+    if len(rest):
+        n = n_a + n_b
+        variance = largest * np.array([(n + 1) / 12 - _ties(pooled[row]) / (12 * n * (n - 1)) for row in rest])
+        z = np.maximum(distance[rest] - 1, 0) / 2 / np.sqrt(np.maximum(variance, 1e-300))
+        p[rest] = np.where(variance > 0, 2 * special.ndtr(-z), 1.0)
+
+    def reachable(level: Floats) -> Floats:
+        found = level.copy()
+        for rows, tail in tails:
+            rising = np.append(tail[::-1], inf)
+            at = np.searchsorted(rising, level[rows] * (1 + 1e-9), side="right")
+            found[rows] = np.where(at > 0, rising[at - 1], 0.0)
+        return np.minimum(found, 1.0)
+
+    return p, reachable
+
+
+def _distance(a: Floats, b: Floats) -> NDArray[np.int64]:
+    """Of Mann and Whitney's U from its centre, doubled: a whole number from 0 to n_a n_b."""
+    pairs = a.shape[1] * b.shape[1]
+    found = np.empty(len(a), dtype=np.int64)
+    step = max(1, AT_ONCE // pairs)
+    for start in range(0, len(a), step):
+        some_a, some_b = a[start : start + step, :, None], b[start : start + step, None, :]
+        above = (some_a > some_b).sum((1, 2), dtype=np.int64) - (some_a < some_b).sum((1, 2), dtype=np.int64)
+        found[start : start + step] = np.abs(above)
+    return found
+
+
+@lru_cache(maxsize=20_000)
+def _tail(n: int, is_tie: bytes) -> Floats:
+    """P(distance >= d) for d from 0, if each choice of n runs out of all were as likely; exact given the ties.
+
+    `is_tie` has one byte for each value but the first: whether it equals the value before, in ascending order.
+    """
+    ranks = _doubled_ranks(np.frombuffer(is_tie, dtype=bool))
+    n_all = len(ranks)
+    ways = np.zeros((n + 1, int(ranks[-n:].sum()) + 1))  # [how many runs chosen, sum of their doubled ranks]
+    ways[0, 0] = 1
+    for rank in ranks:
+        ways[1:, rank:] += ways[:-1, :-rank].copy()
+    sums = np.arange(ways.shape[1])
+    distances = np.abs(sums - n * (n_all + 1))
+    largest = n * (n_all - n)
+    counts = np.bincount(distances[ways[n] > 0], weights=ways[n][ways[n] > 0], minlength=largest + 1)
+    return np.minimum(1, counts[::-1].cumsum()[::-1] / comb(n_all, n))
+
+
+def _doubled_ranks(is_tie: NDArray[np.bool_]) -> NDArray[np.int64]:
+    group = np.concatenate([[0], np.cumsum(~is_tie)])
+    ends = np.cumsum(np.bincount(group))
+    starts = np.concatenate([[0], ends[:-1]])
+    ranks: NDArray[np.int64] = (starts + ends + 1)[group]
+    return ranks
+
+
+def _ties(ascending: Floats) -> float:
+    _, sizes = np.unique(ascending, return_counts=True)
+    return float((sizes.astype(np.float64) ** 3 - sizes).sum())
+
+
+def _correlation_with_ranks(pooled: Floats) -> Floats:
+    ranks = np.arange(pooled.shape[1]) - (pooled.shape[1] - 1) / 2
+    centred = pooled - pooled.mean(1, keepdims=True)
+    norm = np.sqrt((centred**2).sum(1) * (ranks**2).sum())
+    varied = (pooled[:, 0] < pooled[:, -1]) & (norm > 0)
+    rho: Floats = np.divide(centred @ ranks, norm, out=np.ones(len(pooled)), where=varied)
+    return np.clip(rho, 0.05, 1 - 1e-9)
+
+
+def _either(p: Floats, q: Floats, rho: Floats) -> Floats:
+    """P(|Z| >= z_p or |W| >= z_q) of two standard normal variables with correlation rho, for two-sided p and q.
+
+    By Owen's T function [1]_.
+
+    References
+    ----------
+    .. [1] Owen (1956), Ann. Math. Stat. 27:1075-1090, doi:10.1214/aoms/1177728074
+    """
+    from scipy import special
+
+    kept_p, kept_q = np.clip(p, 1e-300, 1 - 1e-9), np.clip(q, 1e-300, 1 - 1e-9)
+    h, k = -special.ndtri(kept_p / 2), -special.ndtri(kept_q / 2)
+    root = np.sqrt(1 - rho**2)
+    both = np.zeros_like(p)
+    for r in (rho, -rho):
+        tails = (special.ndtr(-h) + special.ndtr(-k)) / 2
+        both += 2 * (tails - special.owens_t(h, (k / h - r) / root) - special.owens_t(k, (h / k - r) / root))
+    either = np.clip(p + q - both, np.maximum(p, q), np.minimum(1, p + q))
+    return np.where((p <= 0) | (q <= 0), np.maximum(p, q), either)
+
+
+def ratios(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> list[Estimate]:
+    """Candidate over baseline, row by row: the ratios at which the test does not reject.
+
+    The estimate is Hodges and Lehmann's [1]_, the median of the ratios of all pairs of runs, or with Welch's test the
+    ratio of means. Where values are equal, the interval is wider by half a step between them. Where a value is not
+    positive: the ratio of means with Fieller's interval.
+
+    References
+    ----------
+    .. [1] Hodges, Lehmann (1963), Ann. Math. Stat. 34:598-611, doi:10.1214/aoms/1177704172
+    """
+    positive = (a.min(1) > 0) & (b.min(1) > 0)
+    varied = (a.min(1) < a.max(1)) | (b.min(1) < b.max(1))
+    rows = np.flatnonzero(positive & varied)
+    found = [Estimate(None)] * len(a)
+    for i in np.flatnonzero(~(positive & varied)):
+        found[i] = ratio_of_means(a[i], b[i], 1 - alpha)
+    if len(rows):
+        inverted = _inverted(a[rows], b[rows], test, alpha, p_of_one[rows])
+        for i, value, low, high in zip(rows, *(np.exp(part).tolist() for part in inverted), strict=True):
+            ends = not (np.isnan(low) or np.isnan(high))
+            found[i] = Estimate(value, None, low, high) if ends else Estimate(value, reason=TOO_VARIABLE)
+    return found
+
+
+def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> tuple[Floats, Floats, Floats]:
+    """Logarithms of estimate, lower and upper end; NaN for an end that is not there."""
+    coarse = 0.0 if test == WELCH else _coarseness(a, b)
+    one = np.log(b.max(1)) - np.log(a.max(1))  # where the ratio is 1 once both sides are scaled
+    a, b = a / a.max(1, keepdims=True), b / b.max(1, keepdims=True)
+
+    def p_at(log_ratio: Floats, rows: NDArray[np.intp]) -> Floats:
+        # one side is made smaller, so that none leaves the range of numbers; rounding keeps equal values equal
+        down = np.exp(-np.minimum(np.abs(log_ratio[rows]), 700))[:, None]
+        is_up = (log_ratio[rows] > 0)[:, None]
+        x, y = np.where(is_up, a[rows] * down, a[rows]), np.where(is_up, b[rows], b[rows] * down)
+        return _p_values(x.round(DECIMALS), y.round(DECIMALS), test, ties=False)
+
+    every = np.arange(len(a))
+    of_means = np.log(a.mean(1)) - np.log(b.mean(1))
+    estimate = of_means if test == WELCH else _hodges_lehmann(np.log(a), np.log(b))
+    refused = np.flatnonzero(p_at(estimate, every) <= alpha)  # the sides differ in shape: means may fit
+    estimate[refused] = of_means[refused]
+    fits = np.ones(len(a), dtype=bool)
+    fits[refused] = p_at(estimate, refused) > alpha if len(refused) else False
+    width = np.log(a.max(1)) - np.log(a.min(1)) + np.log(b.max(1)) - np.log(b.min(1))
+    ends = []
+    for sign in (-1, 1):
+        inside, outside = estimate.copy(), np.full(len(a), np.nan)
+        beyond = sign * (one - estimate) > 0  # 1 lies on this side: then p there decides, as for the verdict
+        outside = np.where(beyond & (p_of_one <= alpha), one, outside)
+        inside = np.where(beyond & (p_of_one > alpha), one, inside)
+        step = np.maximum(width, 1e-12)
+        open_rows = np.flatnonzero(np.isnan(outside) & fits)
+        while len(open_rows):
+            trial = inside + sign * step
+            rejected = p_at(trial, open_rows) <= alpha
+            outside[open_rows[rejected]] = trial[open_rows[rejected]]
+            open_rows = open_rows[~rejected]
+            inside[open_rows], step[open_rows] = trial[open_rows], 2 * step[open_rows]
+            open_rows = open_rows[step[open_rows] <= FURTHEST]
+        outside[~fits] = np.nan
+        rows = np.flatnonzero(~np.isnan(outside))
+        for _ in range(HALVINGS if len(rows) else 0):
+            middle = (inside + outside) / 2
+            rejected = p_at(middle, rows) <= alpha
+            outside[rows[rejected]], inside[rows[~rejected]] = middle[rows[rejected]], middle[rows[~rejected]]
+        wider = inside + sign * coarse
+        crosses = (p_of_one <= alpha) & (sign * (one - inside) > 0) & (sign * (one - wider) <= 0)
+        ends.append(np.where(np.isnan(outside), np.nan, np.where(crosses, inside, wider)))
+    return estimate - one, ends[0] - one, ends[1] - one
+
+
+def _coarseness(a: Floats, b: Floats) -> Floats:
+    """Half the smallest step between the values of a row with ties, in logarithms; 0 in rows without ties.
+
+    Equal values were measured or written coarsely. Ranks change only at whole steps, so that their interval would be
+    too short by up to this: for counts of which most are equal, a single ratio.
+    """
+    steps = np.diff(np.sort(np.concatenate([a, b], axis=1), axis=1), axis=1)
+    smallest = np.where(steps > 0, steps, inf).min(1)
+    level = np.minimum(np.median(a, axis=1), np.median(b, axis=1))
+    tied = (steps == 0).any(1) & np.isfinite(smallest)
+    return np.where(tied, np.log1p(np.divide(smallest / 2, level, out=np.zeros(len(a)), where=tied)), 0.0)
+
+
+def _hodges_lehmann(a: Floats, b: Floats) -> Floats:
+    found = np.empty(len(a))
+    step = max(1, AT_ONCE // (a.shape[1] * b.shape[1]))
+    for start in range(0, len(a), step):
+        differences = a[start : start + step, :, None] - b[start : start + step, None, :]
+        found[start : start + step] = np.median(differences.reshape(len(differences), -1), axis=1)
+    return found
