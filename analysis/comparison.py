@@ -11,11 +11,11 @@ from math import inf, log10
 import numpy as np
 from numpy.typing import ArrayLike
 
+from analysis.benchmark import FASTER, HIGHER, LOWER, SLOWER
 from analysis.intervals import Estimate
 from analysis.multiple import holm
 from analysis.two_samples import COMBINED, TESTS, Floats, p_values, ratio_of_means, ratios
 
-SLOWER, FASTER, HIGHER, LOWER = "slower", "faster", "higher", "lower"
 NOT_SHOWN = "no significant change"
 TIMES = ("s", "ms", "us", "µs", "ns", "min", "h")
 

@@ -8,7 +8,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.comparison import FASTER, NOT_SHOWN, SLOWER
+from analysis.benchmark import FASTER, SLOWER
+from analysis.comparison import NOT_SHOWN
 from analysis.contexts import CausalCheck, Context, ObserverEffect, Survey, Sweep, as_number
 from analysis.document import clean
 from analysis.document.figures import INK, PAPER, SOFT, Chart
