@@ -1,4 +1,4 @@
-"""Commands that carry measurements, labels and reports in and out."""
+"""Commands that take measurements in, write them in another form, and give reports out."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -18,13 +18,12 @@ from labeler.cli.common import (
     say_if_interim,
     show,
     study_option,
-    write_text,
 )
 from labeler.cli.formats import file_is_option, inert, reading, values_are_option
 from labeler.config import bundled
 from labeler.errors import InputError
-from labeler.service.data import importing
-from labeler.service.results import exchange, replicating, report_checking, reporting
+from labeler.service.data import converting, importing
+from labeler.service.results import replicating, report_checking, reporting
 from labeler.service.results.reporting import ReportOptions, Resampling
 
 
@@ -84,27 +83,42 @@ def _for_people(row: dict[str, Any]) -> dict[str, Any]:
     return {name: inert(value) if isinstance(value, str) else value for name, value in row.items()} | texts
 
 
-@click.command(epilog="Example: labeler labels --study cache.study --export labels.csv")
-@study_option
-@click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Write every answer, one row each; - is standard output.")  # fmt: skip
-@click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Append labels made elsewhere: item, reviewer, label, and any exported column.")  # fmt: skip
-def labels(study: Path | None, export: Path | None, import_file: Path | None) -> None:
-    """Write the labels as a table, or append labels made elsewhere."""
-    if (export is None) == (import_file is None):
-        raise InputError("Give either --export FILE.csv or --import FILE.csv.")
-    with opened(study) as db:
-        if import_file is not None:
-            done = exchange.import_label_file(db, import_file, actor=OWNER, now=now())
-            remark(f"{done.n_new} labels appended, {done.n_already_there} there already.")
-            if done.new_reviewers:
-                remark(f"New reviewers: {', '.join(done.new_reviewers)}.")
-        if export is not None:
-            table = exchange.export_labels(db, actor=OWNER, now=now())
-            write_text(export, reporting.as_csv(table))
-            remark(f"{len(table)} answers written.")
-            say_if_interim(db)
+@click.command(epilog="Example: labeler convert results/ --to parquet -o runs.parquet")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.option("--to", "form", type=click.Choice(converting.FORMS), required=True,
+              help="parquet, csv: one table, a row a measurement. icpe: a folder, one file a benchmark.")  # fmt: skip
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="OUT",
+              help="The file to write, or for icpe the folder, which must not be there yet.")  # fmt: skip
+@format_option
+@columns_option
+@file_is_option
+@values_are_option
+def convert(
+    paths: tuple[Path, ...],
+    form: str,
+    out: Path,
+    format_: str | None,
+    columns: dict[str, str],
+    file_is: str | None,
+    values_are: str | None,
+) -> None:
+    """Write the measurements of files, folders, zip files or patterns in a form that pandas, R and DuckDB read.
+
+    The table has the columns benchmark, application, run, iteration, value, unit, better, version, context, order_type,
+    order_position, altered, and factor:NAME for every other condition. Times are in seconds. A file that cannot be used
+    is named with its reason and stops nothing; the exit code is then 1.
+    """
+    options = importing.read_options(format_, columns, file_is=file_is, values_are=values_are)
+    files = list(importing.files_below(paths))
+    with reading(files, "Reading") as advance:
+        done = converting.convert(files, form, out, options, advance=advance)
+    for name, reason in done.refused:
+        remark(f"Refused {inert(name)}: {inert(reason, 1000)}")
+    remark(f"{out} written: {done.n_benchmarks} benchmarks, {done.n_runs} runs, {done.n_values} measurements.")
+    if done.n_failures:
+        remark(f"{done.n_failures} runs that gave no measurement have no place in it.")
+    if done.refused:
+        raise SystemExit(1)
 
 
 @click.command(epilog="Example: labeler report --study cache.study --out report")
