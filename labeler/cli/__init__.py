@@ -50,10 +50,10 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "classifiers": Place("verdicts:classifiers", "Show how far the classifiers agree with each other"),
         "adjudicate": Place("course:adjudicate", "Decide a split item of a closed study"),
         "labels": Place("handover:labels", "Write the labels as a table, or append labels made elsewhere"),
-        "report": Place("data:report", "Write the agreement report"),
+        "report": Place("report:report", "Write the agreement report"),
         "figures": Place("figures:figures", "Draw what the measures see in made pairs"),
         "anonymise": Place("handover:anonymise", "Write a study for publication"),
-        "replicate": Place("data:replicate", "Show every number of the paper's Tables 1 to 3"),
+        "replicate": Place("report:replicate", "Show every number of the paper's Tables 1 to 3"),
     },
     "Check and explore files": {
         "check": Place("check:check", "Judge the runs in result files, and compare them with a baseline"),
