@@ -35,6 +35,7 @@ soak: $(VENV)/.test-tools
 
 bench: $(VENV)/.test-tools
 	$(BIN)/python -m tests.performance.engine --json bench.json
+	$(BIN)/python -m tests.performance.startup
 	$(BIN)/python -m tests.performance.importing
 	$(BIN)/python -m tests.performance.methods
 	$(BIN)/python -m tests.performance.report

@@ -1,52 +1,126 @@
-"""The command `labeler`: data to standard output, remarks and progress to standard error."""
+"""The command `labeler`: data to standard output, remarks and progress to standard error.
+
+The module of a command is imported when the command is asked for, so that each starts as fast as what it needs.
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from labeler import __version__
-from labeler.cli import (
-    check,
-    course,
-    data,
-    exploring,
-    figures,
-    flags,
-    formats,
-    handover,
-    people,
-    planning,
-    serving,
-    study,
-    triage,
-    verdicts,
-)
 from labeler.cli.common import Commands
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+
+class Place(NamedTuple):
+    """Where a command is defined, as module:object, and how its help begins; a test compares the two."""
+
+    path: str
+    summary: str
+
+
+SECTIONS: Mapping[str, Mapping[str, Place]] = {
+    "Set up a study": {
+        "init": Place("study:init", "Make a new, empty study and print its coordinator's sign-in link"),
+        "import": Place("data:import_", "Import benchmark results"),
+        "reviewers": Place("people:reviewers", "Manage the reviewers"),
+        "coordinators": Place("people:coordinators", "Manage the coordinators"),
+        "browse": Place("triage:browse", "List the items with their lengths, spread and verdicts"),
+        "triage": Place("triage:triage", "Make a new study of some items of this one"),
+        "planning": Place("planning:planning", "Say how many items and hours an interval takes"),
+        "simulate": Place("planning:simulate", "Make up a study whose truth is known"),
+        "plan": Place("study:plan", "Decide from a seed who labels what in which order"),
+    },
+    "Run a study": {
+        "calibration": Place("course:calibration", "Show where the calibration round stands"),
+        "state": Place("course:state", "Move the study on: open, pause, third, close, unblind"),
+        "status": Place("study:status", "Show where the study stands, how far every reviewer is"),
+        "flags": Place("flags:flags", "List what reviewers flagged or commented"),
+        "exclude": Place("course:exclude", "Leave an item out"),
+        "log": Place("study:log", "Show who did what when"),
+        "backup": Place("study:backup", "Copy the study into a new file"),
+        "merge": Place("handover:merge", "Append the labels that were given in FROM"),
+        "audit": Place("handover:audit", "Find what was changed, removed, inserted or rolled back in a study"),
+    },
+    "Results": {
+        "verdicts": Place("verdicts:verdicts", "Compute what every classifier, built in or of another package, says"),
+        "classifiers": Place("verdicts:classifiers", "Show how far the classifiers agree with each other"),
+        "adjudicate": Place("course:adjudicate", "Decide a split item of a closed study"),
+        "labels": Place("handover:labels", "Write the labels as a table, or append labels made elsewhere"),
+        "report": Place("report:report", "Write the agreement report"),
+        "figures": Place("figures:figures", "Draw what the measures see in made pairs"),
+        "anonymise": Place("handover:anonymise", "Write a study for publication"),
+        "replicate": Place("report:replicate", "Show every number of the paper's Tables 1 to 3"),
+    },
+    "Check and explore files": {
+        "check": Place("check:check", "Judge the runs in result files, and compare them with a baseline"),
+        "spread": Place("exploring:spread", "How far apart the runs of each benchmark are"),
+        "order": Place("exploring:order", "Whether the order in which benchmarks are run decides their result"),
+        "trust": Place("exploring:trust", "How far intervals and tests can be believed with these runs"),
+        "contexts": Place("exploring:contexts", "Whether the measurement context decides which of two versions wins"),
+        "variants": Place("exploring:variants", "Plan measurements over many contexts"),
+        "formats": Place("formats:formats", "List the formats that can be read"),
+        "convert": Place("data:convert", "Write the measurements of files"),
+    },
+    "Server and demo": {
+        "serve": Place("serving:serve", "Start the browser application on a study"),
+        "demo": Place("serving:demo", "Make the demo study, print a sign-in link for everyone in it"),
+    },
+}
+PLACES = {name: place for section in SECTIONS.values() for name, place in section.items()}
+
+
+class CommandsByName(Mapping[str, click.Command]):
+    """The commands by name; looking one up imports its module, listing the names imports nothing."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        """Import the command; raises KeyError for an unknown name."""
+        module, _, attribute = PLACES[name].path.partition(":")
+        command: click.Command = getattr(import_module(f"labeler.cli.{module}"), attribute)
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the names in the order of the help."""
+        return iter(PLACES)
+
+    def __len__(self) -> int:
+        """Count the commands."""
+        return len(PLACES)
+
+
+class CommandsInSections(Commands):
+    """The group `labeler`: its help and its shell completion list the commands without importing them."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in sections, their summaries in one column."""
+        del ctx
+        width = max(map(len, PLACES))
+        for title, places in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), place.summary) for name, place in places.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Complete the name of a command, or an option of `labeler` itself."""
+        from click.shell_completion import CompletionItem  # only a shell that completes needs it
+
+        names = [
+            CompletionItem(name, help=place.summary) for name, place in PLACES.items() if name.startswith(incomplete)
+        ]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+@click.group(
+    cls=CommandsInSections,
+    commands=CommandsByName(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.version_option(__version__, prog_name="labeler")
 def main() -> None:
     """Label whether the repeated runs of benchmarks are similar, and judge reviewers and classifiers by it.
 
     A study is one file. Name it with --study FILE, or once with the environment variable LABELER_STUDY.
     """
-
-
-COMMANDS = (
-    *(serving.serve, serving.demo, study.init, data.import_, formats.formats, formats.convert),
-    *(triage.browse, triage.triage),
-    *(people.reviewers, people.coordinators, study.plan, course.calibration, course.state, study.status, flags.flags),
-    *(course.exclude, course.adjudicate, verdicts.verdicts, verdicts.classifiers, figures.figures, data.labels),
-    *(data.report, data.replicate),
-    *(check.check, exploring.spread, exploring.order, exploring.trust, exploring.contexts, exploring.variants),
-    *(
-        study.log,
-        study.backup,
-        handover.merge,
-        handover.anonymise,
-        handover.audit,
-        planning.planning,
-        planning.simulate,
-    ),
-)
-for command in COMMANDS:
-    main.add_command(command)

@@ -5,18 +5,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from labeler.config import settings
 from labeler.errors import InputError, LabelerError, NoStudy
-from labeler.model import State
-from labeler.service.plan import coordinating
-from labeler.store import Database, open_database
+
+if TYPE_CHECKING:
+    from labeler.store import Database
 
 OWNER = "owner"  # commands act as the owner of the study file
 COORDINATOR = "coordinator"  # what the first one is called unless another name is given
+FIGURE_FORMATS = ("svg", "png", "pdf")
 DEFAULT_URL = "http://127.0.0.1:8501"
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -72,6 +73,14 @@ def columns_option(function: Function) -> Function:
     )(function)
 
 
+def figure_formats_option(function: Function) -> Function:
+    """`--as`: the file formats of figures."""
+    return click.option(
+        "--as", "forms", type=click.Choice(FIGURE_FORMATS), multiple=True, default=["svg"], show_default=True,
+        help="File format of the figures. Repeatable.",
+    )(function)  # fmt: skip
+
+
 def why_option(function: Function) -> Function:
     """`--why`: the reason, kept in the log."""
     return click.option("--why", required=True, metavar="TEXT", help="The reason; kept in the log and in reports.")(
@@ -94,8 +103,10 @@ def named(study: Path | None) -> Path:
 
 
 @contextmanager
-def opened(study: Path | None) -> Iterator[Database]:
+def opened(study: Path | None) -> Iterator["Database"]:
     """The named study, open for one command."""
+    from labeler.store import open_database  # here, as the help of all commands needs no study
+
     with open_database(named(study)) as db:
         yield db
 
@@ -110,8 +121,11 @@ def remark(text: str) -> None:
     click.echo(text, err=True)
 
 
-def say_if_interim(db: Database) -> None:
+def say_if_interim(db: "Database") -> None:
     """Commands show what pages hide until the study is unblinded: say so."""
+    from labeler.model import State
+    from labeler.service.plan import coordinating
+
     if coordinating.get_study(db).phase is not State.UNBLINDED:
         remark("interim, not unblinded")
 

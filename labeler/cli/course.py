@@ -13,7 +13,6 @@ from labeler.plan.lifecycle import Step
 from labeler.service.data import curating
 from labeler.service.plan import calibrating, coordinating, course
 from labeler.service.plan.calibrating import Calibration
-from labeler.service.results import splits
 
 
 @click.command(epilog="Example: labeler state close --study cache.study --why 'every label is there'")
@@ -57,6 +56,8 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
 
     First labels stay as they are; the decision is a row of its own. A later decision on the item takes its place.
     """
+    from labeler.service.results import splits  # here, as it needs pandas and the other commands do not
+
     with opened(study) as db:
         if item is None:
             coordinating.log_look(db, "split items", actor=OWNER, now=now())

@@ -1,4 +1,4 @@
-"""Commands that carry measurements, labels and reports in and out."""
+"""Commands that take measurements into a study, or write them in another form."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -9,21 +9,15 @@ import click
 from labeler.cli.common import (
     OWNER,
     json_option,
-    named,
     now,
     opened,
     remark,
-    say_if_interim,
     show,
     study_option,
-    write_text,
 )
 from labeler.cli.formats import inert, read_options, reading, reading_options
-from labeler.config import bundled
-from labeler.errors import InputError
-from labeler.service.data import importing
-from labeler.service.results import exchange, replicating, report_checking, reporting
-from labeler.service.results.reporting import ReportOptions, Resampling
+from labeler.service.data import converting, importing
+from labeler.service.data.converting import FORMS
 
 
 @click.command("import", epilog="Example: labeler import --study cache.study results/ more.csv")
@@ -76,113 +70,30 @@ def _for_people(row: dict[str, Any]) -> dict[str, Any]:
     return {name: inert(value) if isinstance(value, str) else value for name, value in row.items()} | texts
 
 
-@click.command(epilog="Example: labeler labels --study cache.study --export labels.csv")
-@study_option
-@click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Write every answer, one row each; - is standard output.")  # fmt: skip
-@click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Append labels made elsewhere: item, reviewer, label, and any exported column.")  # fmt: skip
-def labels(study: Path | None, export: Path | None, import_file: Path | None) -> None:
-    """Write the labels as a table, or append labels made elsewhere."""
-    if (export is None) == (import_file is None):
-        raise InputError("Give either --export FILE.csv or --import FILE.csv.")
-    with opened(study) as db:
-        if import_file is not None:
-            done = exchange.import_label_file(db, import_file, actor=OWNER, now=now())
-            remark(f"{done.n_new} labels appended, {done.n_already_there} there already.")
-            if done.new_reviewers:
-                remark(f"New reviewers: {', '.join(done.new_reviewers)}.")
-        if export is not None:
-            table = exchange.export_labels(db, actor=OWNER, now=now())
-            write_text(export, reporting.as_csv(table))
-            remark(f"{len(table)} answers written.")
-            say_if_interim(db)
+@click.command(epilog="Example: labeler convert results/ --to parquet -o runs.parquet")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.option("--to", "form", type=click.Choice(FORMS), required=True,
+              help="parquet, csv: one table, a row a measurement. icpe: a folder, one file a benchmark.")  # fmt: skip
+@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="OUT",
+              help="The file to write, or for icpe the folder, which must not be there yet.")  # fmt: skip
+@reading_options
+def convert(paths: tuple[Path, ...], form: str, out: Path, **given: Any) -> None:
+    """Write the measurements of files, folders, zip files or patterns in a form that pandas, R and DuckDB read.
 
-
-@click.command(epilog="Example: labeler report --study cache.study --out report")
-@study_option
-@click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
-              help="Report on these labels instead of a study.")  # fmt: skip
-@click.option("--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
-              help="With --labels: item, classifier, verdict.")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR")
-@click.option("--quick", is_flag=True, help="Without what is resampled: bootstrap, latent class, test of misfit.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of what is resampled.")
-@click.option("--check", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.json",
-              help="Recompute every number of this report instead, and say which differ.")  # fmt: skip
-@json_option
-def report(
-    study: Path | None,
-    label_file: Path | None,
-    verdict_file: Path | None,
-    out: Path | None,
-    quick: bool,
-    seed: int,
-    check: Path | None,
-    as_json: bool,
-) -> None:
-    """Write the agreement report: HTML, Markdown, LaTeX, JSON, the labels as tables, and the figures.
-
-    With --check nothing is written: every number of an earlier report is computed again with its own seed, and the exit
-    code is 1 if one differs.
+    The table has the columns benchmark, application, run, iteration, value, unit, better, version, context, order_type,
+    order_position, altered, and factor:NAME for every other condition. Times are in seconds. A file that cannot be used
+    is named with its reason and stops nothing; the exit code is then 1.
     """
-    if verdict_file is not None and label_file is None:
-        raise InputError("--verdicts goes with --labels.")
-    if check is not None and out is None:
-        _check(check, study, label_file, verdict_file, as_json)
-        return
-    if out is None or check is not None:
-        raise InputError("Give either --out DIR or --check FILE.json.")
-    resampling = Resampling.none(seed) if quick else Resampling(seed)
-    options = ReportOptions(resampling=resampling)
-    if label_file is not None:
-        files = reporting.files_of_files(label_file, verdict_file, options=options)
-    else:
-        with opened(named(study)) as db:
-            files = reporting.files_of_study(db, options, actor=OWNER, now=now())
-            say_if_interim(db)
-    for path in reporting.write_files(files, out):
-        click.echo(path)
-
-
-def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file: Path | None, as_json: bool) -> None:
-    if label_file is not None:
-        found = report_checking.check_files(label_file, verdict_file, file)
-    else:
-        with opened(named(study)) as db:
-            found = report_checking.check_study(db, file, actor=OWNER, now=now())
-    rows = [{"place": d.place, "in the file": d.given, "recomputed": d.recomputed} for d in found]
-    if not as_json:  # every digit: a table would round the difference away
-        rows = [{name: value if isinstance(value, str) else repr(value) for name, value in row.items()} for row in rows]
-    show(rows, as_json=as_json)
-    if found:
-        places = "1 place differs" if len(found) == 1 else f"{len(found)} places differ"
-        raise InputError(f"{file}: {places} from what the data give now.")
-    remark(f"Every number of {file} agrees.")
-
-
-@click.command(epilog="Example: labeler replicate --out replication-report")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
-              help="Also write the report on the replication data.")  # fmt: skip
-@json_option
-def replicate(out: Path | None, as_json: bool) -> None:
-    """Show every number of the paper's Tables 1 to 3, agreement and kappa beside ours.
-
-    The data set has the published counts; what they do not fix is arbitrary, and the report says so.
-    """
-    replication = replicating.replication(bundled("data", "replication"))
-    content = replication.content()
-    compared = replicating.compare(content)
-    show(
-        [
-            {"where": c.where, "what": c.what, "paper": c.paper, "ours": c.ours, "agrees": "yes" if c.agrees else "NO",
-             "note": c.note}
-            for c in compared
-        ],
-        as_json=as_json,
-    )  # fmt: skip
-    if out is not None:
-        for path in reporting.write_files(replication.files(replicating.with_published(content)), out):
-            remark(str(path))
-    if not all(c.agrees for c in compared):
-        raise InputError("Some numbers differ from the paper's.")
+    options = read_options(given)
+    files = list(importing.files_below(paths))
+    with reading(files, "Reading") as advance:
+        done = converting.convert(files, form, out, options, advance=advance)
+    for text in done.remarks:
+        remark(inert(text, 1000))
+    for name, reason in done.refused:
+        remark(f"Refused {inert(name)}: {inert(reason, 1000)}")
+    remark(f"{out} written: {done.n_benchmarks} benchmarks, {done.n_runs} runs, {done.n_values} measurements.")
+    if done.n_failures:
+        remark(f"{done.n_failures} runs that gave no measurement have no place in it.")
+    if done.refused:
+        raise SystemExit(1)

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from labeler.cli.common import (
     OWNER,
+    figure_formats_option,
     json_option,
     now,
     opened,
@@ -21,13 +22,11 @@ from labeler.cli.common import (
     write_text,
 )
 from labeler.cli.formats import inert, read_options, reading, reading_options
-from labeler.cli.verdicts import workers
 from labeler.errors import InputError
 from labeler.service.data import exploring, importing
 from labeler.service.data.exploring import Explored, Gathered
 from labeler.service.plan import coordinating
-from labeler.service.results import reporting
-from labeler.service.verdicts import evidence
+from labeler.service.results.files import as_csv, write_files
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -60,8 +59,7 @@ def out_options(function: Function) -> Function:
                      help="Also write it as a page."),
         click.option("--figures", "folder", type=click.Path(path_type=Path, file_okay=False), default=None,
                      metavar="DIR", help="Also write the figures."),
-        click.option("--as", "forms", type=click.Choice(evidence.FORMATS), multiple=True, default=["svg"],
-                     show_default=True, help="With --figures: file format. Repeatable."),
+        figure_formats_option,
     ]):  # fmt: skip
         function = option(function)
     return function
@@ -120,6 +118,8 @@ def trust(context: click.Context, /, jobs: int, **given: Any) -> None:
     if jobs == 1:
         _answer(context, "trust", given, "n_runs")
         return
+    from labeler.cli.verdicts import workers  # here, as one process needs none of it
+
     with workers(jobs) as pool:
         _answer(context, "trust", {**given, "mapper": partial(pool.map, chunksize=8)}, "n_runs", "mapper")
 
@@ -169,7 +169,7 @@ def variants(
     if as_json:
         show(exploring.rows(plan), as_json=True)
     else:
-        click.echo(reporting.as_csv(plan), nl=False)
+        click.echo(as_csv(plan), nl=False)
     remark(f"{len(plan)} runs to make, in this order.")
 
 
@@ -228,8 +228,10 @@ def _put(explored: Explored, as_json: bool, html: Path | None, folder: Path | No
         write_text(html, exploring.as_html(explored))
         remark(f"{html} written.")
     if folder is not None:
-        files = {
+        from labeler.service.verdicts import evidence  # here, as numbers without figures need no altair
+
+        figures = {
             f"{name}.{form}": evidence.as_file(chart, form) for name, chart in explored.charts.items() for form in forms
         }
-        for path in reporting.write_files(files, folder):
+        for path in write_files(figures, folder):
             remark(f"{path} written.")

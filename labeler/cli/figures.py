@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from labeler.cli.common import OWNER, now, opened, remark, study_option
+from labeler.cli.common import OWNER, figure_formats_option, now, opened, remark, study_option
 from labeler.service.plan import coordinating
-from labeler.service.results import reporting
+from labeler.service.results.files import write_files
 from labeler.service.verdicts import evidence
 
 
@@ -18,10 +18,7 @@ from labeler.service.verdicts import evidence
               help="Also the measures of this application's benchmarks (Figure 3). Repeatable.")  # fmt: skip
 @click.option("--item", "items", multiple=True, metavar="NAME",
               help="Also the runs of this item (Figure 4), and what is behind its verdicts. Repeatable.")  # fmt: skip
-@click.option(
-    "--as", "forms", type=click.Choice(evidence.FORMATS), multiple=True, default=["svg"], show_default=True,
-    help="File format. Repeatable.",
-)  # fmt: skip
+@figure_formats_option
 def figures(
     study: Path | None, out: Path, applications: tuple[str, ...], items: tuple[str, ...], forms: tuple[str, ...]
 ) -> None:
@@ -35,7 +32,7 @@ def figures(
         reasons = {name: evidence.reasons_in_words(db, name) for name in items}
         coordinating.log_look(db, "figures", actor=OWNER, now=now())
     files = {f"{name}.{form}": evidence.as_file(chart, form) for name, chart in charts.items() for form in forms}
-    for path in reporting.write_files(files, out):
+    for path in write_files(files, out):
         click.echo(path)
     for name, sentences in reasons.items():
         remark(f"{name}\n" + "\n".join(f"  {sentence}" for sentence in sentences))

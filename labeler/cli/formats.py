@@ -1,16 +1,14 @@
-"""What can be read: the formats, the options that say how, the progress of reading; and files in another form."""
+"""What can be read: the formats, the options that say how, the progress of reading."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from labeler.cli.common import columns_option, format_option, json_option, remark, show
-from labeler.service.data import converting, importing
-from labeler.service.data.converting import FORMS
+from labeler.cli.common import columns_option, format_option, json_option, show
+from labeler.service.data import importing
 from labeler.service.data.importing import Advance, File
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -91,32 +89,3 @@ def formats(as_json: bool) -> None:
     brought = any(row["package"] for row in rows)
     shown = [{key: row[key] for key in row if brought or key != "package"} for row in rows]
     show(rows if as_json else shown, as_json=as_json)
-
-
-@click.command(epilog="Example: labeler convert results/ --to parquet -o runs.parquet")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
-@click.option("--to", "form", type=click.Choice(FORMS), required=True,
-              help="parquet, csv: one table, a row a measurement. icpe: a folder, one file a benchmark.")  # fmt: skip
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="OUT",
-              help="The file to write, or for icpe the folder, which must not be there yet.")  # fmt: skip
-@reading_options
-def convert(paths: tuple[Path, ...], form: str, out: Path, **given: Any) -> None:
-    """Write the measurements of files, folders, zip files or patterns in a form that pandas, R and DuckDB read.
-
-    The table has the columns benchmark, application, run, iteration, value, unit, better, version, context, order_type,
-    order_position, altered, and factor:NAME for every other condition. Times are in seconds. A file that cannot be used
-    is named with its reason and stops nothing; the exit code is then 1.
-    """
-    options = read_options(given)
-    files = list(importing.files_below(paths))
-    with reading(files, "Reading") as advance:
-        done = converting.convert(files, form, out, options, advance=advance)
-    for text in done.remarks:
-        remark(inert(text, 1000))
-    for name, reason in done.refused:
-        remark(f"Refused {inert(name)}: {inert(reason, 1000)}")
-    remark(f"{out} written: {done.n_benchmarks} benchmarks, {done.n_runs} runs, {done.n_values} measurements.")
-    if done.n_failures:
-        remark(f"{done.n_failures} runs that gave no measurement have no place in it.")
-    if done.refused:
-        raise SystemExit(1)

@@ -1,4 +1,4 @@
-"""Commands that bring copies of a study together, make one for others to see, and audit one."""
+"""Commands that carry labels in and out, bring copies together, make one for others to see, and audit a study."""
 
 import json
 from dataclasses import asdict
@@ -6,8 +6,42 @@ from pathlib import Path
 
 import click
 
-from labeler.cli.common import OWNER, json_option, now, opened, remark, show, study_option
-from labeler.service.results import anonymising, auditing, merging
+from labeler.cli.common import (
+    OWNER,
+    json_option,
+    now,
+    opened,
+    remark,
+    say_if_interim,
+    show,
+    study_option,
+    write_text,
+)
+from labeler.errors import InputError
+from labeler.service.results import anonymising, auditing, exchange, merging
+
+
+@click.command(epilog="Example: labeler labels --study cache.study --export labels.csv")
+@study_option
+@click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+              help="Write every answer, one row each; - is standard output.")  # fmt: skip
+@click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+              help="Append labels made elsewhere: item, reviewer, label, and any exported column.")  # fmt: skip
+def labels(study: Path | None, export: Path | None, import_file: Path | None) -> None:
+    """Write the labels as a table, or append labels made elsewhere."""
+    if (export is None) == (import_file is None):
+        raise InputError("Give either --export FILE.csv or --import FILE.csv.")
+    with opened(study) as db:
+        if import_file is not None:
+            done = exchange.import_label_file(db, import_file, actor=OWNER, now=now())
+            remark(f"{done.n_new} labels appended, {done.n_already_there} there already.")
+            if done.new_reviewers:
+                remark(f"New reviewers: {', '.join(done.new_reviewers)}.")
+        if export is not None:
+            text, n_answers = exchange.export_label_file(db, actor=OWNER, now=now())
+            write_text(export, text)
+            remark(f"{n_answers} answers written.")
+            say_if_interim(db)
 
 
 @click.command(epilog="Example: labeler merge --study cache.study cache-of-ada.study --dry-run")

@@ -8,6 +8,7 @@ import click
 
 from labeler.cli.common import (
     OWNER,
+    Commands,
     json_option,
     link,
     now,
@@ -155,7 +156,7 @@ def tell(name: str, change: staffing.Change) -> None:
 
 def group_of(role: Role, description: str) -> click.Group:
     """The commands for people in one role."""
-    group = click.Group(f"{role}s", help=description)
+    group = Commands(f"{role}s", help=description)
     for command in (add, list_people, make_link, revoke, email):
         own = copy(command)
         if command.callback is not None:
@@ -165,7 +166,9 @@ def group_of(role: Role, description: str) -> click.Group:
     return group
 
 
-reviewers = group_of(Role.REVIEWER, "Those who label: add, list, link, revoke, email; pause, resume, remove, replace.")
+reviewers = group_of(
+    Role.REVIEWER, "Manage the reviewers: add, list, link, revoke, email; pause, resume, remove, replace."
+)
 for command in (pause, resume, remove, replace):
     reviewers.add_command(command)
-coordinators = group_of(Role.COORDINATOR, "Those who set the study up and report it: add, list, link, revoke, email.")
+coordinators = group_of(Role.COORDINATOR, "Manage the coordinators: add, list, link, revoke, email.")

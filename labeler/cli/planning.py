@@ -12,7 +12,7 @@ from labeler.config import settings
 from labeler.errors import InputError
 from labeler.service.plan import planning as service
 from labeler.service.plan.planning import Assumptions, Rater
-from labeler.service.results import reporting
+from labeler.service.results.files import write_files
 
 STANDARD = Assumptions()
 SHARE = click.FloatRange(0, 1)
@@ -134,6 +134,6 @@ def simulate(
     files = service.simulated(
         planned, reviewers, classifiers, prevalence, hard_share=hard, shared_error=shared_error, seed=seed
     )
-    for path in reporting.write_files(files, out):
+    for path in write_files(files, out):
         click.echo(path)
     remark(f"Next: labeler report --labels {out}/labels.csv --verdicts {out}/verdicts.csv --out {out}/report")

@@ -9,7 +9,6 @@ import click
 from labeler.cli.common import COORDINATOR, link, named, now, remark, study_option
 from labeler.config import bundled
 from labeler.errors import InputError
-from labeler.service.data import demo as demo_study
 from labeler.service.plan import coordinating
 from labeler.store import open_database
 
@@ -55,6 +54,8 @@ def demo(port: int | None, study: Path) -> None:
 
     The study holds 24 really measured benchmarks, ten runs each; half of them had a known intervention in some runs.
     """
+    from labeler.service.data import demo as demo_study  # here, as it computes verdicts, which `serve` need not
+
     chosen = free_port(LOOPBACK, port)
     if study.exists():
         remark(f"Going on with the demo study {study}. Remove the file to begin again.")

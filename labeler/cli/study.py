@@ -22,8 +22,9 @@ from labeler.cli.common import (
 )
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Protocol
-from labeler.service.plan import assigning, coordinating, previewing, verifying, watching
-from labeler.service.results import auditing, reporting
+from labeler.service.plan import assigning, coordinating, verifying, watching
+from labeler.service.results import auditing
+from labeler.service.results.files import as_csv
 from labeler.store import Database
 
 
@@ -132,6 +133,8 @@ def plan(
 
 
 def _preview(db: Database, parameters: PlanParameters, as_json: bool) -> None:
+    from labeler.service.plan import previewing  # here, as it needs the statistics and the other commands do not
+
     preview = previewing.preview(db, parameters)
     if as_json:
         click.echo(json.dumps(preview.plain(), indent=1))
@@ -199,7 +202,7 @@ def log(study: Path | None, export: Path | None, as_json: bool) -> None:
     with opened(study) as db:
         events = coordinating.event_log(db)
     if export is not None:
-        write_text(export, reporting.as_csv(events))
+        write_text(export, as_csv(events))
         remark(f"{len(events)} events written.")
     else:
         show([{str(name): value for name, value in row.items()} for row in events.to_dict("records")], as_json=as_json)

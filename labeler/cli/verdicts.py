@@ -18,7 +18,7 @@ import click
 from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, study_option, write_text
 from labeler.errors import InputError
 from labeler.service.plan import coordinating
-from labeler.service.results import reporting
+from labeler.service.results.files import as_csv
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import Database
@@ -78,7 +78,7 @@ def verdicts(
         table = stored_verdicts.verdict_table(db)
         exported = stored_verdicts.export_table(db, actor=OWNER, now=now()) if export else None
     if export is not None and exported is not None:
-        write_text(export, reporting.as_csv(exported))
+        write_text(export, as_csv(exported))
     if str(export) != "-":
         show(stored_verdicts.verdict_counts(table), as_json=as_json)
 

@@ -1,11 +1,13 @@
 """Label and verdict tables in CSV: the tidy files that the application writes, and those that others make by hand."""
 
 import math
-import re
 from collections.abc import Sequence
 
 import pandas as pd
 
+from labeler.csv_text import as_written as as_written
+from labeler.csv_text import csv_text
+from labeler.csv_text import inert as inert
 from labeler.errors import Refused
 from labeler.formats.source import Source
 from labeler.formats.text_table import read_text_table
@@ -13,12 +15,6 @@ from labeler.formats.text_table import read_text_table
 LABEL_COLUMNS = ("item", "reviewer", "label")
 VERDICT_COLUMNS = ("item", "verdict")
 LINE = "line"  # name of the index of a table that was read from a file
-
-# where a spreadsheet would begin a formula: at the start of a cell, or after what another country takes for a
-# separator; behind spaces and apostrophes of its own; signs in their full-width forms too
-_FORMULA = re.compile(r"(^|[,;|\t\r\n])([^\S\t\r\n]*)('*)(?=[=+\-@＝＋－＠\t\r])")
-_INERT = re.compile(r"(^|[,;|\t\r\n])([^\S\t\r\n]*)'('*)(?=[=+\-@＝＋－＠\t\r])")
-_QUOTED = re.compile(r'[,"\r\n]|^\s|\s$')
 
 
 def read_labels(source: Source) -> pd.DataFrame:
@@ -82,37 +78,9 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
 
 
 def write(table: pd.DataFrame) -> str:
-    """A table as CSV text that reads back as it was.
-
-    A cell that a spreadsheet would run as a formula is made inert by an apostrophe, which `read_labels` takes back.
-    """
-    rows = [list(table.columns), *table.itertuples(index=False, name=None)]
-    return "".join(",".join(_cell(value, len(table.columns)) for value in row) + "\n" for row in rows)
-
-
-def inert(text: str) -> str:
-    """A cell that no spreadsheet runs: a formula gets an apostrophe in front, which `as_written` takes back.
-
-    Examples
-    --------
-    >>> inert("=1+1"), inert("a;＝1"), inert("sort")
-    ("'=1+1", "a;'＝1", 'sort')
-    >>> as_written(inert("'=1+1; @x"))
-    "'=1+1; @x"
-    """
-    return _FORMULA.sub(r"\1\2'\3", text)
-
-
-def _cell(value: object, n_columns: int) -> str:
-    text = "" if pd.isna(value) else str(value)  # type: ignore[call-overload]  # of any object
-    text = inert(text) if isinstance(value, str) else text
-    must_quote = _QUOTED.search(text) or (n_columns == 1 and not text)
-    return '"' + text.replace('"', '""') + '"' if must_quote else text
-
-
-def as_written(text: str) -> str:
-    """Take back the apostrophes that `inert` put before formula signs."""
-    return _INERT.sub(r"\1\2\3", text)
+    """A table as CSV text that reads back as it was (see `labeler.csv_text`); missing values are empty cells."""
+    rows = table.astype(object).where(table.notna(), None)
+    return csv_text(list(table.columns), rows.itertuples(index=False, name=None))
 
 
 def _number(source: Source, text: str, line: int, column: str) -> float | None:

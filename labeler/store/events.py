@@ -3,12 +3,13 @@
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from labeler.store import chain
 from labeler.store.database import Database
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,10 @@ def of_actions(db: Database, actions: Collection[str]) -> list[Event]:
     return [Event(at, actor, action, json.loads(text)) for at, actor, action, text in rows if action in actions]
 
 
-def table(db: Database) -> pd.DataFrame:
+def table(db: Database) -> "pd.DataFrame":
     """Every event in order: at_utc, actor, action, details (JSON)."""
+    import pandas as pd  # here, as every command writes events and hardly one reads them
+
     rows = db.execute("SELECT at_utc, actor, action, details FROM events ORDER BY event_id").fetchall()
     return pd.DataFrame(rows, columns=["at_utc", "actor", "action", "details"])
 

@@ -4,14 +4,16 @@ import json
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from labeler.errors import AnswerRefused
 from labeler.model import Answer, Kind, Label
 from labeler.store import chain
 from labeler.store.assignments import STANDS
 from labeler.store.database import Database
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = (
     "item", "benchmark", "application", "part", "reviewer", "assignment", "revision", "kind", "label", "created_utc",
@@ -74,16 +76,22 @@ def n_labels(db: Database) -> int:
     return int(db.execute("SELECT count(*) FROM labels").fetchone()[0])
 
 
-def table(db: Database) -> pd.DataFrame:
+def rows(db: Database) -> list[tuple[Any, ...]]:
     """Every answer in the order given, one row each, with the columns of the tidy label file."""
-    rows = db.execute(
+    return db.execute(
         """SELECT i.name, i.benchmark, i.application, a.block, p.name, a.assignment_id, l.revision, a.kind, l.answer,
                   l.created_utc, a.position, l.dwell_ms, l.view, l.confidence, l.flag, l.comment, l.event_id
            FROM labels l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
                 JOIN people p USING (person_id)
            ORDER BY l.label_id"""
     ).fetchall()
-    return pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)  # whole numbers stay whole beside empty cells
+
+
+def table(db: Database) -> "pd.DataFrame":
+    """The same as a table."""
+    import pandas as pd  # here, as many commands need no table
+
+    return pd.DataFrame(rows(db), columns=list(COLUMNS), dtype=object)  # whole numbers stay whole beside empty cells
 
 
 def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:

@@ -3,13 +3,15 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from labeler.model import Category, StoredVerdict
 from labeler.store.database import Database
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # as they stand in the table, but for the ids; a copy of a study takes them all
 _KEY = ("item_id", "classifier", "parameters", "data_hash", "version")
@@ -106,12 +108,14 @@ def as_key(parameters: Mapping[str, Any]) -> str:
     return json.dumps(dict(parameters), sort_keys=True)
 
 
-def table(db: Database) -> pd.DataFrame:
+def table(db: Database) -> "pd.DataFrame":
     """The verdict of each classifier on each item that was asked for last.
 
     Columns item, benchmark, application, classifier, parameters, version, verdict, score, threshold, means (dict),
     clusters (tuple), runs, iterations, error; in order of item and classifier.
     """
+    import pandas as pd  # here, as copying a study needs no table
+
     rows = db.execute(
         """SELECT name, benchmark, application, classifier, parameters, version, verdict, score, threshold, means,
                   clusters, n_runs, n_iterations, error

@@ -3,26 +3,19 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from labeler.cli.common import Commands
-from labeler.cli.flags import flags
 from labeler.model import State
 from labeler.service import reviewing
 from labeler.service.people import inbox
 from labeler.store import open_database, studies
+from tests.labeler import commands
 from tests.labeler.conftest import NOW, id_of, log, make_study
 
-labeler = Commands("labeler", commands=[flags])
 COMMENT = "Is a step\na change?\t\x1b[2J\x9b1m"
 
 
 def run(*arguments, code=0):
-    result = CliRunner().invoke(labeler, ["flags", *map(str, arguments)])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
+    return commands.run("flags", *arguments, code=code)
 
 
 @pytest.fixture

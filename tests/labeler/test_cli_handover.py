@@ -4,13 +4,9 @@ import json
 
 import pytest
 
-from labeler.cli import handover
-from labeler.cli.common import Commands
 from labeler.store import labels, open_database, people
 from tests.labeler.commands import run
 from tests.labeler.conftest import answer_next, make_study
-
-labeler = Commands("labeler", commands=[handover.merge, handover.anonymise])
 
 
 @pytest.fixture

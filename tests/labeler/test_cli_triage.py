@@ -3,17 +3,14 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from labeler.cli import triage
-from labeler.cli.common import Commands
 from labeler.service.data import curating
 from labeler.service.people import identity
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import events, items, open_database, people, studies
+from tests.labeler.commands import run
 from tests.labeler.conftest import NOW, import_all, item_name, make_study, result_file
 
-labeler = Commands("labeler", commands=[triage.browse, triage.triage])
 SAID = f"""item,classifier,verdict
 {item_name(0)},mine,dissimilar
 {item_name(0)},yours,similar
@@ -32,14 +29,6 @@ def study(tmp_path):
         stored_verdicts.import_verdicts(db, tmp_path / "verdicts.csv", None, actor="carol", now=NOW)
         curating.exclude(db, item_name(2), "twice in it", actor="carol", now=NOW)
     return path
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(labeler, [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
 
 
 def chosen(*options):

@@ -12,8 +12,8 @@ from labeler.errors import InputError
 from labeler.model import Category, Item
 from labeler.screen import binning
 from labeler.service.data import drawing
-from labeler.service.verdicts import stored_verdicts
 from labeler.store import Database, items
+from labeler.store import verdicts as stored_verdicts
 
 COLUMNS = ("item", "application", "benchmark", "runs", "iterations", "unit", "spread", "excluded")
 MARK = " (classifier)"  # behind the name of one that is called like another column
@@ -76,7 +76,7 @@ def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
     table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
     table = table.astype({"runs": int, "iterations": int, "spread": float})
     if verdicts:
-        for classifier, given in stored_verdicts.verdict_table(db).groupby("classifier"):
+        for classifier, given in stored_verdicts.table(db).groupby("classifier"):
             said = {
                 name: one for name, one in zip(given["item"], given["verdict"], strict=True) if one in list(Category)
             }

@@ -10,7 +10,7 @@ from labeler.errors import InputError, StudyError
 from labeler.model import Item
 from labeler.plan.lifecycle import Action
 from labeler.screen import binning
-from labeler.service.data import curating, drawing, folders
+from labeler.service.data import curating, drawing
 from labeler.service.data.browsing import Catalogue
 from labeler.service.people import visibility
 from labeler.service.plan import coordinating
@@ -99,6 +99,8 @@ def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: s
         If verdicts are hidden from the coordinator now: in the new study they are not.
     """
     visibility.require(db, coordinator, Action.SEE_VERDICTS)
+    from labeler.service.data import folders  # here, as it knows all formats, which choosing items needs not
+
     path = folders.beside(db.path, name)
     secret = make_study(db, names, path, name=path.stem, coordinator=coordinator, actor=coordinator, now=now)
     return f"labeler serve --study {shlex.quote(str(path))}", f"/join/{secret}"

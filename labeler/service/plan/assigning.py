@@ -5,11 +5,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from analysis.tables import counted_labels, first_of, with_defaults
 from labeler.errors import NotAllowed
 from labeler.model import ALL, Answer, Assignment, Category, Kind, Origin, PlanParameters, State
 from labeler.plan.active_plan import Place, Underway, place_of
@@ -18,6 +15,9 @@ from labeler.plan.lifecycle import Action, require
 from labeler.service.plan import codes
 from labeler.store import Database, assignments, events, items, labels, people, studies
 from labeler.store.assignments import Kept, NewAssignment
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FirstLabels = Mapping[str, Mapping[str, Category]]
 
@@ -34,7 +34,7 @@ class Given:
     """
 
     marks: Sequence[tuple[Place, Answer]]
-    table: pd.DataFrame
+    table: "pd.DataFrame"
 
     def until(self, n_answers: int) -> dict[Place, tuple[Answer, ...]]:
         """The answers to each assignment, of the first ones."""
@@ -45,6 +45,8 @@ class Given:
 
     def first_labels(self, n_answers: int) -> FirstLabels:
         """Item to reviewer to category, of the first ones; of the kinds that count."""
+        from analysis.tables import counted_labels  # here, as most of what this module does needs no table
+
         first: dict[str, dict[str, Category]] = defaultdict(dict)
         for row in counted_labels(self.table.iloc[:n_answers]).itertuples():
             first[str(row.item)][str(row.rater)] = Category(str(row.category))
@@ -52,6 +54,8 @@ class Given:
 
     def labelled(self, n_answers: int) -> frozenset[Place]:
         """The assignments of any kind that have a first label, of the first ones."""
+        from analysis.tables import first_of, with_defaults
+
         first = first_of(with_defaults(self.table.iloc[:n_answers]))
         columns = (first[name].tolist() for name in ("rater", "item", "kind"))
         return frozenset((rater, item, Kind(kind)) for rater, item, kind in zip(*columns, strict=True))

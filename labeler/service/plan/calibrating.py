@@ -7,19 +7,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from analysis.agreement import fleiss_kappa, percent_agreement
-from analysis.intervals import Estimate, wilson
-from analysis.tables import count_table, first_of, with_defaults
 from labeler.errors import InputError, NotAllowed
-from labeler.formats import Source, tables
 from labeler.model import Category, Gate, Kind
 from labeler.plan.lifecycle import Action, require
 from labeler.service.data.curating import item_named
 from labeler.store import Database, assignments, events, items, labels, people, reference_labels, studies
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from analysis.intervals import Estimate
 
 ON = {"reference": "agreement with the reference labels", "reviewers": "agreement between the reviewers"}
 
@@ -31,7 +30,7 @@ class OfReviewer:
     reviewer: str
     n_assigned: int
     n_done: int
-    with_reference: Estimate
+    with_reference: "Estimate"
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,8 @@ class Calibration:
     n_items: int
     n_reference: int
     reviewers: tuple[OfReviewer, ...]
-    percent: Estimate
-    kappa: Estimate
+    percent: "Estimate"
+    kappa: "Estimate"
     gate: Gate | None
     not_passed: tuple[str, ...]
 
@@ -66,6 +65,11 @@ class Calibration:
 
 def result(db: Database) -> Calibration:
     """Where the calibration round stands, over the items that count."""
+    import pandas as pd  # here, as are the other imports below: moving a study on needs no statistics
+
+    from analysis.agreement import fleiss_kappa, percent_agreement
+    from analysis.tables import count_table
+
     counting = _counting(db)
     rows = [
         row.assignment
@@ -90,8 +94,10 @@ def result(db: Database) -> Calibration:
     return Calibration(len(names), len(names & set(reference)), told, percent, kappa, gate, missing)
 
 
-def first_labels(db: Database) -> pd.DataFrame:
+def first_labels(db: Database) -> "pd.DataFrame":
     """The first labels of the round: columns item, rater, category."""
+    from analysis.tables import first_of, with_defaults
+
     first = first_of(with_defaults(labels.table(db)))
     return first.loc[first["kind"] == Kind.CALIBRATION, ["item", "rater", "category"]]
 
@@ -150,7 +156,7 @@ def item_names(db: Database) -> list[str]:
     )
 
 
-def in_words(share: Estimate) -> str:
+def in_words(share: "Estimate") -> str:
     """A share or kappa with its interval, or why there is none."""
     if share.value is None:
         return share.reason or "unknown"
@@ -166,6 +172,8 @@ def read_reference(path: Path) -> dict[str, Category]:
     InputError
         If it is no such table; the message names file, line and value.
     """
+    from labeler.formats import Source, tables
+
     reference: dict[str, Category] = {}
     table = tables.read_table(Source(str(path), path), ("item", "label"))
     for line, item, label in zip(table.index, table["item"], table["label"], strict=True):
@@ -180,7 +188,9 @@ def _counting(db: Database) -> set[str]:
     return {item.name for item in items.all_items(db) if item.excluded_why is None}
 
 
-def _shared(first: pd.DataFrame, name: str, reference: Mapping[str, Category]) -> Estimate:
+def _shared(first: "pd.DataFrame", name: str, reference: Mapping[str, Category]) -> "Estimate":
+    from analysis.intervals import wilson
+
     own = first[(first["rater"] == name) & first["item"].isin(reference)]
     n_equal = sum(reference[item] == category for item, category in zip(own["item"], own["category"], strict=True))
     return wilson(n_equal, len(own))
@@ -192,7 +202,7 @@ def _unfinished(told: tuple[OfReviewer, ...]) -> list[str]:
     ]
 
 
-def _below(gate: Gate | None, told: tuple[OfReviewer, ...], percent: Estimate) -> list[str]:
+def _below(gate: Gate | None, told: tuple[OfReviewer, ...], percent: "Estimate") -> list[str]:
     """What does not reach the gate."""
     if gate is None:
         return []

@@ -3,9 +3,7 @@
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from labeler.errors import InputError, NotAllowed, StudyError
 from labeler.model import Item, Protocol, Role, State, Study, is_storable
@@ -13,6 +11,9 @@ from labeler.screen import binning
 from labeler.service.data import drawing
 from labeler.service.people import identity
 from labeler.store import Database, create_database, discard, events, items, labels, studies
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DEFAULT_QUESTION = "Are these ten runs similar?"
 MAX_INSTRUCTIONS = 4000
@@ -174,7 +175,7 @@ def steps(db: Database) -> list[tuple[bool, str]]:
     ]
 
 
-def event_log(db: Database) -> pd.DataFrame:
+def event_log(db: Database) -> "pd.DataFrame":
     """Who did what when."""
     return events.table(db)
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import pandas as pd
-
+from labeler.csv_text import csv_text
 from labeler.errors import InputError, Refused
-from labeler.formats import Source, tables
 from labeler.model import Answer, Category, Item, Kind, Label, Origin, Role, Task
 from labeler.plan.design import key
 from labeler.plan.lifecycle import Action, require
@@ -21,6 +19,9 @@ from labeler.service.plan import codes
 from labeler.store import Database, assignments, decisions, events, items, labels, people, studies
 from labeler.store.assignments import NewAssignment
 from labeler.store.decisions import Decision
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CATEGORIES = frozenset(Answer(category) for category in Category)
 FIRST_KINDS = (Kind.FRESH, Kind.OVERLAP)  # a reviewer's first time on an item is one of these: the study knows which
@@ -66,42 +67,58 @@ class LabelRow:
     item_as_written: str
 
 
-def export_labels(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
+def export_labels(db: Database, *, actor: str, now: datetime) -> "pd.DataFrame":
     """Every answer, one row each, as the tidy label file has them."""
     with db.atomic():
-        events.add(db, now.isoformat(), actor, "export labels", {"state": studies.get(db).state})
+        _log_export(db, actor, now)
         return all_answers(db)
 
 
-def all_answers(db: Database) -> pd.DataFrame:
-    """Every answer, and after them every decision on a split item, with the columns of the tidy label file.
+def export_label_file(db: Database, *, actor: str, now: datetime) -> tuple[str, int]:
+    """The tidy label file as CSV text, and how many rows it has."""
+    with db.atomic():
+        _log_export(db, actor, now)
+        rows = _answer_rows(db)
+    return csv_text(labels.COLUMNS, rows), len(rows)
+
+
+def all_answers(db: Database) -> "pd.DataFrame":
+    """Every answer, and after them every decision on a split item, with the columns of the tidy label file."""
+    import pandas as pd  # here, as writing the label file needs no table
+
+    return pd.DataFrame(_answer_rows(db), columns=list(labels.COLUMNS), dtype=object)
+
+
+def _log_export(db: Database, actor: str, now: datetime) -> None:
+    events.add(db, now.isoformat(), actor, "export labels", {"state": studies.get(db).state})
+
+
+def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
+    """The rows of the label file: every answer, and after them every decision on a split item.
 
     A decision is assigned to nobody; the negative number in its column only tells decisions apart.
     """
     by_name = {item.name: item for item in items.all_items(db)}
     n_before: Counter[str] = Counter()
-    rows: list[dict[str, Any]] = []
+    rows = labels.rows(db)
     for decision in decisions.everything(db):
         item = by_name[decision.item]
-        rows.append(
-            {
-                "item": item.name, "benchmark": item.benchmark, "application": item.application,
-                "reviewer": decision.decided_by, "assignment": -item.item_id, "revision": n_before[item.name],
-                "kind": Kind.ADJUDICATED.value,
-                "label": decision.category.value, "created_utc": decision.created_utc, "view": "{}", "flag": 0,
-                "comment": decision.why, "event_id": decision.event_id,
-            }
-        )  # fmt: skip
+        cells = {
+            "item": item.name, "benchmark": item.benchmark, "application": item.application,
+            "reviewer": decision.decided_by, "assignment": -item.item_id, "revision": n_before[item.name],
+            "kind": Kind.ADJUDICATED.value,
+            "label": decision.category.value, "created_utc": decision.created_utc, "view": "{}", "flag": 0,
+            "comment": decision.why, "event_id": decision.event_id,
+        }  # fmt: skip
+        rows.append(tuple(cells.get(column) for column in labels.COLUMNS))
         n_before[item.name] += 1
-    table = labels.table(db)
-    if not rows:
-        return table
-    cells = [[row.get(column) for column in labels.COLUMNS] for row in rows]
-    return pd.DataFrame(table.to_numpy().tolist() + cells, columns=table.columns, dtype=object)
+    return rows
 
 
 def import_label_file(db: Database, path: Path, *, actor: str, now: datetime) -> LabelImport:
     """Append the labels of a CSV file; raises InputError as `import_labels` does, naming the file."""
+    from labeler.formats import Source, tables
+
     try:
         return import_labels(db, tables.read_labels(Source(str(path), path)), actor=actor, now=now)
     except Refused:
@@ -110,7 +127,7 @@ def import_label_file(db: Database, path: Path, *, actor: str, now: datetime) ->
         raise InputError(f"{path}: {error}") from None
 
 
-def import_labels(db: Database, table: pd.DataFrame, *, actor: str, now: datetime) -> LabelImport:
+def import_labels(db: Database, table: "pd.DataFrame", *, actor: str, now: datetime) -> LabelImport:
     """Append labels made elsewhere; the same rows again add nothing.
 
     Parameters
@@ -141,8 +158,10 @@ def import_labels(db: Database, table: pd.DataFrame, *, actor: str, now: datetim
     return LabelImport(n_new, len(rows) - n_new, added)
 
 
-def checked_rows(table: pd.DataFrame, *, now: datetime) -> list[LabelRow]:
+def checked_rows(table: "pd.DataFrame", *, now: datetime) -> list[LabelRow]:
     """The lines of a label table with every cell checked; raises InputError as `import_labels`."""
+    from labeler.formats import tables
+
     seen: Counter[tuple[str, str, Kind]] = Counter()
     lines = table.index.tolist() if table.index.name == tables.LINE else range(2, len(table) + 2)
     records = table.to_dict("records")

@@ -4,7 +4,6 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +24,8 @@ from labeler.formats.source import Source
 from labeler.model import State, Study, combined_hash
 from labeler.screen import timing
 from labeler.service.results import exchange, history
+from labeler.service.results.files import as_csv as as_csv
+from labeler.service.results.files import write_files as write_files
 from labeler.store import Database, chain, events, items, people, studies, verdicts
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -242,34 +243,6 @@ def files_of_files(
         return gathered.files(gathered.content(options))
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
-
-
-def as_csv(table: pd.DataFrame) -> str:
-    """A table as CSV text, safe to open in a spreadsheet."""
-    return tables.write(table)
-
-
-def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
-    """Write files into a folder, by name or path inside it; one that cannot be written is not there half.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be made or written to.
-    """
-    partials = {name: (out / name).with_name(f".{Path(name).name}.partial") for name in files}
-    try:
-        for name, content in files.items():
-            partials[name].parent.mkdir(parents=True, exist_ok=True)
-            partials[name].write_bytes(content.encode() if isinstance(content, str) else content)
-        for name, partial in partials.items():
-            partial.replace(out / name)
-    except OSError as error:
-        for partial in partials.values():
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
-        raise InputError(f"The files could not be written to {out}: {error.strerror}.") from None
-    return [out / name for name in files]
 
 
 def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:

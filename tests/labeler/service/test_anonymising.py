@@ -8,6 +8,7 @@ import pytest
 
 from analysis.report import Resampling
 from labeler.errors import StudyError
+from labeler.formats import tables
 from labeler.model import Answer, Category, Person, Role, Submission
 from labeler.plan.design import Plan
 from labeler.service import reviewing
@@ -433,7 +434,7 @@ def test_hostile_names_are_replaced_and_nothing_else_is(tmp_path):
 
 def test_imported_labels_do_not_keep_an_id_made_from_their_reviewers_name(db, tmp_path):
     table = importing.upload("labels.csv", b"item,reviewer,label\nx,Zebulon,similar\n")
-    exchange.import_labels(db, exchange.tables.read_labels(table), actor="owner", now=NOW)
+    exchange.import_labels(db, tables.read_labels(table), actor="owner", now=NOW)
     (old,) = labels.kept(db)
     assert old.label.event_id == exchange.key(0, "imported", "x", "Zebulon", "fresh", "0", "similar")
     anonymise(db, tmp_path / "out.study")

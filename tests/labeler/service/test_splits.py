@@ -262,6 +262,14 @@ def test_decisions_are_rows_of_their_own_behind_all_answers(closed):
     json.loads(rows["view"].iloc[0])
 
 
+def test_the_label_file_is_the_exported_table_with_its_decisions(closed):
+    decide(closed, splits.split_items(closed)[0].item.name, D, '=1+1, "odd"\nand long')
+    text, n_rows = exchange.export_label_file(closed, actor="owner", now=NOW)
+    assert text == reporting.as_csv(exchange.all_answers(closed))
+    assert n_rows == labels.n_labels(closed) + 1
+    assert log(closed)[-1] == ("owner", "export labels")
+
+
 def test_decisions_survive_the_way_into_another_study(closed, masters, tmp_path):
     for split, category in zip(splits.split_items(closed), (D, S, D), strict=False):
         decide(closed, split.item.name, category, 'a "reason", with\nlines')

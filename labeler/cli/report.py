@@ -1,0 +1,101 @@
+"""Commands that write and check the agreement report, and replicate the published one."""
+
+from pathlib import Path
+
+import click
+
+from labeler.cli.common import OWNER, json_option, named, now, opened, remark, say_if_interim, show, study_option
+from labeler.config import bundled
+from labeler.errors import InputError
+from labeler.service.results import replicating, report_checking, reporting
+from labeler.service.results.files import write_files
+from labeler.service.results.reporting import ReportOptions, Resampling
+
+
+@click.command(epilog="Example: labeler report --study cache.study --out report")
+@study_option
+@click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
+              help="Report on these labels instead of a study.")  # fmt: skip
+@click.option("--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
+              help="With --labels: item, classifier, verdict.")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR")
+@click.option("--quick", is_flag=True, help="Without what is resampled: bootstrap, latent class, test of misfit.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of what is resampled.")
+@click.option("--check", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.json",
+              help="Recompute every number of this report instead, and say which differ.")  # fmt: skip
+@json_option
+def report(
+    study: Path | None,
+    label_file: Path | None,
+    verdict_file: Path | None,
+    out: Path | None,
+    quick: bool,
+    seed: int,
+    check: Path | None,
+    as_json: bool,
+) -> None:
+    """Write the agreement report: HTML, Markdown, LaTeX, JSON, the labels as tables, and the figures.
+
+    With --check nothing is written: every number of an earlier report is computed again with its own seed, and the exit
+    code is 1 if one differs.
+    """
+    if verdict_file is not None and label_file is None:
+        raise InputError("--verdicts goes with --labels.")
+    if check is not None and out is None:
+        _check(check, study, label_file, verdict_file, as_json)
+        return
+    if out is None or check is not None:
+        raise InputError("Give either --out DIR or --check FILE.json.")
+    resampling = Resampling.none(seed) if quick else Resampling(seed)
+    options = ReportOptions(resampling=resampling)
+    if label_file is not None:
+        files = reporting.files_of_files(label_file, verdict_file, options=options)
+    else:
+        with opened(named(study)) as db:
+            files = reporting.files_of_study(db, options, actor=OWNER, now=now())
+            say_if_interim(db)
+    for path in write_files(files, out):
+        click.echo(path)
+
+
+def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file: Path | None, as_json: bool) -> None:
+    if label_file is not None:
+        found = report_checking.check_files(label_file, verdict_file, file)
+    else:
+        with opened(named(study)) as db:
+            found = report_checking.check_study(db, file, actor=OWNER, now=now())
+    rows = [{"place": d.place, "in the file": d.given, "recomputed": d.recomputed} for d in found]
+    if not as_json:  # every digit: a table would round the difference away
+        rows = [{name: value if isinstance(value, str) else repr(value) for name, value in row.items()} for row in rows]
+    show(rows, as_json=as_json)
+    if found:
+        places = "1 place differs" if len(found) == 1 else f"{len(found)} places differ"
+        raise InputError(f"{file}: {places} from what the data give now.")
+    remark(f"Every number of {file} agrees.")
+
+
+@click.command(epilog="Example: labeler replicate --out replication-report")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
+              help="Also write the report on the replication data.")  # fmt: skip
+@json_option
+def replicate(out: Path | None, as_json: bool) -> None:
+    """Show every number of the paper's Tables 1 to 3, agreement and kappa beside ours.
+
+    The data set has the published counts; what they do not fix is arbitrary, and the report says so.
+    """
+    replication = replicating.replication(bundled("data", "replication"))
+    content = replication.content()
+    compared = replicating.compare(content)
+    show(
+        [
+            {"where": c.where, "what": c.what, "paper": c.paper, "ours": c.ours, "agrees": "yes" if c.agrees else "NO",
+             "note": c.note}
+            for c in compared
+        ],
+        as_json=as_json,
+    )  # fmt: skip
+    if out is not None:
+        for path in write_files(replication.files(replicating.with_published(content)), out):
+            remark(str(path))
+    if not all(c.agrees for c in compared):
+        raise InputError("Some numbers differ from the paper's.")

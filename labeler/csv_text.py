@@ -1,0 +1,47 @@
+"""CSV text that reads back as it was, and that no spreadsheet runs."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+# where a spreadsheet would begin a formula: at the start of a cell, or after what another country takes for a
+# separator; behind spaces and apostrophes of its own; signs in their full-width forms too
+_FORMULA = re.compile(r"(^|[,;|\t\r\n])([^\S\t\r\n]*)('*)(?=[=+\-@＝＋－＠\t\r])")
+_INERT = re.compile(r"(^|[,;|\t\r\n])([^\S\t\r\n]*)'('*)(?=[=+\-@＝＋－＠\t\r])")
+_QUOTED = re.compile(r'[,"\r\n]|^\s|\s$')
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Rows as CSV text under a header; None is an empty cell.
+
+    A cell that a spreadsheet would run as a formula is made inert by an apostrophe, which `as_written` takes back.
+
+    Examples
+    --------
+    >>> csv_text(["item", "n"], [("=1+1", 2), ("a, b", None)])
+    'item,n\\n\\'=1+1,2\\n"a, b",\\n'
+    """
+    return "".join(",".join(_cell(value, len(columns)) for value in row) + "\n" for row in (columns, *rows))
+
+
+def inert(text: str) -> str:
+    """A cell that no spreadsheet runs: a formula gets an apostrophe in front, which `as_written` takes back.
+
+    Examples
+    --------
+    >>> inert("=1+1"), inert("a;＝1"), inert("sort")
+    ("'=1+1", "a;'＝1", 'sort')
+    >>> as_written(inert("'=1+1; @x"))
+    "'=1+1; @x"
+    """
+    return _FORMULA.sub(r"\1\2'\3", text)
+
+
+def as_written(text: str) -> str:
+    """Take back the apostrophes that `inert` put before formula signs."""
+    return _INERT.sub(r"\1\2\3", text)
+
+
+def _cell(value: object, n_columns: int) -> str:
+    text = "" if value is None else inert(value) if isinstance(value, str) else str(value)
+    must_quote = _QUOTED.search(text) or (n_columns == 1 and not text)
+    return '"' + text.replace('"', '""') + '"' if must_quote else text

@@ -1,0 +1,106 @@
+"""Commands import only what they need: a command that shows a few lines must not wait for the statistics."""
+
+import json
+import re
+import subprocess
+import sys
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+
+from analysis.document import figures
+from labeler.cli import PLACES, main
+from labeler.cli.common import FIGURE_FORMATS
+from tests.labeler.commands import run
+from tests.labeler.conftest import make_study
+
+HEAVY = {"altair", "pandas", "pyarrow", "scipy", "scipy.stats", "statsmodels", "streamlit"}
+IMPORTED_BY = """
+import json, sys
+from labeler.cli import main
+main(json.loads(sys.argv[1]), standalone_mode=False)
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+def modules_of(*arguments):
+    """The modules that a process has imported after a command."""
+    command = [sys.executable, "-c", IMPORTED_BY, json.dumps([str(argument) for argument in arguments])]
+    finished = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(json.loads(finished.stdout.splitlines()[-1]))
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    path = tmp_path_factory.mktemp("startup") / "cache.study"
+    make_study(path, plan=True)
+    return path
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--version", "--help", "status", "status --json", "labels --export -", "reviewers list", "flags", "backup COPY",
+     "calibration --help", "state --help", "plan --help", "log --help", "serve --help", "merge --help",
+     "anonymise --help"],
+)  # fmt: skip
+def test_a_small_command_imports_no_statistics_and_no_browser(words, study, tmp_path):
+    name, *options = [str(tmp_path / "copy.study") if word == "COPY" else word for word in words.split()]
+    needs_study = not name.startswith("-") and "--help" not in options
+    assert modules_of(name, *options, *(["--study", study] if needs_study else [])) & HEAVY == set()
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_help_and_version_import_no_numpy_and_no_command(option):
+    modules = modules_of(option)
+    assert "numpy" not in modules
+    assert {name for name in modules if name.startswith("labeler.")} == {
+        "labeler.cli", "labeler.cli.common", "labeler.config", "labeler.errors",
+    }  # fmt: skip
+
+
+def test_heavy_modules_are_seen_where_they_are_needed():
+    assert {"pandas", "scipy"} <= modules_of("verdicts", "--help")
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_summary_of_a_command_is_how_its_help_begins(name):
+    command = main.commands[name]
+    assert command.name == name
+    sentence = " ".join((command.help or "").split("\n\n")[0].split())
+    rest = sentence.removeprefix(PLACES[name].summary)
+    assert rest != sentence
+    assert re.match(r"\W", rest)
+
+
+def test_the_help_names_every_command_in_one_section():
+    _, _, sections = run("--help").output.partition("Set up a study:\n")
+    assert re.findall(r"^  ([a-z]+) ", sections, flags=re.MULTILINE) == list(PLACES)
+    assert len(main.commands) == len(PLACES)
+
+
+def test_a_mistyped_command_is_answered_with_the_nearest_names():
+    assert "Did you mean one of: 'state', 'status'?" in run("stat", code=2).stderr
+    assert "Did you mean 'revoke'?" in run("reviewers", "revok", code=2).stderr
+
+
+def test_a_shell_completes_commands_their_subcommands_and_options():
+    def completions(arguments, incomplete):
+        complete = ShellComplete(main, {}, "labeler", "_LABELER_COMPLETE")
+        return {item.value: item.help for item in complete.get_completions(arguments, incomplete)}
+
+    assert completions([], "st") == {name: PLACES[name].summary for name in ("state", "status")}
+    assert sorted(completions(["reviewers"], "re")) == ["remove", "replace", "resume", "revoke"]
+    assert "--version" in completions([], "--")
+    assert list(completions(["status"], "--st")) == ["--study"]
+
+
+def test_every_place_holds_a_command_and_unknown_names_hold_none():
+    assert "nothing" not in main.commands
+    with pytest.raises(KeyError):
+        main.commands["nothing"]
+    assert all(isinstance(command, click.Command) for command in main.commands.values())
+
+
+def test_commands_write_every_figure_format_there_is():
+    assert figures.FORMATS == FIGURE_FORMATS
