@@ -56,7 +56,8 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/ui/gate.py": {"labeler.ui", "streamlit", "starlette", "google.protobuf", *SHELL},
     "labeler/ui/server.py": {"labeler.ui", "streamlit", "starlette", *SHELL},
     "labeler/cli": {
-        "labeler", "labeler.cli", "labeler.safe_text", "labeler.ui.server", "labeler.plan.lifecycle", "click", "dask", *SHELL,
+        "labeler", "labeler.cli", "labeler.safe_text", "labeler.ui.server", "labeler.plan.lifecycle", "click", "dask",
+        *SHELL,
     },
 }  # fmt: skip
 CLOCK_AND_CHANCE = {"time", "datetime", "random", "secrets"}
