@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from analysis.benchmark import EVERY_ITERATION, FASTER, HIGHER, LOWER, SLOWER, Benchmark, Sampling, in_direction
 from analysis.intervals import Estimate
-from analysis.measured import EVERY_ITERATION, Measured, Sampling
 from analysis.multiple import bonferroni, holm
 from analysis.samples import NO_VARIATION, change_in_words, welch
 
-SLOWER, FASTER, NOT_SHOWN = "slower", "faster", "no change shown"
+NOT_SHOWN = "no change shown"
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,8 @@ class Change:
     p, p_holm, p_bonferroni : float or None
         Welch's test on one number a run, and corrected over all benchmarks that were compared.
     verdict : str or None
-        "slower", "faster" or "no change shown"; None if nothing can be said, and `reason` says why.
+        "slower", "faster", or "higher", "lower" if nobody knows what is better, or "no change shown"; None if nothing
+        can be said, and `reason` says why.
     words : str
         The ratio with its direction.
     reason : str or None
@@ -49,11 +50,11 @@ class Change:
     @property
     def has_changed(self) -> bool:
         """Whether a change is shown, to the better or to the worse."""
-        return self.verdict in (SLOWER, FASTER)
+        return self.verdict in (SLOWER, FASTER, HIGHER, LOWER)
 
 
 def compare(
-    pairs: Sequence[tuple[Measured, Measured]], *, sampling: Sampling = EVERY_ITERATION, alpha: float = 0.05
+    pairs: Sequence[tuple[Benchmark, Benchmark]], *, sampling: Sampling = EVERY_ITERATION, alpha: float = 0.05
 ) -> list[Change]:
     """Which benchmarks have changed.
 
@@ -61,7 +62,7 @@ def compare(
 
     Parameters
     ----------
-    pairs : sequence of (Measured, Measured)
+    pairs : sequence of (Benchmark, Benchmark)
         Baseline and candidate of each benchmark.
     sampling : Sampling
         How a run becomes one number.
@@ -128,7 +129,7 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     return Estimate(ratio, se, (ratio - root) / leading, (ratio + root) / leading)
 
 
-def _compared(baseline: Measured, candidate: Measured, sampling: Sampling, alpha: float) -> Change:
+def _compared(baseline: Benchmark, candidate: Benchmark, sampling: Sampling, alpha: float) -> Change:
     sizes = candidate.name, len(baseline.runs), len(candidate.runs)
     if (baseline.unit, baseline.better) != (candidate.unit, candidate.better):
         said = f"the baseline is in {baseline.unit or 'no unit'}, the candidate in {candidate.unit or 'no unit'}"
@@ -139,9 +140,9 @@ def _compared(baseline: Measured, candidate: Measured, sampling: Sampling, alpha
     return Change(*sizes, ratio, test.p, words=words, reason=test.reason if test.p is None else ratio.reason)
 
 
-def _verdict(change: Change, p_holm: float | None, alpha: float, candidate: Measured) -> str | None:
+def _verdict(change: Change, p_holm: float | None, alpha: float, candidate: Benchmark) -> str | None:
     if p_holm is None or change.ratio.value is None:
         return None
     if p_holm > alpha or change.ratio.value == 1:
         return NOT_SHOWN
-    return FASTER if (change.ratio.value < 1) == (candidate.better == "lower") else SLOWER
+    return in_direction(change.ratio.value < 1, candidate.better)

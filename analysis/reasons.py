@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.benchmark import EVERY_ITERATION, Benchmark, Sampling
 from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT
 from analysis.intervals import Estimate
-from analysis.measured import EVERY_ITERATION, Measured, Sampling
 from analysis.power import runs_needed, smallest_difference
 from analysis.runs import Runs
 from analysis.samples import change_in_words, kruskal
@@ -65,12 +65,12 @@ class Reasons:
     sentences: tuple[str, ...] = ()
 
 
-def reasons(benchmark: Measured, *, sampling: Sampling = EVERY_ITERATION) -> Reasons:
+def reasons(benchmark: Benchmark, *, sampling: Sampling = EVERY_ITERATION) -> Reasons:
     """Level, pattern, distribution, warm-up and consequence of the runs of one benchmark.
 
     Parameters
     ----------
-    benchmark : Measured
+    benchmark : Benchmark
     sampling : Sampling
         How a run becomes one number.
 
@@ -98,7 +98,7 @@ def reasons(benchmark: Measured, *, sampling: Sampling = EVERY_ITERATION) -> Rea
     return Reasons(**{**vars(found), "sentences": tuple(_in_words(found, benchmark.better))})
 
 
-def _pairs(benchmark: Measured, sampling: Sampling) -> tuple[Estimate, Estimate]:
+def _pairs(benchmark: Benchmark, sampling: Sampling) -> tuple[Estimate, Estimate]:
     """Means of M1 and M5 over all pairs of runs."""
     if len(benchmark.runs) < 2:
         return Estimate(None, reason=ONE_RUN), Estimate(None, reason=ONE_RUN)
@@ -109,19 +109,19 @@ def _pairs(benchmark: Measured, sampling: Sampling) -> tuple[Estimate, Estimate]
     return Estimate(next(means)), Estimate(next(means))
 
 
-def _epsilon2(benchmark: Measured, sampling: Sampling) -> Estimate:
+def _epsilon2(benchmark: Benchmark, sampling: Sampling) -> Estimate:
     if max(map(len, benchmark.runs)) < 2:
         return Estimate(None, reason="one iteration a run: nothing varies within a run")
     test = kruskal([sampling.steady(run) for run in benchmark.runs])
     return Estimate(test.epsilon2, reason=test.reason)
 
 
-def _warmup(benchmark: Measured) -> Estimate:
+def _warmup(benchmark: Benchmark) -> Estimate:
     n = min(map(len, benchmark.runs))
     if n < MIN_FOR_WARMUP:
         return Estimate(None, reason=f"runs of fewer than {MIN_FOR_WARMUP} iterations have no first tenth")
     ratios = []
-    for run in benchmark.runs:
+    for run in benchmark.values:
         border = max(1, int(FIRST * len(run)))
         first, rest = float(np.median(run[:border])), float(np.median(run[border:]))
         if not rest > 0:
@@ -130,7 +130,7 @@ def _warmup(benchmark: Measured) -> Estimate:
     return Estimate(float(np.median(ratios)), low=min(ratios), high=max(ratios))
 
 
-def _type_1_error(benchmark: Measured, sampling: Sampling) -> Estimate:
+def _type_1_error(benchmark: Benchmark, sampling: Sampling) -> Estimate:
     if len(benchmark.runs) < 2:
         return Estimate(None, reason=ONE_RUN)
     found = type_1_error(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from analysis.benchmark import in_direction
 from analysis.intervals import Estimate
 from analysis.runs import Floats
 
@@ -230,7 +231,7 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
     ratio : float
         Candidate / baseline, >= 0.
     better : str
-        "lower" for times, "higher" for rates such as ops/s.
+        "lower" for times, "higher" for rates such as ops/s, "" if that is not known.
     who : str
 
     Returns
@@ -246,17 +247,16 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
 
     Examples
     --------
-    >>> change_in_words(0.993), change_in_words(1.25), change_in_words(1.25, "higher"), change_in_words(1.0)
-    ('the candidate is 0.7 % faster', 'the candidate is 25 % slower', 'the candidate is 25 % faster', 'no change')
+    >>> change_in_words(0.993), change_in_words(1.25, "higher"), change_in_words(1.25, ""), change_in_words(1.0)
+    ('the candidate is 0.7 % faster', 'the candidate is 25 % faster', 'the candidate is 25 % higher', 'no change')
     """
     if not 0 <= ratio < inf:
         raise ValueError(f"ratio must be a finite number >= 0, got {ratio}")
-    if better not in ("lower", "higher"):
-        raise ValueError(f"better must be 'lower' or 'higher', got {better!r}")
+    word = in_direction(ratio < 1, better)
     if ratio == 1:
         return "no change"
     share = _in_digits(100 * abs(float(ratio) - 1))
-    return f"{who} is {share} % {'faster' if (ratio < 1) == (better == 'lower') else 'slower'}"
+    return f"{who} is {share} % {word}"
 
 
 def _in_digits(share: float) -> str:

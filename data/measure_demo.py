@@ -322,16 +322,19 @@ def _write(out: Path, rows: list[tuple[str, int, str, float]], series: dict[tupl
                 "run": np.int8(run),
                 "iteration": np.arange(len(values), dtype=np.int16),
                 "value": values.astype(np.float32),
+                "unit": "s",
             }
         )
         for name in BENCHMARKS
         for run in range(N_RUNS)
         for values in [series[name, run]]
     ]
-    table = pd.concat(parts, ignore_index=True).astype({"application": "category", "benchmark": "category"})
+    table = pd.concat(parts, ignore_index=True).astype(
+        {"application": "category", "benchmark": "category", "unit": "category"}
+    )
     table.to_parquet(
         out / "demo.parquet", index=False, compression="zstd", compression_level=19,
-        use_dictionary=["application", "benchmark", "run"],
+        use_dictionary=["application", "benchmark", "run", "unit"],
         column_encoding={"value": "BYTE_STREAM_SPLIT", "iteration": "DELTA_BINARY_PACKED"},
     )  # fmt: skip
     with (out / "interventions.csv").open("w", newline="", encoding="utf-8") as file:

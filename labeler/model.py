@@ -69,50 +69,6 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A run that gave no measurement: its conditions and, in words, why."""
-
-    conditions: Mapping[str, str]
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class Benchmark:
-    """What a reader finds in a result file.
-
-    Attributes
-    ----------
-    name : str
-        As unique as its tool makes it; a study's item carries this name.
-    benchmark, application : str
-        The measured operation with its parameter values, and the software it belongs to (`org/project`,
-        "" if unknown).
-    runs : tuple of ndarray of float, each of shape (n_iterations,)
-        Lengths may differ.
-    unit : str
-        "s" for times; otherwise the unit the file states, "" if it states none.
-    better : str
-        "lower" or "higher".
-    parameters : mapping of str to str
-    conditions : mapping of str to tuple of str
-        What is known of the runs: run, version, context, order_type, order_position, altered or a factor, and one text
-        a run, "" where it is not known.
-    failures : tuple of Failure
-        Runs that gave nothing.
-    """
-
-    name: str
-    benchmark: str
-    application: str
-    runs: tuple[Series, ...]
-    unit: str = "s"
-    better: str = "lower"
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    conditions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    failures: tuple[Failure, ...] = ()
-
-
-@dataclass(frozen=True)
 class Item:
     """A benchmark in a study; `n_iterations` is the length of its shortest run.
 

@@ -30,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/plugins.py": set(),
     "labeler/plan": {"labeler.plan", *PURE},
     "labeler/screen": {"labeler.screen", "altair", *PURE},
-    "labeler/formats": {"labeler.formats", "orjson", "pyarrow", *PURE},
+    "labeler/formats": {"labeler.formats", "labeler.plugins", "analysis.benchmark", "orjson", "pyarrow", *PURE},
     "labeler/store": {"labeler.store", *PURE},
     "labeler/service": {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.plan", "labeler.screen",

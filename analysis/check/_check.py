@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.benchmark import EVERY_ITERATION, SLOWER, Benchmark, Sampling, by_level
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers import CLASSIFIERS, Verdict
-from analysis.comparison import SLOWER, Change, compare
+from analysis.comparison import Change, compare
 from analysis.dissimilarity import MIN_ITERATIONS
-from analysis.measured import EVERY_ITERATION, Measured, Sampling, by_level
 from analysis.reasons import Reasons, reasons
 from analysis.runs import Runs
 
@@ -67,8 +67,8 @@ class Check:
 
 
 def check(
-    benchmarks: Sequence[Measured],
-    baseline: Sequence[Measured] | None = None,
+    benchmarks: Sequence[Benchmark],
+    baseline: Sequence[Benchmark] | None = None,
     *,
     classifier: str = "heuristic",
     only_slower: bool = False,
@@ -79,8 +79,8 @@ def check(
 
     Parameters
     ----------
-    benchmarks : sequence of Measured
-    baseline : sequence of Measured, optional
+    benchmarks : sequence of Benchmark
+    baseline : sequence of Benchmark, optional
         With a baseline the outcome is whether anything has changed; verdicts are then information.
     classifier : str
         A name in `CLASSIFIERS`. Runs too short for it are judged by `spread`, and the result says so.
@@ -118,7 +118,7 @@ def check(
     )
 
 
-def _judged(benchmark: Measured, wanted: str, sampling: Sampling) -> Judged:
+def _judged(benchmark: Benchmark, wanted: str, sampling: Sampling) -> Judged:
     found = _verdicts(benchmark, sampling.warmup)
     chosen, reason = found[wanted], found[wanted].reason
     if chosen.verdict is None and 0 < chosen.n_iterations < CLASSIFIERS[wanted].min_iterations:
@@ -130,7 +130,7 @@ def _judged(benchmark: Measured, wanted: str, sampling: Sampling) -> Judged:
     return Judged(benchmark.name, chosen.classifier, chosen.verdict, reason, verdicts, why)
 
 
-def _verdicts(benchmark: Measured, warmup: float) -> dict[str, Verdict]:
+def _verdicts(benchmark: Benchmark, warmup: float) -> dict[str, Verdict]:
     """What every classifier says; the runs are shared, so that what several need is computed once."""
     try:
         shared = Runs(benchmark.runs, warmup)

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from analysis.benchmark import CONTEXT, HIGHER, VERSION, Benchmark, LeftOut, Sampling, in_direction
 from analysis.bootstrap import bootstrap
-from analysis.comparison import FASTER, NOT_SHOWN, SLOWER
+from analysis.comparison import NOT_SHOWN
 from analysis.contexts._causal import compare_spreads, verdict_on
 from analysis.contexts._factors import FactorEffect, factor_effect
 from analysis.contexts._observer import ObserverEffect, observer_effect
@@ -22,7 +23,6 @@ from analysis.contexts._ratios import (
 from analysis.contexts._results import CausalCheck, Sweep
 from analysis.contexts._sweep import INTERVENTION, Context, contexts_of, verdict, versions_of, with_corrections
 from analysis.intervals import Estimate
-from analysis.measured import CONTEXT, VERSION, LeftOut, Measured, Sampling
 from analysis.multiple import bonferroni, holm
 from analysis.runs import Floats
 
@@ -40,7 +40,7 @@ class Options:
     resamples: int
 
 
-def sweep(measured: Measured, options: Options, rng: np.random.Generator) -> Sweep | str:
+def sweep(measured: Benchmark, options: Options, rng: np.random.Generator) -> Sweep | str:
     """The benchmark over its contexts, or in words why that cannot be."""
     versions = versions_of(measured, options.baseline, options.candidate)
     if isinstance(versions, str):
@@ -61,19 +61,19 @@ def sweep(measured: Measured, options: Options, rng: np.random.Generator) -> Swe
     return _over_contexts(measured, versions, contexts, causal, left_out + _failed(measured), options, rng)
 
 
-def _unused(measured: Measured, condition: str, used: Sequence[str]) -> list[LeftOut]:
+def _unused(measured: Benchmark, condition: str, used: Sequence[str]) -> list[LeftOut]:
     """The other levels of a condition."""
     others = [level for level in dict.fromkeys(measured.of(condition)) if level not in used]
     return [LeftOut(f"{condition}={level}", f"not one of the two compared: {' and '.join(used)}") for level in others]
 
 
-def _failed(measured: Measured) -> list[LeftOut]:
+def _failed(measured: Benchmark) -> list[LeftOut]:
     failures = [(failure.conditions.items(), failure.reason) for failure in measured.failures]
     return [LeftOut(" ".join(f"{k}={v}" for k, v in of) or "a run", f"failed: {why}") for of, why in failures]
 
 
 def _over_contexts(
-    measured: Measured,
+    measured: Benchmark,
     versions: tuple[str, str],
     given: Sequence[Context],
     causal: CausalCheck | None,
@@ -81,14 +81,17 @@ def _over_contexts(
     options: Options,
     rng: np.random.Generator,
 ) -> Sweep:
-    contexts = with_corrections(given, options.alpha)
+    contexts = with_corrections(given, options.alpha, measured.better)
     level = 1 - options.alpha
     a, b = (np.array([getattr(context, side) for context in contexts]) for side in ("baseline", "candidate"))
-    above, below = (a, b) if measured.better == "lower" else (b, a)
+    above, below = (b, a) if measured.better == HIGHER else (a, b)
     ratios = above / below
     speedup = geometric_mean(ratios, level)
     verdicts = [context.verdict for context in contexts]
-    bold = [verdict(context.speedup, context.p_bonferroni, options.alpha) for context in contexts]
+    faster, slower = (
+        in_direction(is_faster != (measured.better == HIGHER), measured.better) for is_faster in (True, False)
+    )
+    bold = [verdict(context.speedup, context.p_bonferroni, options.alpha, measured.better) for context in contexts]
     return Sweep(
         measured.name, measured.application, measured.unit, measured.better, *versions,
         contexts=contexts,
@@ -100,10 +103,10 @@ def _over_contexts(
         words=speedup_in_words(speedup.value or 1.0, measured.better),
         paired_t=paired_t(above, below),
         signed_rank=signed_rank(above, below),
-        n_faster=verdicts.count(FASTER), n_slower=verdicts.count(SLOWER),
+        n_faster=verdicts.count(faster), n_slower=verdicts.count(slower),
         n_not_shown=verdicts.count(NOT_SHOWN), n_untested=verdicts.count(None),
-        n_faster_bonferroni=bold.count(FASTER), n_slower_bonferroni=bold.count(SLOWER),
-        both_directions=FASTER in verdicts and SLOWER in verdicts,
+        n_faster_bonferroni=bold.count(faster), n_slower_bonferroni=bold.count(slower),
+        both_directions=faster in verdicts and slower in verdicts,
         factors=_factors(contexts, ratios, level),
         observer=_observer(contexts, measured.better, options.instrumentation, level),
         causal=causal,
@@ -146,7 +149,7 @@ def _observer(contexts: Sequence[Context], better: str, by: str | None, level: f
     return observer_effect(runs, better=better, level=level) if runs else None
 
 
-def _interventions(measured: Measured, held_fixed: str | None) -> tuple[str, ...] | str:
+def _interventions(measured: Benchmark, held_fixed: str | None) -> tuple[str, ...] | str:
     """The level at which the suspected cause is free and, where there is one, that at which it is held fixed."""
     levels = list(dict.fromkeys(measured.of(INTERVENTION)))
     if len(levels) < 2:
@@ -158,12 +161,12 @@ def _interventions(measured: Measured, held_fixed: str | None) -> tuple[str, ...
     return free, next(level for level in levels if level != free) if held_fixed is None else held_fixed
 
 
-def _at(measured: Measured, intervention: str) -> Measured:
+def _at(measured: Benchmark, intervention: str) -> Benchmark:
     return measured.where(**{INTERVENTION: intervention}) or measured  # there is one: the level was found in it
 
 
 def _causal(
-    measured: Measured,
+    measured: Benchmark,
     free: Sequence[Context],
     versions: tuple[str, str],
     levels: Sequence[str],
@@ -183,7 +186,7 @@ def _causal(
         replace(side, p_holm=p, p_bonferroni=bold, verdict=verdict_on(side.free, side.fixed, p, options.alpha))
         for side, p, bold in zip(sides, holm(ps), bonferroni(ps), strict=True)
     )
-    return CausalCheck(levels[0], levels[1], with_corrections(found, options.alpha), corrected)
+    return CausalCheck(levels[0], levels[1], with_corrections(found, options.alpha, measured.better), corrected)
 
 
 def _speedup(context: Context) -> float:

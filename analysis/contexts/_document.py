@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis.comparison import FASTER, NOT_SHOWN, SLOWER
+from analysis.benchmark import FASTER, HIGHER, LOWER, SLOWER
+from analysis.comparison import NOT_SHOWN
 from analysis.contexts import Context, Survey, Sweep, speedup_in_words
 from analysis.contexts._document_further import causal, cause_in_short, cut, factors, observer, ratio
 from analysis.contexts._figures import charts, most_dependent
@@ -135,7 +136,7 @@ def _over_all(survey: Survey) -> str:
         p = "" if sweep.paired_t.p is None else f"; paired t test: p = {p_value(sweep.paired_t.p)}"
         return f"Over all contexts, {sweep.words}: speed-up {ratio(sweep.speedup)}{p}."
     parts = []
-    for said in (FASTER, SLOWER, NOT_SHOWN):
+    for said in (FASTER, SLOWER, LOWER, HIGHER, NOT_SHOWN):
         found = [sweep for sweep in survey.benchmarks if sweep.verdict == said]
         if found:
             parts.append(f"{said} in {len(found)}" + (f" ({_names(found)})" if said != NOT_SHOWN else ""))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from analysis.benchmark import HIGHER
 from analysis.contexts._ratios import TINY, geometric_mean, series, speedups
 from analysis.intervals import Estimate
 from analysis.runs import Floats
@@ -155,7 +156,7 @@ def _speedups(cells: Sequence[tuple[ArrayLike, ArrayLike]], better: str) -> Floa
 def _ends(baseline: ArrayLike, candidate: ArrayLike, better: str) -> tuple[float, float]:
     """The lowest and highest speed-up of one run of each version."""
     a, b = _runs(baseline), _runs(candidate)
-    return (a.min() / b.max(), a.max() / b.min()) if better == "lower" else (b.min() / a.max(), b.max() / a.min())
+    return (b.min() / a.max(), b.max() / a.min()) if better == HIGHER else (a.min() / b.max(), a.max() / b.min())
 
 
 def _repeated(cell: tuple[ArrayLike, ArrayLike]) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from analysis.benchmark import DIRECTIONS, HIGHER
 from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.samples import NO_VARIATION, Test, change_in_words, mean_interval
@@ -73,7 +74,7 @@ def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower"
         The number of each version in each context, > 0.
     better : str
         "lower" for times, where a speed-up is baseline / candidate; "higher" for rates such as ops/s, the inverse of
-        times, where it is candidate / baseline.
+        times, where it is candidate / baseline. "" if that is not known: baseline / candidate, for what it is worth.
 
     Returns
     -------
@@ -89,13 +90,13 @@ def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower"
     >>> speedups([3.0, 2.0], [2.0, 4.0]), speedups([2.0], [3.0], better="higher")
     (array([1.5, 0.5]), array([1.5]))
     """
-    if better not in ("lower", "higher"):
+    if better not in DIRECTIONS:
         raise ValueError(f"better must be 'lower' or 'higher', got {better!r}")
     a, b = paired(baseline, candidate)
     for name, values in (("baseline", a), ("candidate", b)):
         if (values <= 0).any():
             raise ValueError(f"{name} must be above 0 in every context, got {values.min():g}")
-    return a / b if better == "lower" else b / a
+    return b / a if better == HIGHER else a / b
 
 
 def speedup_in_words(speedup: float, better: str = "lower") -> str:
@@ -106,7 +107,7 @@ def speedup_in_words(speedup: float, better: str = "lower") -> str:
     >>> speedup_in_words(1.25), speedup_in_words(0.8), speedup_in_words(1.25, "higher")
     ('the candidate is 20 % faster', 'the candidate is 25 % slower', 'the candidate is 25 % faster')
     """
-    return change_in_words(1 / speedup if better == "lower" else speedup, better)
+    return change_in_words(speedup if better == HIGHER else 1 / speedup, better)
 
 
 def quartiles(ratios: ArrayLike) -> Quartiles:

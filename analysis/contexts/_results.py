@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from analysis.benchmark import LeftOut
 from analysis.contexts._causal import SpreadComparison
 from analysis.contexts._factors import FactorEffect
 from analysis.contexts._observer import ObserverEffect
 from analysis.contexts._ratios import MeanRatios, Quartiles
 from analysis.contexts._sweep import Context
 from analysis.intervals import Estimate
-from analysis.measured import LeftOut
 from analysis.samples import Test
 
 

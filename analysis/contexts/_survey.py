@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from analysis.benchmark import EVERY_ITERATION, Advance, Benchmark, LeftOut, Sampling, unwatched
 from analysis.contexts._benchmark import Options, sweep
 from analysis.contexts._results import Survey, Sweep
 from analysis.contexts._sweep import verdict
-from analysis.measured import EVERY_ITERATION, Advance, LeftOut, Measured, Sampling, unwatched
 from analysis.multiple import bonferroni, holm
 
 
 def survey(
-    benchmarks: Sequence[Measured],
+    benchmarks: Sequence[Benchmark],
     *,
     sampling: Sampling = EVERY_ITERATION,
     baseline: str | None = None,
@@ -29,7 +29,7 @@ def survey(
 
     Parameters
     ----------
-    benchmarks : sequence of Measured
+    benchmarks : sequence of Benchmark
         Runs with the conditions `version` and `context`. A context written "k=v k2=v2" has the factors k and k2; every
         further condition is a factor of the context too, but for `intervention`.
     sampling : Sampling
@@ -121,7 +121,7 @@ def _corrected(sweeps: Sequence[Sweep], alpha: float) -> tuple[Sweep, ...]:
     return tuple(
         replace(
             one, t_holm=t_holm, t_bonferroni=t_bold, rank_holm=rank_holm, rank_bonferroni=rank_bold,
-            verdict=verdict(one.ratio_of_means, t_holm, alpha),
+            verdict=verdict(one.ratio_of_means, t_holm, alpha, one.better),
         )
         for one, t_holm, t_bold, rank_holm, rank_bold in columns
     )  # fmt: skip

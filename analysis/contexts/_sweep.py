@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.comparison import FASTER, NOT_SHOWN, SLOWER, ratio_of_means
+from analysis.benchmark import CONDITIONS, CONTEXT, HIGHER, VERSION, Benchmark, LeftOut, Sampling, in_direction
+from analysis.comparison import NOT_SHOWN, ratio_of_means
 from analysis.contexts._factors import parse_context
 from analysis.contexts._ratios import speedups
 from analysis.intervals import Estimate
-from analysis.measured import CONDITIONS, CONTEXT, VERSION, LeftOut, Measured, Sampling
 from analysis.multiple import bonferroni, holm
 from analysis.runs import Floats
 from analysis.samples import Test, welch
@@ -55,7 +55,7 @@ class Context:
     verdict: str | None = None
 
 
-def versions_of(measured: Measured, baseline: str | None, candidate: str | None) -> tuple[str, str] | str:
+def versions_of(measured: Benchmark, baseline: str | None, candidate: str | None) -> tuple[str, str] | str:
     """Baseline and candidate, or in words why they are not known.
 
     Those named; if one is not named, the other of two; if none is, the first two to appear, and there may be no third.
@@ -75,7 +75,7 @@ def versions_of(measured: Measured, baseline: str | None, candidate: str | None)
 
 
 def contexts_of(
-    measured: Measured, versions: tuple[str, str], sampling: Sampling, alpha: float
+    measured: Benchmark, versions: tuple[str, str], sampling: Sampling, alpha: float
 ) -> tuple[list[Context], list[LeftOut]]:
     """The contexts with runs of both versions, in order of appearance, and those without; no corrected p yet.
 
@@ -99,31 +99,33 @@ def contexts_of(
     return found, left_out
 
 
-def with_corrections(contexts: Sequence[Context], alpha: float) -> tuple[Context, ...]:
+def with_corrections(contexts: Sequence[Context], alpha: float, better: str) -> tuple[Context, ...]:
     """The same with corrected p and verdicts, these contexts being one family of tests."""
     ps = [context.test.p for context in contexts]
     return tuple(
-        replace(context, p_holm=p_holm, p_bonferroni=p_bonferroni, verdict=verdict(context.speedup, p_holm, alpha))
+        replace(
+            context, p_holm=p_holm, p_bonferroni=p_bonferroni, verdict=verdict(context.speedup, p_holm, alpha, better)
+        )
         for context, p_holm, p_bonferroni in zip(contexts, holm(ps), bonferroni(ps), strict=True)
     )
 
 
-def verdict(speedup: Estimate, p: float | None, alpha: float) -> str | None:
+def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> str | None:
     """What a test with this p shows of the candidate; None without one."""
     if p is None or speedup.value is None:
         return None
     if p > alpha or speedup.value == 1:
         return NOT_SHOWN
-    return FASTER if speedup.value > 1 else SLOWER
+    return in_direction((speedup.value > 1) != (better == HIGHER), better)
 
 
-def _factors(measured: Measured) -> list[dict[str, str]]:
+def _factors(measured: Benchmark) -> list[dict[str, str]]:
     """What is known of the context of each run: the parts of its text, or the text, and all further conditions."""
     further = [name for name in measured.conditions if name not in (*CONDITIONS, INTERVENTION)]
     known = []
     for run, text in enumerate(measured.of(CONTEXT)):
         parts = parse_context(text) or ({CONTEXT: text} if text else {})
-        known.append(parts | {name: entry for name in further if (entry := measured.of(name)[run])})
+        known.append(parts | {name: entry for name in further if (entry := measured.runs[run].of(name))})
     return known
 
 
@@ -147,7 +149,7 @@ def _context(
 ) -> Context:
     a, b = values
     means = float(np.mean(a)), float(np.mean(b))
-    above, below = (a, b) if better == "lower" else (b, a)
+    above, below = (b, a) if better == HIGHER else (a, b)
     interval = ratio_of_means(above, below, 1 - alpha)
     (value,) = speedups(means[:1], means[1:], better=better)
     reason = _why(interval, min(len(a), len(b)))

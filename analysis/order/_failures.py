@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.measured import ALTERED, CONTEXT, ORDER_TYPE, RUN, VERSION, LeftOut, Measured
+from analysis.benchmark import ALTERED, CONTEXT, ORDER_TYPE, RUN, VERSION, Benchmark, LeftOut
 
 FIXED, RANDOM = "fixed", "random"
 IDENTITY = (RUN, ORDER_TYPE, VERSION, CONTEXT, ALTERED)  # what several benchmarks measured in one run have in common
@@ -39,18 +39,18 @@ class Dropped:
     n_values: int
 
 
-def drop_failed(benchmarks: Sequence[Measured]) -> tuple[list[Measured], tuple[Dropped, ...], tuple[LeftOut, ...]]:
+def drop_failed(benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], tuple[Dropped, ...], tuple[LeftOut, ...]]:
     """Leave out whole fixed runs with a failed benchmark, but of random runs only the benchmark that failed [1]_.
 
     Parameters
     ----------
-    benchmarks : sequence of Measured
+    benchmarks : sequence of Benchmark
         Runs of different benchmarks belong together if run, order_type, version, context and altered are equal; what
         is not known of a failure is not compared.
 
     Returns
     -------
-    list of Measured
+    list of Benchmark
         What is left, in the same order. A failure gave no value, so that random runs lose none.
     tuple of Dropped
         Every run with a failure, in order of appearance. If the run or its order is not known, only the failed
@@ -68,7 +68,7 @@ def drop_failed(benchmarks: Sequence[Measured]) -> tuple[list[Measured], tuple[D
         for failure in benchmark.failures:
             failed.setdefault(_key(failure.conditions), []).append((benchmark.name, failure.reason))
     lost = {key: 0 for key in failed if key[0] and key[1] == FIXED}
-    kept: list[Measured] = []
+    kept: list[Benchmark] = []
     left_out: list[LeftOut] = []
     for benchmark in benchmarks:
         left = _runs_left(benchmark, lost) if lost else range(len(benchmark.runs))
@@ -81,7 +81,7 @@ def drop_failed(benchmarks: Sequence[Measured]) -> tuple[list[Measured], tuple[D
     return kept, _listed(failed, lost), tuple(left_out)
 
 
-def _runs_left(benchmark: Measured, lost: dict[Key, int]) -> Sequence[int]:
+def _runs_left(benchmark: Benchmark, lost: dict[Key, int]) -> Sequence[int]:
     """The runs of no lost key; counts the others."""
     left = []
     for run, key in enumerate(run_keys(benchmark)):
@@ -104,7 +104,7 @@ def _listed(failed: Mapping[Key, list[tuple[str, str]]], lost: Mapping[Key, int]
     return tuple(listed)
 
 
-def run_keys(benchmark: Measured) -> list[Key]:
+def run_keys(benchmark: Benchmark) -> list[Key]:
     """What tells a run of all benchmarks from another, one for each run of this benchmark."""
     return list(zip(*(benchmark.of(name) for name in IDENTITY), strict=True))
 

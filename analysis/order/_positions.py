@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from analysis.measured import ORDER_POSITION, ORDER_TYPE, VERSION, Measured
+from analysis.benchmark import ORDER_POSITION, ORDER_TYPE, VERSION, Benchmark, in_direction
 from analysis.multiple import bonferroni, holm
 from analysis.order._failures import FIXED, IDENTITY, Key, run_keys
 from analysis.order._medians import middle
@@ -153,12 +153,12 @@ def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalW
     return kruskal(list(groups.values()))
 
 
-def predecessors(benchmarks: Sequence[Measured]) -> list[list[str | None]]:
+def predecessors(benchmarks: Sequence[Benchmark]) -> list[list[str | None]]:
     """The benchmark just before each run of each benchmark, from the positions of all of them in the same run.
 
     Parameters
     ----------
-    benchmarks : sequence of Measured
+    benchmarks : sequence of Benchmark
         With the conditions run and order_position (a number, from whatever it counts). Runs belong together if run,
         order_type, version, context and altered are equal. Failures of known position count: they ran too.
 
@@ -177,7 +177,7 @@ def predecessors(benchmarks: Sequence[Measured]) -> list[list[str | None]]:
 
 
 def placed(
-    benchmark: Measured, values: Floats, before: Sequence[str | None], versions: Sequence[str]
+    benchmark: Benchmark, values: Floats, before: Sequence[str | None], versions: Sequence[str]
 ) -> Iterator[Placed]:
     """Both tests of each version of a benchmark, uncorrected."""
     positions = [_number(entry) for entry in benchmark.of(ORDER_POSITION)]
@@ -216,7 +216,7 @@ def corrected(found: Sequence[Placed]) -> tuple[Placed, ...]:
     )
 
 
-def _order_of_runs(benchmarks: Sequence[Measured]) -> dict[Key, tuple[list[float], list[str]]]:
+def _order_of_runs(benchmarks: Sequence[Benchmark]) -> dict[Key, tuple[list[float], list[str]]]:
     """Run -> positions in ascending order, and what stood there."""
     entries: dict[Key, dict[float, dict[str, None]]] = {}
     for benchmark in benchmarks:
@@ -255,4 +255,4 @@ def _median(group: After) -> float:
 def _in_words(tau: float | None, better: str) -> str | None:
     if not tau:
         return None
-    return f"{'slower' if (tau > 0) == (better == 'lower') else 'faster'} the later it runs"
+    return f"{in_direction(tau < 0, better)} the later it runs"

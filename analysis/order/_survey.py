@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analysis.measured import (
+from analysis.benchmark import (
     ALTERED,
     CONTEXT,
     EVERY_ITERATION,
@@ -13,8 +13,8 @@ from analysis.measured import (
     ORDER_TYPE,
     VERSION,
     Advance,
+    Benchmark,
     LeftOut,
-    Measured,
     Sampling,
     by_level,
     unwatched,
@@ -85,7 +85,7 @@ class _Found:
 
 
 def survey(
-    benchmarks: Sequence[Measured],
+    benchmarks: Sequence[Benchmark],
     *,
     sampling: Sampling = EVERY_ITERATION,
     alpha: float = 0.05,
@@ -99,7 +99,7 @@ def survey(
 
     Parameters
     ----------
-    benchmarks : sequence of Measured
+    benchmarks : sequence of Benchmark
         With the condition order_type ("fixed" or "random"), and run, order_position, version where known. Each
         version is tested alone, and so is each context, as `NAME @ CONTEXT`.
     sampling : Sampling
@@ -179,7 +179,7 @@ def _answer(
 
 
 def _read(
-    benchmark: Measured, before: Sequence[str | None], sampling: Sampling, pair: tuple[str, str] | None, found: _Found
+    benchmark: Benchmark, before: Sequence[str | None], sampling: Sampling, pair: tuple[str, str] | None, found: _Found
 ) -> None:
     """The tests that a benchmark allows, and why not others."""
     try:
@@ -201,13 +201,13 @@ def _read(
             found.left_out.append(LeftOut(name, _why_not(cell, one)))
 
 
-def _cell(benchmark: Measured, values: Floats, version: str) -> Cell:
+def _cell(benchmark: Benchmark, values: Floats, version: str) -> Cell:
     kinds, versions = np.array(benchmark.of(ORDER_TYPE)), np.array(benchmark.of(VERSION))
     fixed, random = (values[(kinds == kind) & (versions == version)] for kind in (FIXED, RANDOM))
     return Cell(benchmark.name, benchmark.application, version, benchmark.unit, benchmark.better, fixed, random)
 
 
-def _unread(benchmark: Measured, versions: Sequence[str]) -> Iterator[LeftOut]:
+def _unread(benchmark: Benchmark, versions: Sequence[str]) -> Iterator[LeftOut]:
     others = sum(version not in versions for version in benchmark.of(VERSION))
     if others:
         yield LeftOut(benchmark.name, f"{others} runs of other versions than {' and '.join(versions) or 'the two'}")

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from analysis.benchmark import VERSION, Benchmark, in_direction
 from analysis.intervals import Estimate
-from analysis.measured import VERSION, Measured
 from analysis.order._compare import Comparison, Side
 from analysis.samples import change_in_words
 
-FASTER, SLOWER, UNDECIDED = "faster", "slower", "undecided"
+UNDECIDED = "undecided"
 SAME, AMBER, RED = "same", "amber", "red flag"
 
 
@@ -54,12 +54,13 @@ def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower"
     baseline, candidate : Estimate
         As `median_interval` gives them.
     better : str
-        "lower" for times, "higher" for rates.
+        "lower" for times, "higher" for rates, "" if that is not known.
 
     Returns
     -------
     str or None
-        "faster", "slower" or "undecided"; None where one of them has no interval.
+        "faster", "slower" or "undecided", or "lower" or "higher" for an unknown direction; None where one of them has
+        no interval.
 
     Examples
     --------
@@ -71,7 +72,7 @@ def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower"
     (_, a_low, a_high), (_, b_low, b_high) = baseline.ends, candidate.ends
     if a_low <= b_high and b_low <= a_high:
         return UNDECIDED
-    return FASTER if (b_high < a_low) == (better == "lower") else SLOWER
+    return in_direction(b_high < a_low, better)
 
 
 def flag(fixed: str | None, random: str | None) -> str | None:
@@ -113,7 +114,7 @@ def count_flags(found: Sequence[Conclusion]) -> dict[str, int]:
 
 
 def two_versions(
-    benchmarks: Sequence[Measured], baseline: str | None, candidate: str | None
+    benchmarks: Sequence[Benchmark], baseline: str | None, candidate: str | None
 ) -> tuple[tuple[str, str] | None, str | None]:
     """Baseline and candidate: as named, else the first and the second version there is; None and why if not two.
 

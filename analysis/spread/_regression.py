@@ -6,7 +6,7 @@ from math import isfinite
 
 from numpy.typing import ArrayLike
 
-from analysis.measured import EVERY_ITERATION, Sampling
+from analysis.benchmark import EVERY_ITERATION, Sampling
 from analysis.samples import rank_sum, smallest_rank_sum_p
 
 

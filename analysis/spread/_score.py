@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.intervals import Estimate, wilson
-from analysis.measured import (
+from analysis.benchmark import (
     ALTERED,
     CONTEXT,
     EVERY_ITERATION,
     RUN,
     VERSION,
     Advance,
+    Benchmark,
     LeftOut,
-    Measured,
     Sampling,
     by_level,
     unwatched,
 )
+from analysis.intervals import Estimate, wilson
 from analysis.multiple import bonferroni, holm
 from analysis.runs import Floats
 from analysis.spread._regression import Regression, check_v, is_regression
@@ -93,7 +93,7 @@ class Score:
 
 
 def api_benchmarking_score(
-    benchmarks: Sequence[Measured],
+    benchmarks: Sequence[Benchmark],
     *,
     sampling: Sampling = EVERY_ITERATION,
     baseline: str | None = None,
@@ -107,7 +107,7 @@ def api_benchmarking_score(
 
     Parameters
     ----------
-    benchmarks : sequence of Measured
+    benchmarks : sequence of Benchmark
         One suite. The condition `altered` of a run names the method that was made slower, or the baseline. Runs with
         the same `run` (and version and context) belong together; where that is not known, in their order.
     sampling : Sampling
@@ -169,20 +169,20 @@ def _baseline(levels: Sequence[str], baseline: str | None) -> str | None:
     return baseline
 
 
-def _check_without(benchmarks: Sequence[Measured], without: Sequence[str]) -> None:
+def _check_without(benchmarks: Sequence[Benchmark], without: Sequence[str]) -> None:
     unknown = [name for name in without if name not in {benchmark.name for benchmark in benchmarks}]
     if unknown:
         raise ValueError(f"without must name benchmarks of the suite, got {', '.join(map(repr, unknown))}")
 
 
-def _variability(benchmarks: Sequence[Measured], sampling: Sampling) -> Estimate:
+def _variability(benchmarks: Sequence[Benchmark], sampling: Sampling) -> Estimate:
     spreads = [max_spread(sampling.values(one.runs)) for benchmark in benchmarks for one in by_level(benchmark)]
     return variability(defined(spreads))
 
 
 def _usable(
-    benchmarks: Sequence[Measured], baseline: str | None, methods: Sequence[str], without: Sequence[str]
-) -> tuple[list[Measured], tuple[LeftOut, ...]]:
+    benchmarks: Sequence[Benchmark], baseline: str | None, methods: Sequence[str], without: Sequence[str]
+) -> tuple[list[Benchmark], tuple[LeftOut, ...]]:
     """The benchmarks that are asked, and the others, or what is missing of these, in words."""
     suite, left_out = [], []
     for benchmark in benchmarks:
@@ -200,7 +200,7 @@ def _usable(
 
 
 def _questions(
-    suite: Sequence[Measured],
+    suite: Sequence[Benchmark],
     baseline: str | None,
     methods: Sequence[str],
     v: Estimate,
@@ -225,13 +225,13 @@ def _questions(
         advance(done, len(suite))
 
 
-def _by_run(benchmark: Measured, level: str) -> dict[tuple[str, ...], Floats]:
+def _by_run(benchmark: Benchmark, level: str) -> dict[tuple[str, ...], Floats]:
     """The runs of a level by what makes them belong to those of another: run, version, context, and which of these."""
     found: dict[tuple[str, ...], Floats] = {}
     seen: Counter[tuple[str, ...]] = Counter()
     for number in (number for number, entry in enumerate(benchmark.of(ALTERED)) if entry == level):
-        key = tuple(benchmark.of(name)[number] for name in (RUN, VERSION, CONTEXT))
-        found[(*key, str(seen[key]))] = benchmark.runs[number]
+        key = tuple(benchmark.runs[number].of(name) for name in (RUN, VERSION, CONTEXT))
+        found[(*key, str(seen[key]))] = benchmark.values[number]
         seen[key] += 1
     return found
 
@@ -247,7 +247,7 @@ def _corrected(questions: Sequence[tuple[str, str, Regression]]) -> tuple[Detect
 
 
 def _variants(
-    suite: Sequence[Measured],
+    suite: Sequence[Benchmark],
     baseline: str | None,
     methods: Sequence[str],
     detections: Sequence[Detection],
@@ -288,7 +288,7 @@ def _percentage(x: int, n: int, level: float) -> Estimate:
     return Estimate(value, low=low, high=high)
 
 
-def _baseline_spreads(suite: Sequence[Measured], baseline: str, sampling: Sampling) -> dict[str, float]:
+def _baseline_spreads(suite: Sequence[Benchmark], baseline: str, sampling: Sampling) -> dict[str, float]:
     """The widest spread of each benchmark's baseline, where it has one."""
     found = {}
     for benchmark in suite:

@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.intervals import Estimate, wilson
-from analysis.measured import (
+from analysis.benchmark import (
     ALTERED,
     CONTEXT,
     EVERY_ITERATION,
     VERSION,
     Advance,
+    Benchmark,
     LeftOut,
-    Measured,
     Sampling,
     by_level,
     unwatched,
 )
+from analysis.intervals import Estimate, wilson
 from analysis.runs import Floats
 from analysis.spread._score import Score, api_benchmarking_score
 from analysis.spread._spread import BUCKETS, PER, bucket, cv, defined, max_spread, variability
@@ -125,7 +125,7 @@ class Survey:
 
 
 def survey(
-    benchmarks: Sequence[Measured],
+    benchmarks: Sequence[Benchmark],
     *,
     sampling: Sampling = EVERY_ITERATION,
     per: int | None = None,
@@ -144,7 +144,7 @@ def survey(
 
     Parameters
     ----------
-    benchmarks : sequence of Measured
+    benchmarks : sequence of Benchmark
         One suite; several applications have a row of buckets each.
     sampling : Sampling
     per : int, optional
@@ -209,8 +209,8 @@ def survey(
 
 
 def _spreads(
-    benchmarks: Sequence[Measured], sampling: Sampling, per: int | None, tell: Callable[[int], None]
-) -> tuple[list[Measured], list[Spread], list[LeftOut]]:
+    benchmarks: Sequence[Benchmark], sampling: Sampling, per: int | None, tell: Callable[[int], None]
+) -> tuple[list[Benchmark], list[Spread], list[LeftOut]]:
     """The benchmarks that have a number for each run, their spreads, and the others."""
     usable, spreads, left_out = [], [], []
     for done, benchmark in enumerate(benchmarks, start=1):
@@ -233,7 +233,7 @@ def _check(per: int | None, alpha: float, resamples: int) -> None:
         raise ValueError(f"resamples must be at least 0, got {resamples}")
 
 
-def _spread(benchmark: Measured, level: Measured, values: Floats, per: int | None) -> Spread:
+def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | None) -> Spread:
     """One benchmark on one level, not yet put in a bucket."""
     over_all, over_some = max_spread(values), max_spread(values, per=per or PER)
     conditions = {name: entry for name in (VERSION, ALTERED, CONTEXT) if (entry := level.of(name)[0])}

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from analysis.measured import Sampling
+from analysis.benchmark import Sampling
 from analysis.runs import Floats
 
 MERGED, RUN_MEANS, ONE_SAMPLE = "merged", "run means", "one sample"

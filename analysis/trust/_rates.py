@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from analysis.benchmark import DIRECTIONS, EVERY_ITERATION, HIGHER, Sampling
 from analysis.intervals import Estimate
-from analysis.measured import EVERY_ITERATION, Sampling
 from analysis.runs import Floats
 from analysis.samples import NO_VARIATION
 from analysis.trust._draws import MAX_MULTISETS, MAX_PAIRED, all_draws, n_multisets, some_draws
@@ -287,10 +287,10 @@ def sensitivity(
     _check(runs, n_runs, level, resamples, alpha)
     _check_words("aggregations", aggregations, AGGREGATIONS)
     _check_words("tests", tests, TESTS)
-    _check_words("better", [better], ("lower", "higher"))
+    _check_words("better", [better], DIRECTIONS)
     if not len(gammas) or gammas[0] < 1 or (np.diff(gammas) <= 0).any():
         raise ValueError(f"gammas must be factors >= 1 in ascending order, got {gammas}")
-    factors = [gamma if better == "lower" else 1 / gamma for gamma in gammas]
+    factors = [1 / gamma if better == HIGHER else gamma for gamma in gammas]
     question = Question(tuple(tests), alpha, level)
     curves = []
     for name in aggregations:

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from analysis.intervals import Estimate
-from analysis.measured import (
+from analysis.benchmark import (
     EVERY_ITERATION,
     Advance,
+    Benchmark,
     LeftOut,
-    Measured,
     Sampling,
     by_level,
     unwatched,
 )
+from analysis.intervals import Estimate
 from analysis.trust._pairs import TESTS
 from analysis.trust._population import AGGREGATIONS
 from analysis.trust._rates import (
@@ -161,7 +161,7 @@ class Survey:
 
 
 def trust_of(
-    benchmark: Measured,
+    benchmark: Benchmark,
     *,
     n_runs: int = 5,
     level: float = 0.95,
@@ -178,7 +178,7 @@ def trust_of(
 
     Parameters
     ----------
-    benchmark : Measured
+    benchmark : Benchmark
         All its runs are taken as draws from one population: see `by_level`.
     n_runs, level, alpha, sampling, tests, resamples, rng
         As for `type_1_error`.
@@ -224,7 +224,7 @@ def trust_of(
 
 
 def survey(
-    benchmarks: Sequence[Measured],
+    benchmarks: Sequence[Benchmark],
     *,
     n_runs: int = 5,
     level: float = 0.95,
@@ -243,7 +243,7 @@ def survey(
 
     Parameters
     ----------
-    benchmarks : sequence of Measured
+    benchmarks : sequence of Benchmark
         One with several versions, contexts or alterations is taken level by level.
     n_runs, level, alpha, sampling, gammas, powers, tests, resamples
         As for `trust_of`.
@@ -294,12 +294,12 @@ def survey(
     return Survey(tuple(found), summaries, _slowdowns(found), tuple(left_out), parameters)
 
 
-def _task(options: Mapping[str, Any], task: tuple[Measured, np.random.Generator, bool]) -> Trust:
+def _task(options: Mapping[str, Any], task: tuple[Benchmark, np.random.Generator, bool]) -> Trust:
     benchmark, rng, by_n_runs = task
     return trust_of(benchmark, rng=rng, by_n_runs=by_n_runs, **options)
 
 
-def _unusable(benchmark: Measured, sampling: Sampling) -> str | None:
+def _unusable(benchmark: Benchmark, sampling: Sampling) -> str | None:
     if len(benchmark.runs) < 2:
         return "one run: every draw is the same"
     try:

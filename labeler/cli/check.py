@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from labeler.cli.common import columns_option, format_option, json_option, remark
-from labeler.cli.exploring import read_files, say_refused
-from labeler.cli.formats import file_is_option, values_are_option
+from labeler.cli.common import json_option, remark
+from labeler.cli.exploring import read_files, say_of_files
+from labeler.cli.formats import read_options, reading_options
 from labeler.errors import InputError, LabelerError
-from labeler.service.data import exploring, importing
+from labeler.service.data import exploring
 
 FAILED = 2
 AGAINST = "--against"
@@ -84,10 +84,7 @@ def spread_out(args: Iterable[str], with_value: Collection[str]) -> list[str]:
               help="Result files or folders of the baseline.")  # fmt: skip
 @click.option("--classifier", type=click.Choice(exploring.CLASSIFIERS), default="heuristic", show_default=True,
               help="Whose verdict counts. Runs under 50 iterations are judged by spread.")  # fmt: skip
-@format_option
-@columns_option
-@file_is_option
-@values_are_option
+@reading_options
 @click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
               help="Left out at the start of each run: iterations, or a share below 1.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(["change", "slower"]), default="change", show_default=True,
@@ -100,15 +97,12 @@ def check(
     paths: tuple[Path, ...],
     against: tuple[Path, ...],
     classifier: str,
-    format_: str | None,
-    columns: dict[str, str],
-    file_is: str | None,
-    values_are: str | None,
     warmup: float,
     fail_on: str,
     alpha: float,
     as_json: bool,
     markdown: bool,
+    **given: Any,
 ) -> None:
     """Judge the runs in result files, and compare them with a baseline.
 
@@ -118,7 +112,7 @@ def check(
     """
     if as_json and markdown:
         raise InputError("Give either --json or --markdown.")
-    options = importing.read_options(format_, columns, file_is=file_is, values_are=values_are)
+    options = read_options(given)
     candidate = read_files(paths, options)
     baseline = read_files(against, options) if against else None
     found = exploring.checkup(
@@ -129,7 +123,7 @@ def check(
     click.echo(written(found), nl=False)
     gathered = [candidate, baseline] if baseline else [candidate]
     for one in gathered:
-        say_refused(one)
+        say_of_files(one)
     if any(one.refused for one in gathered):
         remark("Some files were refused, so the exit code is 2 whatever the others show.")
         raise SystemExit(FAILED)

@@ -8,8 +8,6 @@ import click
 
 from labeler.cli.common import (
     OWNER,
-    columns_option,
-    format_option,
     json_option,
     named,
     now,
@@ -20,7 +18,7 @@ from labeler.cli.common import (
     study_option,
     write_text,
 )
-from labeler.cli.formats import file_is_option, inert, reading, values_are_option
+from labeler.cli.formats import inert, read_options, reading, reading_options
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.service.data import importing
@@ -31,23 +29,17 @@ from labeler.service.results.reporting import ReportOptions, Resampling
 @click.command("import", epilog="Example: labeler import --study cache.study results/ more.csv")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @study_option
-@format_option
-@columns_option
-@file_is_option
-@values_are_option
+@reading_options
 @click.option("--as-new", is_flag=True, help="Keep a changed file under a known name as an item of its own.")
 @click.option("--dry-run", is_flag=True, help="Only show what would come in; needs no study.")
 @json_option
 def import_(
     paths: tuple[Path, ...],
     study: Path | None,
-    format_: str | None,
-    columns: dict[str, str],
-    file_is: str | None,
-    values_are: str | None,
     as_new: bool,
     dry_run: bool,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Import benchmark results: files, folders, zip files, quoted patterns such as 'results/**/*.json', - for stdin.
 
@@ -56,7 +48,7 @@ def import_(
     NAME @ LEVEL. A bad file is refused with its reason and stops nothing; the exit code is then 1. A file that is
     there already adds nothing.
     """
-    options = importing.read_options(format_, columns, file_is=file_is, values_are=values_are)
+    options = read_options(given)
     files = list(importing.files_below(paths))
     with (
         nullcontext() if dry_run else opened(study) as db,

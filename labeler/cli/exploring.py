@@ -11,8 +11,6 @@ from click.core import ParameterSource
 
 from labeler.cli.common import (
     OWNER,
-    columns_option,
-    format_option,
     json_option,
     now,
     opened,
@@ -22,7 +20,7 @@ from labeler.cli.common import (
     study_option,
     write_text,
 )
-from labeler.cli.formats import file_is_option, values_are_option
+from labeler.cli.formats import inert, read_options, reading, reading_options
 from labeler.cli.verdicts import workers
 from labeler.errors import InputError
 from labeler.service.data import exploring, importing
@@ -41,15 +39,7 @@ def in_options(function: Function) -> Function:
     for option in reversed([
         PATHS,
         study_option,
-        format_option,
-        columns_option,
-        file_is_option,
-        values_are_option,
-        click.option("--from-name", "pattern", default=None, metavar="PATTERN",
-                     help="What file names say of their runs, such as {version}-{context}.json."),
-        click.option("--unit", default="", help="What the values are in, where a file states no unit."),
-        click.option("--better", type=click.Choice(["lower", "higher"]), default=None,
-                     help="Which values are better, where a file states no unit [default: lower]."),
+        reading_options,
         click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
                      help="Left out at the start of each run: iterations, or a share below 1."),
         click.option("--aggregate", type=click.Choice(exploring.AGGREGATES), default="mean", show_default=True,
@@ -190,7 +180,7 @@ def _answer(context: click.Context, name: str, given: dict[str, Any], *own: str)
     warmup, aggregate = given.pop("warmup"), given.pop("aggregate")
     alpha, seed = given.pop("alpha"), given.pop("seed")
     gathered = gather(context, name, **given)
-    say_refused(gathered)
+    say_of_files(gathered)
     with click.progressbar(length=len(gathered.benchmarks), label=name.title(), file=sys.stderr) as bar:
         explored = exploring.explore(
             name, gathered.benchmarks, sampling=exploring.sampling(warmup, aggregate), alpha=alpha, seed=seed,
@@ -201,20 +191,10 @@ def _answer(context: click.Context, name: str, given: dict[str, Any], *own: str)
         raise SystemExit(1)
 
 
-def gather(
-    context: click.Context,
-    name: str,
-    paths: Sequence[Path],
-    study: Path | None,
-    format_: str | None,
-    columns: dict[str, str],
-    file_is: str | None,
-    values_are: str | None,
-    **said: Any,
-) -> Gathered:
+def gather(context: click.Context, name: str, paths: Sequence[Path], study: Path | None, **given: Any) -> Gathered:
     """The benchmarks of the files, or of the study where none is named."""
     if not paths:
-        if format_ or columns or file_is or values_are or any(said.values()):
+        if any(given.values()):
             raise InputError("An option is about files, such as --format, --columns or --from-name: name some.")
         with opened(study) as db:
             gathered = exploring.from_study(db)
@@ -223,18 +203,20 @@ def gather(
         return gathered
     if context.get_parameter_source("study") is ParameterSource.COMMANDLINE:
         raise InputError("Give either files or --study FILE.")
-    return read_files(paths, importing.read_options(format_, columns, file_is=file_is, values_are=values_are), **said)
+    return read_files(paths, read_options(given))
 
 
-def read_files(paths: Sequence[Path], options: Any, **said: Any) -> Gathered:
-    """Read result files with a progress bar; `said` is what `exploring.from_files` is told of them."""
+def read_files(paths: Sequence[Path], options: importing.ReadOptions) -> Gathered:
+    """Read result files with a progress bar."""
     files = list(importing.files_below(paths))
-    with click.progressbar(length=len(files), label="Reading", file=sys.stderr) as bar:
-        return exploring.from_files(files, options, advance=lambda done, _total: bar.update(done - bar.pos), **said)
+    with reading(files, "Reading") as advance:
+        return exploring.from_files(files, options, advance=advance)
 
 
-def say_refused(gathered: Gathered) -> None:
-    """Name the files that could not be used."""
+def say_of_files(gathered: Gathered) -> None:
+    """Name the files that could not be used, and say what else there is to say of files."""
+    for text in gathered.remarks:
+        remark(inert(text, 1000))
     for error in gathered.refused:
         remark(f"Refused {error}")
 

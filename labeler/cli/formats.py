@@ -9,32 +9,42 @@ from typing import Any, TypeVar
 import click
 
 from labeler.cli.common import columns_option, format_option, json_option, remark, show
-from labeler.service.data import converting, importing, readers
+from labeler.service.data import converting, importing
 from labeler.service.data.converting import FORMS
-from labeler.service.data.importing import File
-from labeler.service.data.joining import Advance
+from labeler.service.data.importing import Advance, File
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 MAX_SHOWN = 80  # signs of a name from outside, in a table for people
 
 
-def file_is_option(function: Function) -> Function:
-    """`--file-is`: one run, or all there is."""
-    return click.option(
-        "--file-is", type=click.Choice(readers.FILE_IS), default=None,
-        help="run: several files are several runs of their benchmarks. study: each file stands for itself "
-        "[default: as `labeler formats` says].",
-    )(function)  # fmt: skip
+def reading_options(function: Function) -> Function:
+    """How files are to be read: the same options, in the same words, for every command that takes files."""
+    for option in reversed([
+        format_option,
+        columns_option,
+        click.option("--file-is", type=click.Choice(importing.FILE_IS), default=None,
+                     help="run: several files are several runs of their benchmarks. study: each file stands for itself "
+                     "[default: as `labeler formats` says]."),
+        click.option("--values-are", type=click.Choice(importing.VALUES_ARE), default=None,
+                     help="runs: every value is a run of its own. iterations: single values are the iterations of one "
+                     "run [default: as `labeler formats` says]."),
+        click.option("--unit", default="", help="Unit of the values, where a file states none."),
+        click.option("--better", type=click.Choice(importing.BETTER), default=None,
+                     help="Which values are better, where a file does not say [default: lower for times]."),
+        click.option("--from-name", "pattern", default=None, metavar="PATTERN",
+                     help="What file names say of their runs, such as {version}-{context}.json."),
+    ]):  # fmt: skip
+        function = option(function)
+    return function
 
 
-def values_are_option(function: Function) -> Function:
-    """`--values-are`: iterations of a run, or runs."""
-    return click.option(
-        "--values-are", type=click.Choice(readers.VALUES_ARE), default=None,
-        help="runs: every value is a run of its own. iterations: single values are the iterations of one run "
-        "[default: as `labeler formats` says].",
-    )(function)  # fmt: skip
+def read_options(given: dict[str, Any]) -> importing.ReadOptions:
+    """Take the values of `reading_options` out of those of a command."""
+    return importing.read_options(
+        given.pop("format_"), given.pop("columns"),
+        **{name: given.pop(name) for name in ("file_is", "values_are", "unit", "better", "pattern")},
+    )  # fmt: skip
 
 
 def inert(text: str, most: int = MAX_SHOWN) -> str:
@@ -77,7 +87,7 @@ def formats(as_json: bool) -> None:
     this order; --format NAME names it instead. What keeps the values is what to tell the tool: files that hold only
     averages are refused.
     """
-    rows = readers.table()
+    rows = importing.formats_table()
     brought = any(row["package"] for row in rows)
     shown = [{key: row[key] for key in row if brought or key != "package"} for row in rows]
     show(rows if as_json else shown, as_json=as_json)
@@ -89,29 +99,20 @@ def formats(as_json: bool) -> None:
               help="parquet, csv: one table, a row a measurement. icpe: a folder, one file a benchmark.")  # fmt: skip
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="OUT",
               help="The file to write, or for icpe the folder, which must not be there yet.")  # fmt: skip
-@format_option
-@columns_option
-@file_is_option
-@values_are_option
-def convert(
-    paths: tuple[Path, ...],
-    form: str,
-    out: Path,
-    format_: str | None,
-    columns: dict[str, str],
-    file_is: str | None,
-    values_are: str | None,
-) -> None:
+@reading_options
+def convert(paths: tuple[Path, ...], form: str, out: Path, **given: Any) -> None:
     """Write the measurements of files, folders, zip files or patterns in a form that pandas, R and DuckDB read.
 
     The table has the columns benchmark, application, run, iteration, value, unit, better, version, context, order_type,
     order_position, altered, and factor:NAME for every other condition. Times are in seconds. A file that cannot be used
     is named with its reason and stops nothing; the exit code is then 1.
     """
-    options = importing.read_options(format_, columns, file_is=file_is, values_are=values_are)
+    options = read_options(given)
     files = list(importing.files_below(paths))
     with reading(files, "Reading") as advance:
         done = converting.convert(files, form, out, options, advance=advance)
+    for text in done.remarks:
+        remark(inert(text, 1000))
     for name, reason in done.refused:
         remark(f"Refused {inert(name)}: {inert(reason, 1000)}")
     remark(f"{out} written: {done.n_benchmarks} benchmarks, {done.n_runs} runs, {done.n_values} measurements.")

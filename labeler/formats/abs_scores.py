@@ -8,9 +8,9 @@ are executions of the suite and of the benchmark within it. JavaABS states no un
 import re
 from collections.abc import Iterator, Mapping
 
+from analysis.benchmark import Benchmark
 from labeler.formats import json_text, long_table
 from labeler.formats.text_table import header, read_text_table
-from labeler.model import Benchmark
 
 COLUMNS = ("run", "altered", "benchmark", "value")
 _JAVA = b"Run;Method altered;Microbenchmark;Result\n"

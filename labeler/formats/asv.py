@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.naming import measured, with_parameters
-from labeler.model import Benchmark, Failure, Series, is_storable
+from labeler.model import Series, is_storable
 
 VERSION = 2
 MEMORY = ("mem_", "peakmem_", "Mem", "PeakMem")  # what the names of functions that measure it begin with
@@ -76,19 +77,18 @@ def _combinations(name: str, row: Mapping[str, Any], conditions: Mapping[str, tu
         raise ValueError(f"{place}: 'params' is {reprlib.repr(levels)}, not a list of lists")
     n = math.prod(map(len, levels))
     if row.get("result") is None:
-        yield Benchmark(name, name, "", (), failures=(Failure({}, "failed"),))
+        yield Benchmark.of_series(name, (), failures=(Failure({}, "failed"),))
         return
     columns = [_column(row, column, n, place) for column in ("result", "samples", "stats_repeat")]
     for values, result, samples, repeats in zip(itertools.product(*levels), *columns, strict=True):
         parameters = {f"param{at}": str(value) for at, value in enumerate(values, 1)}  # asv's names by default
         full_name = with_parameters(name, parameters)
         run, unit, why_not = _run(name, result, samples, repeats, f"benchmark {full_name!r}, run 0")
-        yield Benchmark(
+        yield Benchmark.of_series(
             name=full_name,
-            benchmark=full_name,
-            application="",
-            runs=() if run is None else (run,),
+            series=() if run is None else (run,),
             unit=unit,
+            better=LOWER if unit else UNKNOWN,
             parameters=parameters,
             conditions={} if run is None else conditions,
             failures=() if run is not None else (Failure({}, why_not),),

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.naming import measured
 from labeler.formats.units import SECONDS
-from labeler.model import Benchmark, Failure, Series
+from labeler.model import Series
 
 ITERATION = (("Workload", "Actual"), ("MainTarget", None))  # mode and stage; before 0.11 there was no stage
 _FULL = "keeps the measurements with --exporters fulljson or [JsonExporterAttribute.Full]"
@@ -44,11 +45,10 @@ def _benchmark(entry: Mapping[str, Any], full_name: str, *, has_jobs: bool) -> B
     name = f"{full_name} [{job}]" if job else full_name
     place = f"benchmark {name!r}"
     runs = tuple(_runs(entry, place))
-    return Benchmark(
+    return Benchmark.of_series(
         name=name,
         benchmark=full_name,
-        application="",
-        runs=runs,
+        series=runs,
         parameters=_parameters(entry) | ({"job": job} if job else {}),
         failures=() if runs else (Failure({}, "no measurement of its workload"),),
     )

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from analysis.benchmark import Benchmark
 from labeler.formats import json_text
 from labeler.formats.units import scaled
-from labeler.model import Benchmark, Series
+from labeler.model import Series
 
 SAMPLE, ROOT = "sample.json", "criterion"
 N_FOLDERS = 3  # group, function and value: what may name a benchmark where no folder is called `criterion`
@@ -38,11 +39,9 @@ def read(name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Ben
     sample = json_text.parse(content)
     if isinstance(sample, list) and len(sample) == 2:
         sample = dict(zip(("iters", "times"), sample, strict=True))
-    yield Benchmark(
+    yield Benchmark.of_series(
         name=benchmark,
-        benchmark=benchmark,
-        application="",
-        runs=(_run(sample, f"benchmark {benchmark!r}, run 0"),),
+        series=(_run(sample, f"benchmark {benchmark!r}, run 0"),),
         conditions={"version": (version,)} if version else {},
     )
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.naming import measured
 from labeler.formats.units import SECONDS
-from labeler.model import Benchmark, Failure
 
 _NAMED = re.compile(r"(Benchmark(?![a-z])\S*)(?:\s+|$)", re.ASCII)
 _VALUES = re.compile(r"[1-9]\d*\s+[-+.\dIN]\S*\s+\S", re.ASCII)
@@ -112,11 +112,11 @@ def _benchmarks(output: _Output) -> Iterator[Benchmark]:
             time = _TIME.fullmatch(unit)
             factor = _SECONDS[time[1]] if time else 1.0
             rate = "higher" if unit.endswith(("/s", "/sec")) else "lower"
-            yield Benchmark(
+            yield Benchmark.of_series(
                 name=(f"{package}." if package else "") + name + (f" [{unit}]" if unit and unit not in _PLAIN else ""),
                 benchmark=name,
                 application=package,
-                runs=tuple(np.array([value * factor for value in values]) for values in by_run.values()),
+                series=tuple(np.array([value * factor for value in values]) for values in by_run.values()),
                 unit="s" if time else unit,
                 better=output.better.get(unit, rate),
                 parameters=_parameters(name),

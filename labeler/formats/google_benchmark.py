@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.naming import measured
 from labeler.formats.units import SECONDS
-from labeler.model import Benchmark, Failure
 
 _KEEPS = "--benchmark_report_aggregates_only=false --benchmark_out=FILE.json --benchmark_out_format=json"
 _CSV = b"name,iterations,real_time,cpu_time,time_unit,"
@@ -78,11 +78,9 @@ def _benchmark(name: str, rows: Sequence[Row]) -> Benchmark:
         if not isinstance(unit, str) or unit not in SECONDS:
             raise ValueError(f"{place}: time unit {reprlib.repr(unit)} is not known")
         values.append(json_text.number(row["real_time"], place) * SECONDS[unit])
-    return Benchmark(
+    return Benchmark.of_series(
         name=name,
-        benchmark=name,
-        application="",
-        runs=(np.array(values, dtype=np.float64),) if values else (),
+        series=(np.array(values, dtype=np.float64),) if values else (),
         parameters=_parameters(name),
         failures=tuple(failures),
     )

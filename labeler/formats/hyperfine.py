@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.naming import measured, with_parameters
-from labeler.model import Benchmark, Failure
 
 _JSON = re.compile(rb'\{\s*"results"\s*:\s*\[\s*(\{\s*"command"|\]\s*\})')
 _CSV = b"command,mean,stddev,median,user,system,min,max"
@@ -48,11 +48,9 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
         raise ValueError(f"{place}: {len(times)} times, but {len(codes)} exit codes")
     reasons = [_why_not(code, f"{place}, run {run}") for run, code in enumerate(codes)]
     good = [run for run, reason in enumerate(reasons) if not reason]
-    return Benchmark(
+    return Benchmark.of_series(
         name=name,
-        benchmark=name,
-        application="",
-        runs=tuple(np.array([times[run]]) for run in good),
+        series=tuple(np.array([times[run]]) for run in good),
         parameters=told,
         conditions={"run": tuple(map(str, good))},
         failures=tuple(Failure({"run": str(run)}, reason) for run, reason in enumerate(reasons) if reason),

@@ -6,8 +6,8 @@ The file name carries the rest: `org__project#method#k=v&k=v.json`, where the pa
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 
+from analysis.benchmark import Benchmark
 from labeler.formats import json_text
-from labeler.model import Benchmark
 
 
 def detect(_name: str, content: bytes) -> bool:
@@ -25,11 +25,11 @@ def read(name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Ben
     application, _, rest = stem.partition("#")
     method, _, parameters = rest.partition("#")
     may_hold_booleans = b"u" in content or b"s" in content  # of true and false
-    yield Benchmark(
+    yield Benchmark.of_series(
         name=stem,
         benchmark=f"{method}#{parameters}" if parameters else method or stem,
         application=application.replace("__", "/", 1) if rest else "",
-        runs=tuple(
+        series=tuple(
             json_text.series(run, f"run {index}", may_hold_booleans=may_hold_booleans) for index, run in enumerate(runs)
         ),
         parameters=dict(pair.split("=", 1) for pair in parameters.split("&") if "=" in pair),

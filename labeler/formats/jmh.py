@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from analysis.benchmark import Benchmark
 from labeler.formats import json_text
 from labeler.formats.naming import with_parameters
 from labeler.formats.units import SECONDS, scaled
-from labeler.model import Benchmark, Series
+from labeler.model import Series
 
 TIMES = SECONDS | {"hr": 3600.0, "day": 86400.0}  # as JMH writes them, in front of "/op"
 # what `-rf csv`, `scsv` and `text` begin with, and what is printed meanwhile
@@ -59,11 +60,10 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
     time, per, _operation = unit.partition("/op")
     is_time = bool(per) and time in TIMES
     factor = TIMES[time] if is_time else 1.0
-    return Benchmark(
+    return Benchmark.of_series(
         name=name,
         benchmark=operation,
-        application="",
-        runs=tuple(scaled(run, factor) for run in _runs(metric, place)),
+        series=tuple(scaled(run, factor) for run in _runs(metric, place)),
         unit="s" if is_time else unit,
         better="higher" if unit.startswith("ops/") or entry.get("mode") == "thrpt" else "lower",
         parameters=told,

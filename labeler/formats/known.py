@@ -1,8 +1,10 @@
-"""The formats that are known, in the order in which they are tried; one module reads each."""
+"""The formats that known, in the order in which they are tried: ours, a module each; then those of other packages."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
+from analysis.benchmark import Benchmark
 from labeler.formats import (
     abs_scores,
     asv,
@@ -20,7 +22,7 @@ from labeler.formats import (
     pyperf,
     pytest_benchmark,
 )
-from labeler.model import Benchmark
+from labeler.plugins import Plugin, format_plugins
 
 RUN, STUDY = "run", "study"
 FILE_IS = (RUN, STUDY)
@@ -109,3 +111,48 @@ FORMATS: dict[str, Format] = {
         ),
     )
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Others:
+    """Formats of other packages by name, and why some cannot be used."""
+
+    formats: Mapping[str, Format]
+    errors: Mapping[str, str]
+
+
+def others() -> Others:
+    """What other packages bring."""
+    formats, errors = {}, {}
+    for name, plugin in format_plugins().items():
+        reason = _why_not(plugin)
+        if reason:
+            errors[name] = f"{plugin.distribution}: {reason}"
+        else:
+            formats[name] = replace(plugin.function, name=name, package=plugin.distribution)
+    return Others(formats, errors)
+
+
+def _why_not(plugin: Plugin) -> str:
+    if plugin.error:
+        return plugin.error
+    if not isinstance(plugin.function, Format):
+        return f"it registers {type(plugin.function).__name__}, not a labeler.formats.Format"
+    return "one of our formats has this name" if plugin.name in FORMATS else ""
+
+
+def table() -> list[dict[str, Any]]:
+    """A row a format: name, title, what a run and an iteration is, what a file is, how the tool keeps the values.
+
+    A format of another package that cannot be used says why in place of its title.
+    """
+    known = others()
+    rows = [
+        {
+            "name": one.name, "title": one.title, "runs": one.runs, "iterations": one.iterations,
+            "file_is": one.file_is, "keep": one.keep, "package": one.package,
+        }
+        for one in (*FORMATS.values(), *known.formats.values())
+    ]  # fmt: skip
+    empty = dict.fromkeys(("runs", "iterations", "file_is", "keep", "package"), "")
+    return [*rows, *({"name": name, "title": f"cannot be used: {why}", **empty} for name, why in known.errors.items())]

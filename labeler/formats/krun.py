@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from analysis.benchmark import Benchmark, Failure
 from labeler.formats.naming import measured
 from labeler.formats.text_table import header
-from labeler.model import Benchmark, Failure, Series
+from labeler.model import Series
 
 CRASH = "crash"
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
@@ -56,11 +57,9 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 def _benchmark(name: str, by_process: Mapping[str, Series | Failure]) -> Benchmark:
     runs = {process: run for process, run in by_process.items() if not isinstance(run, Failure)}
-    return Benchmark(
+    return Benchmark.of_series(
         name=name,
-        benchmark=name,
-        application="",
-        runs=tuple(runs.values()),
+        series=tuple(runs.values()),
         conditions={"run": tuple(runs)},
         failures=tuple(run for run in by_process.values() if isinstance(run, Failure)),
     )

@@ -6,7 +6,6 @@ numbered anew for every version.
 
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,17 +13,14 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 
-from labeler.formats.shape import RUN
-from labeler.formats.source import natural
+from analysis.benchmark import DIRECTIONS, FACTOR, LOWER, PREDECESSOR, UNKNOWN, Benchmark, Run, in_order
 from labeler.formats.tables import as_written
 from labeler.formats.text_table import SEPARATORS, header, read_text_table
 from labeler.formats.units import to_seconds
-from labeler.model import Benchmark
 
 REQUIRED = ("benchmark", "run", "value")
 CONDITIONS = ("version", "context", "order_type", "order_position", "altered")
-FACTOR = "factor:"  # in front of the name of a condition of the person's own
-OPTIONAL = ("iteration", "application", "unit", "better", *CONDITIONS)
+OPTIONAL = ("iteration", "application", "unit", "better", *CONDITIONS, PREDECESSOR)
 WRITTEN = ("benchmark", "application", "run", "iteration", "value", "unit", "better", *CONDITIONS)  # by ourselves
 NAMES = ("benchmark", "run", "application", "unit", "better")
 OF_PA = "value_count"  # a column that tells the table of pa from ours
@@ -68,7 +64,7 @@ def read_csv(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator
     yield from benchmarks(frame, lambda row: f"line {table.line(row)}")
 
 
-def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "s") -> Iterator[Benchmark]:
+def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "") -> Iterator[Benchmark]:
     """The benchmarks of a table whose columns have our names, in order of first appearance.
 
     Parameters
@@ -99,44 +95,13 @@ def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "s") -> Iterato
         yield _benchmark(dict(zip(groups, map(str, group), strict=True)), rows, conditions, unit)
 
 
-def in_order(benchmark: Benchmark) -> Benchmark:
-    """With the runs in the order in which a table of them is read: by conditions, then by number.
-
-    Examples
-    --------
-    >>> runs = tuple(np.array([float(value)]) for value in range(3))
-    >>> mixed = Benchmark("b", "b", "", runs, conditions={"run": ("1", "0", "0"), "version": ("new", "old", "new")})
-    >>> in_order(mixed).conditions
-    {'run': ('0', '1', '0'), 'version': ('new', 'new', 'old')}
-    """
-    names = list(benchmark.conditions)
-    if RUN not in names:
-        return benchmark
-    order = list(range(len(benchmark.runs)))
-    before: list[int] = []
-    while order != before:  # once more, for as long as levels come in another order than before
-        before = order
-        told = [{name: benchmark.conditions[name][run] for name in names} for run in order]
-        levels = {
-            name: {level: i for i, level in enumerate(dict.fromkeys(one[name] for one in told))} for name in names
-        }
-        del levels[RUN]
-        keys = [_place_in_order(one, levels) for one in told]
-        order = [order[at] for at in sorted(range(len(order)), key=keys.__getitem__)]
-    return replace(
-        benchmark,
-        runs=tuple(benchmark.runs[run] for run in order),
-        conditions={name: tuple(texts[run] for run in order) for name, texts in benchmark.conditions.items()},
-    )
-
-
 def _conditions(table: pd.DataFrame) -> list[str]:
     """The columns that say under which conditions a run was made."""
     factors = [name for name in map(str, table) if _is_factor(name)]
     for name in factors:
         if name.removeprefix(FACTOR) in ("run", *CONDITIONS):
             raise ValueError(f"{name!r} is no factor; the column is called {name.removeprefix(FACTOR)!r}")
-    return [*(name for name in CONDITIONS if name in table), *factors]
+    return [*(name for name in (*CONDITIONS, PREDECESSOR) if name in table), *factors]
 
 
 def _is_factor(name: str) -> bool:
@@ -200,33 +165,22 @@ def _numbers(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[f
 
 
 def _benchmark(group: Mapping[str, str], rows: pd.DataFrame, conditions: Sequence[str], unit: str) -> Benchmark:
-    name = group["benchmark"]
-    told_apart = ["run", *conditions]
-    appearance = {column: {level: i for i, level in enumerate(pd.unique(rows[column]))} for column in conditions}
+    name, names = group["benchmark"], ["run", *conditions]
+    appearance = rows[names].drop_duplicates()
     if "iteration" in rows:
         _check_iterations(name, rows, conditions)
         rows = rows.sort_values("iteration", kind="stable")
     unit, factor = to_seconds(_constant(rows, "unit", unit, name))
-    better = _constant(rows, "better", "lower", name)
-    if better not in ("lower", "higher"):
+    better = _constant(rows, "better", LOWER if unit == "s" else UNKNOWN, name)
+    if better not in DIRECTIONS:
         raise ValueError(f"benchmark {name!r}: better is {better!r}, not 'lower' or 'higher'")
     values = rows["value"] * factor
-    by_run = values.groupby([rows[column] for column in told_apart], observed=True)
-    runs = {tuple(map(str, key)): series.to_numpy(dtype=np.float64) for key, series in by_run}
-    keys = sorted(runs, key=lambda key: _place_in_order(dict(zip(told_apart, key, strict=True)), appearance))
-    return Benchmark(
-        name=name,
-        benchmark=name,
-        application=group.get("application", ""),
-        runs=tuple(runs[key] for key in keys),
-        unit=unit,
-        better=better,
-        conditions={
-            column.removeprefix(FACTOR): tuple(key[i] for key in keys)
-            for i, column in enumerate(told_apart)
-            if any(key[i] for key in keys)
-        },
-    )
+    by_run = dict(iter(values.groupby([rows[column] for column in names], observed=True, sort=False)))
+    runs = []
+    for key in appearance.itertuples(index=False, name=None):
+        known = {column.removeprefix(FACTOR): str(text) for column, text in zip(names, key, strict=True) if text}
+        runs.append(Run(by_run[key].to_numpy(dtype=np.float64), unit, better, known))
+    return in_order(Benchmark(name, tuple(runs), group.get("application", "")))
 
 
 def _check_iterations(name: str, rows: pd.DataFrame, conditions: Sequence[str]) -> None:
@@ -241,21 +195,6 @@ def _run_in_words(row: "pd.Series[Any]", conditions: Sequence[str]) -> str:
     """A run as the table calls it, with its conditions."""
     told = ", ".join(f"{column} {row[column]}" for column in conditions)
     return f"{row['run']} ({told})" if told else str(row["run"])
-
-
-def _place_in_order(run: Mapping[str, str], appearance: Mapping[str, Mapping[str, int]]) -> tuple[Any, ...]:
-    """By conditions, in order of first appearance, then by number; its place in an order comes last."""
-    places = {column: levels[run[column]] for column, levels in appearance.items()}
-    position = places.pop("order_position", 0)
-    return *places.values(), _run_order(run["run"]), position
-
-
-def _run_order(run: str) -> tuple[bool, float, list[tuple[int, str]]]:
-    """Runs numbered 1 to 10 come in that order, not 1, 10, 2; and so do others with numbers in their names."""
-    try:
-        return False, float(run), []
-    except ValueError:
-        return True, 0.0, natural(run)
 
 
 def _constant(rows: pd.DataFrame, column: str, otherwise: str, name: str) -> str:

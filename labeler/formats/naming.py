@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from labeler.model import Benchmark
+from analysis.benchmark import Benchmark
 
 
 def with_parameters(operation: str, parameters: Mapping[str, str]) -> str:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from analysis.benchmark import Benchmark, Failure
 from labeler.formats import long_table
 from labeler.formats.text_table import header, read_text_table
-from labeler.model import Benchmark, Failure
 
 COMMANDS = ("test_command", "exp_command")  # the later name and the earlier one
 REQUIRED = ("result", "run_num", "order_type", "order_number")

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.benchmark import Benchmark
 from labeler.formats import json_text, long_table
 from labeler.formats.jmh import TIMES
 from labeler.formats.naming import with_parameters
 from labeler.formats.text_table import header, read_text_table
-from labeler.model import Benchmark, Series
+from labeler.model import Series
 
 COLUMNS = (
     "project", "commit", "benchmark", "params", "instance", "trial", "fork", "iteration", "mode", "unit",

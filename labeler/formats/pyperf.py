@@ -7,8 +7,8 @@ measurements. What holds for all runs may stand with the benchmark, and what hol
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from analysis.benchmark import Benchmark
 from labeler.formats import json_text
-from labeler.model import Benchmark
 
 VERSIONS = ("1.0", 6)
 UNITS = {"second": "s"}  # the others, byte and integer, stay
@@ -65,4 +65,4 @@ def _benchmark(entry: Any, of_file: Mapping[str, Any], place: str) -> Benchmark:
     units = sorted({str(one.get("unit", "second")) for one in said})
     if len(units) > 1:
         raise ValueError(f"benchmark {name!r} has more than one unit: {', '.join(map(repr, units))}")
-    return Benchmark(name, name, "", tuple(series), UNITS.get(units[0], units[0]))
+    return Benchmark.of_series(name, series, unit=UNITS.get(units[0], units[0]))

@@ -6,9 +6,9 @@ A file is written by one process: it is a run, and a round is an iteration.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.naming import measured
-from labeler.model import Benchmark, Failure
 
 
 def detect(_name: str, content: bytes) -> bool:
@@ -34,11 +34,9 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
             "--benchmark-autosave or --benchmark-save=NAME, or with --benchmark-json=FILE"
         )
     data = json_text.member(stats, "data", list, place)
-    return Benchmark(
+    return Benchmark.of_series(
         name=name,
-        benchmark=name,
-        application="",
-        runs=(json_text.series(data, f"{place}, run 0"),) if data else (),
+        series=(json_text.series(data, f"{place}, run 0"),) if data else (),
         parameters={str(key): str(value) for key, value in parameters.items()},
         failures=() if data else (Failure({}, "'data' is empty"),),
     )

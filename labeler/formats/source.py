@@ -8,7 +8,6 @@ disk, so that a name in a zip file is never a path.
 import glob
 import gzip
 import hashlib
-import re
 import sys
 import zipfile
 import zlib
@@ -20,6 +19,7 @@ from typing import IO
 
 import pyarrow as pa
 
+from analysis.benchmark import natural
 from labeler.errors import InputError, Refused
 from labeler.formats.companions import companions
 
@@ -140,20 +140,6 @@ def most_unpacked(packed_size: int) -> int:
 def content_hash(content: bytes) -> str:
     """SHA-256 of a file's bytes: the same file is recognised under any name."""
     return hashlib.sha256(content).hexdigest()
-
-
-def natural(name: str) -> list[tuple[int, str]]:
-    """A key that sorts names as people do: run 2 before run 10.
-
-    Examples
-    --------
-    >>> sorted(["run-10.json", "run-2.json", "run-1.json"], key=natural)
-    ['run-1.json', 'run-2.json', 'run-10.json']
-    """
-    parts = re.split("([0-9]+)", name)
-    digits = [part.lstrip("0") for part in parts[1::2]]
-    parts[1::2] = digits
-    return [(len(part) if at % 2 else 0, part) for at, part in enumerate(parts)] + [(0, name)]
 
 
 def sources(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _path: None) -> Iterator[Source]:

@@ -14,23 +14,22 @@ import orjson
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from labeler.formats.long_table import CONDITIONS, FACTOR, WRITTEN
-from labeler.formats.shape import RUN, labels
+from analysis.benchmark import CONDITIONS, FACTOR, RUN, Benchmark, in_unit
+from labeler.formats.long_table import WRITTEN
 from labeler.formats.tables import inert
-from labeler.model import Benchmark
 
 NUMBERS = {"iteration": pa.int64(), "value": pa.float64()}
 MAX_STEM_BYTES = 200
 
 
 def columns(factors: Iterable[str]) -> list[str]:
-    """The columns of a table whose benchmarks know these conditions besides run and `CONDITIONS`."""
-    return [*WRITTEN, *(FACTOR + name for name in factors)]
+    """The columns of a table whose benchmarks know these conditions besides those of `WRITTEN`."""
+    return [*WRITTEN, *(name if name in CONDITIONS else FACTOR + name for name in factors)]
 
 
 def factors_of(benchmark: Benchmark) -> list[str]:
-    """The conditions that become a column `factor:NAME`."""
-    return [name for name in benchmark.conditions if name not in (RUN, *CONDITIONS)]
+    """The conditions that need a column of their own, `factor:NAME` if it is no condition of ours."""
+    return [name for name in benchmark.conditions if name not in WRITTEN]
 
 
 def schema(names: Sequence[str]) -> pa.Schema:
@@ -56,7 +55,7 @@ def rows(benchmark: Benchmark, names: Sequence[str], *, is_csv: bool = False) ->
     """
     lengths = [len(run) for run in benchmark.runs]
     run = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    numbers = {"iteration": np.concatenate([np.arange(n) for n in lengths]), "value": np.concatenate(benchmark.runs)}
+    numbers = {"iteration": np.concatenate([np.arange(n) for n in lengths]), "value": np.concatenate(benchmark.values)}
     arrays = [
         pa.array(numbers[name]) if name in numbers else _dictionary(_texts(benchmark, name), run, is_csv=is_csv)
         for name in names
@@ -67,7 +66,7 @@ def rows(benchmark: Benchmark, names: Sequence[str], *, is_csv: bool = False) ->
 def _texts(benchmark: Benchmark, column: str) -> Sequence[str]:
     """What a column says of each run."""
     if column == RUN:
-        return labels(benchmark)
+        return benchmark.labels
     one = {"benchmark": benchmark.name, "application": benchmark.application, "unit": benchmark.unit,
            "better": benchmark.better}.get(column, "")  # fmt: skip
     return benchmark.conditions.get(column.removeprefix(FACTOR)) or (one,) * len(benchmark.runs)
@@ -93,8 +92,8 @@ def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
     """
     if benchmark.unit != "s" or benchmark.better != "lower":
         raise ValueError(
-            f"its unit is {benchmark.unit or 'not known'}, {benchmark.better} is better: this format has only seconds, "
-            "of which fewer are better; write parquet or csv"
+            f"its measurements are in {in_unit(benchmark)}: this format has only seconds, of which fewer are "
+            "better; give --unit s if they are, or write parquet or csv"
         )
     prefix = benchmark.application.replace("/", "__", 1) + "#" if benchmark.application else ""
     name = benchmark.name if benchmark.name.startswith(prefix) else prefix + benchmark.name

@@ -240,7 +240,7 @@ def _made(recipes: Sequence[_Recipe], seed: int) -> tuple[Example, ...]:
 def _bases() -> list[list[Series]]:
     """Ten runs of each quiet benchmark, each with the median of its level."""
     source = Source("demo.parquet", bundled("data", "demo", "demo.parquet"))
-    runs = {benchmark.benchmark: benchmark.runs for benchmark in read(source)}
+    runs = {benchmark.benchmark: benchmark.values for benchmark in read(source)}
     bases = []
     for name, (chosen, level) in BASES.items():
         halves = [half for number in chosen for half in np.split(runs[name][number], 2)]

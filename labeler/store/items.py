@@ -1,8 +1,9 @@
 """Items, and the files they came from."""
 
 import json
+from collections.abc import Mapping, Sequence
 
-from labeler.model import Benchmark, Failure, Item
+from labeler.model import Item
 from labeler.store.database import Database
 
 _COLUMNS = "item_id, name, benchmark, application, unit, better, n_runs, n_iterations, data_hash, excluded_why"
@@ -23,16 +24,30 @@ def is_imported(db: Database, sha256: str) -> bool:
     return db.execute("SELECT 1 FROM files WHERE sha256 = ?", (sha256,)).fetchone() is not None
 
 
-def add(db: Database, name: str, benchmark: Benchmark, data_hash: str, file_id: int | None) -> int:
-    """Write an item under a name of its own; its id."""
+def add(
+    db: Database,
+    name: str,
+    *,
+    benchmark: str,
+    application: str = "",
+    unit: str = "s",
+    better: str = "lower",
+    n_runs: int = 0,
+    n_iterations: int = 0,
+    data_hash: str = "",
+    file_id: int | None = None,
+    parameters: Mapping[str, str] | None = None,
+    failures: Sequence[tuple[Mapping[str, str], str]] = (),
+) -> int:
+    """Write an item under a name of its own; its id. A failure is the conditions of a run and why it gave nothing."""
+    failed = json.dumps([{"conditions": dict(conditions), "reason": reason} for conditions, reason in failures])
     row = db.execute(
         """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash,
                               file_id, failures)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING item_id""",
         (
-            name, benchmark.benchmark, benchmark.application, json.dumps(dict(benchmark.parameters)), benchmark.unit,
-            benchmark.better, len(benchmark.runs), min((len(run) for run in benchmark.runs), default=0), data_hash,
-            file_id, json.dumps([{"conditions": dict(f.conditions), "reason": f.reason} for f in benchmark.failures]),
+            name, benchmark, application, json.dumps(dict(parameters or {})), unit, better, n_runs, n_iterations,
+            data_hash, file_id, failed,
         ),
     ).fetchone()  # fmt: skip
     return int(row[0])
@@ -54,10 +69,10 @@ def by_name(db: Database, name: str) -> Item | None:
     return Item(*row) if row else None
 
 
-def failures_of(db: Database, item_id: int) -> tuple[Failure, ...]:
-    """The runs of an item that gave nothing."""
+def failures_of(db: Database, item_id: int) -> list[tuple[dict[str, str], str]]:
+    """The runs of an item that gave nothing: their conditions, and why."""
     (text,) = db.execute("SELECT failures FROM items WHERE item_id = ?", (item_id,)).fetchone()
-    return tuple(Failure(**failure) for failure in json.loads(text))
+    return [(failure["conditions"], failure["reason"]) for failure in json.loads(text)]
 
 
 def set_excluded(db: Database, item_id: int, why: str | None) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.measured import Measured, from_table
+from analysis.benchmark import Benchmark, from_table
 
 
 def two_orders(
     name: str, fixed: Sequence[float], random: Sequence[float], *, version: str = "", unit: str = "s"
-) -> Measured:
+) -> Benchmark:
     """One value a run, runs counted from 0 in each order."""
     values = [*fixed, *random]
     conditions = {
@@ -19,26 +19,30 @@ def two_orders(
         "order_type": ("fixed",) * len(fixed) + ("random",) * len(random),
         "version": (version,) * len(values),
     }
-    return Measured(name, tuple(np.array([float(value)]) for value in values), unit=unit, conditions=conditions)
+    return Benchmark.of_series(
+        name, tuple(np.array([float(value)]) for value in values), unit=unit, conditions=conditions
+    )
 
 
-def together(parts: Sequence[Measured]) -> Measured:
+def together(parts: Sequence[Benchmark]) -> Benchmark:
     """The runs of several, such as one a version, as one benchmark of the first one's name."""
     names = ("run", "order_type", "version")
     conditions = {name: tuple(entry for part in parts for entry in part.of(name)) for name in names}
-    return Measured(parts[0].name, tuple(run for part in parts for run in part.runs), conditions=conditions)
+    return Benchmark.of_series(
+        parts[0].name, tuple(run for part in parts for run in part.values), conditions=conditions
+    )
 
 
 def two_versions(
     fixed: tuple[Sequence[float], Sequence[float]],
     random: tuple[Sequence[float], Sequence[float]],
     name: str = "a",
-) -> Measured:
+) -> Benchmark:
     """The versions "old" and "new" of a benchmark; each order gives the values of both."""
     return together([two_orders(name, fixed[at], random[at], version=v) for at, v in enumerate(("old", "new"))])
 
 
-def suite(*, n: int, runs: int, fixed: int, step: float) -> list[Measured]:
+def suite(*, n: int, runs: int, fixed: int, step: float) -> list[Benchmark]:
     """Benchmarks of about 100 s in random orders, and in a fixed one; each position adds `step` seconds."""
     rng = np.random.default_rng(5)
     rows = []
@@ -52,7 +56,7 @@ def suite(*, n: int, runs: int, fixed: int, step: float) -> list[Measured]:
     return from_table(table)
 
 
-def memcached(folder: Path) -> list[Measured]:
+def memcached(folder: Path) -> list[Benchmark]:
     """The published experiment: three tests, 50 runs in each order, requests per second."""
     results = pd.read_csv(folder / "memcached_exp_results.csv")
     assert set(results["completion_status"]) == {"Success"}

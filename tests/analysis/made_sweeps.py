@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.measured import Measured
+from analysis.benchmark import Benchmark
 
 SIZES = tuple(range(0, 4097, 64))
 
@@ -12,7 +12,7 @@ def measured(cells, name="b", **more):
     rows = [(version, context, value) for (version, context), values in cells.items() for value in values]
     versions, contexts, values = zip(*rows, strict=True)
     conditions = {"version": versions, "context": contexts} | more.pop("conditions", {})
-    return Measured(name, tuple(np.array([value]) for value in values), conditions=conditions, **more)
+    return Benchmark.of_series(name, tuple(np.array([value]) for value in values), conditions=conditions, **more)
 
 
 def sweep(
@@ -45,9 +45,11 @@ def sweep(
 
 def with_intervention(free, fixed):
     """One benchmark of two sweeps: as it comes, and with the cause held fixed."""
-    marks = ("",) * len(free.runs) + ("stack aligned",) * len(fixed.runs)
+    marks = ("",) * len(free.values) + ("stack aligned",) * len(fixed.values)
     conditions = {name: free.of(name) + fixed.of(name) for name in ("version", "context")} | {"intervention": marks}
-    return Measured(free.name, free.runs + fixed.runs, unit=free.unit, better=free.better, conditions=conditions)
+    return Benchmark.of_series(
+        free.name, free.values + fixed.values, unit=free.unit, better=free.better, conditions=conditions
+    )
 
 
 def instrumented(name="b", *, seed=1, change=0.04, n_runs=4):

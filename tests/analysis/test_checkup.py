@@ -3,21 +3,21 @@
 import numpy as np
 import pytest
 
+from analysis.benchmark import Benchmark, Sampling
 from analysis.check import FOUND, NOT_TOLD, NOTHING_FOUND, check
 from analysis.check import document as checkup_document
 from analysis.classifiers import CLASSIFIERS
 from analysis.document import plain, to_json, to_markdown, to_text
-from analysis.measured import Measured, Sampling
 
 
 def bench(name, *levels, n=100, seed=5, **more):
     rng = np.random.default_rng(seed)
-    return Measured(name, tuple(level + rng.normal(0, 0.001, n) for level in levels), **more)
+    return Benchmark.of_series(name, tuple(level + rng.normal(0, 0.001, n) for level in levels), **more)
 
 
 STEP = np.repeat([1.0, 2.0], 50)
-ALIKE = Measured("alike", (STEP, STEP + 1e-6, STEP))
-UNLIKE = Measured("unlike", (STEP, STEP[::-1], STEP))
+ALIKE = Benchmark.of_series("alike", (STEP, STEP + 1e-6, STEP))
+UNLIKE = Benchmark.of_series("unlike", (STEP, STEP[::-1], STEP))
 SHORT = bench("short", 1.0, 1.01, 1.02, n=5)
 
 
@@ -31,7 +31,7 @@ def test_every_classifier_is_asked_and_the_chosen_one_counts():
     for name in CLASSIFIERS:
         judged = check([UNLIKE], classifier=name).benchmarks[0]
         assert (judged.classifier, judged.verdict) == (name, judged.verdicts[name])
-        assert judged.verdicts == {other: CLASSIFIERS[other](UNLIKE.runs).verdict for other in CLASSIFIERS}
+        assert judged.verdicts == {other: CLASSIFIERS[other](UNLIKE.values).verdict for other in CLASSIFIERS}
     assert check([UNLIKE], classifier="spread").outcome == NOTHING_FOUND  # the means are the same
 
 
@@ -69,14 +69,14 @@ def test_benchmarks_on_one_side_only_are_named():
 
 
 def test_versions_in_one_file_are_judged_apart():
-    runs = bench("b", 1.0, 1.0, 5.0, 5.0).runs
-    mixed = Measured("b", runs, conditions={"version": ("old", "old", "new", "new")})
+    runs = bench("b", 1.0, 1.0, 5.0, 5.0).values
+    mixed = Benchmark.of_series("b", runs, conditions={"version": ("old", "old", "new", "new")})
     found = check([mixed], classifier="spread")
     assert [(one.name, one.verdict) for one in found.benchmarks] == [("b @ old", "similar"), ("b @ new", "similar")]
 
 
 def test_a_negative_measurement_leaves_same_alone_without_a_verdict():
-    negative = Measured("b", (STEP - 5, STEP - 5))
+    negative = Benchmark.of_series("b", (STEP - 5, STEP - 5))
     assert check([negative], classifier="same").benchmarks[0].verdict is None
     assert "negative" in check([negative], classifier="same").benchmarks[0].reason
 

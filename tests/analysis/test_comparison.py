@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.comparison import FASTER, NOT_SHOWN, SLOWER, compare, ratio_of_means
+from analysis.benchmark import FASTER, SLOWER, Benchmark, Sampling
+from analysis.comparison import NOT_SHOWN, compare, ratio_of_means
 from analysis.intervals import Estimate
-from analysis.measured import Measured, Sampling
 
 values = st.lists(st.floats(1, 2), min_size=2, max_size=8)
 
@@ -16,7 +16,7 @@ values = st.lists(st.floats(1, 2), min_size=2, max_size=8)
 def of(*levels, name="b", n=5, **more):
     """A benchmark whose runs have these levels, each of n iterations around it."""
     offsets = np.linspace(-0.001, 0.001, n)
-    return Measured(name, tuple(level + offsets for level in levels), **more)
+    return Benchmark.of_series(name, tuple(level + offsets for level in levels), **more)
 
 
 def test_the_ratio_by_hand():
@@ -88,7 +88,7 @@ def test_p_is_welchs_on_one_number_a_run_and_never_on_iterations():
     change = compare([(base, candidate)])[0]
     assert change.p == pytest.approx(expected)
     assert change.verdict == NOT_SHOWN
-    assert stats.ttest_ind(np.concatenate(candidate.runs), np.concatenate(base.runs)).pvalue < 1e-9
+    assert stats.ttest_ind(np.concatenate(candidate.values), np.concatenate(base.values)).pvalue < 1e-9
 
 
 def test_holms_correction_is_over_all_benchmarks_compared():
@@ -104,9 +104,9 @@ def test_holms_correction_is_over_all_benchmarks_compared():
 def test_a_warmup_left_out_does_not_count():
     cold = [np.array([9.0, 1.0, 1.01]), np.array([5.0, 1.0, 1.02]), np.array([7.0, 0.99, 1.0])]
     warm = [run[1:] for run in cold]
-    assert compare([(Measured("b", tuple(cold)), Measured("b", tuple(cold)))], sampling=Sampling(1)) == compare(
-        [(Measured("b", tuple(warm)), Measured("b", tuple(warm)))]
-    )
+    assert compare(
+        [(Benchmark.of_series("b", tuple(cold)), Benchmark.of_series("b", tuple(cold)))], sampling=Sampling(1)
+    ) == compare([(Benchmark.of_series("b", tuple(warm)), Benchmark.of_series("b", tuple(warm)))])
 
 
 def test_what_cannot_be_compared_says_why_and_does_not_weaken_the_others():
@@ -123,12 +123,14 @@ def test_what_cannot_be_compared_says_why_and_does_not_weaken_the_others():
 
 
 def test_two_equal_sets_of_runs_without_variation_have_not_changed():
-    change = compare([(Measured("b", (np.ones(3),) * 3), Measured("b", (np.ones(3),) * 3))])[0]
+    change = compare([(Benchmark.of_series("b", (np.ones(3),) * 3), Benchmark.of_series("b", (np.ones(3),) * 3))])[0]
     assert (change.p, change.verdict, change.words) == (1.0, NOT_SHOWN, "no change")
 
 
 def test_two_different_sets_of_runs_without_variation_have():
-    change = compare([(Measured("b", (np.ones(3),) * 3), Measured("b", (np.full(3, 1.5),) * 3))])[0]
+    change = compare([(Benchmark.of_series("b", (np.ones(3),) * 3), Benchmark.of_series("b", (np.full(3, 1.5),) * 3))])[
+        0
+    ]
     assert (change.p, change.verdict) == (0.0, SLOWER)
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from analysis.benchmark import Failure
 from analysis.contexts import charts as contexts_charts
 from analysis.contexts import document as contexts_document
 from analysis.contexts import survey
 from analysis.contexts._figures import _density, most_dependent, violins
 from analysis.document import Bullets, Paragraph, Table, to_html, to_text
 from analysis.document.figures import FORMATS, INK, SOFT, render, to_svg
-from analysis.measured import Failure
 from tests.analysis.drawn import contrast, parts, texts, titles
 from tests.analysis.made_sweeps import SIZES, instrumented, measured, sweep, with_intervention
 

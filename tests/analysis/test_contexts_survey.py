@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from analysis.benchmark import Benchmark, Failure, LeftOut, Sampling, from_table
 from analysis.contexts import Survey, survey, variant_plan
 from analysis.document import plain, to_json
-from analysis.measured import Failure, LeftOut, Measured, Sampling, from_table
 from tests.analysis.made_sweeps import SIZES, instrumented, measured, sweep, with_intervention
 
 TWO = {("O2", "a"): [2.0, 2.2], ("O3", "a"): [1.0, 1.1], ("O2", "b"): [3.0, 3.3], ("O3", "b"): [2.0, 2.2]}
@@ -126,7 +126,7 @@ def test_one_context_is_compared_without_interval():
 
 def test_the_warm_up_is_left_out_and_runs_are_aggregated():
     runs = tuple(np.array([9.0, value, value, 3 * value]) for value in (2.0, 1.0))
-    benchmark = Measured("b", runs, conditions={"version": ("old", "new"), "context": ("x", "x")})
+    benchmark = Benchmark.of_series("b", runs, conditions={"version": ("old", "new"), "context": ("x", "x")})
     found = only(benchmark, sampling=Sampling(1, "median"))
     assert (found.contexts[0].baseline, found.contexts[0].candidate) == (2.0, 1.0)
 
@@ -184,8 +184,8 @@ def test_a_benchmark_that_cannot_be_compared_is_left_out_with_the_reason(cells, 
 
 def test_factors_are_found_in_texts_and_in_further_conditions():
     benchmark = sweep(links=("a", "b"), sizes=SIZES[:6])
-    machines = tuple("AB"[at % 2] for at in range(len(benchmark.runs)))
-    found = only(Measured("b", benchmark.runs, conditions=benchmark.conditions | {"machine": machines}))
+    machines = tuple("AB"[at % 2] for at in range(len(benchmark.values)))
+    found = only(Benchmark.of_series("b", benchmark.values, conditions=benchmark.conditions | {"machine": machines}))
     assert [factor.name for factor in found.factors] == ["env", "link", "machine"]
     assert found.contexts[0].name == "env=0 link=a machine=A"
     assert found.contexts[0].factors == {"env": "0", "link": "a", "machine": "A"}
@@ -263,7 +263,7 @@ def test_the_level_held_fixed_can_be_named():
 def test_runs_without_a_level_are_those_as_they_come_wherever_they_stand():
     free, fixed = sweep(sizes=SIZES[:4]), sweep(sizes=SIZES[:4], effect=0.0)
     both = with_intervention(free, fixed)
-    found = only(both.take(range(len(both.runs) - 1, -1, -1)), baseline="O2")
+    found = only(both.take(range(len(both.values) - 1, -1, -1)), baseline="O2")
     assert (found.causal.free, found.causal.fixed) == ("", "stack aligned")
 
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from analysis.benchmark import Benchmark, Failure
 from analysis.intervals import Estimate
-from analysis.measured import Failure, Measured
 from analysis.order import (
     conclusion,
     delta_percent,
@@ -215,7 +215,7 @@ def one(name, *, runs=2, failures=(), orders=("fixed", "random"), **conditions):
         "order_type": tuple(order for order in orders for _ in range(runs)),
         **{name: (entry,) * n for name, entry in conditions.items()},
     }
-    return Measured(name, (np.ones(1),) * n, conditions=known, failures=tuple(failures))
+    return Benchmark.of_series(name, (np.ones(1),) * n, conditions=known, failures=tuple(failures))
 
 
 def runs_of(benchmark):
@@ -242,14 +242,14 @@ def test_a_failure_in_random_order_or_of_unknown_run_drops_nothing_beside():
 def test_a_failure_of_one_version_leaves_the_runs_of_the_other():
     failure = Failure({"run": "0", "order_type": "fixed", "version": "new"})
     kept, dropped, _ = drop_failed([one("a", version="old"), one("b", version="new", failures=[failure])])
-    assert [len(benchmark.runs) for benchmark in kept] == [4, 3]
+    assert [len(benchmark.values) for benchmark in kept] == [4, 3]
     assert dropped[0].version == "new" and dropped[0].n_values == 1
 
 
 def test_two_failures_in_one_run_are_one_dropped_run():
     failures = [Failure({"run": "0", "order_type": "fixed"}, reason) for reason in ("crash", "")]
     kept, dropped, _ = drop_failed([one("a", failures=failures[:1]), one("b", failures=failures[1:]), one("c")])
-    assert [len(benchmark.runs) for benchmark in kept] == [3, 3, 3]
+    assert [len(benchmark.values) for benchmark in kept] == [3, 3, 3]
     assert [(row.failed, row.reasons, row.n_values) for row in dropped] == [(("a", "b"), ("crash", ""), 3)]
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from analysis.benchmark import Benchmark, Failure, LeftOut
 from analysis.document import Figure, figures, plain, to_html, to_text
-from analysis.measured import Failure, LeftOut, Measured
 from analysis.order import charts as order_charts
 from analysis.order import document as order_document
 from analysis.order import survey
@@ -124,7 +124,7 @@ def test_what_ran_before_is_named_where_it_tells_most():
             slow = name == "x" and at > 0 and order[at - 1] == "y"
             rows[name].append((str(run), str(at), 100 + 10 * slow + 0.001 * run))
     benchmarks = [
-        Measured(
+        Benchmark.of_series(
             name,
             tuple(np.array([value]) for _, _, value in entries),
             conditions={"run": tuple(e[0] for e in entries), "order_position": tuple(e[1] for e in entries)},
@@ -138,10 +138,10 @@ def test_what_ran_before_is_named_where_it_tells_most():
 
 
 def test_a_suite_without_any_order_says_what_to_record():
-    text = text_of(survey([Measured("a", (np.ones(1),))]))
+    text = text_of(survey([Benchmark.of_series("a", (np.ones(1),))]))
     assert "record which in order_type" in text
     assert "no run has an order: the column order_type (fixed or random) is needed" in text
-    assert order_charts(survey([Measured("a", (np.ones(1),))])) == {}
+    assert order_charts(survey([Benchmark.of_series("a", (np.ones(1),))])) == {}
 
 
 def test_failures_and_options_are_listed():

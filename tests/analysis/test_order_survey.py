@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from analysis.benchmark import Benchmark, Failure, Sampling
 from analysis.document import plain
-from analysis.measured import Failure, Measured, Sampling
 from analysis.order import after_predecessor, median_interval, position_trend, predecessors, survey
 from tests.analysis.made_orders import memcached, suite, together, two_orders, two_versions
 
@@ -79,7 +79,7 @@ def test_in_the_published_experiment_what_ran_before_matters_too(ordersage):
     found = survey(ordersage)
     hits = next(one for one in found.positions if one.benchmark == "./get_hits_test.sh")
     runs = next(one for one in ordersage if one.name == hits.benchmark).where(order_type="random")
-    values = [float(run[0]) for run in runs.runs]
+    values = [float(run[0]) for run in runs.values]
     expected = stats.kendalltau(list(map(float, runs.of("order_position"))), values)
     assert (hits.trend.p, hits.trend.statistic) == pytest.approx((expected.pvalue, expected.statistic))
     assert [(group.before, group.n) for group in hits.groups] == [
@@ -127,7 +127,7 @@ def test_a_mean_of_0_leaves_delta_undefined_with_its_reason():
 
 def test_a_run_of_several_iterations_is_one_value_behind_its_warm_up():
     runs = (np.array([9.0, 1, 2, 6]), np.array([9.0, 4, 4, 4]))
-    benchmark = Measured("a", runs, conditions={"order_type": ("fixed", "random")})
+    benchmark = Benchmark.of_series("a", runs, conditions={"order_type": ("fixed", "random")})
     (test,) = survey([benchmark], sampling=Sampling(1, "median")).tests
     assert (test.fixed.values, test.random.values) == ((2.0,), (4.0,))
 
@@ -138,7 +138,9 @@ def test_a_warm_up_longer_than_a_run_leaves_the_benchmark_out():
 
 
 def conditions_of(n=4, **known):
-    return Measured("a", (np.ones(1),) * n, conditions={name: tuple(map(str, row)) for name, row in known.items()})
+    return Benchmark.of_series(
+        "a", (np.ones(1),) * n, conditions={name: tuple(map(str, row)) for name, row in known.items()}
+    )
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,9 @@ def test_the_answer_does_not_depend_on_the_order_of_benchmarks_or_on_the_unit(se
     rng = np.random.default_rng(seed)
     benchmarks = [two_orders(name, rng.normal(10, 1, 9), rng.normal(11, 1, 9)) for name in "abc"]
     one = {test.benchmark: test for test in survey(benchmarks).tests}
-    scaled = [replace(b, runs=tuple(run * 8 for run in b.runs)) for b in reversed(benchmarks)]
+    scaled = [
+        replace(b, runs=tuple(replace(run, values=run.values * 8) for run in b.runs)) for b in reversed(benchmarks)
+    ]
     for test in survey(scaled).tests:
         same = one[test.benchmark]
         assert (test.test, test.p_holm, test.case) == (same.test, same.p_holm, same.case)
@@ -273,8 +277,8 @@ def test_ratios_that_are_no_numbers_say_why():
 def test_contexts_are_never_in_one_sample():
     a, b = two_orders("a", LOW, LOW), two_orders("a", HIGH, HIGH)
     both = together([a, b])
-    contexts = ("node1",) * len(a.runs) + ("node2",) * len(b.runs)
-    found = survey([replace(both, conditions={**both.conditions, "context": contexts})])
+    contexts = ("node1",) * len(a.values) + ("node2",) * len(b.values)
+    found = survey([Benchmark.of_series("a", both.values, conditions={**both.conditions, "context": contexts})])
     assert [test.benchmark for test in found.tests] == ["a @ node1", "a @ node2"]
     assert [len(test.fixed.values) for test in found.tests] == [20, 20]
 
@@ -338,7 +342,7 @@ def test_predecessors_by_hand():
 def test_the_benchmark_before_is_the_one_at_the_next_lower_position_of_the_same_run():
     def placed(name, runs, positions, failures=()):
         conditions = {"run": runs, "order_position": positions}
-        return Measured(name, (np.ones(1),) * len(runs), conditions=conditions, failures=failures)
+        return Benchmark.of_series(name, (np.ones(1),) * len(runs), conditions=conditions, failures=failures)
 
     failure = Failure({"run": "2", "order_position": "5"})
     a = placed("a", ("1", "2", "3", ""), ("0", "10", "1", "2"))

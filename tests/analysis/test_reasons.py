@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from analysis.benchmark import Benchmark, Sampling
 from analysis.dissimilarity import MEASURES
 from analysis.intervals import Estimate
-from analysis.measured import Measured, Sampling
 from analysis.power import runs_needed, smallest_difference
 from analysis.reasons import reasons
 from analysis.samples import kruskal
@@ -14,7 +14,7 @@ from analysis.spread import max_spread
 
 def noise(*levels, n=200, seed=3):
     rng = np.random.default_rng(seed)
-    return Measured("b", tuple(level + rng.normal(0, 0.01, n) for level in levels))
+    return Benchmark.of_series("b", tuple(level + rng.normal(0, 0.01, n) for level in levels))
 
 
 TEN = noise(*np.linspace(1, 1.1, 10))
@@ -22,10 +22,10 @@ TEN = noise(*np.linspace(1, 1.1, 10))
 
 def test_each_number_is_that_of_its_own_method():
     found = reasons(TEN)
-    values = [run.mean() for run in TEN.runs]
+    values = [run.mean() for run in TEN.values]
     assert found.max_spread == max_spread(values)
-    assert found.epsilon2.value == kruskal(TEN.runs).epsilon2
-    pairs = [(x, y) for i, x in enumerate(TEN.runs) for y in TEN.runs[i + 1 :]]
+    assert found.epsilon2.value == kruskal(TEN.values).epsilon2
+    pairs = [(x, y) for i, x in enumerate(TEN.values) for y in TEN.values[i + 1 :]]
     assert found.pattern.value == pytest.approx(np.mean([MEASURES["m1"].function(x, y) for x, y in pairs]))
     assert found.distribution.value == pytest.approx(np.mean([MEASURES["m5"].function(x, y) for x, y in pairs]))
     assert found.smallest_difference == smallest_difference(values)
@@ -36,14 +36,14 @@ def test_each_number_is_that_of_its_own_method():
 def test_runs_at_different_levels_are_told_apart_by_merged_iterations_nearly_always():
     assert reasons(TEN).type_1_error.value > 0.5
     # the same iterations dealt out to the runs at random: nothing to find
-    dealt = np.random.default_rng(1).permutation(np.concatenate(noise(*[1.0] * 10).runs)).reshape(10, 200)
-    assert reasons(Measured("b", tuple(dealt))).type_1_error.value < 0.1
+    dealt = np.random.default_rng(1).permutation(np.concatenate(noise(*[1.0] * 10).values)).reshape(10, 200)
+    assert reasons(Benchmark.of_series("b", tuple(dealt))).type_1_error.value < 0.1
 
 
 def test_a_slow_start_is_a_warmup_and_a_steady_one_is_none():
     steady = noise(1.0, 1.0, 1.0)
-    slow = [np.concatenate([np.full(20, 1.3), run[20:]]) for run in steady.runs]
-    found = reasons(Measured("b", tuple(slow)))
+    slow = [np.concatenate([np.full(20, 1.3), run[20:]]) for run in steady.values]
+    found = reasons(Benchmark.of_series("b", tuple(slow)))
     # first tenth 1.3, the rest around 1
     assert found.warmup.value == pytest.approx(1.3, abs=0.01)
     assert any("the first tenth of a run is 29.9 % slower than the rest" in one for one in found.sentences)
@@ -52,14 +52,14 @@ def test_a_slow_start_is_a_warmup_and_a_steady_one_is_none():
 
 def test_where_more_is_better_a_low_start_is_the_slow_one():
     ramp = tuple(np.concatenate([np.full(20, 50.0), np.full(180, 100.0)]) for _ in range(3))
-    found = reasons(Measured("b", ramp, unit="ops/s", better="higher"))
+    found = reasons(Benchmark.of_series("b", ramp, unit="ops/s", better="higher"))
     assert any("the first tenth of a run is 50 % slower" in one for one in found.sentences)
 
 
 def test_a_warmup_that_is_left_out_no_longer_counts_in_level_and_pattern():
-    cold = tuple(np.concatenate([[50.0 * k], run]) for k, run in enumerate(noise(1.0, 1.0, 1.0).runs))
-    warm = Measured("b", tuple(run[1:] for run in cold))
-    found, expected = reasons(Measured("b", cold), sampling=Sampling(1)), reasons(warm)
+    cold = tuple(np.concatenate([[50.0 * k], run]) for k, run in enumerate(noise(1.0, 1.0, 1.0).values))
+    warm = Benchmark.of_series("b", tuple(run[1:] for run in cold))
+    found, expected = reasons(Benchmark.of_series("b", cold), sampling=Sampling(1)), reasons(warm)
     for name in ("max_spread", "epsilon2", "pattern", "distribution", "type_1_error", "smallest_difference"):
         assert getattr(found, name) == getattr(expected, name)
 
@@ -75,15 +75,15 @@ def test_the_sentences_say_how_many_runs_are_missing():
 @pytest.mark.parametrize(
     "benchmark",
     [
-        Measured("one run", (np.arange(1.0, 61),)),
-        Measured("one value each", (np.ones(1), np.full(1, 2.0))),
-        Measured("one value", (np.ones(1),)),
-        Measured("all equal", (np.ones(60),) * 3),
-        Measured("all zero", (np.zeros(60),) * 3),
-        Measured("around zero", tuple(np.random.default_rng(k).normal(size=60) for k in range(3))),
-        Measured("unequal", (np.arange(1.0, 200), np.arange(1.0, 61))),
-        Measured("huge", tuple(1e300 * np.random.default_rng(k).uniform(1, 2, 60) for k in range(3))),
-        Measured("tiny", tuple(1e-300 * np.random.default_rng(k).uniform(1, 2, 60) for k in range(3))),
+        Benchmark.of_series("one run", (np.arange(1.0, 61),)),
+        Benchmark.of_series("one value each", (np.ones(1), np.full(1, 2.0))),
+        Benchmark.of_series("one value", (np.ones(1),)),
+        Benchmark.of_series("all equal", (np.ones(60),) * 3),
+        Benchmark.of_series("all zero", (np.zeros(60),) * 3),
+        Benchmark.of_series("around zero", tuple(np.random.default_rng(k).normal(size=60) for k in range(3))),
+        Benchmark.of_series("unequal", (np.arange(1.0, 200), np.arange(1.0, 61))),
+        Benchmark.of_series("huge", tuple(1e300 * np.random.default_rng(k).uniform(1, 2, 60) for k in range(3))),
+        Benchmark.of_series("tiny", tuple(1e-300 * np.random.default_rng(k).uniform(1, 2, 60) for k in range(3))),
     ],
     ids=lambda benchmark: benchmark.name,
 )

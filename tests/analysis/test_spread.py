@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis.benchmark import Benchmark, Failure, LeftOut, Sampling
 from analysis.document import plain
 from analysis.intervals import Estimate, wilson
-from analysis.measured import Failure, LeftOut, Measured, Sampling
 from analysis.spread import BUCKETS, bucket, cv, max_spread, survey, variability
 from tests.conftest import examples
 
@@ -22,7 +22,7 @@ positive = st.lists(st.floats(0.1, 1000), min_size=2, max_size=9)
 
 def benchmark(*values, name="b", **more):
     """A benchmark whose runs have one iteration each."""
-    return Measured(name, tuple(np.array([float(value)]) for value in values), **more)
+    return Benchmark.of_series(name, tuple(np.array([float(value)]) for value in values), **more)
 
 
 def brute(values, per):
@@ -241,7 +241,7 @@ def test_versions_and_contexts_are_no_spread():
 
 
 def test_warm_up_and_aggregate_are_used_and_a_run_without_steady_state_is_left_out():
-    long = Measured("long", (np.array([9.0, 1, 1, 4]), np.array([9.0, 2, 2, 8])))
+    long = Benchmark.of_series("long", (np.array([9.0, 1, 1, 4]), np.array([9.0, 2, 2, 8])))
     short = benchmark(1, 2, name="short")
     found = survey([long, short], sampling=Sampling(1, "median"))
     assert found.spreads[0].values == (1.0, 2.0)
@@ -280,7 +280,7 @@ def test_buckets_of_real_benchmarks_are_those_of_a_pandas_one_liner(icpe_dir):
     for path in sorted(icpe_dir.rglob("*.json.gz"))[:60]:
         with gzip.open(path) as file:
             runs = json.load(file)
-        suite.append(Measured(path.name, tuple(map(np.asarray, runs)), application=path.name.split("#")[0]))
+        suite.append(Benchmark.of_series(path.name, tuple(map(np.asarray, runs)), application=path.name.split("#")[0]))
         rows += [(path.name, sum(run) / len(run)) for run in runs]
     values = pd.DataFrame(rows, columns=["b", "v"]).groupby("b")["v"]
     spreads = (values.max() - values.min()) / values.mean()
@@ -299,9 +299,11 @@ def test_buckets_of_the_203_real_benchmarks(icpe_dir):
     for path in paths:
         with gzip.open(path) as file:
             suite.append(
-                Measured(path.name, tuple(map(np.asarray, json.load(file))), application=path.name.split("#")[0])
+                Benchmark.of_series(
+                    path.name, tuple(map(np.asarray, json.load(file))), application=path.name.split("#")[0]
+                )
             )
-    values = pd.DataFrame({one.name: [run.mean() for run in one.runs] for one in suite})
+    values = pd.DataFrame({one.name: [run.mean() for run in one.values] for one in suite})
     counted = pd.cut((values.max() - values.min()) / values.mean(), [0, 0.05, 0.1, 0.25, 0.5, inf]).value_counts(
         sort=False
     )

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.benchmark import Benchmark, from_table
 from analysis.document import Figure, Table, to_html, to_markdown, to_text
 from analysis.document.figures import render, to_svg
 from analysis.intervals import Estimate
-from analysis.measured import Measured, from_table
 from analysis.spread import charts as spread_charts
 from analysis.spread import document as spread_document
 from analysis.spread import survey
@@ -126,8 +126,8 @@ def test_a_score_that_is_undefined_says_why():
 
 
 def test_what_cannot_be_detected_is_marked_in_table_and_figure():
-    few = Measured("few", (LOW[:3], LOW[:3]), conditions={"altered": ("baseline", "m")})
-    many = Measured("many", (LOW,) * 2 + (HIGH,) * 5, conditions={"altered": ("baseline", "m") + ("n",) * 5})
+    few = Benchmark.of_series("few", (LOW[:3], LOW[:3]), conditions={"altered": ("baseline", "m")})
+    many = Benchmark.of_series("many", (LOW,) * 2 + (HIGH,) * 5, conditions={"altered": ("baseline", "m") + ("n",) * 5})
     found = survey([few, many], v=0.1)
     assert "cannot be detected: run 0: 3 and 3 iterations" in words(found)
     drawn = {part.label for part in parts(spread_charts(found)["noticed-by"]) if part.role == "mark"}
@@ -137,7 +137,7 @@ def test_what_cannot_be_detected_is_marked_in_table_and_figure():
 
 def test_more_changes_than_fit_are_cut():
     runs = (LOW,) * 5 + (HIGH,) * 5
-    one = Measured("b", runs, conditions={"altered": ("baseline",) * 5 + ("m",) * 5})
+    one = Benchmark.of_series("b", runs, conditions={"altered": ("baseline",) * 5 + ("m",) * 5})
     assert "333.3 %, 333.3 %, 333.3 %, …" in words(survey([one], v=0.1))
 
 
@@ -193,7 +193,7 @@ def test_long_figures_are_cut_and_say_so():
 
 def test_names_from_files_are_text_whatever_is_in_them():
     named = [benchmark(1, 1 + i / 10, name=name, application=name) for i, name in enumerate([*NAMES, "a\x1bb"])]
-    altered = [Measured(name, (LOW, HIGH), conditions={"altered": ("baseline", name)}) for name in NAMES]
+    altered = [Benchmark.of_series(name, (LOW, HIGH), conditions={"altered": ("baseline", name)}) for name in NAMES]
     found = survey([*named, *altered], v=0.1)
     charts = spread_charts(found)
     shown = " ".join(text for chart in charts.values() for text in texts(chart))
@@ -205,7 +205,7 @@ def test_names_from_files_are_text_whatever_is_in_them():
 
 
 def test_an_undefined_v_is_a_dash_or_a_reason():
-    one = Measured("b", (LOW, HIGH), conditions={"altered": ("baseline", "m")})
+    one = Benchmark.of_series("b", (LOW, HIGH), conditions={"altered": ("baseline", "m")})
     found = survey([one])
     assert found.score.v == Estimate(None, reason="fewer than two spreads (0)")
     assert "undefined: fewer than two spreads (0)" in words(found)

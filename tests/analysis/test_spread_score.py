@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from analysis.benchmark import Benchmark, LeftOut, Sampling, from_table
 from analysis.intervals import Estimate
-from analysis.measured import LeftOut, Measured, Sampling, from_table
 from analysis.multiple import bonferroni, holm
 from analysis.spread import api_benchmarking_score, is_regression, survey
 from tests.conftest import GOLDEN
@@ -35,7 +35,7 @@ def measured(name, **levels):
     keys = list(product(levels, "01"))
     runs = tuple(levels[level] + 0.01 * rng.permutation(20) for level, _ in keys)
     conditions = {"altered": tuple(level for level, _ in keys), "run": tuple(run for _, run in keys)}
-    return Measured(name, runs, conditions=conditions)
+    return Benchmark.of_series(name, runs, conditions=conditions)
 
 
 def test_a_regression_must_show_in_every_pair_of_runs():
@@ -151,7 +151,7 @@ def test_p_is_corrected_for_every_question_of_the_suite(suite):
 def test_the_corrected_scores_count_what_stays_below_the_limit():
     # five against five: p = .0079; two questions: Bonferroni and Holm .0159, above .01
     runs = (LOW, HIGH, HIGH)
-    one = Measured("b", runs, conditions={"altered": ("baseline", "m", "n")})
+    one = Benchmark.of_series("b", runs, conditions={"altered": ("baseline", "m", "n")})
     found = api_benchmarking_score([one], v=0.1).variants
     assert {name: variant.score.value for name, variant in found.items()} == {
         "total": 100, "relative": 100, "absolute": 100, "total, Bonferroni": 0, "total, Holm": 0,
@@ -159,7 +159,7 @@ def test_the_corrected_scores_count_what_stays_below_the_limit():
 
 
 def test_the_absolute_score_is_without_benchmarks_above_one_half():
-    wild = Measured(
+    wild = Benchmark.of_series(
         "wild", (LOW, 9 * LOW, 90 * LOW, 900 * LOW),
         conditions={"altered": ("baseline", "baseline", "m", "m"), "run": ("0", "1", "0", "1")},
     )  # fmt: skip
@@ -179,7 +179,7 @@ def test_the_relative_score_is_without_one_in_twenty(n, n_left_out):
 
 
 def test_runs_belong_together_by_their_name_not_by_their_place():
-    one = Measured(
+    one = Benchmark.of_series(
         "b", (LOW, HIGH, LOW + 0.1, HIGH + 0.1),
         conditions={"altered": ("baseline", "baseline", "m", "m"), "run": ("0", "1", "1", "0")},
     )  # fmt: skip
@@ -188,13 +188,15 @@ def test_runs_belong_together_by_their_name_not_by_their_place():
 
 
 def test_runs_without_a_name_belong_together_in_their_order():
-    one = Measured("b", (LOW, HIGH, LOW, HIGH), conditions={"altered": ("baseline", "baseline", "m", "m")})
+    one = Benchmark.of_series("b", (LOW, HIGH, LOW, HIGH), conditions={"altered": ("baseline", "baseline", "m", "m")})
     (found,) = api_benchmarking_score([one], v=0.1).detections
     assert [(pair.run, pair.difference) for pair in found.regression.pairs] == [("0", 0.0), ("1", 0.0)]
 
 
 def test_runs_of_other_contexts_do_not_belong_together():
-    one = Measured("b", (LOW, LOW), conditions={"altered": ("baseline", "m"), "context": ("x", "y"), "run": ("0", "0")})
+    one = Benchmark.of_series(
+        "b", (LOW, LOW), conditions={"altered": ("baseline", "m"), "context": ("x", "y"), "run": ("0", "0")}
+    )
     (found,) = api_benchmarking_score([one], v=0.1).detections
     assert found.regression.reason == "no run was made both with and without the change"
     assert (found.p_bonferroni, found.p_holm) == (None, None)
@@ -213,7 +215,10 @@ def test_the_baseline_can_be_named_and_what_lacks_it_is_left_out():
     [
         ([measured("b", old=1, m=2)], "no level of altered is called baseline"),
         ([measured("b", baseline=1)], "no method is altered"),
-        ([Measured("b", (LOW, HIGH), conditions={"altered": ("baseline", "m")})], "v is undefined: fewer than two"),
+        (
+            [Benchmark.of_series("b", (LOW, HIGH), conditions={"altered": ("baseline", "m")})],
+            "v is undefined: fewer than two",
+        ),
     ],
 )
 def test_a_score_that_has_no_meaning_says_why(suite, reason):
@@ -236,7 +241,7 @@ def test_a_survey_has_the_score_where_methods_are_altered(suite):
 
 
 def test_a_survey_forgives_that_a_benchmark_to_be_left_out_is_all_warm_up(suite):
-    short = Measured("short", (np.ones(1), np.ones(1)), conditions={"altered": ("Baseline", "m1")})
+    short = Benchmark.of_series("short", (np.ones(1), np.ones(1)), conditions={"altered": ("Baseline", "m1")})
     found = survey([*suite, short], without=["short"], sampling=Sampling(1))
     assert found.score.benchmarks == ("B.fast", "B.mid", "B.noisy")
     assert found.left_out[0].name == "short"

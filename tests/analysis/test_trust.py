@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from analysis.benchmark import Sampling
 from analysis.intervals import Estimate
-from analysis.measured import Sampling
 from analysis.samples import NO_VARIATION, rank_sum
 from analysis.trust import (
     AGGREGATIONS,

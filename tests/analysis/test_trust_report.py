@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 import pytest
 
+from analysis.benchmark import Benchmark, LeftOut, Sampling, by_level
 from analysis.document import plain, to_html, to_text
 from analysis.document.figures import render, to_svg
-from analysis.measured import LeftOut, Measured, Sampling, by_level
 from analysis.trust import (
     MANN_WHITNEY,
     MERGED,
@@ -34,7 +34,9 @@ QUICK = {"n_runs": 3, "gammas": GAMMAS, "resamples": 200}
 
 def benchmark(name, between=1.0, m=4, n=12, **more):
     random = np.random.default_rng(sum(map(ord, name)))
-    return Measured(name, tuple(10 + between * random.normal() + random.normal(size=n) for _ in range(m)), **more)
+    return Benchmark.of_series(
+        name, tuple(10 + between * random.normal() + random.normal(size=n) for _ in range(m)), **more
+    )
 
 
 @cache
@@ -49,7 +51,7 @@ def text_of(found):
 
 def test_a_survey_holds_what_the_functions_say_of_each_benchmark():
     found = suite().benchmarks[0]
-    runs = benchmark("rough 0").runs
+    runs = benchmark("rough 0").values
     options = {"aggregations": [MERGED, RUN_MEANS], "rng": np.random.default_rng(9)}
     assert (found.name, found.application, found.n_runs) == ("rough 0", "org/rough", 4)
     assert found.run_values == pytest.approx([run.mean() for run in runs])
@@ -115,7 +117,7 @@ def test_runs_of_different_versions_and_contexts_are_not_mixed():
     conditions = {"version": ("old", "old", "new", "new"), "context": ("", "", "a", "a"), "run": tuple("0101")}
     parts = by_level(benchmark("b", conditions=conditions))
     assert [part.name for part in parts] == ["b @ old @ ?", "b @ new @ a"]
-    assert [len(part.runs) for part in parts] == [2, 2]
+    assert [len(part.values) for part in parts] == [2, 2]
     one = benchmark("b", conditions={"version": ("old",) * 4})
     assert by_level(one) == [one]
 
@@ -154,7 +156,7 @@ def test_the_most_misleading_benchmark_stands_first():
 
 def test_a_suite_without_false_alarms_is_told_so():
     values = np.random.default_rng(1).normal(10, 1, 20)
-    text = text_of(survey([Measured("even", tuple(np.roll(values, run) for run in range(4)))], **QUICK))
+    text = text_of(survey([Benchmark.of_series("even", tuple(np.roll(values, run) for run in range(4)))], **QUICK))
     assert "Runs differ little from each other here" in text
     assert "(median" not in text.split("Intervals: do they hold")[0]
 
@@ -177,19 +179,23 @@ def test_without_curves_and_with_another_test_the_document_says_what_it_has():
 
 
 def test_undefined_numbers_are_dashes_with_their_reason():
-    found = survey([benchmark("a"), Measured("flat", (np.ones(3), np.ones(3)))], **{**QUICK, "n_runs": 1})
+    found = survey([benchmark("a"), Benchmark.of_series("flat", (np.ones(3), np.ones(3)))], **{**QUICK, "n_runs": 1})
     text = text_of(found)
     assert "a, run means: one value has no interval" in text
     assert "flat, merged: no variation" in text
     assert found.summaries[1].coverage == Quartiles(0, None, None, None)
-    nothing_defined = survey([Measured("b", (np.array([1.0]), np.array([2.0])))], **{**QUICK, "n_runs": 1})
+    nothing_defined = survey([Benchmark.of_series("b", (np.array([1.0]), np.array([2.0])))], **{**QUICK, "n_runs": 1})
     assert "no sample of independent values" in text_of(nothing_defined)
     assert trust_charts(nothing_defined).keys() == {"coverage"}
 
 
 def test_long_lists_are_cut_and_say_so():
     found = survey(
-        [Measured(f"b{i}", (np.ones(2), np.ones(2))) for i in range(45)], n_runs=2, gammas=(), n_curve=0, tests=[WELCH]
+        [Benchmark.of_series(f"b{i}", (np.ones(2), np.ones(2))) for i in range(45)],
+        n_runs=2,
+        gammas=(),
+        n_curve=0,
+        tests=[WELCH],
     )
     text = text_of(found)
     assert "40 of 45 are shown; the JSON (--json) has all." in text
@@ -223,7 +229,7 @@ def test_every_figure_of_the_document_is_drawn():
 
 def test_a_single_benchmark_is_named_and_has_no_bands():
     name = "x" * 80 + "</text><script>"
-    charts = trust_charts(survey([Measured(name, benchmark("a").runs)], **QUICK))
+    charts = trust_charts(survey([Benchmark.of_series(name, benchmark("a").values)], **QUICK))
     assert list(charts) == ["coverage", "rejections"]
     for chart in charts.values():
         svg = to_svg(chart)

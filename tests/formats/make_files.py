@@ -5,7 +5,7 @@
 Tools of PyPI come into a throw-away environment, those of Debian are installed (as root) where they are missing. The
 names of machine and folder are taken out. criterion.rs and BenchmarkDotNet come from other registries, and krun and pa
 are no longer kept up: files of these four have the layout that their documentation or source gives, and made-up times.
-Measured times differ from one making to the next; what the tests check does not.
+Benchmark times differ from one making to the next; what the tests check does not.
 """
 
 import json

@@ -13,8 +13,8 @@ from multiprocessing import get_context
 import numpy as np
 
 from analysis import contexts, order, spread, trust
+from analysis.benchmark import Benchmark
 from analysis.check import _check
-from analysis.measured import Measured
 from tests.performance.measuring import machine, print_table, seconds
 
 N_RUNS, N_ITERATIONS, N_DRAWN = 10, 3000, 5
@@ -47,43 +47,43 @@ def main() -> None:
     )
 
 
-def exact(benchmark: Measured) -> tuple[object, object]:
+def exact(benchmark: Benchmark) -> tuple[object, object]:
     """Coverage and type I error of one benchmark by enumeration, in whatever process."""
     rng = np.random.default_rng(1)
     return (
-        trust.coverage(benchmark.runs, N_DRAWN, rng=rng, **EXACT),
-        trust.type_1_error(benchmark.runs, N_DRAWN, tests=EXACT_TESTS, rng=rng, **EXACT),
+        trust.coverage(benchmark.values, N_DRAWN, rng=rng, **EXACT),
+        trust.type_1_error(benchmark.values, N_DRAWN, tests=EXACT_TESTS, rng=rng, **EXACT),
     )
 
 
-def all_of_trust(pool: Executor, suite: list[Measured]) -> object:
+def all_of_trust(pool: Executor, suite: list[Benchmark]) -> object:
     return trust.survey(suite[:N_CHECKED], mapper=partial(pool.map, chunksize=4))
 
 
-def made(n: int) -> list[Measured]:
+def made(n: int) -> list[Benchmark]:
     """Each run around a level of its own."""
     rng = np.random.default_rng(1)
     levels = rng.lognormal(sigma=0.05, size=(n, N_RUNS, 1))
     return [
-        Measured(f"b{at}", tuple(level * rng.lognormal(sigma=0.1, size=(N_RUNS, N_ITERATIONS))))
+        Benchmark.of_series(f"b{at}", tuple(level * rng.lognormal(sigma=0.1, size=(N_RUNS, N_ITERATIONS))))
         for at, level in enumerate(levels)
     ]
 
 
-def in_two_orders(n: int) -> list[Measured]:
+def in_two_orders(n: int) -> list[Benchmark]:
     """Half of the runs in fixed, half in random order."""
     conditions = {
         "run": tuple(map(str, range(N_RUNS))),
         "order_type": ("fixed",) * 5 + ("random",) * 5,
         "order_position": tuple(map(str, range(N_RUNS))),
     }
-    return [Measured(one.name, one.runs, conditions=conditions) for one in made(n)]
+    return [Benchmark.of_series(one.name, one.values, conditions=conditions) for one in made(n)]
 
 
-def in_contexts(n: int) -> list[Measured]:
+def in_contexts(n: int) -> list[Benchmark]:
     """A run of each of two versions in five contexts."""
     conditions = {"version": ("old", "new") * 5, "context": tuple(f"env={at // 2}" for at in range(N_RUNS))}
-    return [Measured(one.name, one.runs, conditions=conditions) for one in made(n)]
+    return [Benchmark.of_series(one.name, one.values, conditions=conditions) for one in made(n)]
 
 
 if __name__ == "__main__":

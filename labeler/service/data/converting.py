@@ -7,24 +7,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from analysis.benchmark import Benchmark
 from labeler.errors import InputError
-from labeler.formats import DEFAULTS, ReadOptions, Source, writing
-from labeler.model import Benchmark
-from labeler.service.data.joining import Advance, parts
-from labeler.service.data.spool import Spool
+from labeler.formats import DEFAULTS, Advance, ReadOptions, Source, Spool, read_benchmarks, writing
 
 FORMS = ("parquet", "csv", "icpe")
 
 
 @dataclass
 class Done:
-    """What was written, and (file, reason) of what could not be."""
+    """What was written, (file, reason) of what could not be, and what else is to be said of the files."""
 
     n_benchmarks: int = 0
     n_runs: int = 0
     n_values: int = 0
     n_failures: int = 0
     refused: list[tuple[str, str]] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
     def add(self, benchmark: Benchmark) -> None:
         """Count a benchmark that was written."""
@@ -87,22 +86,14 @@ def _kept(spool: Spool) -> Iterator[Benchmark]:
 
 
 def _gather(files: Sequence[Source], options: ReadOptions, spool: Spool, done: Done, advance: Advance) -> list[str]:
-    """Keep everything that can be written, one benchmark a name; the conditions that need a column of their own."""
-    taken: dict[tuple[str, str], str] = {}
+    """Keep everything that can be written; the conditions that need a column of their own."""
     factors: dict[str, None] = {}
-    seen: set[str] = set()
-    for part in parts(files, options, skip=seen.__contains__, advance=advance):
-        seen |= {file.sha256 for file in part.files if part.benchmarks}
+    for part in read_benchmarks(files, options, advance=advance):
         if part.refused:
             done.refused.append((part.label, part.refused))
+        done.remarks += [f"{part.label}: {text}" for text in part.remarks]
         for benchmark in part.benchmarks:
-            key = (benchmark.application, benchmark.name)
-            if key in taken:
-                reason = f"{taken[key]} has it already; if both hold its runs, give --file-is run"
-                done.refused.append((part.label, f"benchmark {benchmark.name!r}: {reason}"))
-                continue
-            taken[key] = part.label
-            spool.add(key, 0, benchmark)
+            spool.add((benchmark.application, benchmark.name), 0, benchmark)
             factors |= dict.fromkeys(writing.factors_of(benchmark))
     return list(factors)
 

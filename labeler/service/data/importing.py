@@ -1,25 +1,37 @@
 """Result files -> study."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from analysis.benchmark import ALTERED, DIRECTIONS, LOWER, RUN, VERSION, Benchmark, by_level
 from labeler.errors import NotAllowed, Refused
-from labeler.formats import DEFAULTS, FILE_IS, ReadOptions, Source, members, sources
-from labeler.model import Benchmark, measurement_hash
+from labeler.formats import (
+    DEFAULTS,
+    FILE_IS,
+    VALUES_ARE,
+    Advance,
+    Part,
+    ReadOptions,
+    Source,
+    after_name,
+    members,
+    read_benchmarks,
+    read_options,
+    sources,
+)
+from labeler.formats import table as formats_table
+from labeler.model import measurement_hash
 from labeler.plan.lifecycle import Action, require
 from labeler.screen import binning
-from labeler.service.data import readers
-from labeler.service.data.joining import Advance, Part, after_name, parts
-from labeler.service.data.levels import Wanted, to_import
 from labeler.store import Database, bins, events, items, runs, studies
 
 __all__ = [
-    "FILE_IS", "File", "FileResult", "Found", "ReadOptions", "files_below", "import_files", "in_words", "look_into",
-    "look_into_files", "read_options", "upload", "uploads",
+    "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileResult", "Found", "ReadOptions", "files_below",
+    "formats_table", "import_files", "in_words", "look_into", "look_into_files", "read_options", "upload", "uploads",
 ]  # fmt: skip
 
 
@@ -85,14 +97,11 @@ class Known:
 
 
 File = Source  # as shells call it
+Wanted = tuple[Benchmark, tuple[str, ...]]  # what becomes an item, and what to say about it
+
+BETTER = tuple(filter(None, DIRECTIONS))
+LEVELS = (ALTERED, VERSION)  # conditions whose levels are different software
 Lookup = Callable[[str], Known | None]
-
-
-def read_options(
-    format_name: str | None, columns: Mapping[str, str], *, file_is: str | None = None, values_are: str | None = None
-) -> ReadOptions:
-    """What the person says about the files; raises InputError for a format that does not exist."""
-    return readers.read_options(format_name, columns, file_is=file_is, values_are=values_are)
 
 
 def files_below(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _path: None) -> Iterator[Source]:
@@ -142,14 +151,13 @@ def look_into_files(
     advance: Advance = lambda _source: None,
 ) -> Iterator[FileResult]:
     """What an import of these files into an empty study would bring; parameters as of `import_files`."""
-    seen: set[str] = set()
     known: dict[str, Known] = {}
-    for part in parts(files, options, skip=seen.__contains__, advance=advance):
+    for part in read_benchmarks(files, options, may_conflict=as_new, advance=advance):
         try:
             wanted = to_import(part)
             new: dict[str, Known] = {}
             for benchmark, _warnings in wanted:
-                data_hash = measurement_hash(benchmark.runs)
+                data_hash = measurement_hash(benchmark.values)
                 name = _free_name({**known, **new}.get, part.label, benchmark, data_hash, as_new)
                 if name is not None:
                     new[name] = Known(benchmark.application, benchmark.benchmark, data_hash, len(benchmark.runs))
@@ -157,7 +165,6 @@ def look_into_files(
             yield _result(part, refused=after_name(error))
             continue
         known |= new
-        seen |= {file.sha256 for file in part.files}
         yield _result(part, tuple(map(_found, wanted)), already_there=part.already_there)
 
 
@@ -200,13 +207,76 @@ def import_files(
         raise NotAllowed("The plan is drawn already: new items would be assigned to nobody. Import before the plan.")
     require(study, Action.IMPORT)
     keeper = _Keeper(db, as_new, study.protocol.min_span, actor, now)
-    for part in parts(
-        _without_study(db, files), options, skip=lambda sha256: items.is_imported(db, sha256), advance=advance
-    ):
+    for part in read_benchmarks(
+        _without_study(db, files), options, skip=lambda sha256: items.is_imported(db, sha256), may_conflict=as_new,
+        advance=advance,
+    ):  # fmt: skip
         try:
             yield keeper.keep(part, to_import(part))
         except Refused as error:
             yield _result(part, refused=after_name(error))
+
+
+def to_import(part: Part) -> list[Wanted]:
+    """The benchmarks of a file, or of several, those with several levels of `LEVELS` apart.
+
+    Nobody can say of different software whether its runs are alike. A level with one run is left out; if no level has
+    more, runs of several files are taken together, as if nothing were known of their versions.
+
+    Raises
+    ------
+    Refused
+        If that is why there are no benchmarks, or a benchmark has one run only.
+    """
+    if part.refused:
+        as_new = "; or keep both with --as-new" if part.is_conflict and not part.is_joined else ""
+        raise Refused(part.label, part.refused + as_new)
+    wanted: list[Wanted] = [(benchmark, (*part.warnings, *part.remarks)) for benchmark in part.benchmarks]
+    for condition in LEVELS:
+        wanted = [
+            (level, (*before, *warnings))
+            for benchmark, before in wanted
+            for level, warnings in _levels(part, benchmark, condition)
+        ]
+    return wanted
+
+
+def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[Wanted]:
+    """The runs of each level of a condition that has several."""
+    entries = benchmark.of(condition)
+    if len(set(entries)) < 2:
+        _check_comparable(part, benchmark)
+        return [(benchmark, ())]
+    levels = {level.of(condition)[0]: level for level in by_level(benchmark, [condition])}
+    several = {entry: level for entry, level in levels.items() if len(level.runs) > 1}
+    if not several and len(part.files) > 1:
+        return [(benchmark, (f"one run only of each {condition}: all {len(entries)} are one item",))]
+    if not several:
+        reason = f"one run only of each {condition}; at least two are needed to compare"
+        raise Refused(part.label, reason, f"benchmark {benchmark.name!r}")
+    n_items = f"{len(several)} items" if len(several) > 1 else "1 item"
+    warnings = [f"every level of {condition} is an item of its own: {n_items}"]
+    warnings += [f"{condition} {entry!r} has one run only and is left out" for entry in levels if entry not in several]
+    return [(_as_item(benchmark, level, condition, entry), tuple(warnings)) for entry, level in several.items()]
+
+
+def _as_item(benchmark: Benchmark, level: Benchmark, condition: str, entry: str) -> Benchmark:
+    """A level whose runs say so even where it has no name, with the failures that may belong to it."""
+    runs = tuple(replace(run, conditions={**run.conditions, condition: entry}) for run in level.runs)
+    failures = (failure for failure in benchmark.failures if failure.conditions.get(condition, entry) == entry)
+    return replace(level, runs=runs, failures=tuple(failures))
+
+
+def _check_comparable(part: Part, benchmark: Benchmark) -> None:
+    if len(benchmark.runs) > 1:
+        return
+    reason = "one run only; at least two are needed to compare"
+    if part.known and part.known.file_is == RUN:
+        how = f" ({part.known.keep})" if part.known.keep else ""
+        reason += f". A file of {part.known.title} is one run: write several{how} and import them together"
+    else:
+        reason += ". If several files hold its runs, import them together with --file-is run"
+    raise Refused(part.label, reason, f"benchmark {benchmark.name!r}")
 
 
 def _without_study(db: Database, files: Sequence[Source]) -> list[Source]:
@@ -249,8 +319,8 @@ class _Keeper:
         if part.already_there:
             return _result(part, already_there=True)
         prepared = [
-            (benchmark, measurement_hash(benchmark.runs), _bins(benchmark, self.min_span))  # no lock is held meanwhile
-            for benchmark, _warnings in wanted
+            (benchmark, measurement_hash(benchmark.values), _bins(benchmark, self.min_span))
+            for benchmark, _warnings in wanted  # no lock is held meanwhile
         ]
         with self.db.atomic():
             new_ids = self._add_files(part)
@@ -275,8 +345,14 @@ class _Keeper:
         """The name of the new item; None if it is there already."""
         name = _free_name(self._known, label, benchmark, data_hash, self.as_new)
         if name is not None:
-            item_id = items.add(self.db, name, benchmark, data_hash, file_id)
-            runs.add(self.db, item_id, benchmark.runs, benchmark.conditions)
+            item_id = items.add(
+                self.db, name, benchmark=benchmark.benchmark, application=benchmark.application, unit=benchmark.unit,
+                better=benchmark.better or LOWER, n_runs=len(benchmark.runs),
+                n_iterations=min(map(len, benchmark.runs)), data_hash=data_hash, file_id=file_id,
+                parameters=benchmark.parameters,
+                failures=[(failure.conditions, failure.reason) for failure in benchmark.failures],
+            )  # fmt: skip
+            runs.add(self.db, item_id, benchmark.values, benchmark.conditions)
             bins.put(self.db, item_id, binning.VERSION, payload)
         return name
 
@@ -286,7 +362,7 @@ class _Keeper:
 
 
 def _bins(benchmark: Benchmark, min_span: float) -> bytes:
-    return json.dumps(binning.payload(benchmark.runs, benchmark.unit, min_span=min_span)).encode()
+    return json.dumps(binning.payload(benchmark.values, benchmark.unit, min_span=min_span)).encode()
 
 
 def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str, as_new: bool) -> str | None:
@@ -320,10 +396,12 @@ def _found(wanted: Wanted) -> Found:
     if benchmark.failures:
         n = len(benchmark.failures)
         warnings.append(f"{n} {'run' if n == 1 else 'runs'} failed, without a measurement")
-    if not benchmark.unit:
-        warnings.append(f"the file states no unit; {benchmark.better} is taken as better")
+    if not benchmark.better:
+        warnings.append("whether lower or higher is better is not stated; lower is assumed")
     if len(lengths) > 1:
         warnings.append("runs of unequal length: classifiers cut them to the shortest")
     if lengths[0] < binning.FEW_ITERATIONS:
         warnings.append(f"fewer than {binning.FEW_ITERATIONS} iterations: too short for pattern measures")
-    return Found(benchmark.name, len(benchmark.runs), iterations, benchmark.unit, benchmark.better, tuple(warnings))
+    return Found(
+        benchmark.name, len(benchmark.runs), iterations, benchmark.unit, benchmark.better or LOWER, tuple(warnings)
+    )

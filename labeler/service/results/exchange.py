@@ -13,7 +13,7 @@ import pandas as pd
 
 from labeler.errors import InputError, Refused
 from labeler.formats import Source, tables
-from labeler.model import Answer, Benchmark, Category, Item, Kind, Label, Origin, Role, Task
+from labeler.model import Answer, Category, Item, Kind, Label, Origin, Role, Task
 from labeler.plan.design import key
 from labeler.plan.lifecycle import Action, require
 from labeler.service.people import identity
@@ -200,8 +200,8 @@ def _task(db: Database, row: LabelRow, item: Item, now: datetime) -> Task:
 
 
 def _new_item(db: Database, row: LabelRow) -> Item:
-    new = Benchmark(row.item, row.benchmark or row.item, row.application, ())
-    return items.by_id(db, items.add(db, row.item, new, "", None))
+    item_id = items.add(db, row.item, benchmark=row.benchmark or row.item, application=row.application)
+    return items.by_id(db, item_id)
 
 
 def _parsed(cells: Mapping[Any, Any], line: int, seen: Counter[tuple[str, str, Kind]], now: datetime) -> LabelRow:

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from analysis import measures, schemes
+from analysis.benchmark import Benchmark
 from analysis.classifiers import CLASSIFIERS, Verdict, explain
 from analysis.dissimilarity import title_of
 from analysis.document import figures
-from analysis.measured import Measured
 from analysis.reasons import reasons
 from labeler.errors import InputError, sentence
 from labeler.model import Item, StoredVerdict
@@ -57,8 +57,8 @@ def reasons_of(db: Database, item: Item) -> tuple[str, ...]:
     """Level, pattern, distribution, warm-up and consequence of an item's runs in sentences; none without runs."""
     if not item.n_runs:
         return ()
-    measured = Measured(item.name, tuple(runs.of_item(db, item.item_id)), unit=item.unit, better=item.better)
-    return reasons(measured).sentences
+    series = runs.of_item(db, item.item_id)
+    return reasons(Benchmark.of_series(item.name, series, unit=item.unit, better=item.better)).sentences
 
 
 def matrix(reasoned: Reasoned, measure: str = ALL_MEASURES) -> figures.Chart:

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis.agreement import classifiers_among_themselves, send_first
 from labeler.errors import InputError
 from labeler.formats import Source, tables
-from labeler.model import Benchmark, Category, Item, StoredVerdict
+from labeler.model import Category, Item, StoredVerdict
 from labeler.service.verdicts.classifying import JudgeOptions, judges
 from labeler.store import Database, events, items, verdicts
 
@@ -135,7 +135,7 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
 
 
 def _new_item(db: Database, name: str, known: dict[str, Item]) -> Item:
-    known[name] = items.by_id(db, items.add(db, name, Benchmark(name, name, "", ()), "", None))
+    known[name] = items.by_id(db, items.add(db, name, benchmark=name))
     return known[name]
 
 

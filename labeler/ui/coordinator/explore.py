@@ -80,7 +80,7 @@ def of_files(files: list[Any], pattern: str) -> Gathered:
     if not files:
         raise InputError("Choose at least one file.")
     uploads = importing.uploads((file.name, file.getvalue()) for file in files)
-    gathered = exploring.from_files(uploads, importing.read_options(None, {}), pattern=pattern or None)
+    gathered = exploring.from_files(uploads, importing.read_options(pattern=pattern))
     for error in gathered.refused:
         st.error("This file was refused; everything else was read.")
         st.text(str(error))

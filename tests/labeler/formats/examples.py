@@ -45,7 +45,7 @@ def read_or_refusal(name, content, **options):
 
 def plain(benchmark):
     """The runs as lists of float."""
-    return [run.tolist() for run in benchmark.runs]
+    return [run.tolist() for run in benchmark.values]
 
 
 def jmh_entry(runs, *, benchmark="org.sample.Sort.sort", unit="s/op", mode="avgt", key="rawData", **more):

@@ -71,9 +71,9 @@ def check_sound(benchmarks):
     for one in benchmarks:
         assert one.better in ("lower", "higher")
         assert all(
-            run.dtype == np.float64 and run.ndim == 1 and len(run) and np.isfinite(run).all() for run in one.runs
+            run.dtype == np.float64 and run.ndim == 1 and len(run) and np.isfinite(run).all() for run in one.values
         )
-        assert all(len(texts) == len(one.runs) for texts in one.conditions.values())
+        assert all(len(texts) == len(one.values) for texts in one.conditions.values())
         told = [one.name, one.benchmark, one.application, one.unit, *one.parameters, *one.parameters.values()]
         told += [text for texts in one.conditions.values() for text in texts]
         told += [text for failure in one.failures for text in (failure.reason, *failure.conditions.values())]

@@ -33,7 +33,7 @@ def with_memory(rows):
 @pytest.mark.parametrize("name", ["a.csv", "a.txt"])
 def test_java_results_are_read_with_and_without_their_header_line(start, name):
     read, write = read_bytes(name, (start + JAVA_ROWS).encode())
-    assert (read.name, read.benchmark, read.unit, read.better) == ("org.B.read", "org.B.read", "", "lower")
+    assert (read.name, read.benchmark, read.unit, read.better) == ("org.B.read", "org.B.read", "", "")
     assert plain(read) == [[1.5, 1.25], [1.75], [2.5], [2.25]]
     altered = "src/A.java.f([Operator<? extends R, ? super T>])"
     assert read.conditions == {"run": ("0", "1", "0", "1"), "altered": ("Baseline", "Baseline", altered, altered)}

@@ -33,7 +33,7 @@ def refused(*entries):
 
 
 def values(benchmark):
-    return [run.tolist() for run in benchmark.runs]
+    return [run.tolist() for run in benchmark.values]
 
 
 def test_actual_measurements_of_the_workload_are_read_launch_by_launch():
@@ -51,7 +51,7 @@ def test_actual_measurements_of_the_workload_are_read_launch_by_launch():
     }  # fmt: skip
     assert [one.name for one in benchmarks] == list(there)
     for one in benchmarks:
-        assert [len(run) for run in one.runs] == [5, 5]
+        assert [len(run) for run in one.values] == [5, 5]
         assert [value for run in values(one) for value in run] == pytest.approx(
             [*there[one.name][0], *there[one.name][1]]
         )

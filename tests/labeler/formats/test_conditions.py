@@ -22,8 +22,8 @@ def test_a_table_without_such_columns_knows_the_runs_alone_and_has_the_same_hash
     benchmark = one([("b", 10, 3.5), ("b", 2, 1.5), ("b", 2, 2.5)])
     assert benchmark.conditions == {"run": ("2", "10")}
     assert benchmark.failures == ()
-    assert measurement_hash(benchmark.runs) == measurement_hash([np.array([1.5, 2.5]), np.array([3.5])])
-    assert measurement_hash(benchmark.runs)[:16] == "ab828661f6a49da1"
+    assert measurement_hash(benchmark.values) == measurement_hash([np.array([1.5, 2.5]), np.array([3.5])])
+    assert measurement_hash(benchmark.values)[:16] == "ab828661f6a49da1"
 
 
 def test_every_column_is_a_condition_and_a_factor_goes_by_its_own_name():
@@ -98,7 +98,7 @@ def test_a_factor_cannot_have_the_name_of_a_column(name):
 
 
 def test_a_mapping_to_a_factor_without_a_name_is_refused():
-    with pytest.raises(Refused, match=r"no column is called 'factor:' here; known are .*altered, factor:NAME"):
+    with pytest.raises(Refused, match=r"no column is called 'factor:' here; known are .*predecessor, factor:NAME"):
         one([("b", 1, 5, "x")], "x", columns={"factor:": "x"})
 
 

@@ -31,13 +31,13 @@ def test_each_sample_is_an_iteration_and_each_file_a_run_of_a_version(version, f
     full_id = json.loads((FILES / file).with_name("benchmark.json").read_text())["full_id"]
     assert one.name == one.benchmark == full_id == f"Fibonacci numbers/{function}/20"
     assert (one.unit, one.better, one.application, one.conditions) == ("s", "lower", "", {"version": (version,)})
-    (run,) = one.runs
+    (run,) = one.values
     assert run.tolist() == pytest.approx([t / n / 1e9 for t, n in zip(there["times"], there["iters"], strict=True)])
     assert len(run) == 10
 
 
 def test_times_are_divided_by_unequal_counts_of_executions():
-    assert read().runs[0].tolist() == pytest.approx([10e-9, 20e-9])
+    assert read().values[0].tolist() == pytest.approx([10e-9, 20e-9])
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_folders_tell_benchmark_and_version(name, benchmark, version):
 def test_the_two_lists_of_the_first_releases_are_read_where_they_lie(name):
     content = b"[[1.0,2.0],[10.0,40.0]]"
     assert criterion.detect(name, content)
-    assert read(name, content).runs[0].tolist() == pytest.approx([10e-9, 20e-9])
+    assert read(name, content).values[0].tolist() == pytest.approx([10e-9, 20e-9])
 
 
 @pytest.mark.parametrize("name", ["sample.json", "a/sample.json", "new/org__a#b#.json"])

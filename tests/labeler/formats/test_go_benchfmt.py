@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.benchmark import Failure
 from labeler.formats import go_benchfmt
-from labeler.model import Failure
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
 FILES = Path(__file__).parent / "files"  # written by go 1.19.8
@@ -20,7 +20,7 @@ def refused(text):
 
 
 def plain(benchmarks):
-    return {one.name: [run.tolist() for run in one.runs] for one in benchmarks}
+    return {one.name: [run.tolist() for run in one.values] for one in benchmarks}
 
 
 def test_a_file_of_the_tool_is_read_as_it_stands_there():
@@ -46,7 +46,7 @@ def test_a_file_of_the_tool_is_read_as_it_stands_there():
     logged = re.findall(r"^ +20\s+(\S+) ns/op", content.decode(), re.MULTILINE)
     assert found["example.org/sorting.BenchmarkLogs-2"] == [[float(time) * 1e-9 for time in logged]]
     fails = by_name["example.org/sorting.BenchmarkFails-2"]
-    assert (len(fails.runs[0]), fails.failures) == (2, (Failure({}, "line 14: --- FAIL"),))
+    assert (len(fails.values[0]), fails.failures) == (2, (Failure({}, "line 14: --- FAIL"),))
 
 
 def test_two_outputs_in_one_file_are_two_runs():
@@ -81,7 +81,7 @@ def test_a_log_line_that_looks_like_a_key_begins_no_run():
 def test_times_become_seconds_and_other_units_stay(unit, stored, factor, suffix):
     (one,) = read(f"BenchmarkX-8 10 2.5 {unit}\n")
     assert (one.name, one.unit, one.better) == (f"BenchmarkX-8{suffix}", stored, "lower")
-    assert one.runs[0].tolist() == [2.5 * factor]
+    assert one.values[0].tolist() == [2.5 * factor]
 
 
 @pytest.mark.parametrize(("unit", "better"), [("MB/s", "higher"), ("req/sec", "higher"), ("allocs/op", "lower")])

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.benchmark import Failure
 from labeler.formats import google_benchmark
-from labeler.model import Failure
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
 FILES = Path(__file__).parent / "files"  # written by Google Benchmark 1.7.1
@@ -41,7 +41,7 @@ def refused(*rows):
 
 
 def values(benchmark):
-    (run,) = benchmark.runs
+    (run,) = benchmark.values
     return run.tolist()
 
 
@@ -53,7 +53,7 @@ def test_a_file_of_the_tool_is_read_as_it_stands_there():
             there.setdefault(one["run_name"], []).append(one["real_time"] * UNITS[one["time_unit"]])
     benchmarks = read_with(google_benchmark, "google-benchmark.json", content)
     assert {one.name: values(one) for one in benchmarks} == there
-    assert [(one.name, len(one.runs[0])) for one in benchmarks] == [
+    assert [(one.name, len(one.values[0])) for one in benchmarks] == [
         ("Sort/n:100/repeats:3", 3), ("Sort/n:1000/repeats:3", 3), ("Grow/16", 1), ("Grow/64", 1), ("Grow/256", 1),
         ("Copy/repeats:4", 4), ("Sometimes/iterations:1000/repeats:3", 2),
     ]  # fmt: skip

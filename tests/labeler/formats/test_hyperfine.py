@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.benchmark import Failure
 from labeler.formats import hyperfine
-from labeler.model import Failure
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
 FILES = Path(__file__).parent / "files"  # written by hyperfine 1.15.0
@@ -29,7 +29,7 @@ def refused(*results):
 
 
 def values(benchmark):
-    return [run.tolist() for run in benchmark.runs]
+    return [run.tolist() for run in benchmark.values]
 
 
 @pytest.mark.parametrize("file", ["hyperfine.json", "hyperfine-parameters.json"])

@@ -62,7 +62,7 @@ def test_parameters_survive_where_names_hold_no_equals_sign_and_nothing_an_amper
 def test_every_number_survives(runs):
     (benchmark,) = read_bytes("a.json", json_bytes(runs))
     assert plain(benchmark) == runs
-    assert all(run.dtype == np.float64 for run in benchmark.runs)
+    assert all(run.dtype == np.float64 for run in benchmark.values)
 
 
 @pytest.mark.parametrize(
@@ -151,10 +151,10 @@ def test_the_real_data_are_read_completely(icpe_dir):
         assert benchmark.application == organisation_and_project.replace("__", "/", 1)
         assert benchmark.application.count("/") == 1
         assert f"{organisation_and_project}#{benchmark.benchmark}" == benchmark.name.removesuffix("#")
-        assert [run.shape for run in benchmark.runs] == [(3000,)] * 10
+        assert [run.shape for run in benchmark.values] == [(3000,)] * 10
         if position % 20 == 0:
             with gzip.open(source.path) as file:
                 expected = json.load(file)
             assert plain(benchmark) == expected
-            assert [run.mean() for run in benchmark.runs] == pytest.approx([math.fsum(r) / len(r) for r in expected])
+            assert [run.mean() for run in benchmark.values] == pytest.approx([math.fsum(r) / len(r) for r in expected])
     assert len(names) == 203

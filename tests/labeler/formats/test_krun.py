@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.benchmark import Failure
 from labeler.formats import krun
-from labeler.model import Failure
 from tests.labeler.formats.examples import csv_bytes
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
@@ -22,7 +22,7 @@ def refused(rows, columns=HEADER):
 
 
 def values(benchmark):
-    return [run.tolist() for run in benchmark.runs]
+    return [run.tolist() for run in benchmark.values]
 
 
 def test_each_row_is_a_run_and_each_column_an_iteration():
@@ -34,7 +34,7 @@ def test_each_row_is_a_run_and_each_column_an_iteration():
             there.setdefault(name, []).append(list(map(float, times)))
     benchmarks = read_with(krun, "krun.csv", content)
     assert {one.name: values(one) for one in benchmarks} == there
-    assert [[len(run) for run in one.runs] for one in benchmarks] == [[6, 6], [6, 6, 6]]
+    assert [[len(run) for run in one.values] for one in benchmarks] == [[6, 6], [6, 6, 6]]
     spectral, nbody = benchmarks
     assert (spectral.unit, spectral.better, spectral.application, spectral.parameters) == ("s", "lower", "", {})
     assert spectral.conditions == {"run": ("0", "1")}

@@ -84,8 +84,8 @@ def test_a_byte_order_mark_and_windows_line_ends_change_nothing(module):
         for other in (b"\xef\xbb\xbf" + content, content.replace(b"\n", b"\r\n")):
             as_is, found = (read_with(module, name, one) for one in (content, other))
             check_sound(found)
-            assert [(one.name, [run.tolist() for run in one.runs]) for one in found] == [
-                (one.name, [run.tolist() for run in one.runs]) for one in as_is
+            assert [(one.name, [run.tolist() for run in one.values]) for one in found] == [
+                (one.name, [run.tolist() for run in one.values]) for one in as_is
             ]
 
 

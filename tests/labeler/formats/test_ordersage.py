@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis.benchmark import Failure
 from labeler.errors import Refused
-from labeler.model import Failure
 from tests.conftest import examples
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows, plain, read_bytes, read_or_refusal
 
@@ -27,7 +27,7 @@ def written(trials, columns=ORDERSAGE):
 
 def test_each_test_is_a_benchmark_and_each_trial_a_run_with_its_order():
     a, b = read_bytes("results.csv", written(TRIALS))
-    assert (a.name, a.benchmark, a.application, a.unit, a.better) == ("./a.sh", "./a.sh", "", "", "lower")
+    assert (a.name, a.benchmark, a.application, a.unit, a.better) == ("./a.sh", "./a.sh", "", "", "")
     assert plain(a) == [[1.5], [1.25], [2.5], [2.25]]
     assert a.conditions == {
         "run": ("0", "1", "0", "1"), "context": ("node1",) * 4, "order_type": ("fixed", "fixed", "random", "random"),
@@ -66,7 +66,7 @@ def test_failed_trials_are_failures_of_their_tests_whatever_their_result():
         (1, "stream", 0, "fixed", -1, "Failure"),
     ]
     a, b, *stream = read_bytes("r.csv", written(trials))
-    assert len(a.runs) == 3
+    assert len(a.values) == 3
     assert a.failures == (
         Failure({"run": "5", "context": "node1", "order_type": "fixed", "order_position": "3"},
                 "completion status 'Failure'"),
@@ -80,7 +80,7 @@ def test_failed_trials_are_failures_of_their_tests_whatever_their_result():
 def test_runs_of_two_machines_are_told_apart():
     rows = [*ordersage_rows(TRIALS, "node1"), *ordersage_rows(TRIALS, "node2")]
     a, _b = read_bytes("r.csv", csv_bytes(rows, columns=ORDERSAGE))
-    assert (len(a.runs), a.conditions["context"]) == (8, ("node1",) * 4 + ("node2",) * 4)
+    assert (len(a.values), a.conditions["context"]) == (8, ("node1",) * 4 + ("node2",) * 4)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +140,6 @@ def test_a_published_experiment_is_read_as_pandas_reads_it():
     assert [benchmark.name for benchmark in benchmarks] == list(table["exp_command"].unique())
     for benchmark in benchmarks:
         rows = table[table["exp_command"] == benchmark.name].sort_values(["order_type", "run_num"])
-        assert [run[0] for run in benchmark.runs] == rows["result"].tolist()
+        assert [run[0] for run in benchmark.values] == rows["result"].tolist()
         for ours, theirs in (("run", "run_num"), ("order_type", "order_type"), ("order_position", "order_number")):
             assert list(benchmark.conditions[ours]) == [str(entry) for entry in rows[theirs]]

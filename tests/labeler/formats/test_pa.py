@@ -32,7 +32,7 @@ def refused(*rows, columns=pa.COLUMNS):
 
 
 def values(benchmark):
-    return [run.tolist() for run in benchmark.runs]
+    return [run.tolist() for run in benchmark.values]
 
 
 @pytest.mark.parametrize("has_header", [True, False])
@@ -62,7 +62,7 @@ def test_runs_come_by_number_and_are_told_apart_by_trial_instance_and_commit():
     assert values(one) == [[102.0], [110.0], [201.0]]
     assert (one.conditions["run"], one.conditions["trial"]) == (("2", "10", "1"), ("1", "1", "2"))
     (one,) = read(row(), row(commit="2.0"), row(instance="other"))
-    assert len(one.runs) == 3
+    assert len(one.values) == 3
 
 
 def test_iterations_come_by_number_in_whatever_order_they_stand():

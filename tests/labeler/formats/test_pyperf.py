@@ -43,7 +43,7 @@ def test_files_that_pyperf_wrote_are_read_as_they_stand_there(file, names, unit,
     assert [benchmark.name for benchmark in benchmarks] == [benchmark.benchmark for benchmark in benchmarks] == names
     assert {(benchmark.unit, benchmark.better) for benchmark in benchmarks} == {(unit, "lower")}
     assert [plain(benchmark) for benchmark in benchmarks] == values_in(file)
-    assert {(len(benchmark.runs), len(run)) for benchmark in benchmarks for run in benchmark.runs} == {shape}
+    assert {(len(benchmark.values), len(run)) for benchmark in benchmarks for run in benchmark.values} == {shape}
 
 
 def test_runs_that_only_calibrated_and_warmups_are_no_measurements():

@@ -36,9 +36,11 @@ def test_a_file_of_the_tool_is_read_as_it_stands_there():
         "test_sort[10]", "test_sort[100]", "test_join[<b>]", "test_join[a b]",
     ]  # fmt: skip
     for one, there in zip(benchmarks, entries, strict=True):
-        assert [run.tolist() for run in one.runs] == [there["stats"]["data"]]
-        assert len(one.runs[0]) == there["stats"]["rounds"]
-        assert one.runs[0].mean() == pytest.approx(there["stats"]["mean"])  # so they are divided by iterations already
+        assert [run.tolist() for run in one.values] == [there["stats"]["data"]]
+        assert len(one.values[0]) == there["stats"]["rounds"]
+        assert one.values[0].mean() == pytest.approx(
+            there["stats"]["mean"]
+        )  # so they are divided by iterations already
         assert (one.unit, one.better, one.application, one.conditions) == ("s", "lower", "", {})
     assert [one.parameters for one in benchmarks] == [{"n": "10"}, {"n": "100"}, {"text": "<b>"}, {"text": "a b"}]
 
@@ -53,7 +55,7 @@ def test_a_file_that_was_saved_without_data_is_refused_with_the_options_that_kee
 
 def test_a_benchmark_without_data_is_left_out_if_others_have_some():
     (one,) = read(entry("a", []), entry("b"))
-    assert (one.name, one.runs[0].tolist()) == ("b", DATA)
+    assert (one.name, one.values[0].tolist()) == ("b", DATA)
     assert refused(entry("a", [])) == "no benchmark of the file has a measurement; 'a': 'data' is empty"
 
 

@@ -72,8 +72,8 @@ def test_json_with_a_byte_order_mark_is_found():
 def test_the_same_measurements_are_the_same_in_every_format():
     read_in = {name: read_bytes("a", content)[0] for name, content in FILES.items()}
     for name, benchmark in read_in.items():
-        assert all(np.array_equal(run, other) for run, other in zip(benchmark.runs, EXPECTED[name], strict=True))
-        assert {run.dtype for run in benchmark.runs} == {np.dtype(np.float64)}
+        assert all(np.array_equal(run, other) for run, other in zip(benchmark.values, EXPECTED[name], strict=True))
+        assert {run.dtype for run in benchmark.values} == {np.dtype(np.float64)}
 
 
 def test_content_that_the_caller_has_already_is_not_read_again():
@@ -217,8 +217,8 @@ def test_a_damaged_file_is_read_or_refused_and_nothing_else(format_name, which, 
     if isinstance(outcome, Refused):
         assert str(outcome) == f"{name}: {outcome.reason}" != f"{name}: "
     else:
-        assert all(benchmark.runs for benchmark in outcome)
-        assert all(len(run) and np.isfinite(run).all() for benchmark in outcome for run in benchmark.runs)
+        assert all(benchmark.values for benchmark in outcome)
+        assert all(len(run) and np.isfinite(run).all() for benchmark in outcome for run in benchmark.values)
 
 
 @given(st.binary(max_size=200), st.sampled_from(NAMES), st.sampled_from([None, *FORMATS]))

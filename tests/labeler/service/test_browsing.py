@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from labeler.errors import InputError
-from labeler.model import Benchmark, measurement_hash
 from labeler.service.data import browsing, curating
 from labeler.service.data.browsing import COLUMNS, Filter
 from labeler.service.verdicts import computing, stored_verdicts
@@ -75,8 +74,7 @@ def test_the_spread_does_not_depend_on_the_version_of_the_bins(study):
 
 def test_an_item_around_zero_has_no_spread(db):
     around = [np.array([-1.0, -1.0]), np.array([0.0, 0.0]), np.array([1.0, 1.0])]
-    benchmark = Benchmark("zero", "zero", "", tuple(around), unit="")
-    runs.add(db, items.add(db, "zero", benchmark, measurement_hash(around), None), around)
+    runs.add(db, items.add(db, "zero", benchmark="zero", unit="", n_runs=3, n_iterations=2), around)
     assert browsing.catalogue(db)["spread"].isna().tolist() == [True]
 
 

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from analysis.benchmark import Benchmark, in_order
 from labeler.config import bundled
 from labeler.errors import InputError, Refused
-from labeler.formats import FORMATS, Source, read, writing
-from labeler.formats.long_table import in_order
-from labeler.model import Benchmark, measurement_hash
-from labeler.service.data import converting, importing, joining
+from labeler.formats import FORMATS, Source, read, read_benchmarks, writing
+from labeler.formats.joining import HOW_TO_JOIN
+from labeler.model import measurement_hash
+from labeler.service.data import converting, importing
 from tests.conftest import examples
 from tests.labeler.formats.examples import (
     ORDERSAGE,
@@ -43,9 +44,9 @@ def hashes(files, **said):
     """(application, name) -> the hash of the measurements, unit and direction, as an import sees them."""
     options = importing.read_options(None, {}, **said)
     found = {}
-    for part in joining.parts(list(files), options):
+    for part in read_benchmarks(list(files), options):
         for one in part.benchmarks:  # the first of a name is written
-            found.setdefault((one.application, one.name), (measurement_hash(one.runs), one.unit, one.better))
+            found.setdefault((one.application, one.name), (measurement_hash(one.values), one.unit, one.better))
     return found
 
 
@@ -73,9 +74,7 @@ def test_reading_a_table_back_gives_the_same_measurements(tmp_path, format_name,
     expected = hashes(files)
     assert expected, format_name
     out, done = converted(tmp_path, files, form)
-    assert hashes([Source(str(out), path=out)]) == {
-        key: (digest, unit or "s", better) for key, (digest, unit, better) in expected.items()
-    }
+    assert hashes([Source(str(out), path=out)]) == expected
     assert done.n_benchmarks == len(expected)
 
 
@@ -151,7 +150,7 @@ def test_files_of_the_data_challenge_keep_their_names_and_every_number(tmp_path)
 
 def test_a_folder_of_the_data_challenge_tells_the_application(tmp_path):
     table = csv_bytes([("o/p", "sort", run, run) for run in (1, 2)], ["application", "benchmark", "run", "value"])
-    out, _done = converted(tmp_path, uploaded({"t.csv": table}), "icpe")
+    out, _done = converted(tmp_path, uploaded({"t.csv": table}), "icpe", unit="s")
     (path,) = out.iterdir()
     (benchmark,) = read(Source(str(path), path=path))
     assert (path.name, benchmark.application, benchmark.benchmark) == ("o__p#sort.json", "o/p", "sort")
@@ -164,16 +163,19 @@ def test_what_has_another_unit_than_seconds_has_no_place_in_such_a_folder(tmp_pa
     })  # fmt: skip
     out, done = converted(tmp_path, files, "icpe")
     assert len(list(out.iterdir())) == done.n_benchmarks == 1
-    reason = "its unit is {} is better: this format has only seconds, of which fewer are better; write parquet or csv"
+    reason = (
+        "its measurements are in {}: this format has only seconds, of which fewer are better; give --unit s if they "
+        "are, or write parquet or csv"
+    )
     assert done.refused == [
-        ("benchmark 'org.sample.Sort.sort [thrpt]'", reason.format("ops/s, higher")),
-        ("benchmark './a.sh'", reason.format("not known, lower")),
+        ("benchmark 'org.sample.Sort.sort [thrpt]'", reason.format("ops/s (higher is better)")),
+        ("benchmark './a.sh'", reason.format("no unit")),
     ]
 
 
 def test_two_benchmarks_with_one_file_name_are_not_mixed(tmp_path):
     table = csv_bytes([("o/p", "x", run, run) for run in (1, 2)], ["application", "benchmark", "run", "value"])
-    _out, done = converted(tmp_path, uploaded({"t.csv": table, "o__p#x.json": b"[[1],[2]]"}), "icpe")
+    _out, done = converted(tmp_path, uploaded({"t.csv": table, "o__p#x.json": b"[[1],[2]]"}), "icpe", unit="s")
     assert done.refused == [("benchmark 'o__p#x'", "another benchmark has its file name")]
 
 
@@ -181,9 +183,7 @@ def test_a_benchmark_in_two_files_is_refused_once_unless_they_are_runs(tmp_path)
     files = uploaded({f"{n}.json": json.dumps([jmh_entry([[n], [2]])]).encode() for n in (1, 2)})
     _out, done = converted(tmp_path, files, "csv")
     name = "org.sample.Sort.sort [avgt]"
-    assert done.refused == [
-        ("2.json", f"benchmark '{name}': 1.json has it already; if both hold its runs, give --file-is run")
-    ]
+    assert done.refused == [("2.json", f"benchmark '{name}': 1.json has other measurements of it. {HOW_TO_JOIN}")]
     out, done = converted(tmp_path, files, "csv", file_is="run")
     assert (done.n_runs, done.refused) == (4, [])
     assert list(hashes([Source(str(out), path=out)])) == [("", name)]
@@ -273,14 +273,14 @@ def test_the_order_of_runs_survives_whatever_is_known_of_them(tmp_path_factory, 
 
 def test_runs_of_mixed_conditions_are_put_in_the_order_in_which_a_table_of_them_is_read():
     conditions = {"run": ("0", "0", "1", "1"), "version": ("a", "b", "a", "b"), "cpu": ("x", "y", "z", "z")}
-    mixed = Benchmark("b", "b", "", tuple(np.array([float(n)]) for n in range(4)), conditions=conditions)
+    mixed = Benchmark.of_series("b", [[float(n)] for n in range(4)], conditions=conditions)
     names = writing.columns(writing.factors_of(mixed))
-    assert [run.tolist() for run in in_order(mixed).runs] == [[0], [2], [3], [1]]
+    assert [run.tolist() for run in in_order(mixed).values] == [[0], [2], [3], [1]]
     out = io.BytesIO()
     with writing.csv_writer(out, names) as writer:
         writer.write_table(writing.rows(mixed, names, is_csv=True))
     (read_back,) = read(Source("t.csv", data=out.getvalue()))
-    assert [run.tolist() for run in read_back.runs] == [[0], [2], [3], [1]]
+    assert [run.tolist() for run in read_back.values] == [[0], [2], [3], [1]]
     assert read_back.conditions == in_order(mixed).conditions
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from labeler.errors import InputError, NotAllowed, Refused
 from labeler.formats import tables
-from labeler.model import Answer, Benchmark, Kind, Label, Role
+from labeler.model import Answer, Kind, Label, Role
 from labeler.service.data import importing
 from labeler.service.plan import assigning, coordinating
 from labeler.service.results import exchange, reporting
@@ -98,8 +98,7 @@ def record(db, history, reviewers=("ada", "ben", "=Zoe+1"), n_items=4):
     """Keep the answers of a history, each assignment with a block and position of its own or none."""
     person_ids = [people.add(db, name, [Role.REVIEWER], NOW.isoformat()) for name in reviewers]
     item_ids = [
-        items.add(db, f"-item {n}", Benchmark(f"-item {n}", f"sort#n={n}", f"org/app{n % 2}", ()), "", None)
-        for n in range(n_items)
+        items.add(db, f"-item {n}", benchmark=f"sort#n={n}", application=f"org/app{n % 2}") for n in range(n_items)
     ]
     revisions = Counter()
     for number, (person, item, kind, said) in enumerate(history):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
-from labeler.model import Benchmark, measurement_hash
+from labeler.model import measurement_hash
 from labeler.service.plan import coordinating
 from labeler.service.verdicts import computing
 from labeler.service.verdicts.computing import Computed
@@ -48,8 +48,11 @@ def make(path, measured):
     coordinating.create_study(path, name="Caches", question="Alike?", coordinator="carol", now=NOW)
     with open_database(path) as db, db.atomic():
         for number, series in enumerate(measured):
-            benchmark = Benchmark(f"item {number:03}", "b", "org/app", tuple(series))
-            runs.add(db, items.add(db, benchmark.name, benchmark, measurement_hash(series), None), series)
+            item_id = items.add(
+                db, f"item {number:03}", benchmark="b", application="org/app", n_runs=len(series),
+                n_iterations=min(map(len, series)), data_hash=measurement_hash(series),
+            )  # fmt: skip
+            runs.add(db, item_id, series)
 
 
 def rows(db):

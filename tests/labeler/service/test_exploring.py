@@ -7,10 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from analysis.measured import Measured
+from analysis.benchmark import Benchmark
 from labeler.errors import InputError, Refused
-from labeler.formats import ReadOptions, Source
-from labeler.model import Benchmark, Failure
+from labeler.formats import ReadOptions, Source, file_name_pattern
 from labeler.service.data import curating, exploring, importing
 from tests.labeler.conftest import NOW, import_all, item_name, result_file, series
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows
@@ -24,11 +23,11 @@ def upload(name, rows, columns=("benchmark", "run", "value")):
 
 
 def runs_of(benchmark):
-    return [run.tolist() for run in benchmark.runs]
+    return [run.tolist() for run in benchmark.values]
 
 
 def bench(name="b", levels=(1.0, 1.1, 1.3), **more):
-    return Measured(name, tuple(np.array([level, level + 0.01]) for level in levels), **more)
+    return Benchmark.of_series(name, tuple(np.array([level, level + 0.01]) for level in levels), **more)
 
 
 def sweep(name="b", versions=("old", "new"), contexts=("x", "y", "z"), n_runs=3):
@@ -36,14 +35,14 @@ def sweep(name="b", versions=("old", "new"), contexts=("x", "y", "z"), n_runs=3)
     cells = [(v, c) for v in versions for c in contexts for _ in range(n_runs)]
     rng = np.random.default_rng(1)
     conditions = {"version": tuple(v for v, _ in cells), "context": tuple(c for _, c in cells)}
-    return Measured(name, tuple(rng.uniform(1, 1.2, (len(cells), 2))), conditions=conditions)
+    return Benchmark.of_series(name, tuple(rng.uniform(1, 1.2, (len(cells), 2))), conditions=conditions)
 
 
 def orders(name="b"):
     """Four runs in fixed and four in random order."""
     rng = np.random.default_rng(2)
     conditions = {"run": tuple("01234567"), "order_type": ("fixed",) * 4 + ("random",) * 4}
-    return Measured(name, tuple(rng.uniform(1, 1.2, (8, 1))), conditions=conditions)
+    return Benchmark.of_series(name, tuple(rng.uniform(1, 1.2, (8, 1))), conditions=conditions)
 
 
 SUITABLE = {"spread": bench, "order": orders, "trust": bench, "contexts": sweep}
@@ -54,21 +53,21 @@ SUITABLE = {"spread": bench, "order": orders, "trust": bench, "contexts": sweep}
 
 def test_a_benchmark_in_several_files_has_the_runs_of_all_and_each_run_a_label_of_its_own():
     files = [upload("mon.csv", [("b", 0, 1), ("b", 1, 2)]), upload("tue.csv", [("b", 0, 3), ("c", 0, 4)])]
-    gathered = exploring.from_files(files)
+    gathered = exploring.from_files(files, ReadOptions(file_is="run"))
     assert gathered.refused == ()
-    assert {one.name: (runs_of(one), one.of("run")) for one in gathered.benchmarks} == {
-        "b": ([[1.0], [2.0], [3.0]], ("1:0", "1:1", "2:0")), "c": ([[4.0]], ("2:0",)),
+    assert {one.name: dict(zip(one.of("run"), runs_of(one), strict=True)) for one in gathered.benchmarks} == {
+        "b": {"1:0": [1.0], "1:1": [2.0], "2:0": [3.0]}, "c": {"2:0": [4.0]},
     }  # fmt: skip
 
 
 def test_the_runs_of_one_file_keep_the_labels_they_have_there():
     (one,) = exploring.from_files([upload("a.csv", [("b", "x", 1), ("b", "y", 2)])]).benchmarks
-    assert one.of("run") == ("x", "y")
+    assert dict(zip(one.of("run"), runs_of(one), strict=True)) == {"x": [1.0], "y": [2.0]}
 
 
 def test_runs_without_labels_are_numbered():
     (one,) = exploring.from_files([result_file("b", [[1.0, 2.0], [3.0, 4.0]])]).benchmarks
-    assert (one.of("run"), runs_of(one)) == (("0", "1"), [[1.0, 2.0], [3.0, 4.0]])
+    assert (one.labels, sorted(runs_of(one))) == (("0", "1"), [[1.0, 2.0], [3.0, 4.0]])
 
 
 def test_equal_names_of_two_applications_are_two_benchmarks():
@@ -81,11 +80,11 @@ def test_a_file_that_cannot_be_used_is_named_and_the_others_are_read():
     seen = []
     files = [importing.upload("bad.json", b"[[1.0, NaN]]"), upload("good.csv", [("b", 0, 1)]),
              importing.upload("odd.txt", b"hello")]  # fmt: skip
-    gathered = exploring.from_files(files, advance=lambda *counts: seen.append(counts))
+    gathered = exploring.from_files(files, advance=seen.append)
     assert [one.name for one in gathered.benchmarks] == ["b"]
     assert [error.file for error in gathered.refused] == ["bad.json", "odd.txt"]
     assert "nan is not a finite measurement" in str(gathered.refused[0])
-    assert seen == [(1, 3), (2, 3), (3, 3)]
+    assert seen == files
 
 
 def test_no_files_are_no_benchmarks():
@@ -101,35 +100,35 @@ def test_columns_of_a_table_are_mapped():
 
 def test_a_unit_and_its_direction_come_through():
     file = importing.upload("jmh.json", json.dumps([jmh_entry([[1.0], [2.0]], unit="ops/s", mode="thrpt")]).encode())
-    (one,) = exploring.from_files([file], better="lower").benchmarks
+    (one,) = exploring.from_files([file], ReadOptions(better="lower")).benchmarks
     assert (one.unit, one.better) == ("ops/s", "higher")  # what the file states counts
 
 
 def test_a_direction_is_said_for_measurements_without_a_unit_alone():
     trials = [(run, "bench", 1, "fixed", 1.0 + run) for run in (1, 2)]
     file = upload("results.csv", ordersage_rows(trials), ORDERSAGE)
-    assert [exploring.from_files([file], better=b).benchmarks[0].better for b in (None, "higher", "lower")] == [
-        "lower", "higher", "lower",
-    ]  # fmt: skip
+    for better in ("", "higher", "lower"):
+        assert exploring.from_files([file], ReadOptions(better=better)).benchmarks[0].better == better
 
 
 @pytest.mark.parametrize("column", ["unit", "better"])
 def test_one_benchmark_in_two_units_or_directions_is_no_benchmark(column):
     columns, cells = ("benchmark", "run", "value", column), {"unit": ("s", "MB/s"), "better": ("lower", "higher")}
     files = [upload(f"{i}.csv", [("b", 0, 1, cells[column][i])], columns) for i in (0, 1)]
-    with pytest.raises(InputError, match=r"Benchmark 'b' is in .*, and in .*: these are not runs of one measurement\."):
-        exploring.from_files(files)
+    with pytest.raises(InputError, match=r"benchmark 'b': .* in 0.csv, but .* in 1.csv: these are not runs of one"):
+        exploring.from_files(files, ReadOptions(file_is="run"))
 
 
 def test_failed_trials_come_along_with_what_is_known_of_them():
     trials = [(1, "bench", 1, "fixed", 1.5), (2, "bench", 2, "random", "", "Failure"), (3, "bench", 1, "random", 2.5)]
     file = upload("x-results.csv", ordersage_rows(trials), ORDERSAGE)
-    (one,) = exploring.from_files([file], pattern="{cpu}-results.csv").benchmarks
+    (one,) = exploring.from_files([file], ReadOptions(pattern="{cpu}-results.csv")).benchmarks
     (failure,) = one.failures
     assert failure.conditions == {"run": "2", "context": "node1", "order_type": "random", "order_position": "2",
                                   "cpu": "x"}  # fmt: skip
     assert one.of("cpu") == ("x", "x")
-    both = exploring.from_files([file, upload("y-results.csv", ordersage_rows(trials), ORDERSAGE)])
+    files = [file, upload("y-results.csv", ordersage_rows(trials[1:]), ORDERSAGE)]
+    both = exploring.from_files(files, ReadOptions(file_is="run"))
     assert [failure.conditions["run"] for failure in both.benchmarks[0].failures] == ["1:2", "2:2"]
 
 
@@ -152,7 +151,7 @@ def test_failed_trials_come_along_with_what_is_known_of_them():
     ],
 )
 def test_the_name_of_a_file_says_what_the_pattern_names(pattern, name, said):
-    assert exploring.file_name_pattern(pattern)(Source(name)) == said
+    assert file_name_pattern(pattern)(Source(name)) == said
 
 
 @pytest.mark.parametrize(
@@ -169,14 +168,14 @@ def test_the_name_of_a_file_says_what_the_pattern_names(pattern, name, said):
 )
 def test_a_file_whose_name_does_not_fit_is_refused_and_named(pattern, name):
     with pytest.raises(Refused) as refused:
-        exploring.file_name_pattern(pattern)(Source(name))
+        file_name_pattern(pattern)(Source(name))
     assert str(refused.value) == f"{name}: the name does not fit {pattern!r}"
 
 
-@pytest.mark.parametrize("pattern", ["", "results.json", "{}.json", "{a b}.json", "{a}-{a}.json", "{a}{b}.json", "{"])
+@pytest.mark.parametrize("pattern", ["results.json", "{}.json", "{a b}.json", "{a}-{a}.json", "{a}{b}.json", "{"])
 def test_a_pattern_that_says_nothing_is_an_error(pattern):
     with pytest.raises(InputError) as refused:
-        exploring.from_files([], pattern=pattern)
+        exploring.from_files([], importing.read_options(pattern=pattern))
     assert str(refused.value).startswith(f"{pattern!r} names no condition, or one twice, or two with nothing between.")
     assert "{version}-{context}.json" in str(refused.value)
 
@@ -184,50 +183,23 @@ def test_a_pattern_that_says_nothing_is_an_error(pattern):
 def test_a_name_says_more_than_the_columns_of_the_file():
     columns = ("benchmark", "run", "value", "version")
     files = [upload(f"{v}-arm.csv", [("b", run, run, "main") for run in (0, 1)], columns) for v in ("old", "new")]
-    gathered = exploring.from_files([*files, upload("x.csv", [("b", 0, 1)])], pattern="{version}-{context}.csv")
+    pattern = ReadOptions(pattern="{version}-{context}.csv")
+    gathered = exploring.from_files([*files, upload("x.csv", [("b", 0, 1)])], pattern)
     (one,) = gathered.benchmarks
-    assert (one.of("version"), one.of("context")) == (("old", "old", "new", "new"), ("arm",) * 4)
+    assert (one.of("version"), one.of("context")) == (("new", "new", "old", "old"), ("arm",) * 4)
     assert [error.file for error in gathered.refused] == ["x.csv"]
 
 
 def test_a_name_may_say_which_run_a_file_is():
     files = [result_file(f"{run}", [[1.0 * run]]) for run in (7, 8)]
-    gathered = exploring.from_files(files, pattern="{run}.json")
+    gathered = exploring.from_files(files, ReadOptions(pattern="{run}.json"))
     assert [one.of("run") for one in gathered.benchmarks] == [("7",), ("8",)]
 
 
 def test_packed_files_fit_the_pattern_of_what_is_in_them():
     packed = Source("v1.csv.gz", data=gzip.compress(csv_bytes([("b", 0, 1)])))
-    (one,) = exploring.from_files([packed], pattern="{version}.csv").benchmarks
+    (one,) = exploring.from_files([packed], ReadOptions(pattern="{version}.csv")).benchmarks
     assert one.of("version") == ("v1",)
-
-
-# coming together
-
-
-def test_measured_is_the_benchmark_with_everything_that_is_known_of_its_runs():
-    failure = Failure({"run": "3"}, "out of memory")
-    found = exploring.measured(
-        Benchmark("n", "b", "org/app", (np.array([1.0]),), "ops/s", "higher", {}, {"run": ("1",)}, (failure,))
-    )
-    assert (found.name, found.application, found.unit, found.better) == ("n", "org/app", "ops/s", "higher")
-    assert (runs_of(found), found.conditions) == ([[1.0]], {"run": ("1",)})
-    assert [(one.conditions, one.reason) for one in found.failures] == [({"run": "3"}, "out of memory")]
-
-
-def test_joined_keeps_the_order_and_fills_what_is_not_known():
-    first = bench("b", (1.0,), conditions={"version": ("old",)})
-    second = bench("b", (2.0, 3.0), conditions={"cpu": ("arm", "x86")})
-    one, other = exploring.joined([first, bench("c"), second])
-    assert (one.name, other.name) == ("b", "c")
-    assert one.conditions == {"version": ("old", "", ""), "cpu": ("", "arm", "x86")}
-    assert [run[0] for run in one.runs] == [1.0, 2.0, 3.0]
-
-
-def test_joined_leaves_what_stands_alone_as_it_is():
-    alone = bench("b", conditions={"cpu": ("", "", "")})
-    assert exploring.joined([alone]) == [alone]
-    assert exploring.joined([]) == []
 
 
 # studies
@@ -271,12 +243,12 @@ def test_excluded_items_and_items_without_measurements_are_left_out(study):
            VALUES ('x', 'x', '', '{}', 's', 'lower', 0, 0, '')"""
     )
     names = [one.name for one in exploring.from_study(study).benchmarks]
-    assert names == [item_name(number) for number in (0, 1, 3, 4, 5, 6, 7)]
+    assert names == sorted(item_name(number) for number in (0, 1, 3, 4, 5, 6, 7))
 
 
-def test_levels_keep_the_order_of_the_file_not_that_of_their_names(db):
+def test_levels_come_in_the_order_of_their_names_not_that_of_the_file(db):
     import_all(db, versions_file(levels=("old", "new")))
-    assert exploring.from_study(db).benchmarks[0].levels("version") == ("old", "new")  # the first is the baseline
+    assert exploring.from_study(db).benchmarks[1].levels("version") == ("new", "old")
 
 
 def test_what_the_import_knew_of_runs_and_failures_comes_through(db):
@@ -286,7 +258,7 @@ def test_what_the_import_knew_of_runs_and_failures_comes_through(db):
     import_all(db, file)
     (kept,), (read,) = exploring.from_study(db).benchmarks, exploring.from_files([file]).benchmarks
     assert (kept.conditions, kept.failures) == (read.conditions, read.failures)
-    assert (kept.unit, kept.better, runs_of(kept)) == ("", "lower", runs_of(read))
+    assert (kept.unit, kept.better, runs_of(kept)) == ("", "", runs_of(read))
 
 
 def test_a_study_of_nothing_has_no_benchmarks(db):
@@ -315,7 +287,7 @@ def test_an_answer_is_plain_values_a_document_and_figures(method):
         [bench(levels=(1.0, 1.0, 1.0))],
         [bench(levels=(0.0, 0.0))],
         [bench(levels=(-1.0, 1.0))],
-        [Measured("b", (np.array([1.0]), np.array([1.0, 2.0, 3.0])))],
+        [Benchmark.of_series("b", (np.array([1.0]), np.array([1.0, 2.0, 3.0])))],
         [sweep(n_runs=1)],
         [sweep(versions=("old",))],
         [sweep(contexts=("x",))],

@@ -2,15 +2,16 @@
 
 import io
 import json
+import re
 import zipfile
 from dataclasses import replace
 
 import pytest
 
 from labeler.errors import InputError
-from labeler.formats import FORMATS
+from labeler.formats import FORMATS, joining
 from labeler.model import measurement_hash
-from labeler.service.data import exploring, importing, joining
+from labeler.service.data import exploring, importing
 from labeler.service.data.importing import FileResult, Found
 from labeler.store import events, items, runs
 from tests.labeler.conftest import NOW, import_all
@@ -150,8 +151,7 @@ def test_a_benchmark_with_two_units_is_refused_and_the_others_go_in(db):
     files = [importing.upload(f"{unit}.csv", table.format(unit).encode()) for unit in ("ms", "byte")]
     refused, result = imported(db, *files, file_is="run")
     assert refused.refused == (
-        "benchmark 'x': byte (lower is better) in byte.csv, but s (lower is better) in ms.csv: these are not runs of "
-        "one measurement"
+        "benchmark 'x': byte in byte.csv, but s (lower is better) in ms.csv: these are not runs of one measurement"
     )
     assert (refused.file, result.names) == ("byte.csv, ms.csv", ("y",))
 
@@ -159,7 +159,8 @@ def test_a_benchmark_with_two_units_is_refused_and_the_others_go_in(db):
 def test_benchmarks_of_two_tools_are_not_joined_by_their_name(db):
     table = importing.upload("t.csv", csv_bytes([("BM", 0, 1), ("BM", 0, 2)]))
     results = imported(db, google_file("1.json", [1, 2]), table, file_is="run")
-    assert [result.refused[:33] for result in results] == ["benchmark 'BM': one run only; at "] * 2
+    expected = "benchmark 'BM': one run only; at least", "benchmark 'BM': 1.json has other measurements of it"
+    assert all(result.refused.startswith(words) for result, words in zip(results, expected, strict=True))
 
 
 def test_files_of_any_tool_can_be_runs(db):
@@ -240,7 +241,7 @@ def test_failures_of_all_files_are_kept_with_their_runs(db):
     files = [hyperfine_file(f"{n}.json", [n, 2, 3], exit_codes=[0, 0, n]) for n in (1, 4)]
     (result,) = imported(db, *files, file_is="run")
     (item,) = items.all_items(db)
-    assert [(one.conditions["run"], one.reason) for one in items.failures_of(db, item.item_id)] == [
+    assert [(known["run"], reason) for known, reason in items.failures_of(db, item.item_id)] == [
         ("1:2", "exit code 1"), ("2:2", "exit code 4"),
     ]  # fmt: skip
     assert "2 runs failed, without a measurement" in result.found[0].warnings
@@ -288,12 +289,17 @@ def test_an_option_that_is_none_is_refused(option):
         importing.read_options(None, {}, **option)
 
 
-def test_the_methods_read_the_same_runs(db):
+def test_the_methods_read_the_same_runs_and_refuse_the_same_conflict(db):
     files = [hyperfine_file(f"{number}.json", [number, 2, 3]) for number in (1, 4)]
-    for said in ({}, {"file_is": "run"}, {"values_are": "iterations"}):
-        (one,) = exploring.from_files(files, importing.read_options(None, {}, **said)).benchmarks
-        expected = [[1], [2], [3], [4], [2], [3]] if not said else [[1, 2, 3], [4, 2, 3]]
-        assert [run.tolist() for run in one.runs] == expected
+    options = importing.read_options(file_is="run")
+    (one,) = exploring.from_files(files, options).benchmarks
+    assert sorted(run.tolist() for run in one.values) == [[1, 2, 3], [4, 2, 3]]
+    conflict = (
+        "benchmark 'sort': 1.json has other measurements of it. If both files hold runs of it, give --file-is run"
+    )
+    assert next(result.refused for result in imported(db, *files) if result.refused).startswith(conflict)
+    with pytest.raises(InputError, match="^4.json: " + re.escape(conflict)):
+        exploring.from_files(files)
 
 
 def test_a_temporary_folder_that_is_full_is_said_in_words(db, monkeypatch, tmp_path):

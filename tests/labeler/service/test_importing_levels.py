@@ -5,14 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from labeler.model import Benchmark, Failure, measurement_hash
-from labeler.service.data import importing, levels, triage
+from analysis.benchmark import Benchmark, Failure
+from labeler.formats import Part
+from labeler.model import measurement_hash
+from labeler.service.data import importing, triage
 from labeler.service.data.importing import Found
 from labeler.service.results import anonymising
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, import_all
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows, pyperf_file, pyperf_runs
 
+UNKNOWN = "whether lower or higher is better is not stated; lower is assumed"
 SHORT = "fewer than 50 iterations: too short for pattern measures"
 
 
@@ -52,7 +55,7 @@ def test_every_version_becomes_an_item_of_the_same_benchmark(db):
 def test_other_conditions_keep_the_runs_in_one_item(db, columns):
     (result,) = import_all(db, table(*of_versions({"x": 2, "y": 2}), columns=columns))
     assert result.names == ("b",)
-    assert result.found[0].warnings == (SHORT,)
+    assert result.found[0].warnings == (UNKNOWN, SHORT)
 
 
 def test_one_version_is_one_item_under_its_own_name(db):
@@ -77,7 +80,7 @@ def test_a_version_with_one_run_is_left_out_with_a_warning_and_the_others_come_i
     (result,) = import_all(db, table(*of_versions({"v1": 2, "v2": 1, "v3": 2})))
     assert result.names == ("b @ v1", "b @ v3")
     split = ("every level of version is an item of its own: 2 items", "version 'v2' has one run only and is left out")
-    assert [found.warnings for found in result.found] == [(*split, SHORT)] * 2
+    assert [found.warnings for found in result.found] == [(*split, UNKNOWN, SHORT)] * 2
 
 
 def test_of_two_versions_with_one_run_each_the_file_is_refused(db):
@@ -113,19 +116,19 @@ def test_failed_runs_are_kept_with_their_item_and_named_in_a_warning(db):
     (result,) = import_all(db, importing.upload("r.csv", csv_bytes(ordersage_rows(trials), columns=ORDERSAGE)))
     assert result.found == (
         Found("./a.sh", 4, "1", "", "lower",
-              ("2 runs failed, without a measurement", "the file states no unit; lower is taken as better", SHORT)),
+              ("2 runs failed, without a measurement", UNKNOWN, SHORT)),
     )  # fmt: skip
     (item,) = items.all_items(db)
-    assert [failure.conditions["run"] for failure in items.failures_of(db, item.item_id)] == ["2", "3"]
+    assert [known["run"] for known, _reason in items.failures_of(db, item.item_id)] == ["2", "3"]
     assert runs.conditions_of_item(db, item.item_id)["order_type"] == ("fixed", "fixed", "random", "random")
 
 
 def test_a_failure_goes_with_its_level_and_one_of_unknown_level_with_every_level():
     failures = (Failure({"version": "v2", "run": "7"}, "crash"), Failure({"run": "8"}, "timeout"))
     conditions = {"version": ("v1", "v1", "v2", "v2")}
-    benchmark = Benchmark("b", "b", "", (np.ones(2),) * 4, conditions=conditions, failures=failures)
-    found = [levels.of_level(benchmark, "version", level) for level in ("v1", "v2")]
-    assert [level.failures for level in found] == [failures[1:], failures]
+    benchmark = Benchmark.of_series("b", (np.ones(2),) * 4, conditions=conditions, failures=failures)
+    wanted = importing.to_import(Part((), (benchmark,)))
+    assert [level.failures for level, _warnings in wanted] == [failures[1:], failures]
 
 
 def test_results_of_jmh_and_pyperf_become_items_with_their_unit_and_direction(db):
@@ -170,5 +173,5 @@ def test_an_anonymised_copy_knows_nothing_of_runs_beside_their_measurements(db, 
     with open_database(study_path) as out:
         (copied,) = items.all_items(out)
         assert [run.tolist() for run in runs.of_item(out, copied.item_id)] == [[1.5], [1.5]]
-        assert (runs.conditions_of_item(out, copied.item_id), items.failures_of(out, copied.item_id)) == ({}, ())
+        assert (runs.conditions_of_item(out, copied.item_id), items.failures_of(out, copied.item_id)) == ({}, [])
     assert b"ada-laptop" not in study_path.read_bytes()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from labeler.errors import InputError
 from labeler.formats import tables
-from labeler.model import Answer, Benchmark, Category, Kind, Label, Role, State, StoredVerdict
+from labeler.model import Answer, Category, Kind, Label, Role, State, StoredVerdict
 from labeler.service.data import importing
 from labeler.service.results import exchange, reporting
 from labeler.service.verdicts import computing, stored_verdicts
@@ -57,7 +57,7 @@ def histories(draw):
 def record(db, history, called):
     person_ids = [people.add(db, name, [Role.REVIEWER], NOW.isoformat()) for name in REVIEWERS[:3]]
     for number, verdict in enumerate(called):
-        item_id = items.add(db, f"item {number}", Benchmark(f"item {number}", "b", "org/app", ()), "", None)
+        item_id = items.add(db, f"item {number}", benchmark="b", application="org/app")
         error = None if verdict else "too short"
         verdicts.put(db, StoredVerdict(item_id, "rule", {}, "", 1, verdict, error=error), NOW.isoformat())
     for number, (who, item, kind, said) in enumerate(history):

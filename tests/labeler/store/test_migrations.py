@@ -201,7 +201,7 @@ def test_of_the_runs_of_any_older_version_nothing_is_known_beside_their_measurem
     with open_database(old_file) as opened:
         assert [run.tolist() for run in runs.of_item(opened, 1)] == [[0.0] * 60] * 2
         assert runs.conditions_of_item(opened, 1) == {}
-        assert items.failures_of(opened, 1) == ()
+        assert items.failures_of(opened, 1) == []
 
 
 def test_an_assignment_of_any_older_version_stands_and_one_without_a_place_in_the_plan_was_imported(old_file):

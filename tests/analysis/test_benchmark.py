@@ -1,21 +1,31 @@
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.measured import AGGREGATES, CONDITIONS, Failure, Measured, Sampling, by_level, from_table
+from analysis.benchmark import (
+    AGGREGATES,
+    CONDITIONS,
+    Benchmark,
+    Failure,
+    Run,
+    Sampling,
+    by_level,
+    by_name,
+    canonical,
+    from_table,
+    join,
+)
 
 RUNS = tuple(np.array(run, dtype=float) for run in ([1, 2], [3], [4, 5, 6]))
 VERSIONS = {"version": ("old", "new", "old"), "context": ("a", "", "b")}
 FAILED = (Failure({"version": "old", "context": "b"}, "exit 1"), Failure({"version": "new"}, "killed"))
-THREE = Measured("bench", RUNS, conditions=VERSIONS, failures=FAILED)
+THREE = Benchmark.of_series("bench", RUNS, conditions=VERSIONS, failures=FAILED)
 
 
 def lists(measured):
-    return [run.tolist() for run in measured.runs]
+    return [run.tolist() for run in measured.values]
 
 
 def table(rows, columns="benchmark run value"):
@@ -56,26 +66,37 @@ def test_runs_are_taken_by_number_in_the_order_asked_for():
     assert lists(taken) == [[4, 5, 6], [1, 2]]
     assert taken.conditions == {"version": ("old", "old"), "context": ("b", "a")}
     assert taken.failures == FAILED
-    with pytest.raises(ValueError, match="benchmark 'bench' has no runs"):
-        THREE.take([])
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"runs": ()}, "benchmark 'bench' has no runs"),
-        ({"runs": (np.array([1.0]), np.array([]))}, "benchmark 'bench', run 1: not a series of finite measurements"),
-        ({"runs": (np.array([1.0, np.nan]),)}, "run 0: not a series of finite"),
-        ({"runs": (np.array([1.0, -np.inf]),)}, "run 0: not a series of finite"),
-        ({"runs": (np.ones((2, 2)),)}, "run 0: not a series of finite"),
-        ({"runs": (np.float64(1),)}, "run 0: not a series of finite"),
-        ({"conditions": {"version": ("old",)}}, "benchmark 'bench': 1 entries of version for 3 runs"),
+        ({"series": ()}, "benchmark 'bench' has no runs"),
+        ({"series": ([1.0], [])}, "benchmark 'bench', run 1: no measurements"),
+        ({"series": ([1.0, np.nan],)}, "run 0, iteration 1: nan is not a finite measurement"),
+        ({"series": ([1.0, -np.inf],)}, "run 0, iteration 1: -inf is not a finite measurement"),
+        ({"series": (np.ones((2, 2)),)}, r"run 0: an array of shape \(2, 2\), not of one dimension"),
+        ({"series": (np.float64(1),)}, r"run 0: an array of shape \(\), not of one dimension"),
+        ({"conditions": {"version": ("old",)}}, "benchmark 'bench': 1 texts of condition 'version' for 3 runs"),
         ({"better": "up"}, "benchmark 'bench': better is 'up', not 'lower' or 'higher'"),
     ],
 )
 def test_what_no_method_can_use_is_refused_with_the_name_of_the_benchmark(change, message):
     with pytest.raises(ValueError, match=message):
-        replace(THREE, **change)
+        Benchmark.of_series(**{"name": "bench", "series": RUNS, **change})
+
+
+def test_a_benchmark_whose_runs_all_failed_has_no_runs_and_nothing_is_known_of_its_unit():
+    crashed = Benchmark("bench", (), failures=FAILED)
+    assert (crashed.values, crashed.unit, crashed.better, crashed.conditions) == ((), "", "", {})
+
+
+@pytest.mark.parametrize("other", [Run(np.ones(1), "ms"), Run(np.ones(1), better="higher")])
+def test_runs_of_two_units_or_directions_are_no_benchmark(other):
+    with pytest.raises(
+        ValueError, match=r"benchmark 'bench': .* is better\), but s \(lower is better\) in another run"
+    ):
+        Benchmark("bench", (Run(np.ones(1)), other))
 
 
 def test_levels_that_must_not_be_mixed_are_benchmarks_of_their_own():
@@ -223,8 +244,8 @@ ONE = table([("b", 0, 1.0), ("b", 0, 2.0)])
     [
         (ONE.drop(columns=["run", "value"]), "the table lacks the column run, value; it has benchmark"),
         (ONE.assign(benchmark=["b", None]), "row 1 of the table names no benchmark"),
-        (ONE.assign(value=[1.0, None]), "benchmark 'b', run 0: not a series of finite measurements"),
-        (ONE.assign(value=[1.0, np.inf]), "benchmark 'b', run 0: not a series of finite measurements"),
+        (ONE.assign(value=[1.0, None]), "benchmark 'b', run 0, iteration 1: nan is not a finite measurement"),
+        (ONE.assign(value=[1.0, np.inf]), "benchmark 'b', run 0, iteration 1: inf is not a finite measurement"),
         (ONE.assign(value=[1.0, "fast"]), "fast"),
         (ONE.assign(iteration=["0", "last"]), "last"),
         (ONE.assign(unit=["s", "ms"]), "benchmark 'b' has more than one unit: ms, s"),
@@ -258,3 +279,35 @@ def test_no_measurement_is_lost_or_made_up(rows):
     runs = [(one.name, *key) for one in found for key in zip(one.of("run"), one.of("version"), strict=True)]
     assert len(runs) == len(set(runs))
     assert all(set(one.conditions) <= set(CONDITIONS) for one in found)
+
+
+def test_benchmarks_of_one_name_are_joined_in_order_of_appearance():
+    first = Benchmark.of_series("b", [[1.0]], conditions={"version": ("old",)})
+    second = Benchmark.of_series("b", [[2.0], [3.0]], conditions={"cpu": ("arm", "x86")})
+    both, other = by_name([first, Benchmark.of_series("c", [[1.0]]), second])
+    assert (both.name, other.name) == ("b", "c")
+    assert both.conditions == {"version": ("old", "", ""), "cpu": ("", "arm", "x86")}
+    assert lists(both) == [[1.0], [2.0], [3.0]]
+    assert by_name([]) == []
+
+
+def test_runs_of_two_units_are_not_joined():
+    with pytest.raises(ValueError, match=r"byte \(lower is better\), but s \(lower is better\) in another run"):
+        join([Benchmark.of_series("b", [[1.0]]), Benchmark.of_series("b", [[1.0]], unit="byte")])
+
+
+@given(st.randoms())
+def test_the_canonical_order_does_not_depend_on_the_order_or_names_of_runs(random):
+    table = [([float(value)] * 2, version) for value in range(4) for version in ("10", "9")]
+    versions = {"version": [version for _, version in table]}
+    expected = canonical([Benchmark.of_series("b", [values for values, _ in table], conditions=versions)])
+    random.shuffle(table)
+    known = {"version": [version for _, version in table], "run": [str(random.random()) for _ in table]}
+    (shuffled,) = canonical([Benchmark.of_series("b", [values for values, _ in table], conditions=known)])
+    assert lists(shuffled) == lists(expected[0])
+    assert shuffled.of("version") == ("9",) * 4 + ("10",) * 4
+
+
+def test_a_run_is_taken_by_numpy_as_its_values():
+    run = Run(np.array([1.0, 3.0]))
+    assert (np.mean(run), len(run), np.array(run, copy=True) is run.values) == (2.0, 2, False)

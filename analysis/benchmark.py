@@ -1,0 +1,512 @@
+"""Measurements: the runs of a benchmark with the conditions under which each was made, and one number for each run.
+
+This is the only type for measurements: readers of files return it, studies give it back, and every method takes it.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.runs import Floats, checked_drop, n_warmup
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# what may be known of a run beside its measurements; any other name is as good
+RUN, VERSION, CONTEXT = "run", "version", "context"
+ORDER_TYPE, ORDER_POSITION, PREDECESSOR, ALTERED = "order_type", "order_position", "predecessor", "altered"
+FACTOR = "factor:"  # in front of the column of any other condition
+CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
+OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR)  # conditions that each run has for itself
+
+LOWER, HIGHER, UNKNOWN = "lower", "higher", ""
+DIRECTIONS = (LOWER, HIGHER, UNKNOWN)
+FASTER, SLOWER = "faster", "slower"
+
+AGGREGATES: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "median": np.median, "min": np.min}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that gave no measurement: its conditions and, in words, why."""
+
+    conditions: Mapping[str, str]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What a method could not use, by name, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One execution of a benchmark in a fresh process. It can be used wherever an array of its values can.
+
+    Attributes
+    ----------
+    values : ndarray of float, shape (n_iterations,)
+        At least one finite measurement.
+    unit : str
+        "s" for times; otherwise the unit the file states, "" if it states none.
+    better : str
+        "lower" or "higher"; "" if that is not known, so that nothing may be called faster or slower.
+    conditions : mapping of str to str
+        What is known of the run: a name, as in `CONDITIONS` or of a factor, and a text.
+    """
+
+    values: Floats
+    unit: str = "s"
+    better: str = LOWER
+    conditions: Mapping[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """The number of iterations."""
+        return len(self.values)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The values, for numpy."""
+        return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
+
+    def tolist(self) -> list[float]:
+        """The values as plain numbers."""
+        values: list[float] = self.values.tolist()
+        return values
+
+    def of(self, condition: str) -> str:
+        """The text of a condition, "" where nothing is known."""
+        return self.conditions.get(condition, "")
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """The runs of one benchmark.
+
+    Attributes
+    ----------
+    name : str
+        As unique as its tool makes it; a study's item carries this name.
+    runs : tuple of Run
+        Lengths may differ; unit and direction may not. None at all only if every run failed.
+    application : str
+        The software it belongs to (`org/project`); "" if unknown.
+    benchmark : str
+        The measured operation with its parameter values; the name if it is not given.
+    parameters : mapping of str to str
+    failures : tuple of Failure
+        Runs that gave nothing.
+
+    Raises
+    ------
+    ValueError
+        If there is neither a run nor a failure, a run is empty or not finite, `better` is another word, or two runs
+        differ in unit or direction.
+    """
+
+    name: str
+    runs: tuple[Run, ...]
+    application: str = ""
+    benchmark: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    failures: tuple[Failure, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what no method can use."""
+        if not self.benchmark:
+            object.__setattr__(self, "benchmark", self.name)
+        if not self.runs and not self.failures:
+            raise ValueError(f"benchmark {self.name!r} has no runs")
+        for index, run in enumerate(self.runs):
+            _check_run(run, f"benchmark {self.name!r}, run {index}")
+            if run.better not in DIRECTIONS:
+                raise ValueError(f"benchmark {self.name!r}: better is {run.better!r}, not 'lower' or 'higher'")
+            if (run.unit, run.better) != (self.unit, self.better):
+                raise ValueError(f"benchmark {self.name!r}: {in_unit(run)}, but {in_unit(self.runs[0])} in another run")
+
+    @classmethod
+    def of_series(
+        cls,
+        name: str,
+        series: Iterable[ArrayLike],
+        application: str = "",
+        unit: str = "s",
+        better: str = LOWER,
+        conditions: Mapping[str, Sequence[str]] | None = None,
+        failures: Sequence[Failure] = (),
+        *,
+        benchmark: str = "",
+        parameters: Mapping[str, str] | None = None,
+    ) -> "Benchmark":
+        """A benchmark whose runs are given as series, and each condition as one text a run, "" where it is not known.
+
+        Raises
+        ------
+        ValueError
+            As the class; or if a condition does not have one text a run.
+
+        Examples
+        --------
+        >>> made = Benchmark.of_series("b", [[1.0, 2.0], [3.0]], conditions={"version": ("old", "new")})
+        >>> made.values, made.of("version"), made.unit
+        ((array([1., 2.]), array([3.])), ('old', 'new'), 's')
+        """
+        values = [np.asarray(run, dtype=np.float64) for run in series]
+        known = conditions or {}
+        for condition, texts in known.items():
+            if len(texts) != len(values):
+                raise ValueError(
+                    f"benchmark {name!r}: {len(texts)} texts of condition {condition!r} for {len(values)} runs"
+                )
+        runs = tuple(
+            Run(run, unit, better, {condition: texts[at] for condition, texts in known.items() if texts[at] != ""})
+            for at, run in enumerate(values)
+        )
+        return cls(name, runs, application, benchmark, parameters or {}, tuple(failures))
+
+    @property
+    def values(self) -> tuple[Floats, ...]:
+        """The measurements of each run."""
+        return tuple(run.values for run in self.runs)
+
+    @property
+    def unit(self) -> str:
+        """The unit of all runs; "" also if there are none."""
+        return self.runs[0].unit if self.runs else ""
+
+    @property
+    def better(self) -> str:
+        """Whether "lower" or "higher" measurements are better; "" if that is not known."""
+        return self.runs[0].better if self.runs else UNKNOWN
+
+    @property
+    def conditions(self) -> dict[str, tuple[str, ...]]:
+        """What is known of the runs: a name, and one text a run, "" where it is not known; factors come last."""
+        known = dict.fromkeys(name for run in self.runs for name in run.conditions)
+        names = [*(name for name in CONDITIONS if name in known), *(name for name in known if name not in CONDITIONS)]
+        return {name: self.of(name) for name in names}
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each run is called: as its file says, or by its number from 0."""
+        return tuple(run.of(RUN) or str(number) for number, run in enumerate(self.runs))
+
+    def of(self, condition: str) -> tuple[str, ...]:
+        """The entries of a condition, one a run, "" where nothing is known."""
+        return tuple(run.of(condition) for run in self.runs)
+
+    def levels(self, condition: str) -> tuple[str, ...]:
+        """The different entries of a condition in order of first appearance, without ""."""
+        return tuple(dict.fromkeys(entry for entry in self.of(condition) if entry))
+
+    def where(self, **wanted: str) -> "Benchmark | None":
+        """Only the runs, and failures, whose conditions are these; None if there are no such runs."""
+        runs = tuple(run for run in self.runs if all(run.of(name) == entry for name, entry in wanted.items()))
+        failures = tuple(
+            failure
+            for failure in self.failures
+            if all(failure.conditions.get(name, "") == entry for name, entry in wanted.items())
+        )
+        return replace(self, runs=runs, failures=failures) if runs else None
+
+    def take(self, numbers: Sequence[int]) -> "Benchmark":
+        """Only the runs of these numbers, in this order, and all failures."""
+        return replace(self, runs=tuple(self.runs[number] for number in numbers))
+
+
+def in_unit(runs: Run | Benchmark) -> str:
+    """Unit and direction in words.
+
+    Examples
+    --------
+    >>> in_unit(Run(np.ones(1), "ops/s", "higher")), in_unit(Run(np.ones(1), "", ""))
+    ('ops/s (higher is better)', 'no unit')
+    """
+    return f"{runs.unit or 'no unit'}{f' ({runs.better} is better)' if runs.better else ''}"
+
+
+def in_direction(is_lower: bool, better: str) -> str:
+    """What lower measurements are called, or else higher ones: nothing is faster where nobody knows what is better.
+
+    Examples
+    --------
+    >>> in_direction(True, "lower"), in_direction(True, "higher"), in_direction(True, "")
+    ('faster', 'slower', 'lower')
+    """
+    if better not in DIRECTIONS:
+        raise ValueError(f"better must be 'lower' or 'higher', or '' if that is not known, got {better!r}")
+    if better == UNKNOWN:
+        return LOWER if is_lower else HIGHER
+    return FASTER if is_lower == (better == LOWER) else SLOWER
+
+
+def _check_run(run: Run, place: str) -> None:
+    if np.ndim(run.values) != 1:
+        raise ValueError(f"{place}: an array of shape {np.shape(run.values)}, not of one dimension")
+    if not len(run):
+        raise ValueError(f"{place}: no measurements")
+    if not np.isfinite(run.values).all():
+        at = int(np.flatnonzero(~np.isfinite(run.values))[0])
+        raise ValueError(f"{place}, iteration {at}: {run.values[at]} is not a finite measurement")
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a run becomes one number.
+
+    Attributes
+    ----------
+    warmup : int or float
+        Left out at the start of each run: a number of iterations, or, below 1, a share of the run's length.
+    aggregate : str
+        "mean", "median" or "min" of the remaining iterations.
+
+    Raises
+    ------
+    ValueError
+        If `warmup` is negative or no such number, or the aggregate is another.
+    """
+
+    warmup: float = 0
+    aggregate: str = "mean"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        try:
+            checked_drop(self.warmup)
+        except ValueError:
+            wanted = "a number of iterations or a share below 1"
+            raise ValueError(f"warmup must be {wanted}, got {self.warmup}") from None
+        if self.aggregate not in AGGREGATES:
+            raise ValueError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {self.aggregate!r}")
+
+    def steady(self, run: ArrayLike) -> Floats:
+        """The run behind its warm-up; raises ValueError if nothing is left."""
+        values = np.asarray(run, dtype=np.float64)
+        return values[n_warmup(len(values), self.warmup) :]
+
+    def value(self, run: ArrayLike) -> float:
+        """The one number of a run, in its unit."""
+        return float(AGGREGATES[self.aggregate](self.steady(run)))
+
+    def values(self, runs: Sequence[ArrayLike]) -> Floats:
+        """One number a run, shape (n_runs,)."""
+        return np.array([self.value(run) for run in runs])
+
+
+EVERY_ITERATION = Sampling()
+
+Advance = Callable[[int, int], None]  # (how many are done, of how many)
+
+
+def unwatched(done: int, total: int) -> None:
+    """Show nobody how far it is."""
+
+
+def join(benchmarks: Sequence[Benchmark]) -> Benchmark:
+    """The runs and failures of all as those of the first; raises ValueError if they differ in unit or direction."""
+    first = benchmarks[0]
+    if len(benchmarks) == 1:
+        return first
+    return replace(
+        first,
+        runs=tuple(run for benchmark in benchmarks for run in benchmark.runs),
+        failures=tuple(failure for benchmark in benchmarks for failure in benchmark.failures),
+    )
+
+
+def by_name(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
+    """Benchmarks of one application and name as one, in order of first appearance; raises ValueError as `join`."""
+    groups: dict[tuple[str, str], list[Benchmark]] = {}
+    for benchmark in benchmarks:
+        groups.setdefault((benchmark.application, benchmark.name), []).append(benchmark)
+    return [join(group) for group in groups.values()]
+
+
+def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION, CONTEXT)) -> list[Benchmark]:
+    """The runs apart by what must not be mixed in one sample: versions of the software, measurement contexts.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+    conditions : sequence of str
+        Those whose levels are told apart.
+
+    Returns
+    -------
+    list of Benchmark
+        In order of first appearance, named `NAME @ LEVEL`; the benchmark alone if it has one level of each.
+
+    Examples
+    --------
+    >>> both = Benchmark.of_series("b", [[1.0], [2.0]], conditions={"version": ("old", "new")})
+    >>> [level.name for level in by_level(both)]
+    ['b @ old', 'b @ new']
+    """
+    varied = [name for name in conditions if len(set(benchmark.of(name))) > 1]
+    if not varied:
+        return [benchmark]
+    levels = dict.fromkeys(zip(*map(benchmark.of, varied), strict=True))
+    return [
+        replace(runs, name=f"{benchmark.name} @ {' @ '.join(entry or '?' for entry in level)}")
+        for level in levels
+        if (runs := benchmark.where(**dict(zip(varied, level, strict=True))))
+    ]
+
+
+def in_order(benchmark: Benchmark) -> Benchmark:
+    """With the runs in the order in which a table of them is read: by conditions, then by number.
+
+    Levels of a condition come in order of first appearance; the place in an order comes last.
+
+    Examples
+    --------
+    >>> versions = {"run": ("1", "0", "0"), "version": ("new", "old", "new")}
+    >>> in_order(Benchmark.of_series("b", [[0.0], [1.0], [2.0]], conditions=versions)).conditions
+    {'run': ('0', '1', '0'), 'version': ('new', 'new', 'old')}
+    """
+    names = list(benchmark.conditions)
+    if RUN not in names:
+        return benchmark
+    names.remove(RUN)
+    runs, before = list(benchmark.runs), list[Run]()
+    while runs != before:  # once more, for as long as levels come in another order than before
+        before = runs
+        places = {
+            name: {level: at for at, level in enumerate(dict.fromkeys(run.of(name) for run in runs))} for name in names
+        }
+        runs = sorted(runs, key=lambda run: _place_in_order(run, places))
+    return replace(benchmark, runs=tuple(runs))
+
+
+def _place_in_order(run: Run, places: Mapping[str, Mapping[str, int]]) -> tuple[Any, ...]:
+    shared = [places[name][run.of(name)] for name in places if name not in OF_ONE_RUN]
+    own = [places[name][run.of(name)] for name in places if name in OF_ONE_RUN]
+    return *shared, number_or_name(run.of(RUN)), *own
+
+
+def canonical(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
+    """In an order that depends on nothing but the measurements and their conditions: not on files, names or rows.
+
+    Benchmarks come by application and name. Runs come by conditions, except those that each run has for itself, then
+    by place in an order, then in an order that is arbitrary but fixed: so resampling draws the same runs every time.
+    """
+    ordered = sorted(benchmarks, key=lambda benchmark: (natural(benchmark.application), natural(benchmark.name)))
+    return [_with_runs_in_place(benchmark) for benchmark in ordered]
+
+
+def _with_runs_in_place(benchmark: Benchmark) -> Benchmark:
+    names = sorted(name for name in benchmark.conditions if name not in OF_ONE_RUN)
+
+    def place(run: Run) -> tuple[Any, ...]:
+        levels = tuple(number_or_name(run.of(name)) for name in names)
+        content = hashlib.sha256(np.ascontiguousarray(run.values, dtype="<f8").tobytes()).digest()
+        return levels, number_or_name(run.of(ORDER_POSITION)), content, natural(run.of(RUN))
+
+    return replace(benchmark, runs=tuple(sorted(benchmark.runs, key=place)))
+
+
+def number_or_name(text: str) -> tuple[bool, float, list[tuple[int, str]]]:
+    """A key that sorts 1 to 10 in that order, not 1, 10, 2; and so other names with numbers in them.
+
+    Examples
+    --------
+    >>> sorted(["10", "b", "9.5", "a10", "a9"], key=number_or_name)
+    ['9.5', '10', 'a9', 'a10', 'b']
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = np.nan
+    return (True, 0.0, natural(text)) if np.isnan(number) else (False, number, [])
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """A key that sorts names as people do: run 2 before run 10.
+
+    Examples
+    --------
+    >>> sorted(["run-10.json", "run-2.json", "run-1.json"], key=natural)
+    ['run-1.json', 'run-2.json', 'run-10.json']
+    """
+    parts = re.split("([0-9]+)", name)
+    digits = [part.lstrip("0") for part in parts[1::2]]
+    parts[1::2] = digits
+    return [(len(part) if at % 2 else 0, part) for at, part in enumerate(parts)] + [(0, name)]
+
+
+def from_table(table: "pd.DataFrame") -> list[Benchmark]:
+    """The benchmarks of a long table, one row a measurement.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns benchmark, run, value, and optionally iteration (rows are put in its order), application, unit, better,
+        version, context, order_type, order_position, altered, predecessor, and factor:NAME for any other condition.
+        Runs are told apart by run and all conditions together.
+
+    Returns
+    -------
+    list of Benchmark
+        In order of first appearance. A table without a column unit is of times, one without better of times or of
+        other measurements of which lower ones are better.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a row names no benchmark, a value is no finite number, an iteration no number, or a
+        benchmark has two units or directions.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"benchmark": "b", "run": [0, 0, 1], "value": [1.0, 2.0, 3.0], "version": "new"})
+    >>> from_table(table)[0].values, from_table(table)[0].conditions
+    ((array([1., 2.]), array([3.])), {'run': ('0', '1'), 'version': ('new', 'new')})
+    """
+    missing = [name for name in ("benchmark", "run", "value") if name not in table.columns]
+    if missing:
+        raise ValueError(f"the table lacks the column {', '.join(missing)}; it has {', '.join(map(str, table))}")
+    if table["benchmark"].isna().any():
+        raise ValueError(f"row {int(table['benchmark'].isna().argmax())} of the table names no benchmark")
+    groups = [name for name in ("application", "benchmark") if name in table.columns]
+    by_benchmark = table.groupby(groups, sort=False, dropna=False, observed=True)
+    return [_benchmark(dict(zip(groups, map(_text, key), strict=True)), rows) for key, rows in by_benchmark]
+
+
+def _benchmark(group: Mapping[str, str], rows: "pd.DataFrame") -> Benchmark:
+    import pandas as pd
+
+    factors = [str(column) for column in rows.columns if str(column).startswith(FACTOR)]
+    names = [name for name in CONDITIONS if name in rows.columns] + factors
+    unit, better = _constant(rows, "unit", "s"), _constant(rows, "better", LOWER)
+    runs = []
+    for key, run in rows.groupby(names, sort=False, dropna=False, observed=True):
+        ordered = run.sort_values("iteration", kind="stable", key=pd.to_numeric) if "iteration" in run.columns else run
+        texts = zip(names, map(_text, key), strict=True)
+        known = {name.removeprefix(FACTOR): text for name, text in texts if text}
+        runs.append(Run(ordered["value"].to_numpy(dtype=np.float64), unit, better, known))
+    return Benchmark(group["benchmark"], tuple(runs), group.get("application", ""))
+
+
+def _constant(rows: "pd.DataFrame", column: str, otherwise: str) -> str:
+    found = sorted(map(str, rows[column].dropna().unique())) if column in rows.columns else []
+    if len(found) > 1:
+        raise ValueError(f"benchmark {rows['benchmark'].iloc[0]!r} has more than one {column}: {', '.join(found)}")
+    return found[0] if found else otherwise
+
+
+def _text(entry: Any) -> str:
+    """A cell as a text: "" where it is missing, and 3 for 3.0, as numbers beside missing cells are written."""
+    import pandas as pd
+
+    if pd.isna(entry):
+        return ""
+    return str(int(entry)) if isinstance(entry, float) and entry.is_integer() else str(entry)

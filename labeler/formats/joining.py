@@ -1,0 +1,444 @@
+"""Result files -> benchmarks, the runs of one benchmark in several files together: the only way from files to them.
+
+A file is one run of its benchmarks, or holds all of their runs (`Format.file_is`). Files that are runs are joined. Of
+files that hold all runs only one can speak of a benchmark; that a second one does so is a conflict, unless it says the
+same, or the names of the files tell them apart.
+
+The runs of files that are joined are kept aside in a temporary folder until all files are read: of a thousand files no
+more than one benchmark's runs are in memory at a time.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from analysis.benchmark import RUN, Benchmark, Failure, Run, in_order, in_unit, join, natural
+from labeler.errors import InputError, LabelerError, Refused
+from labeler.formats.known import RUN as FILE_IS_RUN
+from labeler.formats.known import STUDY, Format
+from labeler.formats.reading import DEFAULTS, ReadOptions, format_of, read
+from labeler.formats.source import Source, content_hash
+
+N_NAMED = 3  # files named one by one
+N_TELLING = 5  # different values with which a run is not by chance the same as another
+
+HOW_TO_JOIN = (
+    "If both files hold runs of it, give --file-is run; if they are of different versions or contexts, name the files "
+    "after them and give --from-name, such as --from-name {version}.json"
+)
+
+Advance = Callable[[Source], None]
+Key = tuple[str, str, str]  # format, application and name of a benchmark
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A file that was read: its name, the hash of its content, and what its name says of its runs."""
+
+    name: str
+    sha256: str
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    is_run: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one file gave, or what several files gave of one benchmark.
+
+    Attributes
+    ----------
+    files : tuple of Opened
+    benchmarks : tuple of Benchmark
+    known : Format or None
+        What the files are; None if that could not be told.
+    refused : str
+        Why there are no benchmarks.
+    is_conflict : bool
+        Whether that is because several files contradict each other.
+    already_there : bool
+        Whether the content was known, so that nothing was read.
+    warnings : tuple of str
+    remarks : tuple of str
+        What was found twice and counted once.
+    is_joined : bool
+        Whether a benchmark has the runs of several files.
+    """
+
+    files: tuple[Opened, ...]
+    benchmarks: tuple[Benchmark, ...] = ()
+    known: Format | None = None
+    refused: str = ""
+    is_conflict: bool = False
+    already_there: bool = False
+    warnings: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    is_joined: bool = False
+
+    @property
+    def label(self) -> str:
+        """The files in one line."""
+        names = [file.name for file in self.files]
+        return ", ".join(names) if len(names) <= N_NAMED else f"{names[0]} … {names[-1]} ({len(names)} files)"
+
+
+def read_benchmarks(
+    files: Sequence[Source],
+    options: ReadOptions = DEFAULTS,
+    *,
+    skip: Callable[[str], bool] = lambda _sha256: False,
+    may_conflict: bool = False,
+    advance: Advance = lambda _source: None,
+) -> Iterator[Part]:
+    """What every file gives, in order, and then the benchmarks that several files share.
+
+    A file of the same content as another, and a run that another file holds too, count once, and the part says so.
+
+    Parameters
+    ----------
+    files : sequence of Source
+    options : ReadOptions
+    skip : callable
+        Hash of a file's content -> whether it is known already; not asked of files that are joined.
+    may_conflict : bool
+        Whether a second file that holds all runs of a benchmark is given too, not refused.
+    advance : callable
+        Called with each file that was read.
+
+    Raises
+    ------
+    InputError
+        If the pattern for names cannot be used, or the temporary folder is full.
+    """
+    conditions_of = file_name_pattern(options.pattern) if options.pattern else lambda _source: {}
+    with TemporaryDirectory(prefix="labeler-") as folder:
+        reader = _Reader(options, skip, _Joiner(Spool(Path(folder))))
+        holders = _Holders()
+        for source, opened in _read_ahead(files):
+            try:
+                part = reader.part(source, conditions_of(source), *opened.result())
+            except Refused as error:
+                part = Part((Opened(source.name, ""),), refused=after_name(error))
+            except LabelerError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a fault of a reader of ours must not cost the other files
+                reason = f"the reader failed, please report it: {type(error).__name__}: {error}"
+                part = Part((Opened(source.name, ""),), refused=reason)
+            if part:
+                yield part if may_conflict else holders.checked(part)
+            advance(source)
+        for part in reader.joiner.joined():
+            yield part if may_conflict else holders.checked(part)
+
+
+def after_name(error: Refused) -> str:
+    """Place and reason of a refusal; who shows it names the file."""
+    return f"{error.place}: {error.reason}" if error.place else error.reason
+
+
+def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
+    """What a file's name says of its runs.
+
+    Parameters
+    ----------
+    pattern : str
+        The last part of the name, or the last folders too, with {name} where a condition stands: version, context,
+        order_type, order_position, altered, run, or a factor of your own.
+
+    Raises
+    ------
+    InputError
+        If nothing stands in braces, one name twice, or two without anything between them.
+
+    Examples
+    --------
+    >>> file_name_pattern("{version}-{cpu}.json")(Source("results/new-arm.json.zst"))
+    {'version': 'new', 'cpu': 'arm'}
+    """
+    first, *parts = re.split(r"\{(\w+)\}", pattern)
+    names, between = parts[::2], parts[1::2]
+    if not names or len(set(names)) < len(names) or "" in between[:-1]:
+        raise InputError(
+            f"{pattern!r} names no condition, or one twice, or two with nothing between. Write for example "
+            "{version}-{context}.json."
+        )
+    places = "".join(f"([^/]+?){re.escape(text)}" for text in between)
+    expression = re.compile(f"(?:.*/)?{re.escape(first)}{places}(?:[.](?:gz|zst))?", re.DOTALL)
+
+    def conditions_of(source: Source) -> Mapping[str, str]:
+        match = expression.fullmatch(source.name)
+        if match is None:
+            raise Refused(source.name, f"the name does not fit {pattern!r}")
+        return dict(zip(names, match.groups(), strict=True))
+
+    return conditions_of
+
+
+def _read_ahead(files: Sequence[Source]) -> Iterator[tuple[Source, "Future[tuple[bytes, str]]"]]:
+    """Each file with its content and hash, while the next one is read and unpacked on another thread."""
+    with ThreadPoolExecutor(1) as reader:
+        ahead: deque[tuple[Source, Future[tuple[bytes, str]]]] = deque()
+        for source in files:
+            ahead.append((source, reader.submit(_content, source)))
+            if len(ahead) > 1:
+                yield ahead.popleft()
+        yield from ahead
+
+
+def _content(source: Source) -> tuple[bytes, str]:
+    content = source.content()
+    return content, content_hash(content)
+
+
+@dataclass
+class _Reader:
+    """Reads one file after the other; those that are joined go aside."""
+
+    options: ReadOptions
+    skip: Callable[[str], bool]
+    joiner: "_Joiner"
+    read_already: dict[tuple[str, frozenset[tuple[str, str]]], str] = field(default_factory=dict)
+
+    def part(self, source: Source, conditions: Mapping[str, str], content: bytes, sha256: str) -> Part | None:
+        """What a file gives by itself; None if it is kept aside."""
+        known = format_of(source, content, self.options)
+        file_is = self.options.file_is or known.file_is
+        file = Opened(source.name, sha256, conditions, file_is == FILE_IS_RUN)
+        is_joined = file.is_run or (bool(conditions) and self.options.file_is != STUDY)
+        identity = sha256, frozenset(conditions.items())
+        if identity in self.read_already:
+            same = f"the same content as {self.read_already[identity]}, counted once"
+            return Part((file,), known=known, already_there=True, remarks=(same,))
+        if not is_joined and self.skip(sha256):
+            return Part((file,), known=known, already_there=True)
+        benchmarks = read(source, self.options, content=content, known=known)
+        self.read_already[identity] = source.name
+        if is_joined:
+            self.joiner.add(file, known, benchmarks)
+            return None
+        return Part((file,), tuple(_with_conditions(benchmark, conditions) for benchmark in benchmarks), known)
+
+
+def _with_conditions(benchmark: Benchmark, known: Mapping[str, str]) -> Benchmark:
+    """With what the file's name says of all its runs."""
+    if not known:
+        return benchmark
+    runs = tuple(replace(run, conditions={**run.conditions, **known}) for run in benchmark.runs)
+    failures = tuple(replace(one, conditions={**one.conditions, **known}) for one in benchmark.failures)
+    return replace(benchmark, runs=runs, failures=failures)
+
+
+def _told_apart(benchmark: Benchmark, place: int) -> Benchmark:
+    """With runs called PLACE:RUN, as every file counts its own."""
+    runs = tuple(
+        replace(run, conditions={**run.conditions, RUN: f"{place}:{label}"})
+        for run, label in zip(benchmark.runs, benchmark.labels, strict=True)
+    )
+    failures = tuple(
+        replace(failure, conditions={**failure.conditions, RUN: f"{place}:{failure.conditions.get(RUN, '')}"})
+        for failure in benchmark.failures
+    )
+    return replace(benchmark, runs=runs, failures=failures)
+
+
+@dataclass
+class _Joiner:
+    """Files that are joined, and what they gave, kept aside."""
+
+    spool: "Spool"
+    files: list[Opened] = field(default_factory=list)
+    formats: dict[str, Format] = field(default_factory=dict)
+    n_files: Counter[Key] = field(default_factory=Counter)  # of each benchmark
+    n_runs: Counter[Key] = field(default_factory=Counter)
+
+    def add(self, file: Opened, known: Format, benchmarks: Sequence[Benchmark]) -> None:
+        """Keep what a file gave."""
+        for benchmark in benchmarks:
+            key = (known.name, benchmark.application, benchmark.name)
+            self.spool.add(key, len(self.files), benchmark)
+            self.n_files[key] += 1
+            self.n_runs[key] += len(benchmark.runs)
+        self.files.append(file)
+        self.formats[known.name] = known
+
+    def joined(self) -> Iterator[Part]:
+        """Every benchmark with the runs of all its files, these in natural order of name.
+
+        A file that is alone and has one run of everything stays whole, as there is one thing to say about it.
+        """
+        if len(self.files) == 1 and set(self.n_runs.values()) == {1}:
+            (file,), (known,) = self.files, self.formats.values()
+            kept = (benchmark for key in self.n_runs for _number, benchmark in self.spool.kept(key))
+            benchmarks = tuple(_with_conditions(benchmark, file.conditions) for benchmark in kept)
+            yield Part((file,), benchmarks, known, is_joined=True)
+            return
+        in_natural_order = sorted(range(len(self.files)), key=lambda number: natural(self.files[number].name))
+        place = {number: at for at, number in enumerate(in_natural_order, start=1)}
+        for key in self.n_files:
+            entries = sorted(self.spool.kept(key), key=lambda entry: place[entry[0]])
+            yield self._part(key, [(place[number], self.files[number], benchmark) for number, benchmark in entries])
+
+    def _part(self, key: Key, kept: Sequence[tuple[int, Opened, Benchmark]]) -> Part:
+        """One benchmark; a warning if another one of the same tool is in more files."""
+        files = tuple(file for _place, file, _benchmark in kept)
+        most = max(n for other, n in self.n_files.items() if other[0] == key[0])
+        is_missing = len(files) < most and all(file.is_run for file in files)
+        warnings = [f"in {len(files)} of {most} files"] if is_missing else []
+        known = self.formats[key[0]]
+        try:
+            benchmark, doubled = _joined(kept, is_alone=len(self.files) == 1)
+        except ValueError as error:
+            return Part(files, known=known, refused=str(error), is_conflict=True, is_joined=True)
+        return Part(files, (benchmark,), known, warnings=tuple(warnings), remarks=tuple(doubled), is_joined=True)
+
+
+def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) -> tuple[Benchmark, list[str]]:
+    """The runs of all files as those of one benchmark, each run once, and in words which were doubled.
+
+    Raises
+    ------
+    ValueError
+        If files differ in unit or direction, or give different measurements of the same run.
+    """
+    _place, first_file, first = next((entry for entry in kept if entry[2].runs), kept[0])
+    known = _KnownRuns()
+    parts: list[Benchmark] = []
+    doubled: list[str] = []
+    for place, file, benchmark in kept:
+        if benchmark.runs and (benchmark.unit, benchmark.better) != (first.unit, first.better):
+            raise ValueError(
+                f"benchmark {first.name!r}: {in_unit(first)} in {first_file.name}, but {in_unit(benchmark)} in "
+                f"{file.name}: these are not runs of one measurement"
+            )
+        is_told_apart = file.is_run and not is_alone
+        named = _with_conditions(_told_apart(benchmark, place) if is_told_apart else benchmark, file.conditions)
+        new = known.without(named, file)
+        n_doubled = len(named.runs) - len(new)
+        if n_doubled:
+            runs = "1 run" if n_doubled == 1 else f"{n_doubled} runs"
+            doubled.append(f"benchmark {first.name!r}: {runs} of {file.name} in another file too, counted once")
+        if new or named.failures:
+            parts.append(replace(named, runs=new))
+    return in_order(join(parts)), doubled
+
+
+@dataclass
+class _KnownRuns:
+    """The runs of one benchmark in the files before, by what they are called and by what is in them."""
+
+    by_label: dict[Hashable, tuple[Opened, str]] = field(default_factory=dict)
+    by_content: dict[Hashable, Opened] = field(default_factory=dict)
+
+    def without(self, benchmark: Benchmark, file: Opened) -> tuple[Run, ...]:
+        """The runs of the next file that no file before holds; raises ValueError if one holds another one so called."""
+        new, labels, contents = [], {}, {}
+        for label, run in zip(benchmark.labels, benchmark.runs, strict=True):
+            called, content = (label, _shared_conditions(run)), content_of(run)
+            holder, same = self.by_label.get(called, (None, content))
+            if holder and same != content:
+                raise ValueError(
+                    f"benchmark {benchmark.name!r}: {holder.name} and {file.name} have different measurements of run "
+                    f"{label}. {HOW_TO_JOIN}"
+                )
+            if holder is None and not (_is_telling(run) and content in self.by_content):
+                new.append(run)
+            labels[called], contents[content] = (file, content), file
+        self.by_label = labels | self.by_label
+        self.by_content = contents | self.by_content
+        return tuple(new)
+
+
+def _shared_conditions(run: Run) -> frozenset[tuple[str, str]]:
+    return frozenset((name, text) for name, text in run.conditions.items() if name != RUN)
+
+
+def content_of(run: Run) -> str:
+    """The hash of a run's measurements, with its conditions but what it is called."""
+    digest = hashlib.sha256(np.ascontiguousarray(run.values, dtype="<f8").tobytes())
+    digest.update(json.dumps(sorted(_shared_conditions(run))).encode())
+    return digest.hexdigest()
+
+
+def _is_telling(run: Run) -> bool:
+    """Whether a run has so many different values that another one is not by chance the same."""
+    return len(np.unique(run.values)) >= N_TELLING
+
+
+@dataclass
+class _Holders:
+    """Which file, or files, spoke of a benchmark, and with what content."""
+
+    known: dict[tuple[str, str], tuple[str, Counter[str]]] = field(default_factory=dict)
+
+    def checked(self, part: Part) -> Part:
+        """Without the benchmarks that another file holds in the same way; refused if one holds it in another way."""
+        new, doubled = [], []
+        for benchmark in part.benchmarks:
+            key, content = (benchmark.application, benchmark.name), Counter(map(content_of, benchmark.runs))
+            holder, same = self.known.setdefault(key, (part.label, content))
+            if same != content:
+                reason = f"benchmark {benchmark.name!r}: {holder} has other measurements of it. {HOW_TO_JOIN}"
+                return replace(part, benchmarks=(), refused=reason, is_conflict=True)
+            if holder == part.label:
+                new.append(benchmark)
+            else:
+                doubled.append(f"benchmark {benchmark.name!r} has the same measurements in {holder}, counted once")
+        is_there = bool(part.benchmarks) and not new
+        return replace(
+            part, benchmarks=tuple(new), remarks=(*part.remarks, *doubled),
+            already_there=part.already_there or is_there,
+        )  # fmt: skip
+
+
+@dataclass
+class Spool:
+    """Benchmarks kept aside on the disk: a file for each key, to which they are appended.
+
+    Attributes
+    ----------
+    folder : Path
+        Which somebody else makes and removes.
+    numbers : dict
+        The key of each benchmark, in order of first appearance -> the number of its file.
+    """
+
+    folder: Path
+    numbers: dict[Hashable, int] = field(default_factory=dict)
+
+    def add(self, key: Hashable, mark: int, benchmark: Benchmark) -> None:
+        """Keep a benchmark, marked with a number.
+
+        Raises
+        ------
+        InputError
+            If the folder cannot be written to.
+        """
+        path = self.folder / str(self.numbers.setdefault(key, len(self.numbers)))
+        runs = [(len(run), run.unit, run.better, dict(run.conditions)) for run in benchmark.runs]
+        rest = {
+            "name": benchmark.name, "application": benchmark.application, "benchmark": benchmark.benchmark,
+            "parameters": dict(benchmark.parameters), "failures": [asdict(failure) for failure in benchmark.failures],
+        }  # fmt: skip
+        head = json.dumps({"mark": mark, "runs": runs, "rest": rest}).encode()
+        values = (np.ascontiguousarray(run.values, dtype="<f8").tobytes() for run in benchmark.runs)
+        try:
+            with path.open("ab") as out:
+                out.write(b"".join((head, b"\n", *values)))
+        except OSError as error:
+            raise InputError(f"The temporary folder {self.folder} cannot be written to: {error.strerror}.") from None
+
+    def kept(self, key: Hashable) -> Iterator[tuple[int, Benchmark]]:
+        """(mark, benchmark) of everything kept under a key, in order."""
+        with (self.folder / str(self.numbers[key])).open("rb") as file:
+            while line := file.readline():
+                head = json.loads(line)
+                runs = tuple(Run(np.frombuffer(file.read(8 * n), dtype="<f8"), *rest) for n, *rest in head["runs"])
+                failures = tuple(Failure(**failure) for failure in head["rest"].pop("failures"))
+                yield head["mark"], Benchmark(runs=runs, failures=failures, **head["rest"])

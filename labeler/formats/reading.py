@@ -1,0 +1,223 @@
+"""One result file -> its benchmarks: the format is found from the content, and the person's options are applied."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from analysis.benchmark import DIRECTIONS, LOWER, OF_ONE_RUN, RUN, UNKNOWN, Benchmark, Run, in_order
+from labeler.errors import InputError, Refused
+from labeler.formats import checking
+from labeler.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, others
+from labeler.formats.long_table import ONE_RUN
+from labeler.formats.source import Source
+from labeler.formats.units import scaled, to_seconds
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What the person says about the files.
+
+    Attributes
+    ----------
+    format : str or None
+        The name of a format; None: found from the content.
+    columns : mapping of str to str
+        For tables: our column -> the file's column.
+    file_is : str or None
+        "run": several files of a benchmark are several runs. "study": each stands for itself. None: as its format says.
+    values_are : str or None
+        "iterations" of the run in which they stand, or "runs". None: as its format says.
+    unit, better : str
+        For measurements whose file states none: the unit, and whether "lower" or "higher" is better.
+    pattern : str
+        What the names of the files say of their runs, such as "{version}-{context}.json".
+    others : mapping of str to Format
+        Formats of other packages by name, tried after all of ours.
+    """
+
+    format: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    file_is: str | None = None
+    values_are: str | None = None
+    unit: str = ""
+    better: str = UNKNOWN
+    pattern: str = ""
+    others: Mapping[str, Format] = field(default_factory=dict)
+
+
+DEFAULTS = ReadOptions()
+
+
+def read_options(
+    format_name: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    *,
+    file_is: str | None = None,
+    values_are: str | None = None,
+    unit: str = "",
+    better: str | None = None,
+    pattern: str | None = None,
+) -> ReadOptions:
+    """What the person says about the files, with the formats that other packages bring.
+
+    Raises
+    ------
+    InputError
+        If there is no such format, or it cannot be used, or an option has a value that it does not know.
+    """
+    known = others()
+    why_not = known.errors.get(format_name or "")
+    if why_not:
+        raise InputError(f"The format {format_name!r} cannot be used. {why_not}")
+    options = ReadOptions(
+        format_name, columns or {}, file_is, values_are, unit, better or UNKNOWN, pattern or "", known.formats
+    )
+    _named_format(options)
+    for value, words in ((file_is, FILE_IS), (values_are, VALUES_ARE), (better or None, DIRECTIONS[:2])):
+        if value is not None and value not in words:
+            raise InputError(f"{value!r} is none of {', '.join(words)}.")
+    return options
+
+
+def _named_format(options: ReadOptions) -> Format | None:
+    formats = {**options.others, **FORMATS}
+    if options.format is not None and options.format not in formats:
+        names = ", ".join((*FORMATS, *options.others))
+        raise InputError(f"There is no format {options.format!r}; known are {names}.")
+    return formats[options.format] if options.format is not None else None
+
+
+def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -> Format:
+    """The format that the person names, or the one to which the content belongs.
+
+    Raises
+    ------
+    Refused
+        If it belongs to none.
+    InputError
+        If the named format does not exist.
+    """
+    named = _named_format(options)
+    if named:
+        return named
+    if not content or content.isspace():
+        raise Refused(source.name, "the file is empty")
+    failed = []
+    for candidate in (*FORMATS.values(), *options.others.values()):
+        try:
+            if candidate.detect(source.plain_name, content):
+                return candidate
+        except Exception as error:  # noqa: BLE001 - of another package; the next ones may know the file
+            failed.append(f"; {candidate.name} of {candidate.package} failed: {checking.in_words(error)}")
+    if source.plain_name.lower().endswith(".csv"):
+        return FORMATS["csv"]
+    titles = "; ".join(known.title for known in {**options.others, **FORMATS}.values())
+    raise Refused(source.name, f"not a result file of a known format ({titles}){''.join(failed)}")
+
+
+def read(
+    source: Source, options: ReadOptions = DEFAULTS, *, content: bytes | None = None, known: Format | None = None
+) -> list[Benchmark]:
+    """The benchmarks in a file.
+
+    Parameters
+    ----------
+    source : Source
+    options : ReadOptions
+    content : bytes, optional
+        The decompressed content where the caller has it already.
+    known : Format, optional
+        Its format where the caller knows it already.
+
+    Returns
+    -------
+    list of Benchmark
+        At least one; every run has at least one measurement and all are finite.
+
+    Raises
+    ------
+    Refused
+        If nothing of the file can be used; it names the file, the place and the reason.
+    InputError
+        If the named format does not exist.
+    """
+    content = source.content() if content is None else content
+    benchmarks = list(_checked(source, known or format_of(source, content, options), content, options))
+    if not benchmarks:
+        raise Refused(source.name, "holds no benchmarks")
+    return benchmarks
+
+
+def _checked(source: Source, chosen: Format, content: bytes, options: ReadOptions) -> Iterator[Benchmark]:
+    """The benchmarks in the shape that the person asks for; what a reader cannot use is a refusal of its file."""
+    columns = {"run": ONE_RUN, **options.columns} if options.file_is == RUN else options.columns
+    try:
+        for given in chosen.read(source.plain_name, content, columns):
+            benchmark = checking.plain(given) if chosen.package else given
+            checking.check(benchmark)
+            yield in_order(_in_unit(_shaped(benchmark, chosen, options), options))
+    except (ValueError, RecursionError) as error:
+        raise Refused(source.name, str(error) or type(error).__name__) from None
+    except (Exception, SystemExit) as error:
+        if not chosen.package:
+            raise
+        reason = f"the reader {chosen.name!r} of {chosen.package} failed: {checking.in_words(error)}"
+        raise Refused(source.name, reason) from None
+
+
+def _shaped(benchmark: Benchmark, chosen: Format, options: ReadOptions) -> Benchmark:
+    if options.values_are == "runs":
+        return each_value_a_run(benchmark)
+    is_one_run = options.file_is == RUN and chosen.values_are == "runs"
+    return values_as_iterations(benchmark) if is_one_run or options.values_are == "iterations" else benchmark
+
+
+def _in_unit(benchmark: Benchmark, options: ReadOptions) -> Benchmark:
+    """With unit and direction as the person says, where the file does not."""
+    unit, factor = (benchmark.unit, 1.0) if benchmark.unit else to_seconds(options.unit)
+    better = benchmark.better or options.better or (LOWER if unit == "s" else UNKNOWN)
+    if (unit, better) == (benchmark.unit, benchmark.better):
+        return benchmark
+    return replace(
+        benchmark,
+        runs=tuple(replace(run, values=scaled(run.values, factor), unit=unit, better=better) for run in benchmark.runs),
+    )
+
+
+def each_value_a_run(benchmark: Benchmark) -> Benchmark:
+    """Every measurement as a run of its own, called RUN:ITERATION, or ITERATION where there was one run only.
+
+    Examples
+    --------
+    >>> made = each_value_a_run(Benchmark.of_series("b", [[1.0, 2.0]]))
+    >>> made.values, made.labels
+    ((array([1.]), array([2.])), ('0', '1'))
+    """
+    if all(len(run) == 1 for run in benchmark.runs):
+        return benchmark
+    before = ("",) if len(benchmark.runs) == 1 else tuple(f"{label}:" for label in benchmark.labels)
+    runs = tuple(
+        replace(run, values=run.values[at : at + 1], conditions={**run.conditions, RUN: f"{prefix}{at}"})
+        for run, prefix in zip(benchmark.runs, before, strict=True)
+        for at in range(len(run))
+    )
+    return replace(benchmark, runs=runs)
+
+
+def values_as_iterations(benchmark: Benchmark) -> Benchmark:
+    """Runs of one value each as the iterations of one run, or of one for each set of other conditions.
+
+    A benchmark with a longer run stays as it is: its iterations are known.
+    """
+    if len(benchmark.runs) < 2 or any(len(run) > 1 for run in benchmark.runs):
+        return benchmark
+    groups: dict[tuple[tuple[str, str], ...], list[Run]] = {}
+    for run in benchmark.runs:
+        shared = tuple((name, text) for name, text in run.conditions.items() if name not in OF_ONE_RUN)
+        groups.setdefault(shared, []).append(run)
+    runs = (
+        replace(group[0], values=np.concatenate([run.values for run in group]), conditions=dict(shared))
+        for shared, group in groups.items()
+    )
+    return replace(benchmark, runs=tuple(runs))
