@@ -230,14 +230,14 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
     ratio : float
         Candidate / baseline, >= 0.
     better : str
-        "lower" for times, "higher" for rates such as ops/s.
+        "lower" for times, "higher" for rates such as ops/s, "" where neither is known.
     who : str
 
     Returns
     -------
     str
-        For times the change of time, for rates the change of the rate, as a share of the baseline; what is below
-        0.001 % or above a million % is not told more exactly.
+        For times the change of time, for rates the change of the rate, as a share of the baseline, with the word of
+        `direction`; what is below 0.001 % or above a million % is not told more exactly.
 
     Raises
     ------
@@ -251,12 +251,28 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
     """
     if not 0 <= ratio < inf:
         raise ValueError(f"ratio must be a finite number >= 0, got {ratio}")
-    if better not in ("lower", "higher"):
-        raise ValueError(f"better must be 'lower' or 'higher', got {better!r}")
-    if ratio == 1:
-        return "no change"
-    share = _in_digits(100 * abs(float(ratio) - 1))
-    return f"{who} is {share} % {'faster' if (ratio < 1) == (better == 'lower') else 'slower'}"
+    word = direction(ratio > 1, better)
+    return "no change" if ratio == 1 else f"{who} is {_in_digits(100 * abs(float(ratio) - 1))} % {word}"
+
+
+def direction(is_higher: bool, better: str) -> str:
+    """What larger or smaller values mean: "faster" or "slower"; "higher" or "lower" where nobody said what is better.
+
+    Raises
+    ------
+    ValueError
+        If `better` is neither "lower" nor "higher" nor "".
+
+    Examples
+    --------
+    >>> direction(True, "lower"), direction(True, "higher"), direction(True, "")
+    ('slower', 'faster', 'higher')
+    """
+    if better not in ("lower", "higher", ""):
+        raise ValueError(f"better must be 'lower', 'higher' or '', got {better!r}")
+    if not better:
+        return "higher" if is_higher else "lower"
+    return "faster" if is_higher == (better == "higher") else "slower"
 
 
 def _in_digits(share: float) -> str:

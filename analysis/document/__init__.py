@@ -5,6 +5,7 @@ The helpers of figures are in `analysis.document.figures`, which loads Altair; n
 
 from analysis.document._content import (
     DASH,
+    N_NAMED,
     N_ROWS,
     Block,
     Bullets,
@@ -34,7 +35,7 @@ from analysis.document._names import shortened
 from analysis.document._text import to_text
 
 __all__ = [
-    "DASH", "N_ROWS", "Block", "Bullets", "Document", "Figure", "Paragraph", "Section", "Table", "clean", "counted",
-    "estimate", "first_rows", "interval", "listed", "number", "p_value", "percent", "plain", "shortened", "table",
-    "to_html", "to_json", "to_latex", "to_markdown", "to_text", "value_in_words", "words",
+    "DASH", "N_NAMED", "N_ROWS", "Block", "Bullets", "Document", "Figure", "Paragraph", "Section", "Table", "clean",
+    "counted", "estimate", "first_rows", "interval", "listed", "number", "p_value", "percent", "plain", "shortened",
+    "table", "to_html", "to_json", "to_latex", "to_markdown", "to_text", "value_in_words", "words",
 ]  # fmt: skip

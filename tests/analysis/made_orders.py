@@ -1,11 +1,13 @@
 """Benchmarks in fixed and in random order: made ones, and those of a published experiment."""
 
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from analysis.arrangement import arranged
 from analysis.measured import Measured, from_table
 
 
@@ -34,8 +36,15 @@ def two_versions(
     random: tuple[Sequence[float], Sequence[float]],
     name: str = "a",
 ) -> Measured:
-    """The versions "old" and "new" of a benchmark; each order gives the values of both."""
-    return together([two_orders(name, fixed[at], random[at], version=v) for at, v in enumerate(("old", "new"))])
+    """The versions "one" and "two" of a benchmark; each order gives the values of both."""
+    return together([two_orders(name, fixed[at], random[at], version=v) for at, v in enumerate(("one", "two"))])
+
+
+def without_direction(benchmark: Measured) -> Measured:
+    """The same of which nobody said whether lower or higher is better."""
+    unknown = copy(arranged([benchmark])[0])
+    object.__setattr__(unknown, "better", "")
+    return unknown
 
 
 def suite(*, n: int, runs: int, fixed: int, step: float) -> list[Measured]:
