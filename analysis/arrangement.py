@@ -44,25 +44,31 @@ def two_versions(
     benchmarks : sequence of Measured
         All that are asked about.
     baseline, candidate : str, optional
-        Versions by name; otherwise the first and the other of two in sorted order. There may be no third.
+        Versions by name; otherwise the first and the other, in sorted order, of those that a benchmark has beside
+        another. There may be no third.
 
     Raises
     ------
     ValueError
         If a named version is nowhere, or both are the same.
     """
-    versions = sorted({level for benchmark in benchmarks for level in benchmark.levels(VERSION)}, key=natural)
-    for argument, name in (("baseline", baseline), ("candidate", candidate)):
-        if name is not None and name not in versions:
-            raise ValueError(f"{argument} must be one of the versions ({', '.join(versions) or 'none'}), got {name!r}")
     if baseline is not None and baseline == candidate:
         raise ValueError(f"candidate must be another version than baseline, got {candidate!r}")
-    others = [version for version in versions if version not in (baseline, candidate)]
-    n_wanted = (baseline is None) + (candidate is None)
-    if len(others) < n_wanted:
-        return f"runs of one version only: {versions[0]}" if versions else "no version is known of any run"
-    if n_wanted and len(others) > n_wanted:
-        return f"there are {len(versions)} versions ({', '.join(versions)}): name a baseline and a candidate"
+    of_benchmarks = [benchmark.levels(VERSION) for benchmark in benchmarks]
+    known = sorted({version for versions in of_benchmarks for version in versions}, key=natural)
+    for argument, name in (("baseline", baseline), ("candidate", candidate)):
+        if name is not None and name not in known:
+            raise ValueError(f"{argument} must be one of the versions ({', '.join(known) or 'none'}), got {name!r}")
+    if baseline is not None and candidate is not None:
+        return baseline, candidate
+    compared = sorted({name for versions in of_benchmarks if len(versions) > 1 for name in versions}, key=natural)
+    if not compared:
+        return (
+            f"no benchmark has two versions, only {' or '.join(known)}" if known else "no version is known of any run"
+        )
+    others = [version for version in compared if version not in (baseline, candidate)]
+    if len(others) > (baseline is None) + (candidate is None):
+        return f"there are {len(compared)} versions ({', '.join(compared)}): name a baseline and a candidate"
     return baseline or others.pop(0), candidate or others.pop(0)
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from analysis.intervals import Estimate
 from analysis.runs import Floats
-from analysis.samples import NO_VARIATION, Test, change_in_words, mean_interval
+from analysis.samples import NO_VARIATION, Test, change_in_words, direction, mean_interval
 
 NOT_POSITIVE = "a number is not above zero, so it has no logarithm"
 NO_CONTEXTS = "no contexts"
@@ -73,7 +73,8 @@ def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower"
         The number of each version in each context, > 0.
     better : str
         "lower" for times, where a speed-up is baseline / candidate; "higher" for rates such as ops/s, the inverse of
-        times, where it is candidate / baseline.
+        times, where it is candidate / baseline. So it is for "", where nobody said which is better: above 1 the
+        candidate is then higher, not faster.
 
     Returns
     -------
@@ -89,8 +90,7 @@ def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower"
     >>> speedups([3.0, 2.0], [2.0, 4.0]), speedups([2.0], [3.0], better="higher")
     (array([1.5, 0.5]), array([1.5]))
     """
-    if better not in ("lower", "higher"):
-        raise ValueError(f"better must be 'lower' or 'higher', got {better!r}")
+    direction(True, better)  # refuses another word
     a, b = paired(baseline, candidate)
     for name, values in (("baseline", a), ("candidate", b)):
         if (values <= 0).any():
@@ -309,7 +309,7 @@ def paired(x: ArrayLike, y: ArrayLike, names: tuple[str, str] = ("baseline", "ca
 
 def series(values: ArrayLike, name: str) -> Floats:
     """As an array of one dimension; raises ValueError if it is not, or a value is not finite."""
-    given = np.asarray(values, dtype=np.float64)
-    if given.ndim != 1 or not np.isfinite(given).all():
-        raise ValueError(f"{name} must be a series of finite numbers, got shape {given.shape}: {given}")
-    return given
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ValueError(f"{name} must be a series of finite numbers, got shape {array.shape}: {array}")
+    return array

@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.comparison import FASTER, NOT_SHOWN, SLOWER, ratio_of_means
+from analysis.arrangement import natural
+from analysis.comparison import NOT_SHOWN, ratio_of_means
 from analysis.contexts._factors import parse_context
 from analysis.contexts._ratios import speedups
 from analysis.intervals import Estimate
 from analysis.measured import CONDITIONS, CONTEXT, VERSION, LeftOut, Measured, Sampling
 from analysis.multiple import bonferroni, holm
 from analysis.runs import Floats
-from analysis.samples import Test, welch
+from analysis.samples import Test, direction, welch
 
 INTERVENTION = "intervention"  # condition: whether the suspected cause is held fixed
 NO_CONTEXT = "no context given"
@@ -39,7 +40,8 @@ class Context:
     p_holm, p_bonferroni : float or None
         Corrected over the contexts of the benchmark.
     verdict : str or None
-        "faster", "slower" or "no change shown" in this context alone, by Holm's p; None without a test.
+        "faster" or "slower" ("higher" or "lower" where it is not known which is better) or "no change shown" in this
+        context alone, by Holm's p; None without a test.
     """
 
     name: str
@@ -55,69 +57,62 @@ class Context:
     verdict: str | None = None
 
 
-def versions_of(measured: Measured, baseline: str | None, candidate: str | None) -> tuple[str, str] | str:
-    """Baseline and candidate, or in words why they are not known.
-
-    Those named; if one is not named, the other of two; if none is, the first two to appear, and there may be no third.
-    """
+def missing_version(measured: Measured, versions: tuple[str, str]) -> str | None:
+    """In words, which of two versions the benchmark lacks."""
     levels = measured.levels(VERSION)
-    for named in (baseline, candidate):
-        if named is not None and named not in levels:
-            return f"no run of version {named}; there is {', '.join(levels) or 'no version'}"
-    others = [level for level in levels if level not in (baseline, candidate)]
-    n_wanted = (baseline is None) + (candidate is None)
-    if len(others) < n_wanted:
-        return f"runs of one version only: {levels[0]}" if levels else "no version is known of any run"
-    if n_wanted and len(others) > n_wanted:
-        return f"{len(levels)} versions ({', '.join(levels)}): name the baseline and the candidate"
-    first, second = baseline or others.pop(0), candidate or others.pop(0)
-    return first, second
+    absent = [version for version in versions if version not in levels]
+    return f"no run of version {absent[0]}; there is {', '.join(levels) or 'no version'}" if absent else None
 
 
 def contexts_of(
     measured: Measured, versions: tuple[str, str], sampling: Sampling, alpha: float
 ) -> tuple[list[Context], list[LeftOut]]:
-    """The contexts with runs of both versions, in order of appearance, and those without; no corrected p yet.
+    """The contexts with runs of both versions, in order of their names, and those without; no corrected p yet.
 
     Raises ValueError if a run has nothing but warm-up.
     """
-    factors = _factors(measured)
+    factors = factors_of(measured)
     names = [_name(text, of_run) for text, of_run in zip(measured.of(CONTEXT), factors, strict=True)]
     cells: dict[str, tuple[list[int], list[int]]] = {}
     for run, (name, version) in enumerate(zip(names, measured.of(VERSION), strict=True)):
         if version in versions:
             cells.setdefault(name, ([], []))[versions.index(version)].append(run)
-    found, left_out = [], []
-    for name, sides in cells.items():
-        values = [sampling.values([measured.runs[run] for run in side]) for side in sides]
+    contexts, left_out = [], []
+    for name in sorted(cells, key=natural):
+        values = [sampling.values([measured.runs[run] for run in side]) for side in cells[name]]
         reason = _cannot(values, versions)
         if reason:
             left_out.append(LeftOut(name, reason))
         else:
-            known = factors[sides[0][0]]
-            found.append(_context(name, known, (values[0], values[1]), measured.better, alpha))
-    return found, left_out
+            known = factors[cells[name][0][0]]
+            contexts.append(_context(name, known, (values[0], values[1]), measured.better, alpha))
+    return contexts, left_out
 
 
-def with_corrections(contexts: Sequence[Context], alpha: float) -> tuple[Context, ...]:
+def with_corrections(contexts: Sequence[Context], alpha: float, better: str) -> tuple[Context, ...]:
     """The same with corrected p and verdicts, these contexts being one family of tests."""
     ps = [context.test.p for context in contexts]
     return tuple(
-        replace(context, p_holm=p_holm, p_bonferroni=p_bonferroni, verdict=verdict(context.speedup, p_holm, alpha))
+        replace(
+            context,
+            p_holm=p_holm,
+            p_bonferroni=p_bonferroni,
+            verdict=verdict(context.speedup, p_holm, alpha, better),
+        )
         for context, p_holm, p_bonferroni in zip(contexts, holm(ps), bonferroni(ps), strict=True)
     )
 
 
-def verdict(speedup: Estimate, p: float | None, alpha: float) -> str | None:
+def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> str | None:
     """What a test with this p shows of the candidate; None without one."""
     if p is None or speedup.value is None:
         return None
     if p > alpha or speedup.value == 1:
         return NOT_SHOWN
-    return FASTER if speedup.value > 1 else SLOWER
+    return direction(speedup.value > 1, "higher" if better else "")  # a speed-up is a rate
 
 
-def _factors(measured: Measured) -> list[dict[str, str]]:
+def factors_of(measured: Measured) -> list[dict[str, str]]:
     """What is known of the context of each run: the parts of its text, or the text, and all further conditions."""
     further = [name for name in measured.conditions if name not in (*CONDITIONS, INTERVENTION)]
     known = []

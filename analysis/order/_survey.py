@@ -175,12 +175,12 @@ def survey(
 def _pair(
     benchmarks: Sequence[Measured], baseline: str | None, candidate: str | None
 ) -> tuple[tuple[str, str] | None, str | None]:
-    """Baseline and candidate; why not, if there are too many to choose from; nothing where there is one version."""
+    """Baseline and candidate; why not, if there are too many to choose from; nothing where nothing can be compared."""
     pair = two_versions(benchmarks, baseline, candidate)
     if not isinstance(pair, str):
         return pair, None
-    n_versions = len({level for benchmark in benchmarks for level in benchmark.levels(VERSION)})
-    return None, pair if n_versions > 2 else None
+    several = any(len(benchmark.levels(VERSION)) > 1 for benchmark in benchmarks)
+    return None, pair if several else None
 
 
 def _answer(
