@@ -226,7 +226,8 @@ def _speedups(survey: Survey) -> Iterator[Block]:
         "How many times as fast the candidate is, over the contexts; those that depend most on the context first. "
         "↔: below 1 in one context and above 1 in another. The speed-up is the geometric mean with its interval; over "
         "all: what the paired t test shows, with Holm's correction over the benchmarks.",
-        ("Benchmark", "Contexts", "Lowest", "Quartiles", "Highest", "", "Speed-up", "In words", "p (Holm)", "Over all"),
+        ("Benchmark", "Contexts", "Lowest", "Quartiles", "Highest", "", "Speed-up", "Candidate is", "p (Holm)",
+         "Over all"),
         [_speedup_row(sweep) for sweep in most_dependent(survey.benchmarks)], (1, 2, 4, 8),
     )  # fmt: skip
     yield Figure("violins", "Speed-ups over the contexts, beside 1: a shape across the line has no single answer.")
@@ -237,7 +238,7 @@ def _speedup_row(sweep: Sweep) -> tuple[Any, ...]:
     middle, mark = f"{number(at.q1)} {number(at.median)} {number(at.q3)}", "↔" if at.straddles else ""
     ends = (at.n, number(at.lowest), middle, number(at.highest), mark)
     shown = sweep.verdict or f"not tested: {sweep.paired_t.reason}"
-    return sweep.name, *ends, ratio(sweep.speedup), sweep.words, p_value(sweep.t_holm), shown
+    return sweep.name, *ends, ratio(sweep.speedup), _short(sweep.words), p_value(sweep.t_holm), shown
 
 
 def _contexts(survey: Survey) -> Iterator[Block]:
@@ -257,7 +258,7 @@ def _contexts(survey: Survey) -> Iterator[Block]:
     rows = [row for sweep in most_dependent(survey.benchmarks) for row in _extremes(sweep)]
     yield first_rows(
         "The contexts at both ends, with intervals from their runs.",
-        ("Benchmark", "Context", "Speed-up", "In words", "Runs", "p", "Holm", "Bonferroni", "Alone"),
+        ("Benchmark", "Context", "Speed-up", "Candidate is", "Runs", "p", "Holm", "Bonferroni", "Alone"),
         [_context_row(row) for row in rows], (5, 6, 7),
     )  # fmt: skip
     yield Figure("contexts-sorted", "Contexts from the lowest to the highest speed-up; the mark is the test's answer.")
@@ -273,7 +274,7 @@ def _extremes(sweep: Sweep) -> list[tuple[Sweep, Context]]:
 def _context_row(row: tuple[Sweep, Context]) -> tuple[Any, ...]:
     sweep, context = row
     runs = f"{len(context.baseline_runs)} and {len(context.candidate_runs)}"
-    in_words = speedup_in_words(context.speedup.value, sweep.better) if context.speedup.value else DASH
+    in_words = _short(speedup_in_words(context.speedup.value, sweep.better)) if context.speedup.value else DASH
     ps = map(p_value, (context.test.p, context.p_holm, context.p_bonferroni))
     alone = context.verdict or f"not tested: {context.test.reason}"
     return sweep.name, context.name, ratio(context.speedup), in_words, runs, *ps, alone
@@ -501,6 +502,11 @@ def _words(sweeps: Sequence[Sweep]) -> tuple[str, str]:
 def _names(sweeps: Sequence[Sweep]) -> str:
     """Some of them with their speed-ups."""
     return listed([f"{sweep.name} {number(sweep.speedup.value)}" for sweep in most_dependent(sweeps)])
+
+
+def _short(change: str) -> str:
+    """A change without its subject, which the header of its column names."""
+    return change.removeprefix("the candidate is ")
 
 
 def _plural(n: int, word: str) -> str:
