@@ -9,21 +9,21 @@ from analysis.comparison import Change
 from analysis.dissimilarity import MIN_ITERATIONS
 from analysis.document import (
     DASH,
+    N_ROWS,
     Bullets,
     Document,
     Paragraph,
     Section,
     Table,
+    first_rows,
     interval,
+    listed,
     p_value,
     percent,
-    plain,
-    table,
     value_in_words,
 )
 from analysis.intervals import Estimate
 
-N_SHOWN = 40
 N_FEW, N_EXPLAINED = 3, 10
 
 
@@ -55,7 +55,7 @@ def _in_short(checked: Check) -> Iterator[str]:
     if checked.changes:
         changed = [change for change in checked.changes if change.has_changed]
         yield f"{len(changed)} of {len(checked.changes)} benchmarks have changed against the baseline."
-        for change in changed[:N_SHOWN]:
+        for change in changed[:N_ROWS]:
             yield f"{change.name}: {change.words}."
     verdicts = [one.verdict for one in checked.benchmarks]
     n_similar, n_without = verdicts.count(SIMILAR), verdicts.count(None)
@@ -72,7 +72,7 @@ def _in_short(checked: Check) -> Iterator[str]:
         yield f"Reasons are given for at most {N_EXPLAINED} benchmarks; the JSON has those of all."
     for names, where in ((checked.only_in_candidate, "candidate"), (checked.only_in_baseline, "baseline")):
         if names:
-            yield f"Only in the {where}, so not compared: {', '.join(names[:N_SHOWN])}."
+            yield f"Only in the {where}, so not compared: {listed(names, N_ROWS)}."
 
 
 def _change_table(changes: Sequence[Change]) -> Table:
@@ -82,20 +82,20 @@ def _change_table(changes: Sequence[Change]) -> Table:
     rows = [
         (change.name, change.words if change.verdict else f"not tested: {change.reason}", _ratio(change.ratio),
          p_value(change.p), p_value(change.p_holm), f"{change.n_baseline} / {change.n_candidate}")
-        for change in ordered[:N_SHOWN]
+        for change in ordered
     ]  # fmt: skip
     caption = (
         "Candidate over baseline with interval, one number per run; Welch's test and the rank-sum test combined, "
         "p corrected by Holm."
     )
     header = ("Benchmark", "Result", "Ratio", "p", "p (Holm)", "Runs before / after")
-    return table(_cut(caption, changes), header, rows, numeric=(2, 3, 4, 5))
+    return first_rows(caption, header, rows, numeric=(2, 3, 4, 5))
 
 
 def _ratio(ratio: Estimate) -> str:
     if ratio.value is None:
         return DASH
-    ends = interval(plain(ratio), as_percent=False)
+    ends = interval(ratio, as_percent=False)
     return f"{ratio.value:.3f} ({ends})" if ends else f"{ratio.value:.3f}"
 
 
@@ -104,19 +104,14 @@ def _verdict_table(benchmarks: Sequence[Judged]) -> Table:
     rows = [
         (one.name, one.verdict or "no verdict", one.classifier, percent(one.reasons.max_spread.value),
          percent(one.reasons.smallest_difference.value), *(one.verdicts[name] or DASH for name in names))
-        for one in _worst_first(benchmarks)[:N_SHOWN]
+        for one in _worst_first(benchmarks)
     ]  # fmt: skip
     caption = (
         "Spread: how far apart the runs lie. Detectable: the smallest difference that as many runs again show four "
         "times in five, corrected for the number of benchmarks. Behind them, every classifier."
     )
     header = ("Benchmark", "Verdict", "By", "Spread", "Detectable", *names)
-    return table(_cut(caption, benchmarks), header, rows, numeric=(3, 4))
-
-
-def _cut(caption: str, rows: Sequence[object]) -> str:
-    more = len(rows) - N_SHOWN
-    return f"{caption} {more} more rows are in the JSON." if more > 0 else caption
+    return first_rows(caption, header, rows, numeric=(3, 4))
 
 
 def _worst_first(benchmarks: Sequence[Judged]) -> list[Judged]:

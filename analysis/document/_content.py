@@ -8,7 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from analysis.intervals import Estimate
+
 DASH = "–"
+N_ROWS = 40  # of a table that people read; the JSON has all
+N_NAMED = 3  # names in a sentence
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,43 @@ def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], nu
     return Table(caption, tuple(header), cells, frozenset(numeric))
 
 
+def first_rows(
+    caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()
+) -> Table:
+    """A table of the first 40 rows, whose caption says how many there are.
+
+    Examples
+    --------
+    >>> first_rows("Spreads.", ("Benchmark",), [("b",)] * 120).caption
+    'Spreads. First 40 of 120 rows; all are in the JSON.'
+    """
+    rest = f" First {N_ROWS} of {len(rows)} rows; all are in the JSON." if len(rows) > N_ROWS else ""
+    return table(f"{caption}{rest}", header, rows[:N_ROWS], numeric)
+
+
+def listed(names: Sequence[str], n_named: int = N_NAMED) -> str:
+    """The first names for a sentence, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
+    ('a, b', 'a, b, c and 2 more')
+    """
+    rest = len(names) - n_named
+    return ", ".join(names[:n_named]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "run"), counted(0, "run")
+    ('1 run', '0 runs')
+    """
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
 def percent(share: float | None) -> str:
     """A share as a percentage with one decimal; a dash where there is none."""
     return DASH if share is None else f"{100 * share:.1f} %".replace("-", "−")
@@ -83,28 +124,28 @@ def number(value: float | None, digits: int = 3) -> str:
     return DASH if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
-def interval(estimate: Mapping[str, Any], *, as_percent: bool = True) -> str:
+def interval(statistic: Estimate, *, as_percent: bool = True) -> str:
     """The ends of an interval; empty where there is none."""
-    if estimate["low"] is None:
+    if statistic.low is None or statistic.high is None:
         return ""
     write = percent if as_percent else number
-    return f"{write(estimate['low']).removesuffix(' %')} to {write(estimate['high'])}"
+    return f"{write(statistic.low).removesuffix(' %')} to {write(statistic.high)}"
 
 
-def estimate(given: Mapping[str, Any], *, as_percent: bool = True) -> str:
+def estimate(statistic: Estimate, *, as_percent: bool = True) -> str:
     """A statistic with its interval, or with the reason why it or its interval is missing.
 
     Examples
     --------
-    >>> estimate({"value": 0.5, "low": 0.25, "high": 0.75, "reason": None})
+    >>> estimate(Estimate(0.5, low=0.25, high=0.75))
     '50.0 % (25.0 to 75.0 %)'
-    >>> estimate({"value": None, "low": None, "high": None, "reason": "no observations"})
+    >>> estimate(Estimate(None, reason="no observations"))
     'undefined: no observations'
     """
-    if given["value"] is None:
-        return f"undefined: {given['reason']}"
-    value = percent(given["value"]) if as_percent else number(given["value"])
-    behind = interval(given, as_percent=as_percent) or given["reason"]
+    if statistic.value is None:
+        return f"undefined: {statistic.reason}"
+    value = percent(statistic.value) if as_percent else number(statistic.value)
+    behind = interval(statistic, as_percent=as_percent) or statistic.reason
     return f"{value} ({behind})" if behind else value
 
 

@@ -11,6 +11,7 @@ from analysis.intervals import Estimate
 from analysis.runs import Floats
 
 COMPAT = ("ordersage",)
+PUBLISHED_LEVEL = 0.95  # of the published tool, for each test alone
 
 
 def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | None = None) -> Estimate:
