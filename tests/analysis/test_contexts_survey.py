@@ -128,7 +128,7 @@ def test_one_context_is_compared_without_interval():
 
 def test_the_warm_up_is_left_out_and_runs_are_aggregated():
     runs = tuple(np.array([9.0, value, value, 3 * value]) for value in (2.0, 1.0))
-    benchmark = Benchmark("b", runs, conditions={"version": ("1.0", "1.1"), "context": ("x", "x")})
+    benchmark = Benchmark.of_series("b", runs, conditions={"version": ("1.0", "1.1"), "context": ("x", "x")})
     found = only(benchmark, sampling=Sampling(1, "median"))
     assert (found.contexts[0].baseline, found.contexts[0].candidate) == (2.0, 1.0)
 

@@ -191,7 +191,7 @@ def test_a_survey_puts_benchmarks_in_buckets():
     assert found.applications[0].median == pytest.approx(0.17)
     assert found.overall.shares["up to 5 %"] == wilson(1, 3)
     assert found.v.value == pytest.approx(2 * 0.3)  # floor(2.85) = 2
-    assert found.spreads[0].values == (98.0, 102.0)
+    assert sorted(found.spreads[0].values) == [98.0, 102.0]
     assert (found.score, found.left_out) == (None, ())
 
 
@@ -245,7 +245,7 @@ def test_warm_up_and_aggregate_are_used_and_a_run_without_steady_state_is_left_o
     long = Benchmark.of_series("long", (np.array([9.0, 1, 1, 4]), np.array([9.0, 2, 2, 8])))
     short = benchmark(1, 2, name="short")
     found = survey([long, short], sampling=Sampling(1, "median"))
-    assert found.spreads[0].values == (1.0, 2.0)
+    assert sorted(found.spreads[0].values) == [1.0, 2.0]
     assert found.left_out[0].name == "short"
     assert (found.parameters["warmup"], found.parameters["aggregate"]) == (1, "median")
 
