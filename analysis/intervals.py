@@ -8,16 +8,25 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
+from analysis.results import Result, number
+
 MIN_GROUPS = 20  # fewer groups give a cluster-robust standard error that is too small
 
 Groups = Sequence[object] | pd.Series | NDArray[np.generic]
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, repr=False)
+class Estimate(Result):
     """A statistic with its interval; where it is undefined, `value` is None and `reason` says why.
 
     `reason` may also say why an existing value has no standard error or interval.
+
+    Examples
+    --------
+    >>> Estimate(0.0981, se=0.0412, low=0.0172, high=0.179)
+    Estimate(0.0981, 0.0172 to 0.179)
+    >>> Estimate(0.0981, low=0.0172, high=0.179).to_frame().columns.tolist()
+    ['value', 'se', 'low', 'high', 'reason']
     """
 
     value: float | None
@@ -25,6 +34,13 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     reason: str | None = None
+
+    def __repr__(self) -> str:
+        """The value with its interval, or the reason."""
+        if self.value is None:
+            return f"Estimate(undefined: {self.reason})"
+        interval = "" if self.low is None or self.high is None else f", {number(self.low)} to {number(self.high)}"
+        return f"Estimate({number(self.value)}{interval}{f': {self.reason}' if self.reason else ''})"
 
     @property
     def ends(self) -> tuple[float, float, float] | None:
@@ -69,7 +85,7 @@ def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
     Examples
     --------
     >>> wilson(81, 263)
-    Estimate(value=0.3079..., se=None, low=0.2552..., high=0.3662..., reason=None)
+    Estimate(0.308, 0.2553 to 0.3662)
     """
     _check_count(x, n, level)
     if n == 0:
