@@ -87,16 +87,7 @@ def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
     >>> wilson(81, 263)
     Estimate(0.308, 0.2553 to 0.3662)
     """
-    _check_count(x, n, level)
-    if n == 0:
-        return Estimate(None, reason="no observations")
-    p, z = x / n, float(special.ndtri((1 + level) / 2))
-    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    # At x = 0 and x = n the ends are exactly 0 and 1; rounding must not push them inside or outside.
-    low = 0.0 if x == 0 else float(centre - half)
-    high = 1.0 if x == n else float(centre + half)
-    return Estimate(p, low=low, high=high)
+    return _proportion(x, n, level, "wilson")
 
 
 def clopper_pearson(x: float, n: float, level: float = 0.95) -> Estimate:
@@ -121,13 +112,7 @@ def clopper_pearson(x: float, n: float, level: float = 0.95) -> Estimate:
     ----------
     .. [1] Clopper, Pearson (1934), Biometrika 26:404-413, doi:10.1093/biomet/26.4.404
     """
-    _check_count(x, n, level)
-    if n == 0:
-        return Estimate(None, reason="no observations")
-    tail = (1 - level) / 2
-    low = 0.0 if x == 0 else float(special.betaincinv(x, n - x + 1, tail))
-    high = 1.0 if x == n else float(special.betaincinv(x + 1, n - x, 1 - tail))
-    return Estimate(x / n, low=low, high=high)
+    return _proportion(x, n, level, "beta")
 
 
 def linearised(
@@ -224,8 +209,15 @@ def group_numbers(n_items: int, groups: Groups) -> tuple[NDArray[np.intp], int]:
     return numbers, len(names)
 
 
-def _check_count(x: float, n: float, level: float) -> None:
+def _proportion(x: float, n: float, level: float, method: str) -> Estimate:
     if not (0 <= x <= n):
         raise ValueError(f"x must be within 0..n, got x = {x}, n = {n}")
     if not (0 < level < 1):
         raise ValueError(f"level must be within (0, 1), got {level}")
+    if n == 0:
+        return Estimate(None, reason="no observations")
+    from statsmodels.stats.proportion import proportion_confint  # slow to import
+
+    low, high = proportion_confint(x, n, alpha=1 - level, method=method)
+    # At x = 0 and x = n the ends are exactly 0 and 1; rounding must not push them inside or outside.
+    return Estimate(x / n, low=0.0 if x == 0 else float(low), high=1.0 if x == n else float(high))

@@ -25,13 +25,7 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
     >>> holm([0.01, None, 0.04, 0.03])
     [0.03, None, 0.06, 0.06]
     """
-    ascending = sorted((value, i) for i, value in enumerate(p) if value is not None)
-    corrected: list[float | None] = [None] * len(p)
-    highest = 0.0
-    for done, (value, i) in enumerate(ascending):
-        highest = max(highest, min(1.0, (len(ascending) - done) * value))
-        corrected[i] = highest
-    return corrected
+    return _corrected(p, "holm")
 
 
 def bonferroni(p: Sequence[float | None]) -> list[float | None]:
@@ -52,5 +46,12 @@ def bonferroni(p: Sequence[float | None]) -> list[float | None]:
     >>> bonferroni([0.01, None, 0.75])
     [0.02, None, 1.0]
     """
-    n = sum(value is not None for value in p)
-    return [None if value is None else min(1.0, n * value) for value in p]
+    return _corrected(p, "bonferroni")
+
+
+def _corrected(p: Sequence[float | None], method: str) -> list[float | None]:
+    from statsmodels.stats.multitest import multipletests  # slow to import
+
+    known = [value for value in p if value is not None]
+    corrected = iter(multipletests(known, method=method)[1].tolist() if known else [])
+    return [None if value is None else next(corrected) for value in p]

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.evaluation._inputs import Categories, check_categories, matched
@@ -114,8 +113,10 @@ def mcnemar(b: int, c: int) -> McNemar:
             raise ValueError(f"{name} must be a whole number >= 0, got {count}")
     if b + c == 0:
         return McNemar(0, 0, 1.0, None, "no discordant pair")
-    p = min(1.0, 2 * float(special.bdtr(min(b, c), b + c, 0.5)))
-    return McNemar(int(b), int(c), p, float((b - c) ** 2 / (b + c)))
+    from statsmodels.stats import contingency_tables  # slow to import
+
+    p = float(contingency_tables.mcnemar([[0, b], [c, 0]], exact=True).pvalue)
+    return McNemar(int(b), int(c), min(1.0, p), float((b - c) ** 2 / (b + c)))
 
 
 def compare(
