@@ -72,12 +72,16 @@ def maximise(data: Informative) -> Fit:
     if not free.any():
         return Fit(np.zeros(len(of_rater)), np.zeros((len(of_rater),) * 2), 0.0)
     from statsmodels.discrete.conditional_models import ConditionalLogit  # slow to import
+    from statsmodels.tools.numdiff import approx_fprime
 
     item, rater = np.nonzero(~np.isnan(data.y))
     model = ConditionalLogit(data.y[item, rater].astype(int), np.eye(len(of_rater))[:, free][rater], groups=item)
     fit = model.fit(method="newton", disp=False)
     chi2 = 2 * float(fit.llf - model.loglike(np.zeros(int(free.sum()))))
-    return Fit(centred @ fit.params, centred @ fit.cov_params() @ centred.T, chi2)
+    # The covariance of the fit rests on one-sided differences and is good to seven digits; reports keep more.
+    covariance = np.linalg.inv(-approx_fprime(fit.params, model.score, centered=True))
+    params = fit.params + covariance @ model.score(fit.params)
+    return Fit(centred @ params, centred @ covariance @ centred.T, chi2)
 
 
 def score_chi2(data: Informative) -> float:
