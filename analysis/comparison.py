@@ -76,6 +76,14 @@ def compare(
     References
     ----------
     .. [1] Holm (1979), Scandinavian Journal of Statistics 6:65-70, https://www.jstor.org/stable/4615733
+
+    Examples
+    --------
+    >>> before = Measured("parse", tuple(np.full(3, mean) for mean in (1.00, 1.01, 0.99, 1.00)))
+    >>> after = Measured("parse", tuple(np.full(3, mean) for mean in (1.20, 1.21, 1.19, 1.20)))
+    >>> change = compare([(before, after)])[0]
+    >>> change.verdict, change.words
+    ('slower', 'the candidate is 20 % slower')
     """
     changes = [_compared(baseline, candidate, sampling, alpha) for baseline, candidate in pairs]
     ps = [change.p for change in changes]

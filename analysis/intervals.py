@@ -111,6 +111,11 @@ def clopper_pearson(x: float, n: float, level: float = 0.95) -> Estimate:
     References
     ----------
     .. [1] Clopper, Pearson (1934), Biometrika 26:404-413, doi:10.1093/biomet/26.4.404
+
+    Examples
+    --------
+    >>> clopper_pearson(0, 20)
+    Estimate(0, 0 to 0.1684)
     """
     return _proportion(x, n, level, "beta")
 

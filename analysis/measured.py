@@ -60,6 +60,12 @@ class Measured:
     ValueError
         If there is no run, a run is empty or not finite, a condition does not have one entry a run, or `better` is
         another word.
+
+    Examples
+    --------
+    >>> runs = np.array([1.0, 2.0]), np.array([3.0])
+    >>> Measured("parse", runs, conditions={"version": ("old", "new")}).levels("version")
+    ('old', 'new')
     """
 
     name: str
@@ -122,6 +128,11 @@ class Sampling:
     ------
     ValueError
         If `warmup` is negative or no such number, or the aggregate is another.
+
+    Examples
+    --------
+    >>> Sampling(warmup=1, aggregate="median").values([[9.0, 1.0, 2.0, 6.0]]).tolist()
+    [2.0]
     """
 
     warmup: float = 0

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from analysis.intervals import MIN_GROUPS, Estimate, wilson
+from analysis.results import Result
 
 CHECK_ONLY = 0.1  # an expected half-width above this answers no question, it only shows blunders
 
@@ -70,8 +71,8 @@ class Design:
         return sum(comb(r, 2) * n for r, n in self.n_ratings.items()) / comb(self.n_reviewers, 2)
 
 
-@dataclass(frozen=True)
-class Expected:
+@dataclass(frozen=True, repr=False)
+class Expected(Result):
     """What a design gives if the assumptions hold: means of counts, and intervals around the assumed values.
 
     Attributes

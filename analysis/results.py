@@ -91,6 +91,8 @@ def _short(value: object) -> str:
         return number(float(value))
     if isinstance(value, (pd.DataFrame, pd.Series, np.ndarray)):
         return f"<{' x '.join(map(str, value.shape))} {type(value).__name__}>"
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], Result):
+        return f"<{len(value)} {type(value[0]).__name__}>"
     if isinstance(value, (list, tuple)) and len(value) > MOST_ENTRIES:
         return f"<{len(value)} entries>"
     if isinstance(value, (list, tuple)):

@@ -148,6 +148,14 @@ def pair_agreements(
     ------
     ValueError
         If the label table is not one (`analysis.tables.checked_labels`).
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"item": [1, 2, 3] * 2, "rater": ["ada"] * 3 + ["ben"] * 3,
+    ...     "category": ["similar", "similar", "dissimilar", "similar", "dissimilar", "dissimilar"]})
+    >>> pair = pair_agreements(labels)[0]
+    >>> pair.a, pair.b, pair.agree, pair.n, pair.percent
+    ('ada', 'ben', 2, 3, Estimate(0.6667, 0.2077 to 0.9385))
     """
     pairs = []
     for (a, b), table in pair_tables(labels, categories).items():

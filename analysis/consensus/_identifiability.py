@@ -11,6 +11,7 @@ from scipy import stats
 from analysis.consensus._fisher import Bools, all_cells, all_sets, prevalence_se, rank, reachable, rows_of, with_rows
 from analysis.consensus._model import PREVALENCE_PRIOR, Theta, by_stratum, fit
 from analysis.consensus._patterns import Ints, Patterns, patterns_of
+from analysis.results import Result
 
 THIRD = "a third label on split items"
 OVERLAP = "10 to 20 % of the items labelled by all reviewers"
@@ -26,8 +27,8 @@ STRATA = "strata of items that differ in prevalence, such as applications"
 NO_LABELS = pd.DataFrame({"item": [], "rater": [], "category": []}, dtype=object)
 
 
-@dataclass(frozen=True)
-class Identifiability:
+@dataclass(frozen=True, repr=False)
+class Identifiability(Result):
     """Whether the parameters of a latent class model follow from labels of this design, however many.
 
     Attributes

@@ -142,6 +142,11 @@ def balanced_accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     References
     ----------
     .. [1] Zou, Donner (2008), Statistics in Medicine 27:1693-1702, doi:10.1002/sim.3095
+
+    Examples
+    --------
+    >>> balanced_accuracy(Confusion(tp=52, fp=23, fn=137, tn=112))
+    Estimate(0.5524, 0.5058 to 0.5957)
     """
     a, b = sensitivity(confusion, level=level), specificity(confusion, level=level)
     if a.ends is None or b.ends is None:
