@@ -59,7 +59,9 @@ def _signature(thing: object) -> str:
     """Names and default values; what they may be is said in the docstring."""
     parameters = inspect.signature(thing).parameters.values()  # type: ignore[arg-type]
     plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
-    return re.sub(r"<(function|class) '?(?:[\w.]*\.)?(\w+)'?[^>]*>", r"\2", str(inspect.Signature(plain)))
+    return re.sub(r"<(function|class) '?(?:[\w.]*\.)?(\w+)'?[^>]*>", r"\2", str(inspect.Signature(plain))).replace(
+        "'", '"'
+    )
 
 
 if __name__ == "__main__":

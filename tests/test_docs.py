@@ -42,6 +42,12 @@ def test_the_page_of_the_library_is_made_of_its_docstrings():
     )
 
 
+def test_the_notebook_shows_what_its_cells_give():
+    filled = runpy.run_path(str(ROOT / "scripts" / "notebook.py"))["filled"]
+    text = (ROOT / "docs" / "statistics.ipynb").read_text(encoding="utf-8")
+    assert filled(text) == text, "make it again: python scripts/notebook.py"
+
+
 def test_the_life_of_a_study_is_that_of_the_code():
     page = runpy.run_path(str(ROOT / "scripts" / "study_life.py"))["page"]()
     assert (ROOT / "docs" / "study-life.md").read_text(encoding="utf-8") == page, (
