@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.consensus import _gibbs
 from analysis.consensus._fisher import Bools
-from analysis.consensus._identifiability import Identifiability, identified, told_patterns
+from analysis.consensus._identifiability import Identifiability, identified, identified_patterns
 from analysis.consensus._model import Theta, by_stratum, fit, posterior
 from analysis.consensus._patterns import Floats, Patterns, patterns_of
 from analysis.intervals import Estimate
@@ -204,11 +204,11 @@ def _items(patterns: Patterns, drawn: Theta, known: Bools, undecided: tuple[floa
     """Posterior of each item: its mean over draws, so that doubt about the raters is doubt about the item."""
     every = max(len(drawn.pi) // _DRAWS_OF_ITEMS, 1)
     q = posterior(drawn.rows(slice(None, None, every)), patterns).mean(axis=0)
-    told = told_patterns(patterns, known)
+    is_identified = identified_patterns(patterns, known)
     low, high = undecided
-    category = np.where(told & (q > high), DISSIMILAR, np.where(told & (q < low), SIMILAR, UNDECIDED))
+    category = np.where(is_identified & (q > high), DISSIMILAR, np.where(is_identified & (q < low), SIMILAR, UNDECIDED))
     of_pattern = pd.DataFrame({"posterior": q, "category": category}, dtype=object)
-    of_pattern.loc[~told, "posterior"] = None
+    of_pattern.loc[~is_identified, "posterior"] = None
     items = of_pattern.iloc[patterns.of_item].reset_index(drop=True)
     items.insert(0, "item", patterns.items)
     return items
