@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Ratings = ArrayLike | pd.DataFrame
 
 COUNTED_KINDS = ("fresh", "overlap")
-KINDS = (*COUNTED_KINDS, "retest", "third", "calibration", "adjudicated")
+KINDS = (*COUNTED_KINDS, "retest", "third", "calibration", "adjudicated", "excluded")  # excluded: the item is left out
 LABEL_COLUMNS = ("item", "rater", "category")
 
 
