@@ -8,6 +8,7 @@ import pandas as pd
 from analysis.consensus._fisher import all_cells, combinations_of, rank, with_rows
 from analysis.consensus._model import Theta, climb, fit
 from analysis.consensus._patterns import Floats, Patterns, distinct_rows, patterns_of
+from analysis.results import Result
 
 _MAX_CELLS = 2_000_000  # data sets side by side times label patterns: what fits memory
 WORDS_FIT = "no sign that raters share errors or that items differ in difficulty"
@@ -17,8 +18,8 @@ WORDS_MISFIT = (
 _TOLERANCE = 1e-4  # of the parameters of a drawn data set: its statistic does not need more
 
 
-@dataclass(frozen=True)
-class Misfit:
+@dataclass(frozen=True, repr=False)
+class Misfit(Result):
     """Test of "given what an item is, raters err independently of each other"; where undefined, `p` is None.
 
     Attributes

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.categories import DISSIMILAR
-from analysis.tables import checked_labels
+from analysis.tables import checked_columns, checked_labels
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -111,11 +111,11 @@ def verdict_table(verdicts: pd.DataFrame | None) -> pd.DataFrame:
     """
     if verdicts is None:
         return pd.DataFrame({"item": [], "rater": [], "category": []}, dtype=object)
-    missing = [name for name in ("item", "classifier", "verdict") if name not in verdicts.columns]
-    if missing:
-        raise ValueError(f"verdict table lacks the column {', '.join(missing)}")
-    given = verdicts[["item", "classifier", "verdict"]].dropna(subset="verdict")
-    return checked_labels(given.set_axis(["item", "rater", "category"], axis=1))
+    checked_columns(verdicts, ("item", "classifier"), "verdict table")
+    if "verdict" not in verdicts:
+        raise ValueError(f"verdict table lacks the column verdict; it has {', '.join(map(str, verdicts))}")
+    known = verdicts[["item", "classifier", "verdict"]].dropna(subset="verdict")
+    return checked_labels(known.set_axis(["item", "rater", "category"], axis=1))
 
 
 def distinct_rows(matrix: NDArray[np.int8], stratum: Ints) -> tuple[Ints, Ints, Ints]:

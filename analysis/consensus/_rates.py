@@ -5,7 +5,7 @@ import pandas as pd
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.consensus import _gibbs
-from analysis.consensus._identifiability import identified, told_patterns
+from analysis.consensus._identifiability import identified, identified_patterns
 from analysis.consensus._latent import RaterRates, check_settings, estimate
 from analysis.consensus._model import EPS, fit, posterior
 from analysis.consensus._patterns import Floats, Ints, Patterns, patterns_of, verdict_table
@@ -60,17 +60,17 @@ def classifier_rates(
     .. [1] Plummer (2015), Statistics and Computing 25:37-43, doi:10.1007/s11222-014-9503-z
     """
     check_settings(level, n_sweeps)
-    given = verdict_table(verdicts)
+    table = verdict_table(verdicts)
     names = sorted(pd.unique(verdicts["classifier"]), key=str)
     patterns = patterns_of(labels, strata=strata)
     mode = fit(patterns)
     judgement, known = identified(patterns, mode)
-    told = told_patterns(patterns, known)
-    counts = np.array([_verdict_counts(patterns, given[given["rater"] == name]) * told for name in names])
-    counts = counts.reshape(len(names), 2, len(told))
+    is_identified = identified_patterns(patterns, known)
+    counts = np.array([_verdict_counts(patterns, table[table["rater"] == name]) * is_identified for name in names])
+    counts = counts.reshape(len(names), 2, len(is_identified))
     n = counts.sum(axis=(1, 2)).tolist()
     if not any(n):
-        undefined = Estimate(None, reason="no verdict on a labelled item" if told.any() else judgement.words)
+        undefined = Estimate(None, reason="no verdict on a labelled item" if is_identified.any() else judgement.words)
         return tuple(RaterRates(name, 0, undefined, undefined) for name in names)
     value = two_step(posterior(mode, patterns), counts)
     reviewers = _gibbs.draws(mode, patterns, n_sweeps=n_sweeps, rng=rng)
@@ -133,8 +133,8 @@ def _dissimilar_share(q: Floats, rates: Floats) -> tuple[Floats, Floats]:
 
 def _verdict_counts(patterns: Patterns, verdicts: pd.DataFrame) -> Ints:
     """Verdicts dissimilar and similar of one classifier on the items of each pattern, shape (2, n_patterns)."""
-    given = verdicts.set_index("item")["category"].reindex(patterns.items)
-    items = ((given == category).to_numpy() for category in (DISSIMILAR, SIMILAR))
+    of_item = verdicts.set_index("item")["category"].reindex(patterns.items)
+    items = ((of_item == category).to_numpy() for category in (DISSIMILAR, SIMILAR))
     return np.array([np.bincount(patterns.of_item[of_verdict], minlength=len(patterns.n)) for of_verdict in items])
 
 

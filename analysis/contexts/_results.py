@@ -65,8 +65,8 @@ class Sweep:
     t_holm, t_bonferroni, rank_holm, rank_bonferroni : float or None
         Their p corrected over the benchmarks.
     verdict : str or None
-        "faster" or "slower" ("higher" or "lower" where it is not known which is better) or "no significant change" over all
-        contexts, by the paired t test with Holm's correction.
+        "faster" or "slower" ("higher" or "lower" where it is not known which is better) or "no significant change"
+        over all contexts, by the paired t test with Holm's correction.
     n_faster, n_slower, n_not_shown, n_untested : int
         Contexts by what their runs show on their own, with Holm's correction; higher counts as faster.
     n_faster_bonferroni, n_slower_bonferroni : int

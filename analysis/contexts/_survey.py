@@ -79,6 +79,14 @@ def survey(
     ----------
     .. [1] Mytkowicz, Sweeney, Hauswirth, Diwan (2008), Technical Report CU-CS-1042-08, University of Colorado
     .. [2] Mytkowicz, Diwan, Hauswirth, Sweeney (2009), ASPLOS XIV, 265-276, doi:10.1145/1508244.1508275
+
+    Examples
+    --------
+    >>> runs = tuple(np.array([mean]) for mean in (1.0, 1.1, 1.2, 1.1))
+    >>> conditions = {"version": ("old", "new") * 2, "context": ("a", "a", "b", "b")}
+    >>> answer = survey([Measured("parse", runs, conditions=conditions)], baseline="old", candidate="new")
+    >>> [round(context.speedup.value, 2) for context in answer.benchmarks[0].contexts]
+    [0.91, 1.09]
     """
     _check(alpha, resamples)
     options = Options(sampling, baseline, candidate, instrumentation, held_fixed, alpha, resamples)

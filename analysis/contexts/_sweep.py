@@ -40,8 +40,8 @@ class Context:
     p_holm, p_bonferroni : float or None
         Corrected over the contexts of the benchmark.
     verdict : str or None
-        "faster" or "slower" ("higher" or "lower" where it is not known which is better) or "no significant change" in this
-        context alone, by Holm's p; None without a test.
+        "faster" or "slower" ("higher" or "lower" where it is not known which is better) or "no significant change"
+        in this context alone, by Holm's p; None without a test.
     """
 
     name: str

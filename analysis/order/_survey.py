@@ -148,6 +148,13 @@ def survey(
     ----------
     .. [1] Duplyakin et al. (2023), USENIX ATC '23,
        https://www.usenix.org/conference/atc23/presentation/duplyakin
+
+    Examples
+    --------
+    >>> runs = tuple(np.array([mean]) for mean in (1.0, 1.1, 1.2, 1.1, 1.0, 1.2))
+    >>> answer = survey([Measured("parse", runs, conditions={"order_type": ("fixed",) * 3 + ("random",) * 3})])
+    >>> answer.matters, answer.n_tests
+    (False, 1)
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be within (0, 1), got {alpha}")

@@ -251,6 +251,13 @@ def survey(
     References
     ----------
     .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
+
+    Examples
+    --------
+    >>> runs = tuple(np.array([mean]) for mean in (1.00, 1.02, 0.99, 1.01))
+    >>> answer = survey([Measured("parse", runs)])
+    >>> answer.spreads[0].bucket, answer.spreads[0].max_spread
+    ('up to 5 %', Estimate(0.02985))
     """
     _check(per, alpha, resamples)
     benchmarks = canonical(benchmarks)

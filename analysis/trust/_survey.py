@@ -282,6 +282,13 @@ def survey(
     References
     ----------
     .. [1] Bulej, Horky, Tuma (2017), ICPE '17 Companion, doi:10.1145/3053600.3053638
+
+    Examples
+    --------
+    >>> runs = tuple(np.array([mean]) for mean in (1.00, 1.02, 0.99, 1.01))
+    >>> answer = survey([Measured("parse", runs)], n_runs=2, resamples=50, n_curve=0)
+    >>> answer.benchmarks[0].coverage["run means"].value  # of intervals that claim 95 %
+    0.75
     """
     if n_curve < 0:
         raise ValueError(f"n_curve must be at least 0, got {n_curve}")

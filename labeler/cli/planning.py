@@ -105,8 +105,8 @@ def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str,
 @click.option("--shared-error", type=SHARE, default=0.0, show_default=True,
               help="Share of items that mislead the first reviewer and the first classifier alike.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR")
-@click.option("--goals", is_flag=True, help="Show instead how well truth is recovered in made-up studies (a minute).")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
+              help="Folder for the files.")  # fmt: skip
 def simulate(
     items: int,
     per_item: int,
@@ -117,19 +117,9 @@ def simulate(
     hard: float,
     shared_error: float,
     seed: int,
-    out: Path | None,
-    goals: bool,
+    out: Path,
 ) -> None:
-    """Make up a study whose truth is known, to see what its report would tell: labels, verdicts, truth as CSV.
-
-    With --goals: what the latent class model, its intervals and its test of misfit reach over many made-up studies,
-    beside what they must reach.
-    """
-    if goals:
-        show(service.goals_reached(seed), as_json=False)
-        return
-    if out is None:
-        raise InputError("Give --out DIR for the files, or --goals.")
+    """Make up a study whose truth is known, to see what its report would tell: labels, verdicts, truth as CSV."""
     planned = service.design(items, len(reviewers), per_item, overlap, 0)
     files = service.simulated(
         planned, reviewers, classifiers, prevalence, hard_share=hard, shared_error=shared_error, seed=seed

@@ -391,7 +391,10 @@ def test_spreads_that_cannot_be_compared_say_why():
         (lambda: speedups([1.0], [1.0, 2.0]), "baseline and candidate must be pairs, got 1 and 2"),
         (lambda: speedups([0.0], [1.0]), "baseline must be above 0 in every context, got 0"),
         (lambda: speedups([1.0], [-1.0]), "candidate must be above 0"),
-        (lambda: speedups([1.0], [1.0], better="more"), "better must be 'lower' or 'higher', or '' if that is not known, got 'more'"),
+        (
+            lambda: speedups([1.0], [1.0], better="more"),
+            "better must be 'lower' or 'higher', or '' if that is not known, got 'more'",
+        ),
         (lambda: quartiles([np.nan]), "ratios must be a series of finite numbers"),
         (lambda: geometric_mean([[1.0]]), "ratios must be a series"),
         (lambda: paired_ratio([1.0], []), "x and y must be pairs"),

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import planning, simulation
-from analysis.consensus import consensus_goals, identifiability_of_plan
+from analysis.consensus import identifiability_of_plan
 from analysis.intervals import Estimate
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
@@ -192,13 +192,6 @@ def simulated(
         "verdicts.csv": tables.write(study.verdicts[["item", "classifier", "verdict"]]),
         "truth.csv": tables.write(truth),
     }
-
-
-def goals_reached(seed: int) -> list[dict[str, Any]]:
-    """What estimates without a known truth must reach on made-up studies, and what they reach; takes a minute."""
-    goals = consensus_goals(rng=np.random.default_rng(seed))
-    met = {True: "yes", False: "NO", None: ""}
-    return [{"goal": g.goal, "reached": round(g.reached, 4), "wanted": g.wanted, "met": met[g.met]} for g in goals]
 
 
 def rater(text: str) -> Rater:
