@@ -151,7 +151,7 @@ def _untestable(patterns: Patterns) -> str | None:
         return "only one category was used"
     combined, stratum, _ = combinations_of(patterns)
     n_free = sum(2.0**n_raters - 1 for n_raters in combined.sum(axis=1).tolist())
-    if n_free <= rank(all_cells(combined, stratum, patterns)[0])[0]:
+    if n_free <= patterns.n_parameters and n_free <= rank(all_cells(combined, stratum, patterns)[0])[0]:
         return "the model has as many parameters as these labels have free shares, it always fits"
     return None
 
