@@ -107,18 +107,25 @@ def send_first(verdicts: pd.DataFrame, *, n: int | None = None) -> pd.DataFrame:
         As `classifiers_among_themselves`.
     """
     wide = _wide(verdicts)
-    rows = []
+    n_dissimilar, n_similar = ((wide == category).sum(axis=1).to_numpy() for category in (DISSIMILAR, SIMILAR))
+    differ = (n_dissimilar > 0) & (n_similar > 0)
+    n_dissimilar, n_similar, wide = n_dissimilar[differ], n_similar[differ], wide[differ]
+    n_judged = n_dissimilar + n_similar
     margins = _margins(verdicts)
-    for item, given in wide.iterrows():
-        said = {category: [str(name) for name, one in given.items() if one == category] for category in CATEGORIES}
-        n_dissimilar, n_similar = len(said[DISSIMILAR]), len(said[SIMILAR])
-        if n_dissimilar and n_similar:
-            n_judged = n_dissimilar + n_similar
-            disagreement = n_dissimilar * n_similar / (n_judged * (n_judged - 1) / 2)
-            rows.append((item, said[DISSIMILAR], said[SIMILAR], disagreement, margins.get(item, np.nan)))
-    found = pd.DataFrame(rows, columns=["item", "dissimilar", "similar", "disagreement", "margin"])
-    ordered = found.sort_values(["disagreement", "margin"], ascending=[False, True], kind="stable")
-    return (ordered if n is None else ordered.head(n)).reset_index(drop=True)
+    table = pd.DataFrame(
+        {
+            "item": wide.index.to_numpy(),
+            "disagreement": n_dissimilar * n_similar / (n_judged * (n_judged - 1) / 2),
+            "margin": [margins.get(item, np.nan) for item in wide.index],
+        }
+    )
+    ordered = table.sort_values(["disagreement", "margin"], ascending=[False, True], kind="stable")
+    ordered = ordered if n is None else ordered.head(n)
+    names, chosen = [str(name) for name in wide.columns], wide.to_numpy()[ordered.index]
+    for place, category in enumerate((DISSIMILAR, SIMILAR), start=1):
+        of_category = [[name for name, is_it in zip(names, row, strict=True) if is_it] for row in chosen == category]
+        ordered.insert(place, category, pd.Series(of_category, index=ordered.index, dtype=object))
+    return ordered.reset_index(drop=True)
 
 
 def _wide(verdicts: pd.DataFrame) -> pd.DataFrame:
