@@ -86,6 +86,18 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
     )
 
 
+def overlap_of(n_items: int, overlap: float) -> int:
+    """How many of the items of one application all reviewers label: the rounded share."""
+    return floor(overlap * n_items + 1 / 2)
+
+
+def copies_that_fit(n_items: int, wanted: int) -> int:
+    """How many of the wanted hidden copies a reviewer of so many items gets, each far enough behind its first time."""
+    names = [str(n) for n in range(n_items)]
+    sequence = _with_retests(names, dict(zip(names, names, strict=True)), wanted, partial(key, 0))
+    return len(sequence) - n_items
+
+
 def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[tuple[str, ...]]:
     """All sets of `per_item` reviewers, ordered so that any stretch of the list loads everyone alike.
 
@@ -313,7 +325,7 @@ def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters:
     shared: list[str] = []
     rest: list[str] = []
     for names in _by_application(items, keyed):
-        n_shared = floor(parameters.overlap * len(names) + 1 / 2)
+        n_shared = overlap_of(len(names), parameters.overlap)
         shared += names[:n_shared]
         rest += names[n_shared:]
     k, seed = parameters.per_item, parameters.seed

@@ -22,7 +22,11 @@ from labeler.store import Database, assignments, items, labels, people, studies
 STANDARD = Assumptions()
 MAX_BLOCKS, MAX_ASSIGNMENTS = 300, 10_000  # of a plan that is drawn in a tenth of a second or so
 MAX_SETS = 2000  # of reviewers who share items; more tell no more of what can be estimated
-_IN_LOADS = ("labels a reviewer", "hours a reviewer")  # known of the drawn plan, not only expected
+_IN_LOADS = (
+    "labels a reviewer",
+    "hidden copies a reviewer",
+    "hours a reviewer",
+)  # known of the drawn plan, not only expected
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ def preview(db: Database, parameters: PlanParameters, assumed: Assumptions = STA
     reviewers = tuple(_reviewers(db))
     applications = {item.name: item.application for item in items.all_items(db)}
     design = _design_of(plan, reviewers, parameters, applications)
-    told, _ = planning.expected_of(design, assumed)
+    expectations, _ = planning.expected_of(design, assumed)
     shared = sorted(set(_shared(plan)))
     graph = [*shared, *((name,) for name in reviewers)]
     assumptions = {name: value for name, value in asdict(assumed).items() if name != "half_width"}
@@ -110,7 +114,7 @@ def preview(db: Database, parameters: PlanParameters, assumed: Assumptions = STA
         plan,
         reviewers,
         assumed.seconds,
-        tuple(row for row in told if row["what"] not in _IN_LOADS),
+        tuple(row for row in expectations if row["what"] not in _IN_LOADS),
         tuple(reviewer_groups(graph)),
         tuple(f"Will not be told: {what}." for what in unknown),
     )
