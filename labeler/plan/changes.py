@@ -195,19 +195,19 @@ def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str
     standing = _Standing(slots, applications)
     offers = _offers(slots, reviewer, standing, seed)
     in_order = sorted(offers, key=partial(key, seed, "join"))
+    tables = {name: _Offers(list(offers[name].values()), standing) for name in in_order}
     moves = []
-    while offers:
-        giver = max((name for name in in_order if name in offers), key=standing.remaining.__getitem__)
+    while in_order:
+        giver = max(in_order, key=standing.remaining.__getitem__)
         if standing.remaining[giver] - standing.remaining[reviewer] <= 1:
             break
-        slot = min(offers[giver].values(), key=partial(standing.cost, taker=reviewer))
-        on_item = [name for name in standing.labelled_by[slot.item] if name in offers]
+        slot = tables[giver].best(standing, reviewer)
+        on_item = [name for name in standing.labelled_by[slot.item] if name in tables]
         standing.hand_over(slot, reviewer)
         moves.append(Move(slot.item, slot.kind, giver, reviewer))
         for name in on_item:
-            offers[name].pop(slot.item, None)
-            if not offers[name]:
-                del offers[name]
+            tables[name].take_out(slot.item)
+        in_order = [name for name in in_order if tables[name].is_left.any()]
     return Changes(tuple(moves), _uneven(standing.remaining, reviewer))
 
 
@@ -312,6 +312,37 @@ class _Standing:
         self.load[reviewer] += 1
         self.load_in[reviewer, self.applications[item]] += 1
         self.remaining[reviewer] += not slot.answered
+
+
+class _Offers:
+    """What one reviewer can give to a joiner, as arrays: who else is on each item does not change until it is taken."""
+
+    def __init__(self, slots: Sequence[Slot], standing: _Standing) -> None:
+        self.slots = slots
+        self.is_left = np.ones(len(slots), dtype=bool)
+        self.place = {slot.item: n for n, slot in enumerate(slots)}
+        others = [sorted(standing.labelled_by[slot.item] - {slot.reviewer}) for slot in slots]
+        self.names = sorted(set().union(*others))
+        number = {name: n for n, name in enumerate(self.names)}
+        self.others = np.full((len(slots), max(map(len, others))), len(self.names), dtype=np.int64)  # the last: nobody
+        for n, own in enumerate(others):
+            self.others[n, : len(own)] = [number[name] for name in own]
+        self.applications = sorted({standing.applications[slot.item] for slot in slots})
+        of_application = {name: n for n, name in enumerate(self.applications)}
+        self.application = np.array([of_application[standing.applications[slot.item]] for slot in slots])
+
+    def best(self, standing: _Standing, taker: str) -> Slot:
+        """The slot of the lowest `_Standing.cost` for the taker, the first of several."""
+        with_taker = standing.co_load[taker]
+        co_load = np.array([*(with_taker[name] for name in self.names), 0])[self.others].sum(axis=1)
+        load_in = np.array([standing.load_in[taker, name] for name in self.applications])[self.application]
+        cost = co_load * (int(load_in.max()) + 1) + load_in
+        return self.slots[int(np.where(self.is_left, cost, np.iinfo(np.int64).max).argmin())]
+
+    def take_out(self, item: str) -> None:
+        """Somebody took the item: it is offered no more."""
+        if item in self.place:
+            self.is_left[self.place[item]] = False
 
 
 def _co_loads(loading: Sequence[Slot]) -> dict[str, Counter[str]]:
