@@ -52,10 +52,9 @@ class Database:
 
         Inside another one it is a savepoint: if it fails and the caller goes on, only what it wrote is undone.
         """
+        begin, keep, undo = "BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"]
         if self._connection.in_transaction:
-            begin, keep, undo = "SAVEPOINT inner", "RELEASE inner", ("ROLLBACK TO inner", "RELEASE inner")
-        else:
-            begin, keep, undo = "BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",)
+            begin, keep, undo = "SAVEPOINT inner", "RELEASE inner", ["ROLLBACK TO inner", "RELEASE inner"]
         self.execute(begin)
         try:
             yield
