@@ -127,18 +127,25 @@ def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n
         As `classifiers_among_themselves`.
     """
     wide = _wide(verdicts, categories)
-    rows = []
+    codes, names = wide.to_numpy(), [str(name) for name in wide.columns]
+    counts = np.stack([(codes == k).sum(axis=1) for k in range(len(categories))], axis=1)
+    n_judged, n_equal = counts.sum(axis=1), (counts * (counts - 1)).sum(axis=1)
+    rows = np.flatnonzero(counts.max(axis=1) < n_judged)
     margins = _margins(verdicts)
-    for item, codes in wide.iterrows():
-        named = [[str(name) for name, code in codes.items() if code == k] for k in range(len(categories))]
-        sizes = [len(names) for names in named]
-        n_judged, n_equal = sum(sizes), sum(size * (size - 1) for size in sizes)
-        if max(sizes) < n_judged:
-            disagreement = 1 - n_equal / (n_judged * (n_judged - 1))
-            rows.append((item, *named[::-1], disagreement, margins.get(item, np.nan)))
-    table = pd.DataFrame(rows, columns=["item", *tuple(categories)[::-1], "disagreement", "margin"])
+    table = pd.DataFrame(
+        {
+            "item": wide.index.to_numpy()[rows],
+            "disagreement": 1 - n_equal[rows] / (n_judged[rows] * (n_judged[rows] - 1)),
+            "margin": [margins.get(item, np.nan) for item in wide.index[rows]],
+        }
+    )
     ordered = table.sort_values(["disagreement", "margin"], ascending=[False, True], kind="stable")
-    return (ordered if n is None else ordered.head(n)).reset_index(drop=True)
+    ordered = ordered if n is None else ordered.head(n)
+    for place, k in enumerate(range(len(categories))[::-1], start=1):
+        chosen = codes[rows[ordered.index]] == k
+        of_category = [[name for name, is_it in zip(names, row, strict=True) if is_it] for row in chosen]
+        ordered.insert(place, tuple(categories)[k], pd.Series(of_category, index=ordered.index, dtype=object))
+    return ordered.reset_index(drop=True)
 
 
 def _wide(verdicts: pd.DataFrame, categories: Categories) -> pd.DataFrame:

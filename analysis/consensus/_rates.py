@@ -1,5 +1,8 @@
 """Sensitivity and specificity of classifiers against what the items are, not against what was counted or decided."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 
@@ -114,14 +117,33 @@ def two_step(q: Floats, counts: Ints) -> Floats:
 def _drawn(q: Floats, counts: Ints, value: Floats, rng: np.random.Generator) -> Floats:
     """Draws of Se and Sp, one chain for each row of `q`; shape (2, n_fits, n_classifiers)."""
     rates = np.repeat(value, len(q), axis=1)
-    positive, negative = counts[None, :, 0], counts[None, :, 1]
+    positive, negative = ([np.flatnonzero(of_classifier) for of_classifier in counts[:, x]] for x in (0, 1))
+    n_positive, n_negative = counts.sum(axis=2).T
     for _ in range(_N_STEPS):
-        of_positive, of_negative = _dissimilar_share(q, rates)
-        hit, miss = rng.binomial(positive, of_positive), rng.binomial(negative, of_negative)
-        se = rng.beta(1 + hit.sum(axis=2), 1 + miss.sum(axis=2))
-        sp = rng.beta(1 + (negative - miss).sum(axis=2), 1 + (positive - hit).sum(axis=2))
+        hit = _drawn_dissimilar(q, counts[:, 0], positive, rates[0], 1 - rates[1], rng)
+        miss = _drawn_dissimilar(q, counts[:, 1], negative, 1 - rates[0], rates[1], rng)
+        se = rng.beta(1 + hit, 1 + miss)
+        sp = rng.beta(1 + n_negative - miss, 1 + n_positive - hit)
         rates = np.clip(np.stack([se, sp]), EPS, 1 - EPS)
     return rates
+
+
+def _drawn_dissimilar(
+    q: Floats, counts: Ints, known: Sequence[Ints], if_dissimilar: Floats, if_similar: Floats, rng: np.random.Generator
+) -> Ints:
+    """How many of the items with one verdict are dissimilar, shape (n_fits, n_classifiers).
+
+    Only patterns with such a verdict, `known` for each classifier, are looked at: most have none of one or the other.
+    """
+    n = np.concatenate([of_classifier[which] for of_classifier, which in zip(counts, known, strict=True)])
+    begins = np.cumsum([0, *map(len, known)])
+    drawn = np.zeros((len(q), len(known)), dtype=np.int64)
+    for row, of_pattern in enumerate(q):
+        yes = np.concatenate([of_pattern[which] * x for which, x in zip(known, if_dissimilar[row], strict=True)])
+        no = np.concatenate([(1 - of_pattern[which]) * x for which, x in zip(known, if_similar[row], strict=True)])
+        dissimilar = rng.binomial(n, yes / (yes + no))
+        drawn[row] = [dissimilar[begin:end].sum() for begin, end in pairwise(begins)]
+    return drawn
 
 
 def _dissimilar_share(q: Floats, rates: Floats) -> tuple[Floats, Floats]:

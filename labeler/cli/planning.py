@@ -64,14 +64,15 @@ def planning(
     as_json: bool,
 ) -> None:
     """Say how many items and hours an interval takes, what a design gives to expect, and what it will not tell."""
-    n_applications = 0
+    n_applications, sizes = 0, [items or 586]
     if study is not None or (settings().study is not None and items is None):
         with opened(study or settings().study) as db:
             known_items, known_reviewers, n_applications = service.size_of_study(db)
+            sizes = service.application_sizes(db, items or known_items)
         items, reviewers = items or known_items, reviewers or max(known_reviewers, 2)
         if not items:
             raise InputError("The study has no items with measurements yet. Import some, or give --items.")
-    planned = service.design(items or 586, reviewers or 4, per_item, overlap, retest, n_applications or None)
+    planned = service.planned_design(sizes, reviewers or 4, per_item, overlap, retest, n_applications or None)
     assumed = Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width)
     needed = service.items_needed(assumed)
     told, unknown = service.expected_of(planned, assumed)
