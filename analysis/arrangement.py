@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from analysis.measured import RUN, VERSION, Measured
 
+DURATION = "duration"  # condition: how long a run took, in seconds; no factor of the context
+
 
 def arranged(benchmarks: Sequence[Measured]) -> list[Measured]:
     """Benchmarks by application and name, and the runs of each by their conditions, whatever order they come in.
