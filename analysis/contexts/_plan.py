@@ -32,7 +32,7 @@ def variant_plan(
     benchmarks : sequence of str
         Each is run in every context.
     n : int, optional
-        So many contexts are drawn without repeats; all of them if not columns.
+        So many contexts are drawn without repeats; all of them if not given.
     runs : int
         Of each benchmark and version in each context.
     seed : int
