@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # what may be known of a run beside its measurements; any other name is as good
 RUN, VERSION, CONTEXT = "run", "version", "context"
 ORDER_TYPE, ORDER_POSITION, PREDECESSOR, ALTERED = "order_type", "order_position", "predecessor", "altered"
+DURATION = "duration"  # how long a run took, in seconds; no factor of the context
 FACTOR = "factor:"  # in front of the column of any other condition
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
 OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR)  # conditions that each run has for itself

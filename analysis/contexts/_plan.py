@@ -77,11 +77,11 @@ def variant_plan(
     chosen = pd.DataFrame(_combinations(inner, total, n_chosen, rng))
     chosen["context"] = [" ".join(f"{k}={v}" for k, v in zip(inner, row, strict=True)) for row in chosen.to_numpy()]
     table = _crossed(chosen, outer, runs).sample(frac=1, random_state=rng, ignore_index=True)
-    given = [*(["benchmark"] if benchmarks else []), *levels, "context"]
-    table = table[given].assign(order=range(1, len(table) + 1), seed=seed)
-    table["run"] = table.groupby(given, sort=False).cumcount()
+    columns = [*(["benchmark"] if benchmarks else []), *levels, "context"]
+    table = table[columns].assign(order=range(1, len(table) + 1), seed=seed)
+    table["run"] = table.groupby(columns, sort=False).cumcount()
     table.attrs["seed"] = seed
-    return table[["order", *given, "run", "seed"]]
+    return table[["order", *columns, "run", "seed"]]
 
 
 def _combinations(

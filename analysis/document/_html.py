@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
 
 from analysis.document._content import Document, clean
 
@@ -30,5 +29,5 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
 
 
 def _cleaned(value: Any) -> Any:
-    """Texts from outside without what HTML forbids; figures as they are."""
-    return value if isinstance(value, Markup) else clean(value)
+    """Texts from outside without what HTML forbids; figures, which are marked as safe, as they are."""
+    return value if hasattr(value, "__html__") else clean(value)

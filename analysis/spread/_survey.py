@@ -368,8 +368,8 @@ def _signed_rank(logs: Floats) -> Test:
         return Test(None, reason="at least two benchmarks are needed")
     if not logs.any():
         return Test(1.0, 0.0, NO_VARIATION)
-    found = stats.wilcoxon(logs)
-    return Test(float(found.pvalue), float(found.statistic))
+    result = stats.wilcoxon(logs)
+    return Test(float(result.pvalue), float(result.statistic))
 
 
 def _spreads(
