@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 RUN, VERSION, CONTEXT = "run", "version", "context"
 ORDER_TYPE, ORDER_POSITION, PREDECESSOR, ALTERED = "order_type", "order_position", "predecessor", "altered"
 FACTOR = "factor:"  # in front of the column of any other condition
+INTERVENTION = "intervention"  # the factor at one level of which a suspected cause is held fixed
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
 OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR)  # conditions that each run has for itself
 
@@ -82,8 +83,12 @@ class Run:
         return values
 
     def of(self, condition: str) -> str:
-        """The text of a condition, "" where nothing is known."""
-        return self.conditions.get(condition, "")
+        """The text of a condition, "" where nothing is known; without a context, the combination of factors is one."""
+        text = self.conditions.get(condition, "")
+        if condition == CONTEXT and not text:
+            factors = sorted(name for name in self.conditions if name not in (*CONDITIONS, INTERVENTION))
+            return " ".join(f"{name}={self.conditions[name]}" for name in factors if self.conditions[name])
+        return text
 
 
 @dataclass(frozen=True)
@@ -359,6 +364,17 @@ def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION
         for level in levels
         if (runs := benchmark.where(**dict(zip(varied, level, strict=True))))
     ]
+
+
+def all_levels(benchmarks: Iterable[Benchmark], condition: str) -> list[str]:
+    """The different entries of a condition over all benchmarks, sorted as people do, so that no order of rows matters.
+
+    Examples
+    --------
+    >>> all_levels([Benchmark.of_series("b", [[1.0], [2.0]], conditions={"version": ("1.10", "1.9")})], "version")
+    ['1.9', '1.10']
+    """
+    return sorted({level for benchmark in benchmarks for level in benchmark.levels(condition)}, key=natural)
 
 
 def in_order(benchmark: Benchmark) -> Benchmark:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.benchmark import CONTEXT, HIGHER, VERSION, Benchmark, LeftOut, Sampling, in_direction
+from analysis.benchmark import CONTEXT, HIGHER, INTERVENTION, VERSION, Benchmark, LeftOut, Sampling, in_direction
 from analysis.bootstrap import bootstrap
 from analysis.comparison import NOT_SHOWN
 from analysis.contexts._causal import compare_spreads, verdict_on
@@ -21,7 +21,7 @@ from analysis.contexts._ratios import (
     speedup_in_words,
 )
 from analysis.contexts._results import CausalCheck, Sweep
-from analysis.contexts._sweep import INTERVENTION, Context, contexts_of, verdict, versions_of, with_corrections
+from analysis.contexts._sweep import Context, contexts_of, verdict, versions_of, with_corrections
 from analysis.intervals import Estimate
 from analysis.multiple import bonferroni, holm
 from analysis.runs import Floats

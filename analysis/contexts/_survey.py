@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from analysis.benchmark import EVERY_ITERATION, Advance, Benchmark, LeftOut, Sampling, unwatched
+from analysis.benchmark import EVERY_ITERATION, VERSION, Advance, Benchmark, LeftOut, Sampling, all_levels, unwatched
 from analysis.contexts._benchmark import Options, sweep
 from analysis.contexts._results import Survey, Sweep
 from analysis.contexts._sweep import verdict
@@ -35,7 +35,8 @@ def survey(
     sampling : Sampling
         How a run becomes one number; the number of a version in a context is the mean over its runs.
     baseline, candidate : str, optional
-        Versions; if they are not named, the first two to appear, where there are no more.
+        Versions. If the baseline is not named, the first of all in sorted order, for every benchmark; if the candidate
+        is not, the only other one of a benchmark.
     instrumentation : str, optional
         The factor, or condition, whose levels are degrees of instrumentation: asks for the observer effect.
     held_fixed : str, optional
@@ -67,6 +68,8 @@ def survey(
     .. [2] Mytkowicz, Diwan, Hauswirth, Sweeney (2009), ASPLOS XIV, 265-276, doi:10.1145/1508244.1508275
     """
     _check(alpha, resamples, baseline, candidate)
+    if baseline is None:  # once for all benchmarks, never by the order of the rows of one
+        baseline = next((level for level in all_levels(benchmarks, VERSION) if level != candidate), None)
     options = Options(sampling, baseline, candidate, instrumentation, held_fixed, alpha, resamples)
     rng = np.random.default_rng(seed)
     found, left_out = [], []

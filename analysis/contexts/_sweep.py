@@ -5,7 +5,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.benchmark import CONDITIONS, CONTEXT, HIGHER, VERSION, Benchmark, LeftOut, Sampling, in_direction
+from analysis.benchmark import (
+    CONDITIONS,
+    CONTEXT,
+    HIGHER,
+    INTERVENTION,
+    VERSION,
+    Benchmark,
+    LeftOut,
+    Sampling,
+    all_levels,
+    in_direction,
+)
 from analysis.comparison import NOT_SHOWN, ratio_of_means
 from analysis.contexts._factors import parse_context
 from analysis.contexts._ratios import speedups
@@ -14,7 +25,6 @@ from analysis.multiple import bonferroni, holm
 from analysis.runs import Floats
 from analysis.samples import Test, welch
 
-INTERVENTION = "intervention"  # condition: whether the suspected cause is held fixed
 NO_CONTEXT = "no context given"
 
 
@@ -58,9 +68,9 @@ class Context:
 def versions_of(measured: Benchmark, baseline: str | None, candidate: str | None) -> tuple[str, str] | str:
     """Baseline and candidate, or in words why they are not known.
 
-    Those named; if one is not named, the other of two; if none is, the first two to appear, and there may be no third.
+    Those named; if one is not named, the other of two; if none is, the first two in sorted order, without a third.
     """
-    levels = measured.levels(VERSION)
+    levels = all_levels([measured], VERSION)
     for named in (baseline, candidate):
         if named is not None and named not in levels:
             return f"no run of version {named}; there is {', '.join(levels) or 'no version'}"
@@ -82,7 +92,7 @@ def contexts_of(
     Raises ValueError if a run has nothing but warm-up.
     """
     factors = _factors(measured)
-    names = [_name(text, of_run) for text, of_run in zip(measured.of(CONTEXT), factors, strict=True)]
+    names = [_name(text, of_run) for text, of_run in zip(_texts(measured), factors, strict=True)]
     cells: dict[str, tuple[list[int], list[int]]] = {}
     for run, (name, version) in enumerate(zip(names, measured.of(VERSION), strict=True)):
         if version in versions:
@@ -123,10 +133,15 @@ def _factors(measured: Benchmark) -> list[dict[str, str]]:
     """What is known of the context of each run: the parts of its text, or the text, and all further conditions."""
     further = [name for name in measured.conditions if name not in (*CONDITIONS, INTERVENTION)]
     known = []
-    for run, text in enumerate(measured.of(CONTEXT)):
+    for run, text in enumerate(_texts(measured)):
         parts = parse_context(text) or ({CONTEXT: text} if text else {})
         known.append(parts | {name: entry for name in further if (entry := measured.runs[run].of(name))})
     return known
+
+
+def _texts(measured: Benchmark) -> list[str]:
+    """The context of each run as its file writes it."""
+    return [run.conditions.get(CONTEXT, "") for run in measured.runs]
 
 
 def _name(text: str, factors: Mapping[str, str]) -> str:

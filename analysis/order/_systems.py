@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from analysis.benchmark import VERSION, Benchmark, in_direction
+from analysis.benchmark import VERSION, Benchmark, all_levels, in_direction
 from analysis.intervals import Estimate
 from analysis.order._compare import Comparison, Side
 from analysis.samples import change_in_words
@@ -116,14 +116,14 @@ def count_flags(found: Sequence[Conclusion]) -> dict[str, int]:
 def two_versions(
     benchmarks: Sequence[Benchmark], baseline: str | None, candidate: str | None
 ) -> tuple[tuple[str, str] | None, str | None]:
-    """Baseline and candidate: as named, else the first and the second version there is; None and why if not two.
+    """Baseline and candidate: as named, else the first and the second version in sorted order; None and why if not two.
 
     Raises
     ------
     ValueError
         If a named version is nowhere, or both are the same.
     """
-    versions = list(dict.fromkeys(level for benchmark in benchmarks for level in benchmark.levels(VERSION)))
+    versions = all_levels(benchmarks, VERSION)
     for argument, name in (("baseline", baseline), ("candidate", candidate)):
         if name is not None and name not in versions:
             raise ValueError(f"{argument} must be one of the versions ({', '.join(versions) or 'none'}), got {name!r}")

@@ -192,7 +192,7 @@ def test_wrong_arguments_are_refused_by_name():
             survey(benchmarks, alpha=alpha)
     with pytest.raises(ValueError, match="compat must be one of ordersage, or None, got 'x'"):
         survey(benchmarks, compat="x")
-    with pytest.raises(ValueError, match=r"baseline must be one of the versions \(old, new\), got 'x'"):
+    with pytest.raises(ValueError, match=r"baseline must be one of the versions \(new, old\), got 'x'"):
         survey(benchmarks, baseline="x")
     with pytest.raises(ValueError, match=r"candidate must be one of the versions \(none\), got 'x'"):
         survey([conditions_of()], candidate="x")
@@ -242,7 +242,7 @@ MIXED = [10, 59, *range(25, 43)]  # as wide as both, its median in between
 )
 def test_conclusions_of_both_orders_side_by_side(fixed, random, said):
     benchmark = two_versions(fixed, random)
-    found = survey([benchmark])
+    found = survey([benchmark], baseline="old")
     (row,) = found.conclusions
     assert (row.fixed, row.random, row.flag) == said
     assert (row.baseline, row.candidate) == ("old", "new")
@@ -262,13 +262,13 @@ def test_named_versions_turn_the_ratio_round():
 
 def test_a_baseline_of_median_0_has_no_ratio_but_a_conclusion():
     benchmark = two_versions(([0.0] * 20, HIGH), ([0.0] * 20, HIGH))
-    (row,) = survey([benchmark]).conclusions
+    (row,) = survey([benchmark], baseline="old").conclusions
     assert row.ratio_fixed.reason == "the median of the baseline is not positive"
     assert row.change_fixed is None and row.flag == "same"
 
 
 def test_ratios_that_are_no_numbers_say_why():
-    (row,) = survey([two_versions((LOW, [-5.0] * 20), ([5e-324] * 20, [1e308] * 20))]).conclusions
+    (row,) = survey([two_versions((LOW, [-5.0] * 20), ([5e-324] * 20, [1e308] * 20))], baseline="old").conclusions
     assert row.ratio_fixed.reason == "the median of the candidate is negative"
     assert row.ratio_random.reason == "the ratio is beyond the largest number"
     assert row.change_random is None and row.flag == "red flag"
@@ -287,7 +287,7 @@ def test_of_three_versions_two_must_be_named_and_only_these_are_tested():
     parts = [two_orders("a", LOW, HIGH, version=version) for version in ("one", "two", "three")]
     found = survey([together(parts)])
     assert found.conclusions == () and found.n_tests == 3
-    assert found.left_out[0].reason == "there are 3 versions (one, two, three): name a baseline and a candidate"
+    assert found.left_out[0].reason == "there are 3 versions (one, three, two): name a baseline and a candidate"
     found = survey([together(parts)], baseline="three", candidate="one")
     assert found.n_tests == 2 and len(found.conclusions) == 1
     assert [row.reason for row in found.left_out] == ["40 runs of other versions than one and three"]

@@ -340,7 +340,7 @@ def test_a_benchmark_whose_runs_are_all_warmup_is_left_out_with_the_reason(metho
 
 def test_versions_that_nobody_measured_leave_the_benchmark_out():
     explored = exploring.explore("contexts", [sweep()], baseline="1.0")
-    assert explored.content["left_out"] == [{"name": "b", "reason": "no run of version 1.0; there is old, new"}]
+    assert explored.content["left_out"] == [{"name": "b", "reason": "no run of version 1.0; there is new, old"}]
 
 
 def test_progress_is_told_benchmark_by_benchmark():
