@@ -22,6 +22,7 @@ RUN, VERSION, CONTEXT = "run", "version", "context"
 ORDER_TYPE, ORDER_POSITION, PREDECESSOR, ALTERED = "order_type", "order_position", "predecessor", "altered"
 DURATION = "duration"  # how long a run took, in seconds; no factor of the context
 FACTOR = "factor:"  # in front of the column of any other condition
+INTERVENTION = "intervention"  # the factor at one level of which a suspected cause is held fixed
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
 OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR)  # conditions that each run has for itself
 
@@ -83,8 +84,12 @@ class Run:
         return values
 
     def of(self, condition: str) -> str:
-        """The text of a condition, "" where nothing is known."""
-        return self.conditions.get(condition, "")
+        """The text of a condition, "" where nothing is known; without a context, the combination of factors is one."""
+        text = self.conditions.get(condition, "")
+        if condition == CONTEXT and not text:
+            factors = sorted(name for name in self.conditions if name not in (*CONDITIONS, INTERVENTION, DURATION))
+            return " ".join(f"{name}={self.conditions[name]}" for name in factors if self.conditions[name])
+        return text
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from math import prod
 import numpy as np
 import pandas as pd
 
-from analysis.benchmark import CONDITIONS, VERSION
-from analysis.contexts._sweep import INTERVENTION
+from analysis.benchmark import CONDITIONS, INTERVENTION, VERSION
 
 MAX_RUNS = 200_000  # rows of a plan
 OUTSIDE = (VERSION, INTERVENTION)  # factors that are crossed with the contexts and not part of them

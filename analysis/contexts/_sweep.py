@@ -9,6 +9,7 @@ from analysis.benchmark import (
     CONDITIONS,
     CONTEXT,
     DURATION,
+    INTERVENTION,
     VERSION,
     Benchmark,
     LeftOut,
@@ -25,7 +26,6 @@ from analysis.runs import Floats
 from analysis.samples import Test, welch
 from analysis.two_samples import ratio_of_means
 
-INTERVENTION = "intervention"  # condition: whether the suspected cause is held fixed
 NO_CONTEXT = "no context given"
 
 
@@ -82,7 +82,7 @@ def contexts_of(
     Raises ValueError if a run has nothing but warm-up.
     """
     factors = factors_of(measured)
-    names = [_name(text, of_run) for text, of_run in zip(measured.of(CONTEXT), factors, strict=True)]
+    names = [_name(text, of_run) for text, of_run in zip(_texts(measured), factors, strict=True)]
     cells: dict[str, tuple[list[int], list[int]]] = {}
     for run, (name, version) in enumerate(zip(names, measured.of(VERSION), strict=True)):
         if version in versions:
@@ -126,10 +126,15 @@ def factors_of(measured: Benchmark) -> list[dict[str, str]]:
     """What is known of the context of each run: the parts of its text, or the text, and all further conditions."""
     further = [name for name in measured.conditions if name not in (*CONDITIONS, INTERVENTION, DURATION)]
     known = []
-    for run, text in enumerate(measured.of(CONTEXT)):
+    for run, text in enumerate(_texts(measured)):
         parts = parse_context(text) or ({CONTEXT: text} if text else {})
         known.append(parts | {name: entry for name in further if (entry := measured.of(name)[run])})
     return known
+
+
+def _texts(measured: Benchmark) -> list[str]:
+    """The context of each run as its file writes it."""
+    return [run.conditions.get(CONTEXT, "") for run in measured.runs]
 
 
 def _name(text: str, factors: Mapping[str, str]) -> str:

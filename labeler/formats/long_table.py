@@ -5,6 +5,7 @@ numbered anew for every version.
 """
 
 import io
+import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,10 @@ OPTIONAL = ("iteration", "application", "unit", "better", *CONDITIONS, PREDECESS
 WRITTEN = ("benchmark", "application", "run", "iteration", "value", "unit", "better", *CONDITIONS)  # by ourselves
 NAMES = ("benchmark", "run", "application", "unit", "better")
 OF_PA = "value_count"  # a column that tells the table of pa from ours
+PLANNED = frozenset({"order", "run", "seed"})  # columns of every plan of `labeler variants`
+LEFT_OUT = "ignore:"  # in front of a name: the file's column says nothing of the runs
+ROW_NUMBERS = ("", "Unnamed: 0", "__index_level_0__")  # what pandas calls the index that it writes beside a table
+MAX_SHOWN = 300  # letters of the names of all columns
 ONE_RUN = ""  # as the file's column for run: where it has none called so, all rows of a benchmark are one run
 
 Place = Callable[[int], str]  # position of a row -> "line 3" or "row 1"
@@ -113,24 +118,55 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     if columns.get("run") == ONE_RUN:
         columns = {ours: theirs for ours, theirs in columns.items() if ours != "run"}
         table = table if "run" in table else table.assign(run="0")
-    for ours, theirs in columns.items():
+    left_out = {theirs for ours, theirs in columns.items() if ours.startswith(LEFT_OUT)}
+    columns = {ours: theirs for ours, theirs in columns.items() if not ours.startswith(LEFT_OUT)}
+    for ours in columns:
         if ours not in (*REQUIRED, *OPTIONAL) and not _is_factor(ours):
-            known = ", ".join((*REQUIRED, *OPTIONAL, f"{FACTOR}NAME"))
+            known = ", ".join((*REQUIRED, *OPTIONAL, f"{FACTOR}NAME", f"{LEFT_OUT}NAME"))
             raise ValueError(f"no column is called {ours!r} here; known are {known}")
+    for theirs in (*columns.values(), *left_out):
         if theirs not in table.columns:
-            raise ValueError(f"there is no column {theirs!r}; the table has {', '.join(map(str, table.columns))}")
+            raise ValueError(f"there is no column {theirs!r}; the table has {_names_of(table)}")
     table = table.rename(columns={theirs: ours for ours, theirs in columns.items()})
     missing = [name for name in REQUIRED if name not in table.columns]
     if missing:
-        or_one = "; or, if every file is one run, give --file-is run" if missing[0] == "run" else ""
-        raise ValueError(
-            f"column {missing[0]!r} is missing; the table has {', '.join(map(str, table.columns))}. "
-            f"Say which it is with --columns {missing[0]}=NAME{or_one}"
-        )
+        raise ValueError(_what_is_missing(missing[0], table))
     if table.columns.duplicated().any():
         raise ValueError(f"two columns are called {table.columns[table.columns.duplicated()][0]!r}")
-    kept = [name for name in (*REQUIRED, *OPTIONAL) if name in table.columns]
-    return table[[*kept, *filter(_is_factor, table.columns)]].reset_index(drop=True)
+    if set(table.columns) >= PLANNED:  # a plan of `labeler variants`, filled in: what is not ours is a factor
+        left_out |= PLANNED - {"run"}
+        table = table.rename(columns={name: FACTOR + name for name in _further(table) if name not in left_out})
+    unknown = [name for name in _further(table) if name not in left_out and name not in ROW_NUMBERS]
+    if unknown:
+        first = unknown[0]
+        raise ValueError(
+            f"what column {', '.join(map(repr, unknown))} means is not known. If it is a condition of the runs, give "
+            f"--columns {FACTOR}{first}={first}; if it says nothing of them, --columns {LEFT_OUT}{first}={first}"
+        )
+    names = [name for name in (*REQUIRED, *OPTIONAL) if name in table.columns]
+    return table[[*names, *filter(_is_factor, table.columns)]].reset_index(drop=True)
+
+
+def _names_of(table: pd.DataFrame) -> str:
+    """The columns in one line that is not endless."""
+    names = ", ".join(map(str, table.columns))
+    return names if len(names) <= MAX_SHOWN else f"{names[:MAX_SHOWN]}…"
+
+
+def _further(table: pd.DataFrame) -> list[str]:
+    """The columns that are not ours."""
+    return [name for name in table.columns if name not in (*REQUIRED, *OPTIONAL) and not _is_factor(name)]
+
+
+def _what_is_missing(column: str, table: pd.DataFrame) -> str:
+    """Names a column that is not there, and the one way out."""
+    others = _further(table)
+    way_out = (
+        f"Say which it is with --columns {column}=NAME"
+        if others or column != "run"
+        else "Give --file-is run: then each file is one run, and several files are several runs"
+    )
+    return f"column {column!r} is missing; the table has {_names_of(table)}. {way_out}"
 
 
 def _texts(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[Any]":
@@ -155,12 +191,12 @@ def _numbers(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[f
     if pd.api.types.is_bool_dtype(cells.dtype) or not (
         pd.api.types.is_numeric_dtype(cells.dtype) or pd.api.types.is_string_dtype(cells.dtype) or cells.dtype == object
     ):
-        raise ValueError(f"{place(0)}: {cells.iloc[0]!r} in column {column!r} is not a finite number")
+        raise ValueError(f"{place(0)}: {reprlib.repr(cells.iloc[0])} in column {column!r} is not a finite number")
     numbers = pd.to_numeric(cells, errors="coerce").astype(np.float64)
     bad = ~np.isfinite(numbers.to_numpy())
     if bad.any():
         at = int(bad.argmax())
-        raise ValueError(f"{place(at)}: {cells.iloc[at]!r} in column {column!r} is not a finite number")
+        raise ValueError(f"{place(at)}: {reprlib.repr(cells.iloc[at])} in column {column!r} is not a finite number")
     return numbers
 
 

@@ -151,7 +151,8 @@ def read(
 
 def _checked(source: Source, chosen: Format, content: bytes, options: ReadOptions) -> Iterator[Benchmark]:
     """The benchmarks in the shape that the person asks for; what a reader cannot use is a refusal of its file."""
-    columns = {"run": ONE_RUN, **options.columns} if options.file_is == RUN else options.columns
+    is_one_run = options.file_is == RUN or options.values_are == "runs"
+    columns = {"run": ONE_RUN, **options.columns} if is_one_run else options.columns
     try:
         for given in chosen.read(source.plain_name, content, columns):
             benchmark = checking.plain(given) if chosen.package else given

@@ -32,6 +32,7 @@ FREELY, MAX_UNPACKED = 64 * 2**20, 2**30  # bytes of one compressed file
 MAX_RATIO = 100  # of unpacked to packed beyond that; numbers as text have 3 to 30
 MAX_MEMBERS = 10_000  # of a zip file
 
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks, as PowerShell writes
 _GZIP, _ZSTD, _ZIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 
 
@@ -84,7 +85,7 @@ class Source:
             return 0
 
     def content(self) -> bytes:
-        """All bytes, decompressed.
+        """All bytes, decompressed; text in UTF-16 as UTF-8.
 
         Raises
         ------
@@ -100,6 +101,13 @@ class Source:
         except (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
             reason = getattr(error, "strerror", None) or f"damaged {self._kind()} ({error})"
             raise Refused(self.name, str(reason)) from None
+        if raw[:2] == _GZIP or raw[:4] == _ZSTD:
+            raise Refused(self.name, "compressed twice; unpack it once")
+        if raw[:2] in _UTF_16:
+            try:
+                raw = raw.decode("utf-16").encode()
+            except UnicodeError:
+                raise Refused(self.name, "begins with the mark of UTF-16 text, but is none; save it as UTF-8") from None
         if raw[:4] == _ZIPPED:
             raise Refused(self.name, "a zip file in another one, or under a name that does not end in .zip")
         return raw
