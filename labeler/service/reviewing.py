@@ -187,7 +187,7 @@ def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[st
     known : container of str
         The codes of the items whose pictures the screen has already; they are not sent again (None).
     """
-    confidence, flag, comment = labels.last_said(db, task.assignment_id)
+    confidence, flag, comment = labels.last_remarks(db, task.assignment_id)
     return {
         "code": task.code,
         "revision": task.revision,
@@ -252,10 +252,10 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
     with db.atomic():
         person = identity.require(db, reviewer_id, Role.REVIEWER)
         task = assignments.task_by_code(db, reviewer_id, submission.code)
-        known = labels.event(db, submission.event_id)
+        known = labels.own_event(db, reviewer_id, submission.event_id)
         if known is not None:
             if task is None or known != (task.assignment_id, submission.answer):
-                raise AnswerRefused("This answer carries the mark of another one. Reload to go on.")
+                raise _not_open(submission)
             return
         study = studies.get(db)
         closed = _why_closed(study, person)
@@ -263,7 +263,7 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
             raise NotAllowed(f"{closed} Nothing was kept.")
         is_open = task is not None and (_stands(task) or task.code in on_offer)
         if task is None or not is_open or not _is_in_play(db, task, study):
-            raise NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload to go on.")
+            raise _not_open(submission)
         _check(task, submission, labels.last_standing(db, reviewer_id, calibration=calibrating), study.protocol)
         view = {**submission.view, "rule": study.protocol.axis_rule, "min_span": study.protocol.min_span}
         labels.add(
@@ -274,6 +274,11 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
                 submission.flag, submission.comment,
             ),
         )  # fmt: skip
+
+
+def _not_open(submission: Submission) -> NotAssigned:
+    """One refusal for every reason, so that none can be told from another."""
+    return NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload to go on.")
 
 
 def _check(task: Task, submission: Submission, last: str | None, protocol: Protocol) -> None:

@@ -1,6 +1,7 @@
 """The one row about the study itself."""
 
 import json
+import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, astuple
 from typing import Any
@@ -14,29 +15,41 @@ def add(db: Database, study: Study) -> None:
     """Write the row of a new study."""
     db.execute(
         """INSERT INTO studies (study_id, name, question, state, created_utc, axis_rule, axis_min_span,
-                                asks_confidence, shows_numbers, instructions)
-           VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-        (study.name, study.question, study.state, study.created_utc, *astuple(study.protocol)),
-    )
+                                asks_confidence, shows_numbers, instructions, varies_pictures, picture_secret)
+           VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        (
+            study.name, study.question, study.state, study.created_utc, *astuple(study.protocol), secrets.token_hex(32),
+        ),
+    )  # fmt: skip
 
 
 def get(db: Database) -> Study:
     """The study; raises NotAStudy if its making was interrupted."""
     row = db.execute(
         """SELECT name, question, state, created_utc, axis_rule, axis_min_span, asks_confidence, shows_numbers,
-                  instructions, plan_parameters, plan_hash, resumes_to, gate
+                  instructions, varies_pictures, plan_parameters, plan_hash, resumes_to, gate
            FROM studies"""
     ).fetchone()
     if row is None:
         raise NotAStudy(f"{db.path} holds no study: its making was interrupted. Remove the file and make it again.")
-    name, question, state, created_utc, rule, min_span, confidence, numbers, instructions, *rest = row
+    name, question, state, created_utc, rule, min_span, confidence, numbers, instructions, varies, *rest = row
     parameters, plan_hash, resumes_to, gate = rest
     return Study(
         name, question, State(state), created_utc,
-        Protocol(rule, min_span, bool(confidence), bool(numbers), instructions),
+        Protocol(rule, min_span, bool(confidence), bool(numbers), instructions, bool(varies)),
         json.loads(parameters) if parameters else None, plan_hash,
         State(resumes_to) if resumes_to else None, Gate(**json.loads(gate)) if gate else None,
     )  # fmt: skip
+
+
+def picture_secret(db: Database) -> str:
+    """The secret from which the pictures of assignments are drawn; equal in copies of one study, and shown nowhere."""
+    return str(db.execute("SELECT picture_secret FROM studies").fetchone()[0])
+
+
+def renew_picture_secret(db: Database) -> None:
+    """Put another secret in its place, in a copy for publication."""
+    db.execute("UPDATE studies SET picture_secret = ?", (secrets.token_hex(32),))
 
 
 def describe(db: Database, name: str, question: str) -> None:
@@ -48,7 +61,7 @@ def set_protocol(db: Database, protocol: Protocol) -> None:
     """Change how items are shown and what is asked."""
     db.execute(
         """UPDATE studies SET axis_rule = ?, axis_min_span = ?, asks_confidence = ?, shows_numbers = ?,
-                              instructions = ?""",
+                              instructions = ?, varies_pictures = ?""",
         astuple(protocol),
     )
 

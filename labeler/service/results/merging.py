@@ -15,11 +15,11 @@ from labeler.model import Answer, Kind, Person, Study
 from labeler.plan.lifecycle import Action, require
 from labeler.store import Database, copies, events, labels, people, studies
 from labeler.store.copies import Assigned
-from labeler.store.labels import KeptAnswer
+from labeler.store.labels import SavedAnswer
 
 
 @dataclass(frozen=True)
-class Said:
+class TimedAnswer:
     """An answer and when it was given."""
 
     answer: Answer
@@ -28,7 +28,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Conflict:
-    """An answer of the copy that was left out, as the two files do not tell the same about its assignment.
+    """An answer of the copy that was left out, because the two files disagree about its assignment.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class Conflict:
     kind : Kind
     revision : int
         The answer's place among those to this assignment, from 0.
-    into : Said or None
+    into : TimedAnswer or None
         What the study has in its place; None if it has nothing, and the answer follows one that was left out.
-    other : Said
+    other : TimedAnswer
         What the copy has.
     """
 
@@ -46,8 +46,8 @@ class Conflict:
     reviewer: str
     kind: Kind
     revision: int
-    into: Said | None
-    other: Said
+    into: TimedAnswer | None
+    other: TimedAnswer
 
     def plain(self) -> dict[str, Any]:
         """As a row of a table."""
@@ -80,7 +80,7 @@ class _Contents:
     study: Study
     people: Sequence[Person]
     assigned: Mapping[str, Assigned]
-    answers: Sequence[KeptAnswer]
+    answers: Sequence[SavedAnswer]
 
 
 def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now: datetime) -> Merged:
@@ -125,14 +125,15 @@ def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now:
         merged = Merged(len(new), n_already_there, tuple(conflicts))
         if not dry_run:
             for answer in _in_order(new, theirs.answers):
-                labels.add(db, replace(answer.label, assignment_id=ours.assigned[answer.code].assignment_id))
+                assignment_id = ours.assigned[answer.code].assignment_id
+                labels.add(db, replace(answer.label, assignment_id=assignment_id), answer.source_key)
             counts = {"new": len(new), "already_there": n_already_there, "conflicts": len(conflicts)}
             events.add(db, now.isoformat(), actor, "merge labels", {"file": source.name, **counts})
     return merged
 
 
 def _contents(db: Database) -> _Contents:
-    return _Contents(db.path, studies.get(db), people.all_people(db), copies.assigned(db), labels.kept(db))
+    return _Contents(db.path, studies.get(db), people.all_people(db), copies.assigned(db), labels.saved(db))
 
 
 def _check_same_study(ours: _Contents, theirs: _Contents) -> None:
@@ -187,17 +188,19 @@ def _of_assignments(ours: _Contents, theirs: _Contents) -> list[str]:
     return found
 
 
-def _compared(ours: Sequence[KeptAnswer], theirs: Sequence[KeptAnswer]) -> tuple[list[KeptAnswer], int, list[Conflict]]:
+def _compared(
+    ours: Sequence[SavedAnswer], theirs: Sequence[SavedAnswer]
+) -> tuple[list[SavedAnswer], int, list[Conflict]]:
     """What is new, how many answers are there already, and what is left out."""
-    by_event = {answer.label.event_id: answer for answer in ours}
+    by_mark = {answer.mark: answer for answer in ours}
     by_place = {(answer.code, answer.label.revision): answer for answer in ours}
     n_here: dict[str, int] = defaultdict(int)
-    unknown: dict[str, list[KeptAnswer]] = defaultdict(list)
+    unknown: dict[str, list[SavedAnswer]] = defaultdict(list)
     for answer in ours:
         n_here[answer.code] += 1
     for answer in theirs:
-        here = by_event.get(answer.label.event_id)
-        if here is None or _told(here) != _told(answer):
+        here = by_mark.get(answer.mark)
+        if here is None or _meaning(here) != _meaning(answer):
             unknown[answer.code].append(answer)
     new, conflicts = [], []
     for code, answers in unknown.items():
@@ -205,38 +208,38 @@ def _compared(ours: Sequence[KeptAnswer], theirs: Sequence[KeptAnswer]) -> tuple
         follow_on = [answer.label.revision for answer in answers] == list(
             range(n_here[code], n_here[code] + len(answers))
         )
-        if follow_on and not any(answer.label.event_id in by_event for answer in answers):
+        if follow_on and not any(answer.mark in by_mark for answer in answers):
             new += answers
         else:
-            conflicts += [_conflict(answer, by_place, by_event) for answer in answers]
+            conflicts += [_conflict(answer, by_place, by_mark) for answer in answers]
     return new, len(theirs) - sum(map(len, unknown.values())), conflicts
 
 
-def _told(answer: KeptAnswer) -> tuple[str, int, Answer]:
-    """What an event id stands for."""
+def _meaning(answer: SavedAnswer) -> tuple[str, int, Answer]:
+    """What must be equal in two files for an answer to be the same."""
     return answer.code, answer.label.revision, answer.label.answer
 
 
 def _conflict(
-    answer: KeptAnswer, by_place: Mapping[tuple[str, int], KeptAnswer], by_event: Mapping[str, KeptAnswer]
+    answer: SavedAnswer, by_place: Mapping[tuple[str, int], SavedAnswer], by_mark: Mapping[tuple[str, str], SavedAnswer]
 ) -> Conflict:
-    here = by_place.get((answer.code, answer.label.revision)) or by_event.get(answer.label.event_id)
+    here = by_place.get((answer.code, answer.label.revision)) or by_mark.get(answer.mark)
     return Conflict(
-        answer.item, answer.reviewer, answer.kind, answer.label.revision, _said(here) if here else None, _said(answer)
+        answer.item, answer.reviewer, answer.kind, answer.label.revision, _timed(here) if here else None, _timed(answer)
     )
 
 
-def _said(answer: KeptAnswer) -> Said:
-    return Said(answer.label.answer, answer.label.created.isoformat())
+def _timed(answer: SavedAnswer) -> TimedAnswer:
+    return TimedAnswer(answer.label.answer, answer.label.created.isoformat())
 
 
-def _in_order(new: Sequence[KeptAnswer], all_answers: Sequence[KeptAnswer]) -> list[KeptAnswer]:
+def _in_order(new: Sequence[SavedAnswer], all_answers: Sequence[SavedAnswer]) -> list[SavedAnswer]:
     """By time; a reviewer's clock that was set back does not turn the order of their answers around."""
-    wanted = {answer.label.event_id for answer in new}
+    wanted = {answer.mark for answer in new}
     latest: dict[str, datetime] = {}
     timed = []
     for place, answer in enumerate(all_answers):
-        if answer.label.event_id in wanted:
+        if answer.mark in wanted:
             at = max(answer.label.created, latest.get(answer.reviewer, answer.label.created))
             latest[answer.reviewer] = at
             timed.append((at, place, answer))

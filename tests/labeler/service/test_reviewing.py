@@ -107,11 +107,24 @@ def test_a_replay_is_acknowledged_and_kept_once(planned):
     assert len(kept(planned)) == 2
 
 
-def test_an_event_id_of_somebody_else_is_not_taken_for_a_replay(planned):
+def test_an_event_id_of_somebody_else_is_neither_a_replay_nor_taken(planned):
     answer_next(planned, "ben", "similar")
-    taken = labels.table(planned)["event_id"].iloc[0]
+    of_ben = labels.table(planned)["event_id"].iloc[0]
     task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
-    refused(planned, AnswerRefused, r"\S", "ada", task, "similar", taken)
+    submit(planned, "ada", task, "similar", of_ben)
+    assert labels.table(planned)[["reviewer", "event_id"]].to_numpy().tolist() == [["ben", of_ben], ["ada", of_ben]]
+
+
+def test_an_own_event_id_on_another_own_item_is_refused_like_an_item_that_is_not_open(planned):
+    answered = answer_next(planned, "ada", "similar")
+    own = labels.table(planned)["event_id"].iloc[0]
+    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    refused(planned, NotAssigned, not_open(task.code), "ada", task, "similar", own)
+    refused(planned, NotAssigned, not_open(answered.code), "ada", answered, "dissimilar", own)
+
+
+def not_open(code):
+    return f"^Item {code} is not yours to label now. Reload to go on.$"
 
 
 def test_another_window_with_stale_data_is_refused_in_words(planned):

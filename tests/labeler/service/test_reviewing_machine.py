@@ -89,6 +89,8 @@ class Labelling(RuleBasedStateMachine):
 
     def fate(self, name, sent):
         """None if it must be kept, otherwise the error it must be refused with."""
+        if any(by == name and own.event_id == sent.event_id for own, by in self.kept):
+            return NotAssigned
         if self.owner.get(sent.code) != name or not (self.stands(sent.code) or sent.code in self.on_offer(name)):
             return NotAssigned
         if sent.revision != len(self.said[sent.code]):
@@ -99,9 +101,10 @@ class Labelling(RuleBasedStateMachine):
             return AnswerRefused
         return None if sent.dwell_ms is not None and sent.dwell_ms >= 250 else AnswerRefused
 
-    def send(self, name, code, revision, answer, minute, dwell_ms=900, said=NOTHING_SAID):
+    def send(self, name, code, revision, answer, minute, dwell_ms=900, said=NOTHING_SAID, event_id=""):
         self.n_sent += 1
-        sent = Submission(f"event {self.n_sent}", code, revision, Answer(answer), dwell_ms, **said)
+        event_id = event_id or f"event {self.n_sent}"
+        sent = Submission(event_id, code, revision, Answer(answer), dwell_ms, **said)
         refusal = self.fate(name, sent)
         if refusal is None:
             self.submit(name, sent, minute)
@@ -182,10 +185,12 @@ class Labelling(RuleBasedStateMachine):
     @rule(name=names, place=places, other=places, answer=st.sampled_from(Answer), minute=minutes)
     def send_an_old_event_as_another_answer(self, name, place, other, answer, minute):
         if self.kept:
-            sent, by = self.kept[place % len(self.kept)]
-            changed = replace(sent, code=list(self.owner)[other % len(self.owner)], answer=answer)
-            if (changed, name) != (sent, by):
-                self.refused(AnswerRefused, name, changed, minute)
+            sent, _ = self.kept[place % len(self.kept)]
+            code = list(self.owner)[other % len(self.owner)]
+            own = [kept for kept, by in self.kept if by == name and kept.event_id == sent.event_id]
+            if own and (own[0].code, own[0].answer) == (code, answer):
+                return  # the same again: tried above
+            self.send(name, code, sent.revision, answer, minute, sent.dwell_ms, event_id=sent.event_id)
 
     @rule(name=names, place=places, answer=st.sampled_from(Answer), minute=minutes)
     def send_to_a_paused_study(self, name, place, answer, minute):
