@@ -62,11 +62,12 @@ class Example:
 def protocol_words(protocol: Protocol) -> str:
     """How items are shown, what counts, and what happens to an answer."""
     axis = AXES[protocol.axis_rule].format(span=f"{100 * protocol.min_span:g} %")
+    order = " The runs stand in an order of your own." if protocol.varies_pictures else ""
     sure = "\n- Say how sure you are with 1, 2 or 3, before or after S or D." if protocol.asks_confidence else ""
     return f"""
 **What you see.** All runs of one benchmark, each from its first iteration to its last, on one scale. The axis reaches
 {axis}. What lies outside is marked in red at the edge and counted above the panel. Z and L change the axis for the item
-on the screen only; every item begins with the same view for everybody.
+on the screen only; every item begins with the same view for everybody.{order}
 
 **What counts.** Judge whether the runs, as they are, would tell the same about the benchmark: the same level, the same
 spread, the same pattern over time. Small differences by chance are in every measurement. Judge the runs against one

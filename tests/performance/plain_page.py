@@ -56,7 +56,7 @@ def every_point(db: Database, task: Task) -> Any:
 
 def binned(db: Database, task: Task) -> Any:
     """300 bins a run, as the coordinators' pages show them."""
-    return charts.runs(reviewing.picture(db, task.item_id))
+    return charts.runs(reviewing.picture(db, task))
 
 
 CHARTS = {"points": every_point, "bins": binned}

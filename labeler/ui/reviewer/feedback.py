@@ -22,7 +22,7 @@ def render(db: Database, reviewer_id: int) -> None:
     rule = reviewing.brief(db).protocol.axis_rule
     for row in found.rows:
         picture, words = st.columns([2, 5], vertical_alignment="center")
-        drawing = reviewing.picture(db, row.task.item_id)
+        drawing = reviewing.picture(db, row.task)
         if drawing:
             picture.image(thumbnails.svg(drawing, rule=rule, label=f"The runs of item {row.task.code}"))
         words.text(f"Item {row.task.code}: you said {row.task.answer}; {said(row)}.")

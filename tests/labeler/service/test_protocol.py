@@ -169,6 +169,6 @@ def test_items_without_measurements_have_no_picture_and_need_none(study):
 def test_reviewers_see_the_same_picture_whether_or_not_it_was_refreshed(planned):
     task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
     planned.execute("DELETE FROM bins")
-    before = json.loads(json.dumps(reviewing.picture(planned, task.item_id)))
+    before = json.loads(json.dumps(reviewing.picture(planned, task)))
     coordinating.refresh_pictures(planned)
-    assert reviewing.picture(planned, task.item_id) == before
+    assert reviewing.picture(planned, task) == before

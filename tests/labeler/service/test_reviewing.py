@@ -9,15 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.model import Answer, Kind, State, Submission
+from labeler.model import Answer, Kind, PlanParameters, Protocol, State, Submission
 from labeler.plan.lifecycle import ALLOWED, Action
-from labeler.screen import binning
+from labeler.screen import blinding
 from labeler.service import reviewing
+from labeler.service.data import drawing
 from labeler.service.people import identity
+from labeler.service.plan import assigning, coordinating
 from labeler.service.reviewing import OwnProgress
-from labeler.store import assignments, items, labels, people, runs, studies
+from labeler.store import assignments, items, labels, open_database, people, runs, studies
 from labeler.store.assignments import NewAssignment
-from tests.labeler.conftest import NOW, REVIEWERS, answer_next, id_of, log, submission
+from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_next, id_of, log, make_study, submission
 
 
 def planned_codes(db, name="ada"):
@@ -217,7 +219,7 @@ def test_own_labels_are_only_ones_own_and_only_those_that_stand(planned):
     assert reviewing.own_labels(planned, ada) == []
     assert [own.task.code for own in reviewing.own_labels(planned, ben)] == [theirs.code]
     for code in (theirs.code, planned_codes(planned)[1], "nothing"):
-        with pytest.raises(NotAssigned, match=rf"Item {code} is none of yours"):
+        with pytest.raises(NotAssigned, match=rf"Item {code} is not among the labels"):
             reviewing.task_by_code(planned, ada, code)
 
 
@@ -260,9 +262,17 @@ def test_all_that_was_said_is_kept(planned):
     said = Submission("e", task.code, 0, Answer.DISSIMILAR, 812, {"zoom": 2}, 3, flag=True, comment="steps")
     reviewing.submit(planned, id_of(planned, "ada"), said, now=NOW)
     row = labels.table(planned).iloc[0]
-    assert row[["label", "dwell_ms", "view", "confidence", "flag", "comment", "event_id"]].tolist() == [
-        "dissimilar", 812, '{"min_span": 0.1, "rule": "core", "zoom": 2}', None, 1, "steps", "e",
+    assert row[["label", "dwell_ms", "confidence", "flag", "comment", "event_id"]].tolist() == [
+        "dissimilar", 812, None, 1, "steps", "e",
     ]  # fmt: skip
+    view = json.loads(row["view"])
+    drawn = view.pop("picture")
+    assert view == {"min_span": 0.1, "rule": "core", "zoom": 2}
+    assert (sorted(drawn["order"]), 0.5 <= drawn["phase"] < 1.5) == ([0, 1, 2], True)
+    variation = blinding.Variation(tuple(drawn["order"]), drawn["phase"], drawn["seed"])
+    stored = drawing.payload_of_item(planned, task.item_id)
+    again = blinding.varied(stored, runs.of_item(planned, task.item_id), variation)
+    assert again == reviewing.picture(planned, task)  # what was on the screen can be drawn again from the label
     assert row["created_utc"] == NOW.isoformat()
 
 
@@ -309,17 +319,64 @@ def test_pictures_of_one_item_are_alike_for_all_kinds_of_assignment(planned):
     drawn = {}
     for task, picture in pictures(planned):
         shown = {key: value for key, value in picture.items() if key not in ("code", "revision")}
+        shown["picture"] = {
+            key: value for key, value in shown["picture"].items() if key not in ("axes", "median", "runs", "scale")
+        }
         assert drawn.setdefault(task.item_id, shown) == shown
+        assert {tuple(run) for run in picture["picture"]["runs"]} == {("n", "low", "high", "medians", "quantiles")}
     assert len(drawn) == 8
+
+
+def test_a_study_with_one_picture_per_item_sends_the_stored_one_to_everybody(planned):
+    coordinating.set_protocol(planned, Protocol(varies_pictures=False), actor="carol", now=NOW)
+    for task, picture in pictures(planned):
+        assert picture["picture"] == drawing.payload_of_item(planned, task.item_id)
+    task = answer_next(planned, "ada", "similar")
+    assert json.loads(labels.table(planned)["view"].iloc[0]) == {"axis": "core", "min_span": 0.1, "rule": "core"}
+    assert reviewing.own_labels(planned, id_of(planned, "ada"))[0].task.code == task.code
+
+
+@pytest.mark.parametrize(
+    ("unit", "shown"),
+    [("s", "s"), ("ops/s", "ops/s"), ("MB/s", "MB/s"), ("%", "%"), ("Kafka-producer records/s", "units per second"),
+     ("cache misses", "units"), ("tx/min", "units per minute"), ("quokkas/burrow", "units"), ("", "")],
+)  # fmt: skip
+def test_a_unit_names_nothing_that_was_measured(study, unit, shown):
+    study.execute("UPDATE items SET unit = ?", (unit,))
+    study.execute("DELETE FROM bins")
+    assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
+    task = reviewing.desk(study, id_of(study, "ada")).offers[0]
+    assert reviewing.shown(study, task)["picture"]["unit"] == shown
+
+
+def test_the_earlier_picture_of_a_hidden_copy_is_gone_when_the_copy_comes(tmp_path):
+    make_study(tmp_path / "copies.study", n_items=60, reviewers=("ada", "ben"))
+    with open_database(tmp_path / "copies.study") as db:
+        parameters = PlanParameters(seed=2, overlap=0.0, retest=5)
+        assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
+        ada, n_copies = id_of(db, "ada"), 0
+        while offers := reviewing.desk(db, ada).offers:
+            own = reviewing.own_labels(db, ada)
+            earlier = {label.task.item_id: label for label in own}
+            for offer in offers:
+                if offer.item_id in earlier:
+                    n_copies += 1
+                    assert not earlier[offer.item_id].can_look_again
+                    with pytest.raises(NotAssigned):
+                        reviewing.task_by_code(db, ada, earlier[offer.item_id].task.code)
+            shown = [label.number for label in own if label.can_look_again]
+            assert sorted(shown) == list(range(max(len(own) - reviewing.LOOK_BACK, 0) + 1, len(own) + 1))
+            answer_next(db, "ada", "similar")
+        assert n_copies >= 5
+        assert all(label.can_look_again for label in reviewing.own_labels(db, ada))
 
 
 def test_a_picture_is_drawn_anew_where_its_bins_are_missing(planned):
     task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
-    stored = reviewing.picture(planned, task.item_id)
+    before = reviewing.picture(planned, task)
     planned.execute("DELETE FROM bins")
-    assert json.loads(json.dumps(reviewing.picture(planned, task.item_id))) == stored
-    expected = binning.payload(runs.of_item(planned, task.item_id), "s", min_span=0.1)
-    assert stored == json.loads(json.dumps(expected))
+    assert reviewing.picture(planned, task) == before
+    assert json.loads(json.dumps(before)) == before
 
 
 def test_reviewing_leaves_no_trace_in_the_log_that_others_read(planned):

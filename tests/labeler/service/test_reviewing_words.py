@@ -121,15 +121,16 @@ def test_where_confidence_is_not_asked_none_is_kept(planned, confidence):
 
 def test_the_protocol_under_which_a_label_was_given_is_kept_with_its_view(planned):
     set_protocol(planned, axis_rule="full", min_span=0.25)
-    said = {"axis": "core", "log": True, "rule": "made up", "min_span": 9}
+    said = {"axis": "core", "log": True, "rule": "made up", "min_span": 9, "picture": "made up"}
     answer(planned, next_task(planned), view=said)
     view = json.loads(labels.table(planned)["view"].iloc[0])
+    assert view.pop("picture") != "made up"
     assert view == {"axis": "core", "log": True, "rule": "full", "min_span": 0.25}
 
 
 def test_what_the_screen_knows_already_is_not_sent_again(planned):
     one, two = reviewing.desk(planned, id_of(planned, "ada")).offers
-    assert reviewing.shown(planned, one)["picture"] == reviewing.picture(planned, one.item_id)
+    assert reviewing.shown(planned, one)["picture"] == reviewing.picture(planned, one)
     for known in ({one.code}, [one.code, "other"], (one.code,)):
         shown = reviewing.shown(planned, one, known=known)
         assert shown == reviewing.shown(planned, one) | {"picture": None}

@@ -155,7 +155,7 @@ def test_my_labels_lists_own_labels_newest_first_and_opens_one(study):
     assert [b.key for b in page.button] == [f"revise-{second}", f"revise-{first}"]
     assert "2 of 15 done" in texts(page)
     page.button(key=f"revise-{first}").click().run()
-    assert "You said **similar**" in texts(page)
+    assert "Your label: **similar**" in texts(page)
     page.button(key="back").click().run()
     assert len(page.button) == 2
 
