@@ -143,9 +143,10 @@ def feedback(db: Database, reviewer_id: int) -> Feedback | None:
 
 
 def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
-    """One of the reviewer's own labels that they can look at again; raises NotAssigned for any other task."""
-    task = next((own.task for own in own_labels(db, reviewer_id) if own.task.code == code and own.can_look_again), None)
-    if task is None:
+    """One of the reviewer's own answered tasks that they can look at again; raises NotAssigned for any other."""
+    hidden = {label.task.code for label in own_labels(db, reviewer_id) if not label.can_look_again}
+    task = assignments.task_by_code(db, reviewer_id, code)
+    if task is None or task.answer is None or code in hidden or not _is_in_play(db, task, studies.get(db)):
         raise NotAssigned(f"Item {code[:20]} is not among the labels that you can look at now.")
     return task
 

@@ -200,7 +200,7 @@ def test_an_item_of_somebody_else_is_not_opened(many, monkeypatch):
     assert [error.value for error in page.error] == [
         f"Item {foreign} is not among the labels that you can look at now."
     ]
-    assert "You said" not in texts(page)
+    assert "Your label:" not in texts(page)
 
 
 @pytest.fixture
