@@ -135,8 +135,8 @@ def provoke(window: Window, own: str, foreign: str, event_of_another: str) -> No
     event = {"event_id": NOBODY, "answer": "similar", "dwell_ms": 900, **first}
     wrong: tuple[Mapping[str, Any], ...] = (
         {"code": foreign}, {"code": NO_CODE}, {"revision": first["revision"] + 7}, {"dwell_ms": 3},
-        {"answer": "withdrawn"}, {"answer": "fresh"}, {"event_id": event_of_another, "dwell_ms": 0}, {"comment": "x" * 9000},
-        {"revision": "0"}, {"code": None}, {"view": []},
+        {"answer": "withdrawn"}, {"answer": "fresh"}, {"event_id": event_of_another, "dwell_ms": 0},
+        {"comment": "x" * 9000}, {"revision": "0"}, {"code": None}, {"view": []},
     )  # fmt: skip
     for other in wrong:
         ack = window.tell(event | other)
