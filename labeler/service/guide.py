@@ -213,7 +213,7 @@ def schematic_examples() -> tuple[Example, ...]:
 @lru_cache(maxsize=1)
 def worked_examples() -> tuple[Example, ...]:
     """Ten runs each, with an explanation of what to look at."""
-    return _made(_EXAMPLES, SEED)
+    return _drawn_examples(_EXAMPLES, SEED)
 
 
 @lru_cache(maxsize=20)
@@ -221,20 +221,20 @@ def practice_round(seed: int) -> tuple[Example, ...]:
     """Six items to practise on; which and in which order depends on the seed."""
     rng = np.random.default_rng(seed)
     chosen = rng.permutation(len(_PRACTICE))[:N_PRACTICE].tolist()
-    return _made([_PRACTICE[i] for i in chosen], seed)
+    return _drawn_examples([_PRACTICE[i] for i in chosen], seed)
 
 
-def _made(recipes: Sequence[_Recipe], seed: int) -> tuple[Example, ...]:
+def _drawn_examples(recipes: Sequence[_Recipe], seed: int) -> tuple[Example, ...]:
     rng = np.random.default_rng(seed)
     bases = _bases()
     first = int(rng.integers(len(bases)))
-    made = []
+    examples = []
     for i, recipe in enumerate(recipes):
         base = bases[(first + i) % len(bases)]
         in_order = [base[run] for run in rng.permutation(len(base)).tolist()]
         picture = binning.payload(recipe.change(in_order, rng), "s")
-        made.append(Example(recipe.title, recipe.explanation, recipe.category, picture))
-    return tuple(made)
+        examples.append(Example(recipe.title, recipe.explanation, recipe.category, picture))
+    return tuple(examples)
 
 
 @lru_cache(maxsize=1)

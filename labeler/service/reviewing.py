@@ -43,8 +43,8 @@ class Brief:
 
 
 @dataclass(frozen=True)
-class Desk:
-    """What lies before a reviewer: the next tasks, and the one whose answer an undo takes back.
+class ReviewQueue:
+    """The next tasks of a reviewer, and the task whose answer an undo takes back.
 
     `closed` says why nothing can be labelled now; it is empty if it can.
     """
@@ -120,7 +120,7 @@ def brief(db: Database) -> Brief:
     return Brief(study.question, study.protocol)
 
 
-def desk(db: Database, reviewer_id: int) -> Desk:
+def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
     """Everything that the labelling screen needs to know of the reviewer's tasks."""
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     calibrating = _is_calibrating(study)
@@ -128,7 +128,7 @@ def desk(db: Database, reviewer_id: int) -> Desk:
     progress = OwnProgress(sum(n[answer] for answer in CATEGORIES), n.total(), n[Answer.NOT_SURE])
     last = labels.last_standing(db, reviewer_id, calibration=calibrating)
     undone = assignments.task_by_code(db, reviewer_id, last) if last else None
-    return Desk(progress, tuple(_offered(db, reviewer_id, calibrating)), undone, _why_closed(study, person))
+    return ReviewQueue(progress, tuple(_offered(db, reviewer_id, calibrating)), undone, _why_closed(study, person))
 
 
 def feedback(db: Database, reviewer_id: int) -> Feedback | None:

@@ -41,7 +41,7 @@ STEPS = (
     (st, "navigation", "navigation"),
     (label, "render", "page"),
     (reviewing, "submit", "submit"),
-    (reviewing, "desk", "desk"),
+    (reviewing, "review_queue", "queue"),
     (reviewing, "brief", "brief"),
     (reviewing, "shown", "shown"),
     (drawing, "payload_of_item", "picture"),

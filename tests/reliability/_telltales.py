@@ -95,7 +95,7 @@ def screens_of(db: Database, name: str) -> Iterator[str]:
     reviewer_id = id_of(db, name)
     for number in range(3 * N_ITEMS):  # more than anybody has
         yield json.dumps(label.screen(db, reviewer_id, None, known=()))
-        if not reviewing.desk(db, reviewer_id).offers:
+        if not reviewing.review_queue(db, reviewer_id).offers:
             break
         answer_next(db, reviewer_id, ("similar", "dissimilar", "not sure")[number % 3])
     yield repr([(own.task.code, own.number, own.task.answer) for own in reviewing.own_labels(db, reviewer_id)])
@@ -132,7 +132,7 @@ def copies_look_fresh(db: Database) -> Iterator[Case]:
     for name in (OWN, *OTHERS):
         reviewer_id = id_of(db, name)
         sent[name] = []
-        while offers := reviewing.desk(db, reviewer_id).offers:  # each answer makes them fewer
+        while offers := reviewing.review_queue(db, reviewer_id).offers:  # each answer makes them fewer
             task, picture = offers[0], reviewing.shown(db, offers[0])["picture"] or {}
             if task.item_id in [item_id for item_id, _ in sent[name]]:
                 copies.append((name, task.item_id, picture))
@@ -250,14 +250,14 @@ def answer_all(db: Database, names: Iterable[str], says: Callable[[int], str], l
     for name in names:
         reviewer_id = id_of(db, name)
         for number in range(limit):
-            if not reviewing.desk(db, reviewer_id).offers:
+            if not reviewing.review_queue(db, reviewer_id).offers:
                 break
             answer_next(db, reviewer_id, says(number))
 
 
 def answer_next(db: Database, reviewer_id: int, answer: str) -> None:
     """Answer the first item on offer."""
-    task = reviewing.desk(db, reviewer_id).offers[0]
+    task = reviewing.review_queue(db, reviewer_id).offers[0]
     event_id = f"{reviewer_id}-{task.code}-{task.revision}"
     said = Submission(event_id, task.code, task.revision, Answer(answer), 900, {}, flag=True, comment="own words")
     reviewing.submit(db, reviewer_id, said, now=NOW)

@@ -96,7 +96,7 @@ def test_the_same_messages_get_the_same_replies_whatever_others_did(worlds, n_me
     rng = random.Random(20261122)
     n_probes = 0
     for number in range(n_messages):
-        offered = [task.code for task in reviewing.desk(alone, id_of(alone, OWN)).offers]
+        offered = [task.code for task in reviewing.review_queue(alone, id_of(alone, OWN)).offers]
         event = message(rng, known, own, codes, offered)
         n_probes += event.get("event_id") in known
         assert reply(alone, event) == reply(together, event), (number, event)
@@ -109,7 +109,7 @@ def test_nobody_can_take_the_event_id_of_an_import_to_come(worlds):
     table = imported(alone)
     taken = [key(0, "imported", row.item, row.reviewer, row.kind, "0", row.label) for row in table.itertuples()]
     for event_id in (taken[0], "row-0"):
-        task = reviewing.desk(alone, id_of(alone, OWN)).offers[0]
+        task = reviewing.review_queue(alone, id_of(alone, OWN)).offers[0]
         event = {"event_id": event_id, "code": task.code, "revision": task.revision, "answer": "similar"}
         assert label.keep(alone, id_of(alone, OWN), event | {"dwell_ms": 900})["saved"] is True
     assert exchange.import_labels(alone, table, actor="carol", now=NOW).n_new == len(table)

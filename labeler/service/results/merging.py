@@ -142,50 +142,54 @@ def _check_same_study(ours: _Contents, theirs: _Contents) -> None:
     if not ours.assigned.keys() & theirs.assigned.keys():
         why = "no item has the same code in both" if ours.assigned else "nothing is assigned yet"
         raise InputError(f"{theirs.path} is no copy of {ours.path} that can be merged: {why}.")
-    found = [*_of_protocol(ours, theirs), *_of_people(ours, theirs), *_of_assignments(ours, theirs)]
-    if found:
-        raise InputError(f"{theirs.path} cannot be merged into {ours.path}: {'; '.join(found)}. Nothing was merged.")
+    differences = [*_of_protocol(ours, theirs), *_of_people(ours, theirs), *_of_assignments(ours, theirs)]
+    if differences:
+        raise InputError(
+            f"{theirs.path} cannot be merged into {ours.path}: {'; '.join(differences)}. Nothing was merged."
+        )
 
 
 def _of_protocol(ours: _Contents, theirs: _Contents) -> list[str]:
-    one, other = ({"question": s.study.question, **asdict(s.study.protocol)} for s in (ours, theirs))
+    here, there = ({"question": s.study.question, **asdict(s.study.protocol)} for s in (ours, theirs))
     return [
-        f"{name} is {value!r} here and {other[name]!r} there" for name, value in one.items() if value != other[name]
+        f"{name} is {value!r} here and {there[name]!r} there" for name, value in here.items() if value != there[name]
     ]
 
 
 def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
     """What was changed about people there; what was changed here alone stands."""
     known = {person.name: person for person in ours.people}
-    found = []
+    differences = []
     for person in theirs.people:
         here = known.get(person.name)
         if here is None:
-            found.append(f"there is {person.name} there, but not here")
+            differences.append(f"there is {person.name} there, but not here")
         elif person.roles - here.roles:
-            found.append(f"{person.name} is {' and '.join(sorted(person.roles - here.roles))} there, but not here")
+            differences.append(
+                f"{person.name} is {' and '.join(sorted(person.roles - here.roles))} there, but not here"
+            )
         elif here.active and not person.active:
-            found.append(f"{person.name} takes no part any more there, but does here")
-    return found
+            differences.append(f"{person.name} takes no part any more there, but does here")
+    return differences
 
 
 def _of_assignments(ours: _Contents, theirs: _Contents) -> list[str]:
     """What was changed there in who has which item, one example of each; what was changed here alone stands."""
-    found = []
+    differences = []
     unknown = sorted(theirs.assigned.keys() - ours.assigned.keys())
     if unknown:
         example = theirs.assigned[unknown[0]]
         more = f", one of {len(unknown)} such assignments" if len(unknown) > 1 else ""
-        found.append(f"{example.reviewer} has {example.item} ({example.kind}) only there{more}")
+        differences.append(f"{example.reviewer} has {example.item} ({example.kind}) only there{more}")
     for code in sorted(ours.assigned.keys() & theirs.assigned.keys()):
         here, there = ours.assigned[code], theirs.assigned[code]
         if here != replace(there, assignment_id=here.assignment_id):
-            found.append(
+            differences.append(
                 f"what {here.reviewer} has here as {here.item} ({here.kind}), {there.reviewer} has there as "
                 f"{there.item} ({there.kind}), or it was measured anew"
             )
             break
-    return found
+    return differences
 
 
 def _compared(

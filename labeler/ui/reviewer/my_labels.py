@@ -31,7 +31,7 @@ def render(db: Database, reviewer_id: int) -> None:
     if chosen is not None:
         revise(db, reviewer_id, chosen)
         return
-    own, progress = reviewing.own_labels(db, reviewer_id), reviewing.desk(db, reviewer_id).progress
+    own, progress = reviewing.own_labels(db, reviewer_id), reviewing.review_queue(db, reviewer_id).progress
     st.subheader("My labels")
     st.caption(pace(progress, reviewing.typical_time_s(own)))
     if not own:

@@ -57,7 +57,7 @@ def named_study(tmp_path_factory):
         computing.compute_verdicts(db, advance=lambda *_: None, actor=CAROL)
         comments = (f"{ADA.upper()} says {MAIL}; {OLD_MAIL}", f"as {DAN}_2, not {DAN}ish", "plain")
         for name, comment in zip(NAMES, comments, strict=False):
-            task = reviewing.desk(db, id_of(db, name)).offers[0]
+            task = reviewing.review_queue(db, id_of(db, name)).offers[0]
             sent = Submission(f"by {ADA}: {name}", task.code, 0, Answer.SIMILAR, 900, {"axis": BEN}, 1, True, comment)
             reviewing.submit(db, id_of(db, name), sent, now=NOW)
         answer_everything(db, {ADA: "similar", BEN: "dissimilar", CLEO: "similar", DAN: "not sure"})
@@ -408,7 +408,7 @@ def test_hostile_names_are_replaced_and_nothing_else_is(tmp_path):
     make_study(tmp_path / "hostile.study", n_items=20, reviewers=HOSTILE)
     with open_database(tmp_path / "hostile.study") as db:
         assigning.confirm_plan(db, PARAMETERS, actor="carol", now=NOW)
-        task = reviewing.desk(db, id_of(db, "a")).offers[0]
+        task = reviewing.review_queue(db, id_of(db, "a")).offers[0]
         sent = submission(task, "similar")
         comment = "An na and STRASSE, not banana; r1 to R3, .* but x.*y"
         reviewing.submit(

@@ -56,7 +56,7 @@ def state_of(folder):
 def test_answers_of_the_copy_are_appended_with_all_that_came_with_them(parted):
     db, path = parted
     with open_database(path) as copy:
-        task = reviewing.desk(copy, id_of(copy, "ben")).offers[0]
+        task = reviewing.review_queue(copy, id_of(copy, "ben")).offers[0]
         sent = reviewing.submission_from(
             {
                 "event_id": "one", "code": task.code, "revision": 0, "answer": "dissimilar", "dwell_ms": 1234,
@@ -164,7 +164,7 @@ def test_an_event_id_that_somebody_else_has_here_keeps_no_answer_out(parted):
     db, path = parted
     task = answer_next(db, "ben", "similar")
     with open_database(path) as copy:
-        other = reviewing.desk(copy, id_of(copy, "cleo")).offers[0]
+        other = reviewing.review_queue(copy, id_of(copy, "cleo")).offers[0]
         event_id = f"{task.code}-0-similar"
         reviewing.submit(copy, id_of(copy, "cleo"), submission(other, "dissimilar", event_id), now=NOW)
     merged = merging.merge(db, path, **ARGS)
@@ -176,7 +176,7 @@ def test_an_event_id_that_somebody_else_has_here_keeps_no_answer_out(parted):
 
 def test_a_file_imported_into_both_copies_is_the_same_answers(parted):
     db, path = parted
-    name = copies.assigned(db)[reviewing.desk(db, id_of(db, "ben")).offers[0].code].item
+    name = copies.assigned(db)[reviewing.review_queue(db, id_of(db, "ben")).offers[0].code].item
     table = pd.DataFrame([{"item": name, "reviewer": "ben", "label": "similar"}])
     with open_database(path) as copy:
         exchange.import_labels(copy, table, **ARGS)
@@ -189,7 +189,7 @@ def test_a_file_imported_into_both_copies_is_the_same_answers(parted):
 
 def test_labels_that_a_copy_imported_are_recognised_when_their_file_is_imported_here(parted):
     db, path = parted
-    name = copies.assigned(db)[reviewing.desk(db, id_of(db, "ben")).offers[0].code].item
+    name = copies.assigned(db)[reviewing.review_queue(db, id_of(db, "ben")).offers[0].code].item
     table = pd.DataFrame([{"item": name, "reviewer": "ben", "label": "similar"}])
     with open_database(path) as copy:
         exchange.import_labels(copy, table, **ARGS)
@@ -214,7 +214,7 @@ def test_answers_go_in_by_time_but_each_reviewers_in_their_own_order(parted):
 def test_an_answer_that_cannot_be_kept_keeps_the_others_out(parted):
     db, path = parted
     there(path, ("ben", "similar"), ("cleo", "similar"))
-    code = reviewing.desk(db, id_of(db, "cleo")).offers[0].code
+    code = reviewing.review_queue(db, id_of(db, "cleo")).offers[0].code
     before = events_of(db), log(db)
     db.execute(
         f"""CREATE TRIGGER full BEFORE INSERT ON labels WHEN new.event_id LIKE '{code}%'
@@ -316,7 +316,7 @@ def test_nothing_is_merged_into_an_unblinded_study(parted):
 
 def test_an_assignment_that_changed_hands_is_refused(parted):
     db, path = parted
-    code = reviewing.desk(db, id_of(db, "ben")).offers[0].code
+    code = reviewing.review_queue(db, id_of(db, "ben")).offers[0].code
     with open_database(path) as copy:
         copy.execute("UPDATE assignments SET kind = 'third' WHERE code = ?", (code,))
     assert "ben has here as" in refusal(db, path)
@@ -441,5 +441,5 @@ def test_the_plan_of_a_merged_study_can_be_gone_on_with(parted):
     db, path = parted
     there(path, *[("ben", "similar")] * 2)
     merging.merge(db, path, **ARGS)
-    assert reviewing.desk(db, id_of(db, "ben")).progress.n_done == 2
+    assert reviewing.review_queue(db, id_of(db, "ben")).progress.n_done == 2
     assert answer_next(db, "ben", "similar").revision == 0

@@ -28,7 +28,7 @@ def planned_codes(db, name="ada"):
 
 
 def offered(db, name="ada"):
-    return [task.code for task in reviewing.desk(db, id_of(db, name)).offers]
+    return [task.code for task in reviewing.review_queue(db, id_of(db, name)).offers]
 
 
 def submit(db, name, task, answer="similar", event_id="", *, now=NOW, dwell_ms=900):
@@ -36,7 +36,7 @@ def submit(db, name, task, answer="similar", event_id="", *, now=NOW, dwell_ms=9
 
 
 def undo(db, name="ada"):
-    task = reviewing.desk(db, id_of(db, name)).last
+    task = reviewing.review_queue(db, id_of(db, name)).last
     submit(db, name, task, "withdrawn", dwell_ms=None)
     return task.code
 
@@ -63,7 +63,7 @@ def test_tasks_are_offered_in_planned_order_two_at_a_time(planned):
 
 
 def test_the_item_fetched_ahead_may_be_answered_before_the_one_on_the_screen(planned):
-    first, second = reviewing.desk(planned, id_of(planned, "ada")).offers
+    first, second = reviewing.review_queue(planned, id_of(planned, "ada")).offers
     submit(planned, "ada", second)
     assert offered(planned) == [first.code, planned_codes(planned)[2]]
     submit(planned, "ada", first)
@@ -74,7 +74,7 @@ def test_the_item_fetched_ahead_may_be_answered_before_the_one_on_the_screen(pla
 def test_only_an_item_on_offer_to_this_reviewer_is_labelled(planned, what):
     ada = id_of(planned, "ada")
     task = {
-        "of ben": reviewing.desk(planned, id_of(planned, "ben")).offers[0],
+        "of ben": reviewing.review_queue(planned, id_of(planned, "ben")).offers[0],
         "not on offer yet": assignments.tasks_of(planned, ada)[2],
         "made up": Submission("e", "X" * 60, 0, Answer.SIMILAR),
     }[what]
@@ -89,14 +89,14 @@ def test_one_item_in_the_hands_of_two_reviewers_has_two_codes(planned):
 
 @pytest.mark.parametrize("dwell_ms", [None, 0, 249])
 def test_an_answer_faster_than_a_look_is_refused(planned, dwell_ms):
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     message = rf"Item {task.code} was on the screen for less than 250 ms. Look again"
     refused(planned, AnswerRefused, message, "ada", task, dwell_ms=dwell_ms)
     submit(planned, "ada", task, dwell_ms=250)
 
 
 def test_a_replay_is_acknowledged_and_kept_once(planned):
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     submit(planned, "ada", task, "similar", "event")
     first = kept(planned)
     submit(planned, "ada", task, "similar", "event", now=NOW + timedelta(hours=1))
@@ -112,7 +112,7 @@ def test_a_replay_is_acknowledged_and_kept_once(planned):
 def test_an_event_id_of_somebody_else_is_neither_a_replay_nor_taken(planned):
     answer_next(planned, "ben", "similar")
     of_ben = labels.table(planned)["event_id"].iloc[0]
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     submit(planned, "ada", task, "similar", of_ben)
     assert labels.table(planned)[["reviewer", "event_id"]].to_numpy().tolist() == [["ben", of_ben], ["ada", of_ben]]
 
@@ -120,7 +120,7 @@ def test_an_event_id_of_somebody_else_is_neither_a_replay_nor_taken(planned):
 def test_an_own_event_id_on_another_own_item_is_refused_like_an_item_that_is_not_open(planned):
     answered = answer_next(planned, "ada", "similar")
     own = labels.table(planned)["event_id"].iloc[0]
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     refused(planned, NotAssigned, not_open(task.code), "ada", task, "similar", own)
     refused(planned, NotAssigned, not_open(answered.code), "ada", answered, "dissimilar", own)
 
@@ -149,19 +149,19 @@ def test_undo_brings_the_last_item_back_one_after_the_other(planned):
     answer_next(planned, "ada", "dissimilar")
     assert undo(planned) == codes[1]
     assert undo(planned) == codes[0]
-    assert reviewing.desk(planned, id_of(planned, "ada")).last is None
+    assert reviewing.review_queue(planned, id_of(planned, "ada")).last is None
     assert labels.table(planned)["label"].tolist() == ["similar"] * 3 + ["withdrawn"] * 2 + [
         "dissimilar", "withdrawn", "withdrawn",
     ]  # fmt: skip
 
 
 def test_undo_of_nothing_is_refused(planned):
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
-    assert reviewing.desk(planned, id_of(planned, "ada")).last is None
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    assert reviewing.review_queue(planned, id_of(planned, "ada")).last is None
     refused(planned, AnswerRefused, f"Item {task.code} has no answer to take back", "ada", task, "withdrawn")
     submit(planned, "ada", task)
     undo(planned)
-    again = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    again = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     refused(planned, AnswerRefused, f"Item {task.code} has no answer to take back", "ada", again, "withdrawn")
 
 
@@ -180,10 +180,10 @@ def test_not_sure_is_offered_once_again_at_the_end_and_then_rests(planned):
     for _ in range(4):
         answer_next(planned, "ada", "similar")
     assert offered(planned) == codes[:1]
-    assert reviewing.desk(planned, id_of(planned, "ada")).progress == OwnProgress(4, 5, 1)
+    assert reviewing.review_queue(planned, id_of(planned, "ada")).progress == OwnProgress(4, 5, 1)
     answer_next(planned, "ada", "not sure")
     assert offered(planned) == []
-    assert reviewing.desk(planned, id_of(planned, "ada")).progress == OwnProgress(4, 5, 1)
+    assert reviewing.review_queue(planned, id_of(planned, "ada")).progress == OwnProgress(4, 5, 1)
 
 
 def test_a_not_sure_that_was_taken_back_does_not_use_up_the_second_look(planned):
@@ -207,7 +207,7 @@ def test_an_own_label_can_be_revised_and_stays_where_it_was(planned):
         (planned_codes(planned)[1], "similar", 0),
     ]
     assert mine[0].created_utc == (NOW + timedelta(1)).isoformat()
-    assert reviewing.desk(planned, ada).progress == OwnProgress(2, 5, 0)
+    assert reviewing.review_queue(planned, ada).progress == OwnProgress(2, 5, 0)
     assert offered(planned) == planned_codes(planned)[2:4]
 
 
@@ -234,9 +234,9 @@ WHY_CLOSED = [
 @pytest.mark.parametrize(("state", "why"), WHY_CLOSED)
 def test_in_a_study_that_is_not_open_nothing_is_labelled_and_the_reason_is_said(planned, state, why):
     studies.set_state(planned, state)
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     refused(planned, NotAllowed, rf"^{why} Nothing was kept\.$", "ada", task)
-    assert re.fullmatch(why, reviewing.desk(planned, id_of(planned, "ada")).closed)
+    assert re.fullmatch(why, reviewing.review_queue(planned, id_of(planned, "ada")).closed)
 
 
 def test_each_state_has_been_looked_at(planned):
@@ -244,21 +244,21 @@ def test_each_state_has_been_looked_at(planned):
     assert {state for state, _ in WHY_CLOSED} == set(State) - labelling
     for state in labelling:
         studies.set_state(planned, state)
-        assert reviewing.desk(planned, id_of(planned, "ada")).closed == ""
+        assert reviewing.review_queue(planned, id_of(planned, "ada")).closed == ""
 
 
 def test_only_reviewers_who_take_part_see_and_label_anything(planned):
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     planned.execute("UPDATE people SET active = 0 WHERE name = 'ada'")
     for name in ("ada", "carol"):
         refused(planned, NotAllowed, "This is for reviewers of the study only", name, task)
-        for look in (reviewing.desk, reviewing.own_labels):
+        for look in (reviewing.review_queue, reviewing.own_labels):
             with pytest.raises(NotAllowed, match="This is for reviewers of the study only"):
                 look(planned, id_of(planned, name))
 
 
 def test_all_that_was_said_is_kept(planned):
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     said = Submission("e", task.code, 0, Answer.DISSIMILAR, 812, {"zoom": 2}, 3, flag=True, comment="steps")
     reviewing.submit(planned, id_of(planned, "ada"), said, now=NOW)
     row = labels.table(planned).iloc[0]
@@ -345,7 +345,7 @@ def test_a_unit_names_nothing_that_was_measured(study, unit, shown):
     study.execute("UPDATE items SET unit = ?", (unit,))
     study.execute("DELETE FROM bins")
     assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
-    task = reviewing.desk(study, id_of(study, "ada")).offers[0]
+    task = reviewing.review_queue(study, id_of(study, "ada")).offers[0]
     assert reviewing.shown(study, task)["picture"]["unit"] == shown
 
 
@@ -355,7 +355,7 @@ def test_the_earlier_picture_of_a_hidden_copy_is_gone_when_the_copy_comes(tmp_pa
         parameters = PlanParameters(seed=2, overlap=0.0, retest=5)
         assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
         ada, n_copies = id_of(db, "ada"), 0
-        while offers := reviewing.desk(db, ada).offers:
+        while offers := reviewing.review_queue(db, ada).offers:
             own = reviewing.own_labels(db, ada)
             earlier = {label.task.item_id: label for label in own}
             for offer in offers:
@@ -372,7 +372,7 @@ def test_the_earlier_picture_of_a_hidden_copy_is_gone_when_the_copy_comes(tmp_pa
 
 
 def test_a_picture_is_drawn_anew_where_its_bins_are_missing(planned):
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     before = reviewing.picture(planned, task)
     planned.execute("DELETE FROM bins")
     assert reviewing.picture(planned, task) == before

@@ -24,7 +24,7 @@ def set_protocol(db, **changes):
 
 
 def next_task(db, name="ada"):
-    return reviewing.desk(db, id_of(db, name)).offers[0]
+    return reviewing.review_queue(db, id_of(db, name)).offers[0]
 
 
 def answer(db, task, answer="similar", *, name="ada", now=NOW, dwell_ms=900, view=None, **said):
@@ -129,7 +129,7 @@ def test_the_protocol_under_which_a_label_was_given_is_kept_with_its_view(planne
 
 
 def test_what_the_screen_knows_already_is_not_sent_again(planned):
-    one, two = reviewing.desk(planned, id_of(planned, "ada")).offers
+    one, two = reviewing.review_queue(planned, id_of(planned, "ada")).offers
     assert reviewing.shown(planned, one)["picture"] == reviewing.picture(planned, one)
     for known in ({one.code}, [one.code, "other"], (one.code,)):
         shown = reviewing.shown(planned, one, known=known)
@@ -140,7 +140,9 @@ def test_what_the_screen_knows_already_is_not_sent_again(planned):
 @settings(max_examples=25, deadline=None)
 @given(st.sets(st.sampled_from(["one", "two", "other"])))
 def test_a_picture_is_sent_exactly_if_its_code_is_not_known(planned_copy, known):
-    tasks = dict(zip(("one", "two"), reviewing.desk(planned_copy, id_of(planned_copy, "ada")).offers, strict=True))
+    tasks = dict(
+        zip(("one", "two"), reviewing.review_queue(planned_copy, id_of(planned_copy, "ada")).offers, strict=True)
+    )
     codes = {tasks[name].code if name in tasks else name for name in known}
     for name, task in tasks.items():
         assert (reviewing.shown(planned_copy, task, known=codes)["picture"] is None) == (name in known)
@@ -171,7 +173,7 @@ def test_own_labels_tell_number_time_flag_and_comment(planned):
 def test_an_answer_taken_back_keeps_its_number_and_its_time(planned):
     first = answer(planned, next_task(planned), dwell_ms=1_000)
     answer(planned, first, "withdrawn", dwell_ms=None)
-    second = answer(planned, reviewing.desk(planned, id_of(planned, "ada")).offers[1], dwell_ms=4_000)
+    second = answer(planned, reviewing.review_queue(planned, id_of(planned, "ada")).offers[1], dwell_ms=4_000)
     assert [(one.task.code, one.number) for one in own(planned)] == [(second.code, 2)]
     answer(planned, first, dwell_ms=500)
     assert [(one.number, one.n_revisions, one.time_on_task_ms) for one in own(planned)] == [

@@ -93,7 +93,7 @@ def test_what_was_said_is_without_names_and_in_an_order_that_tells_nobody(planne
 
 def test_comments_are_shown_with_their_label(planned):
     ada = id_of(planned, "ada")
-    task = reviewing.desk(planned, ada).offers[0]
+    task = reviewing.review_queue(planned, ada).offers[0]
     reviewing.submit(planned, ada, replace(submission(task, "dissimilar"), comment="two levels"), now=NOW)
     answer_everything(planned, dict.fromkeys(SPLIT, "similar"))
     (split,) = splits.split_items(planned)

@@ -36,7 +36,7 @@ def many(tmp_path_factory):
         for number in range(50):
             answer = "not sure" if number < 2 else "dissimilar" if number < 10 else "similar"
             said = {"flag": number % 10 == 5, "comment": {7: "a step", 49: HOSTILE}.get(number)}
-            task = reviewing.desk(db, ada).offers[0]
+            task = reviewing.review_queue(db, ada).offers[0]
             event = {"event_id": f"e{number}", "code": task.code, "revision": 0, "answer": answer, "dwell_ms": 4000}
             reviewing.submit(db, ada, reviewing.submission_from(event | said), now=NOW)
         first = reviewing.own_labels(db, ada)[-1].task
@@ -94,7 +94,7 @@ def test_my_labels_come_twenty_a_page_newest_first(many):
 def test_all_pictures_are_back_once_everything_is_answered(many, tmp_path):
     shutil.copy(many, tmp_path / "done.study")
     with open_database(tmp_path / "done.study") as db:
-        while reviewing.desk(db, id_of(db, "ada")).offers:
+        while reviewing.review_queue(db, id_of(db, "ada")).offers:
             answer_next(db, "ada", "similar")
     page = my_page(tmp_path / "done.study")
     page.number_input[0].set_value(3).run()
@@ -128,7 +128,7 @@ def test_a_filter_that_keeps_nothing_leaves_the_page_whole(many, tmp_path):
     make_study(path, n_items=4, reviewers=("ada", "ben"), plan=True)
     with open_database(path) as db:
         ada = id_of(db, "ada")
-        reviewing.submit(db, ada, submission(reviewing.desk(db, ada).offers[0], "similar"), now=NOW)
+        reviewing.submit(db, ada, submission(reviewing.review_queue(db, ada).offers[0], "similar"), now=NOW)
     page = show(my_page(path), "flagged")
     assert rows(page) == []
     assert len(rows(show(page, "all"))) == 1
@@ -190,7 +190,7 @@ def test_an_own_label_is_opened_again_and_left(many):
 def test_an_item_of_somebody_else_is_not_opened(many, monkeypatch):
     monkeypatch.setenv("LABELER_STUDY", str(many))
     with open_database(many) as db:
-        foreign = reviewing.desk(db, id_of(db, "ben")).offers[0].code
+        foreign = reviewing.review_queue(db, id_of(db, "ben")).offers[0].code
         secret = identity.invite(db, "ada", Role.REVIEWER, actor="test", now=TODAY)
         token = identity.sign_in(db, secret, now=TODAY)
     page = AppTest.from_function(app_page, args=(token,), default_timeout=LIMIT_S).run()
@@ -263,7 +263,7 @@ def practise(said):
     """The practice page after these answers."""
     page = AppTest.from_function(reviewer_page, args=("practice", said["study"], "ada"), default_timeout=LIMIT_S)
     page.session_state["practice_seed"] = 7
-    page.session_state["practice_said"] = said["said"]
+    page.session_state["practice_answers"] = said["said"]
     page.run()
     assert [error.message for error in page.exception] == []
     return page
@@ -277,7 +277,7 @@ def test_practice_ends_with_what_is_known_and_begins_anew(study):
         f"P{number}: {example.feedback('similar')}" for number, example in enumerate(made, start=1)
     ]
     page.button(key="again").click().run()
-    assert page.session_state["practice_said"] == {}
+    assert page.session_state["practice_answers"] == {}
     assert len(page.text) == 0
 
 
@@ -300,7 +300,7 @@ def test_practice_shows_a_made_item_as_the_screen_shows_an_item(study):
 def test_the_label_page_sends_only_pictures_that_the_screen_lacks(study):
     with open_database(study) as db:
         ada = id_of(db, "ada")
-        codes = [task.code for task in reviewing.desk(db, ada).offers]
+        codes = [task.code for task in reviewing.review_queue(db, ada).offers]
         for known in ((), codes[:1], codes):
             sent = [offer["picture"] is not None for offer in label.screen(db, ada, None, known)["offers"]]
             assert sent == [code not in known for code in codes]
