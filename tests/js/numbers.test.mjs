@@ -226,6 +226,13 @@ test("where the server sends no counts, the bins beyond the axis are counted", (
   assert.deepEqual(outside({ ...series, outside: { core: [7, 8] } }, "core", picture), [7, 8]);
 });
 
+test("the words for a picture in a scale of its own round what was stretched", () => {
+  const run = alike(2, 900).runs[0];
+  const made = { ...alike(2, 900), scale: [0, 1], runs: [{ ...run, n: 2993 }, { ...run, n: run.low.length }] };
+  assert.match(summary(made), /Run 1: about 3000 iterations/);
+  assert.match(summary(made), /Run 2: 300 iterations/);
+});
+
 test("unpacking refuses text that is not whole floats", () => {
   const run = { low: "AAA=", high: "", medians: "", quantiles: "" };
   assert.throws(() => unpack({ runs: [run] }), RangeError);

@@ -4,13 +4,14 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from scipy import stats
 
 from labeler.screen.binning import series_of, unpacked
 
 Picture = Mapping[str, Any]
+Sent = TypeVar("Sent")
 PACKED = ("low", "high", "medians", "quantiles")
 P_CHANCE = 1e-4  # how seldom chance alone finds as many
 
@@ -55,9 +56,7 @@ BY_BYTES: Mapping[str, Callable[[Picture], set[Any]]] = {"bytes": as_bytes, "has
 BY_LOOKING: Mapping[str, Callable[[Picture], set[Any]]] = {"shapes": as_shapes, "levels": as_levels}
 
 
-def n_found(
-    wanted: Sequence[tuple[Picture, int]], among: Sequence[Picture], marks: Callable[[Picture], set[Any]]
-) -> int:
+def n_found(wanted: Sequence[tuple[Sent, int]], among: Sequence[Sent], marks: Callable[[Sent], set[Any]]) -> int:
     """How many of the pictures an attacker finds again: the one with the most, and the rarest, marks in common.
 
     Parameters

@@ -184,10 +184,12 @@ export function percentText(share, step) {
 export function summary(picture) {
   const unit = unitFor(picture.median, picture.unit);
   const at = (run, percentile) => run.quantiles[picture.percentiles.indexOf(percentile)];
+  // with a scale of their own, pictures have long runs shortened or lengthened by up to 0.3 %
+  const length = ({ n, low }) => (picture.scale && n > low.length ? `about ${Number(n.toPrecision(2))}` : n);
   const write = (value) => `${Number((value / unit[0]).toPrecision(4))} ${unit[1]}`.trim(); // no exponent
   const lines = picture.runs.map(
     (run, i) =>
-      `Run ${i + 1}: ${run.n} iterations, median ${write(at(run, 50))}, middle half ${write(at(run, 25))} to ` +
+      `Run ${i + 1}: ${length(run)} iterations, median ${write(at(run, 50))}, middle half ${write(at(run, 25))} to ` +
       `${write(at(run, 75))}, 5 to 95 percent ${write(at(run, 5))} to ${write(at(run, 95))}.`,
   );
   return `${picture.runs.length} runs on one scale. ${lines.join(" ")}`;
