@@ -308,7 +308,8 @@ def test_a_picture_tells_nothing_of_what_was_measured_and_why(planned):
         assert set(picture) == {"code", "revision", "confidence", "flag", "comment", "picture"}
         assert picture["code"] == task.code
         packed = {picked for run in picture["picture"]["runs"] for picked in run.values() if isinstance(picked, str)}
-        for text in texts_in(json.loads(json.dumps(picture, allow_nan=False))):
+        drawn_letters = {picture["code"]}  # any three may follow each other
+        for text in set(texts_in(json.loads(json.dumps(picture, allow_nan=False)))) - drawn_letters:
             if text in packed:
                 assert np.isfinite(np.frombuffer(base64.b64decode(text, validate=True), "<f4")).all()
             else:
