@@ -19,6 +19,7 @@ from labeler.screen import binning
 MAX_SHIFT = 0.001  # of the core axis; farther out, of the distance from the median: a fifth of a pixel in 200
 MAX_STRETCH = 0.003  # of the numbers of iterations of long runs, which may identify an item
 N_WAVES = 3
+TINY = 1e-250
 NAMES = ("low", "high", "medians", "quantiles")
 
 _TIMES = ("s", "ms", "µs", "us", "ns", "min", "h")
@@ -98,7 +99,8 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
     drawn: list[dict[str, Any]] = []
     for block in binning.blocks_of([runs[run] for run in variation.order]):
         bins = (*binning.bins_of(block, variation.phase), quantiles[len(drawn) : len(drawn) + len(block)])
-        shifted = [(shift(values) - offset) / factor for values in bins]
+        with np.errstate(over="ignore"):
+            shifted = [(shift(values) - offset) / factor for values in bins]
         n = block.shape[1]
         shown_n = max(round(n * stretch), binning.MAX_BINS + 1) if n > binning.MAX_BINS else n
         drawn += [
@@ -124,6 +126,8 @@ class _Shift:
     def __init__(self, payload: Mapping[str, Any], seed: str) -> None:
         low, high = payload["axes"]["core"]
         self._middle, self._span = payload["median"], high - low
+        if not TINY < self._span < 1 / TINY:
+            self._span = 1.0  # no reader gives such values; they stay as they are wherever a step overflows
         self._base = _signed(seed, "base")
         waves = range(N_WAVES)
         self._sizes = np.array([_signed(seed, f"size {wave}") for wave in waves])
@@ -134,11 +138,13 @@ class _Shift:
         self.scale = self._middle + spread * _signed(seed, "offset"), spread
 
     def __call__(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        at = np.arcsinh((values - self._middle) / self._span)
-        waves = (self._sizes * np.sin(at[..., np.newaxis] * self._speeds + self._starts)).sum(axis=-1)
-        moved = self._middle + self._span * np.sinh(at + MAX_SHIFT * (self._base + waves) / (1 + N_WAVES))
+        with np.errstate(over="ignore", invalid="ignore"):
+            at = np.arcsinh((values - self._middle) / self._span)
+            waves = (self._sizes * np.sin(at[..., np.newaxis] * self._speeds + self._starts)).sum(axis=-1)
+            moved = self._middle + self._span * np.sinh(at + MAX_SHIFT * (self._base + waves) / (1 + N_WAVES))
         # a logarithmic axis marks what is not above 0
-        kept: NDArray[np.float64] = np.where(np.sign(moved) == np.sign(values), moved, values)
+        good = np.isfinite(moved) & (np.sign(moved) == np.sign(values))
+        kept: NDArray[np.float64] = np.where(good, moved, values)
         return kept
 
 

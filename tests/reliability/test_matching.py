@@ -84,6 +84,17 @@ def test_no_spike_is_lost_whatever_the_phase():
             assert 1 <= medians.shape[1] <= n / 50 + 2
 
 
+@pytest.mark.parametrize("scale", [1e-308, 1e-260, 1e-30, 1e30, 1e200, 1e300, 1.7e308])
+def test_pictures_of_values_of_any_size_are_whole_numbers_of_json(scale):
+    runs = [scale * np.array([-1.0, 0.0, 0.5, 1.0, 1e-9]), scale * np.array([1.0, 1.0, 1.0])]
+    payload = binning.payload(runs, "s")
+    drawn = blinding.varied(payload, runs, blinding.Variation.drawn("x", "y", 2))
+    assert json.loads(json.dumps(drawn, allow_nan=False)) == drawn
+    for run in drawn["runs"]:
+        assert all(np.isfinite(binning.unpacked(run[name])).all() for name in blinding.NAMES)
+    assert all(low < high for low, high in drawn["axes"].values())
+
+
 def test_values_at_and_below_zero_keep_their_sign():
     payload = binning.payload([np.array([0.0, 0.0, 1e-3, 1.0, 2.0]), np.array([-1.0, 0.0, 1.0, 2.0, 3.0])], "s")
     runs = [np.array([0.0, 0.0, 1e-3, 1.0, 2.0]), np.array([-1.0, 0.0, 1.0, 2.0, 3.0])]
