@@ -54,6 +54,7 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/ui/provider.py": {"streamlit"},
     "labeler/ui/sign_in.py": {"labeler.ui", "starlette", *SHELL},
     "labeler/ui/gate.py": {"labeler.ui", "streamlit", "starlette", "google.protobuf", *SHELL},
+    "labeler/ui/frames.py": {"streamlit", "starlette", "google.protobuf"},
     "labeler/ui/server.py": {"labeler.ui", "streamlit", "starlette", *SHELL},
     "labeler/cli": {
         "labeler", "labeler.cli", "labeler.safe_text", "labeler.ui.server", "labeler.plan.lifecycle", "click", "dask",

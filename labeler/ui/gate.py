@@ -18,6 +18,7 @@ from labeler.service.people import identity
 from labeler.store import open_database
 from labeler.ui import component, provider, sign_in
 from labeler.ui.app import SESSION_COOKIE
+from labeler.ui.frames import Frames
 
 HEALTH, HOST_CONFIG, STREAM = "/_stcore/health", "/_stcore/host-config", "/_stcore/stream"
 OPEN_PATHS = (HEALTH, "/sign-in", sign_in.PROVIDER_PATH, "/sign-out")
@@ -56,16 +57,17 @@ class Gate:
             return
         connection = HTTPConnection(scope)
         if scope["type"] == "websocket":
-            person = self._talking(connection)
+            person = self._person_of_websocket(connection)
             if person is not None:
-                await self._app(_belonging_to(scope, person), self._while_signed_in(connection, receive), send)
+                frames = Frames(self._while_signed_in(connection, receive), send)
+                await self._app(_belonging_to(scope, person), frames.receive, frames.send)
             else:
                 await receive()
                 await send({"type": "websocket.close", "code": 1008})  # before accepting: becomes status 403
             return
-        await self._where_to(connection)(scope, receive, _with_headers(send, connection.scope["path"]))
+        await self._target(connection)(scope, receive, _with_headers(send, connection.scope["path"]))
 
-    def _where_to(self, connection: HTTPConnection) -> ASGIApp:
+    def _target(self, connection: HTTPConnection) -> ASGIApp:
         """What answers a request: the application, the way to the sign-in page, or a refusal."""
         path, method = connection.scope["path"], connection.scope["method"]
         if path == "/" and provider.arrival(connection.cookies) is not None:  # also who is signed in as somebody else
@@ -84,7 +86,7 @@ class Gate:
             return PlainTextResponse("This is for coordinators of the study only.", status_code=403)
         return self._app
 
-    def _talking(self, connection: HTTPConnection) -> Person | None:
+    def _person_of_websocket(self, connection: HTTPConnection) -> Person | None:
         """Who may open a websocket with this request; None for nobody."""
         if connection.scope["path"] != STREAM or not sign_in.same_origin(connection):
             return None
@@ -115,7 +117,7 @@ class Gate:
         with open_database(self._study) as db:
             person = identity.person_of_session(db, token, now=datetime.now(UTC))
         now = time.monotonic()
-        self._let_in_until = {one: until for one, until in self._let_in_until.items() if until > now}
+        self._let_in_until = {session: until for session, until in self._let_in_until.items() if until > now}
         if person is not None:
             self._let_in_until[token] = now + LET_IN_S
         return person
@@ -136,10 +138,10 @@ def _starts_more_than_a_page(message: Message) -> bool:
     if message["type"] != "websocket.receive" or message.get("bytes") is None:
         return False
     try:
-        asked = BackMsg.FromString(message["bytes"])
+        request = BackMsg.FromString(message["bytes"])
     except DecodeError:
         return False  # Streamlit closes the window
-    return asked.WhichOneof("type") != "rerun_script" or bool(asked.rerun_script.fragment_id)
+    return request.WhichOneof("type") != "rerun_script" or bool(request.rerun_script.fragment_id)
 
 
 def _is_open(path: str) -> bool:
@@ -163,11 +165,11 @@ def _with_headers(send: Send, path: str) -> Send:
 
     async def sending(message: Any) -> None:
         if message["type"] == "http.response.start":
-            given = message.get("headers", [])
+            headers = message.get("headers", [])
             extra = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-            if not _is_program(path) and all(name.lower() != b"cache-control" for name, _ in given):
+            if not _is_program(path) and all(name.lower() != b"cache-control" for name, _ in headers):
                 extra.append((b"cache-control", b"no-store"))
-            message = {**message, "headers": [*given, *extra]}
+            message = {**message, "headers": [*headers, *extra]}
         await send(message)
 
     return sending

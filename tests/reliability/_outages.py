@@ -182,7 +182,7 @@ class Outages:
         for task in self._tasks.values():
             task.result()
         with open_database(self.served.study) as db:
-            kept = labels.kept(db)
+            kept = labels.saved(db)
         for name, desk in self.desks.items():
             stored = [(one.code, one.label.answer.value) for one in kept if one.reviewer == name]
             if stored != desk.pressed:

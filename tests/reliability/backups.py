@@ -95,7 +95,7 @@ def answered(study: Path, name: str, event_id: str, codes: list[str], number: in
     """One answer, in a connection of its own as in the server."""
     with open_database(study) as db:
         person = person_id_of(db, name)
-        offers = reviewing.desk(db, person).offers
+        offers = reviewing.review_queue(db, person).offers
         task = offers[0] if offers else reviewing.task_by_code(db, person, codes[number % len(codes)])
         answer = (Answer.SIMILAR, Answer.DISSIMILAR)[number % 2]
         sent = Submission(event_id, task.code, task.revision, answer, 900 + number, {"axis": "core"})

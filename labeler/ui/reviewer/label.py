@@ -43,16 +43,16 @@ def screen(
     db: Database, reviewer_id: int, ack: dict[str, Any] | None, known: Container[str], only: Task | None = None
 ) -> dict[str, Any]:
     """Everything the component shows: own progress, the next items (or only one), the answer an undo takes back."""
-    desk, brief = reviewing.desk(db, reviewer_id), reviewing.brief(db)
-    offers, last = ((only,), None) if only else (desk.offers, desk.last)
-    offers = () if desk.closed else offers
+    queue, brief = reviewing.review_queue(db, reviewer_id), reviewing.brief(db)
+    offers, last = ((only,), None) if only else (queue.offers, queue.last)
+    offers = () if queue.closed else offers
     return {
         "mode": "revise" if only else "label",
         "reviewer": reviewer_id,
-        "done": desk.progress.n_done,
-        "total": desk.progress.n_assigned,
-        "not_sure": desk.progress.n_not_sure,
-        "closed": desk.closed,
+        "done": queue.progress.n_done,
+        "total": queue.progress.n_assigned,
+        "not_sure": queue.progress.n_not_sure,
+        "closed": queue.closed,
         "offers": [reviewing.shown(db, task, known=known) for task in offers],
         "last": reviewing.shown(db, last, known={last.code}) if last else None,
         "ack": ack,

@@ -94,7 +94,7 @@ def say(study, name, answer):
     """The reviewer's next item gets an answer; its code."""
     with open_database(study) as db:
         person = people.by_name(db, name)
-        task = reviewing.desk(db, person.person_id).offers[0]
+        task = reviewing.review_queue(db, person.person_id).offers[0]
         submission = Submission(f"{name}-{task.code}-{task.revision}", task.code, task.revision, answer, 900)
         reviewing.submit(db, person.person_id, submission, now=NOW)
     return task.code
@@ -135,7 +135,7 @@ def test_an_event_of_the_component_is_kept_and_acknowledged(study):
 
     with open_database(study) as db:
         ada = people.by_name(db, "ada").person_id
-        code = reviewing.desk(db, ada).offers[0].code
+        code = reviewing.review_queue(db, ada).offers[0].code
         event = {"event_id": "e1", "code": code, "revision": 0, "answer": "similar", "dwell_ms": 700, "view": {}}
         assert label.keep(db, ada, event) == {"event_id": "e1", "saved": True, "message": ""}
         assert label.keep(db, ada, event)["saved"] is True
@@ -155,7 +155,7 @@ def test_my_labels_lists_own_labels_newest_first_and_opens_one(study):
     assert [b.key for b in page.button] == [f"revise-{second}", f"revise-{first}"]
     assert "2 of 15 done" in texts(page)
     page.button(key=f"revise-{first}").click().run()
-    assert "You said **similar**" in texts(page)
+    assert "Your label: **similar**" in texts(page)
     page.button(key="back").click().run()
     assert len(page.button) == 2
 
