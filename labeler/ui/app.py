@@ -21,6 +21,7 @@ from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.results import browse, figures, handover, item, report, verdicts
 from labeler.ui.coordinator.run import calibration, inbox, progress, splits
 from labeler.ui.coordinator.set_up import data, people, plan, planning, study
+from labeler.ui.limits import PAGE_RUNS
 from labeler.ui.reviewer import feedback, guide, label, my_labels, practice
 
 SESSION_COOKIE = "labeler_session"
@@ -50,7 +51,7 @@ def main(token: str | None) -> None:
     try:
         if study is None:
             raise InputError("No study was named. Start the application with: labeler serve --study FILE")
-        with open_database(study) as db:
+        with PAGE_RUNS, open_database(study) as db:
             person = identity.person_of_session(db, token, now=datetime.now(UTC))
             if person is None:
                 st.error(NOT_SIGNED_IN)

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,19 +12,23 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
+from streamlit.logger import update_formatter
 from streamlit.web import bootstrap
 
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.service.plan import coordinating
 from labeler.store import open_database
-from labeler.ui import component, provider, sign_in
+from labeler.ui import component, connections, provider, resources, sign_in
 from labeler.ui.gate import PERSON_HEADER, Gate  # also imports every page, before the garbage collector is frozen
-from labeler.ui.heap import bound_heap
+from labeler.ui.limits import BoundedLog
 
 
 def serve(study: Path, *, address: str, port: int) -> None:
     """Run the browser application on a study until it is stopped."""
+    sys.stderr = BoundedLog(sys.stderr)
+    update_formatter()  # Streamlit's loggers took the stream from before
+    resources.raise_file_limit()
     os.environ["LABELER_STUDY"] = str(study.resolve())  # how the pages learn which study, as by hand
     config = streamlit_settings() | {
         "server.address": address,
@@ -36,7 +41,9 @@ def serve(study: Path, *, address: str, port: int) -> None:
     with open_database(study) as db:
         coordinating.refresh_pictures(db)  # nothing to do but after an update
     app = make_app(study)
-    bound_heap()
+    connections.install()
+    resources.keep_no_files_per_window()
+    resources.bound_heap()
     gc.collect()
     gc.freeze()  # what is imported stays for good: without this every full collection walks through it
     app.run(config=config)

@@ -21,7 +21,7 @@ from labeler.service.people import identity
 from labeler.store import Database, open_database
 from labeler.ui import provider
 from labeler.ui.app import SESSION_COOKIE
-from labeler.ui.limits import WrongSignIns
+from labeler.ui.limits import PAGE_RUNS, WrongSignIns
 
 PROVIDER_PATH = "/sign-in/provider"
 MAX_FORM_BYTES = 4096
@@ -139,7 +139,7 @@ def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns) 
 def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -> Response:
     """Set the cookie of a new session and go to the application, or say in words why not."""
     try:
-        with open_database(study) as db:
+        with PAGE_RUNS, open_database(study) as db:
             now, before, token = datetime.now(UTC), request.cookies.get(SESSION_COOKIE, ""), sign_in(db)
             if identity.person_of_session(db, before, now=now) != identity.person_of_session(db, token, now=now):
                 identity.sign_out(db, before, now=now)  # somebody else; one's own other tabs go on

@@ -2,8 +2,11 @@
 
 import platform
 import re
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from itertools import chain
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -16,7 +19,7 @@ from labeler.store import open_database
 from labeler.ui import limits, sign_in
 from labeler.ui.app import SESSION_COOKIE
 from labeler.ui.gate import Gate
-from labeler.ui.heap import bound_heap
+from labeler.ui.resources import bound_heap
 from labeler.ui.server import streamlit_settings
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a link from a fixed day would expire
@@ -258,6 +261,46 @@ def test_the_c_library_is_told_to_give_memory_back_where_it_understands(monkeypa
         pytest.skip("another C library than glibc")
     monkeypatch.setattr(platform, "libc_ver", lambda: (name, ""))
     assert bound_heap() is taken
+
+
+FILES = """
+import asyncio, os
+from labeler.ui import resources
+from streamlit.runtime import websocket_session_manager
+from streamlit.runtime.script_data import ScriptData
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+
+async def main():
+    resources.keep_no_files_per_window()
+    n_before = len(os.listdir("/proc/self/fd"))
+    windows = [
+        websocket_session_manager.AppSession(
+            ScriptData("app.py", False), MemoryUploadedFileManager("/"), ScriptCache(), None, {}
+        )
+        for _ in range(20)
+    ]
+    print(len(os.listdir("/proc/self/fd")) - n_before)
+    for window in windows:
+        window.shutdown()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc here")
+def test_a_window_keeps_no_files_open():
+    command = [sys.executable, "-W", "ignore", "-c", FILES]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
+
+
+def test_as_many_files_as_the_system_allows_may_be_open():
+    script = (
+        "import resource; from labeler.ui import resources;"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (128, 200)); print(resources.raise_file_limit())"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", script]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "200\n"
 
 
 def test_settings_send_nothing_anywhere_and_listen_to_this_machine_only():
