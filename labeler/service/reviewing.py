@@ -233,8 +233,10 @@ def submission_from(event: object) -> Submission:
     return Submission(event_id, code, revision, Answer(answer), comment=comment, **more)
 
 
-def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datetime) -> None:
-    """Keep a reviewer's answer. The same event twice keeps it once.
+def submit(
+    db: Database, reviewer_id: int, submission: Submission, *, now: datetime, session: str | None = None
+) -> None:
+    """Keep a reviewer's answer, with the session that it came from. The same event twice keeps it once.
 
     Raises
     ------
@@ -265,7 +267,9 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
         if task is None or not is_open or not _is_in_play(db, task, study):
             raise NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload to go on.")
         _check(task, submission, labels.last_standing(db, reviewer_id, calibration=calibrating), study.protocol)
-        view = {**submission.view, "rule": study.protocol.axis_rule, "min_span": study.protocol.min_span}
+        view = {name: value for name, value in submission.view.items() if name != "session"}  # that is ours to say
+        view |= {"rule": study.protocol.axis_rule, "min_span": study.protocol.min_span}
+        view |= {"session": session} if session else {}
         labels.add(
             db,
             Label(

@@ -17,7 +17,7 @@ from labeler.model import Person, Role
 from labeler.service.people import identity
 from labeler.store import open_database
 from labeler.ui import component, provider, sign_in
-from labeler.ui.app import SESSION_COOKIE
+from labeler.ui.app import session_cookie, session_of
 
 HEALTH, HOST_CONFIG, STREAM = "/_stcore/health", "/_stcore/host-config", "/_stcore/stream"
 OPEN_PATHS = (HEALTH, "/sign-in", sign_in.PROVIDER_PATH, "/sign-out")
@@ -109,7 +109,7 @@ class Gate:
 
     def _person(self, connection: HTTPConnection) -> Person | None:
         """Who is signed in; raises LabelerError if that cannot be looked up."""
-        token = connection.cookies.get(SESSION_COOKIE)
+        token = connection.cookies.get(session_cookie(self._study))
         if not token:
             return None
         with open_database(self._study) as db:
@@ -122,7 +122,7 @@ class Gate:
 
     def _was_let_in(self, connection: HTTPConnection) -> bool:
         """Whether this session was looked up just now: a page consists of some seventy files of program text."""
-        return self._let_in_until.get(connection.cookies.get(SESSION_COOKIE, ""), 0) > time.monotonic()
+        return self._let_in_until.get(session_of(connection.cookies, self._study) or "", 0) > time.monotonic()
 
 
 def _belonging_to(scope: Scope, person: Person) -> Scope:

@@ -19,7 +19,7 @@ from labeler.model import Role
 from labeler.service.people import identity
 from labeler.service.plan import coordinating
 from labeler.store import open_database
-from labeler.ui.app import SESSION_COOKIE
+from labeler.ui.app import SESSION_COOKIE, session_cookie
 from tests.browser.conftest import Served, free_port, stop_server, wait_until_served
 from tests.browser.hands import item_on_screen
 from tests.browser.provider import COOKIE_SECRET, Provider, new_key, providing, write_secrets
@@ -121,7 +121,7 @@ def names_of_cookies(page: Page) -> set[str]:
 
 def kept(page: Page) -> set[str]:
     """The cookies that say who somebody is."""
-    return {name for name in names_of_cookies(page) if name == SESSION_COOKIE or name.startswith(USER_COOKIE)}
+    return {name for name in names_of_cookies(page) if name.startswith((SESSION_COOKIE, USER_COOKIE))}
 
 
 def is_out(page: Page, served: Served) -> bool:
@@ -137,8 +137,8 @@ def test_who_follows_the_link_is_back_as_the_person_of_their_address(page, serve
     click(page, "button", address("ada"))
     item_on_screen(page)
     assert page.url == f"{served.url}/"  # neither the code nor the state
-    assert kept(page) == {SESSION_COOKIE}
-    session = next(cookie for cookie in page.context.cookies() if cookie["name"] == SESSION_COOKIE)
+    assert kept(page) == {session_cookie(served.study)}
+    session = next(cookie for cookie in page.context.cookies() if cookie["name"] == session_cookie(served.study))
     assert (session["httpOnly"], session["sameSite"], session["path"]) == (True, "Lax", "/")
     assert person_on_screen(page) == "ada"
 
@@ -147,7 +147,7 @@ def test_a_long_account_comes_in_as_well_and_leaves_nothing_in_the_browser(page,
     letters = random.Random(7)  # do not compress, so that Streamlit needs several cookies for them
     provider.instead = {"groups": [letters.randbytes(20).hex() for _ in range(120)]}
     enter(page, served, provider, "dan")
-    assert kept(page) == {SESSION_COOKIE}
+    assert kept(page) == {session_cookie(served.study)}
 
 
 def test_an_address_that_nobody_has_is_refused_in_words(page, served, provider):
@@ -249,7 +249,11 @@ def test_no_forged_cookie_is_a_way_in(page, served, provider):
         page.context.add_cookies([cookie_of(served, value)])
         stays_out = is_out(page, served)
         page.goto(f"{served.url}/sign-in/provider")
-        if not stays_out or not page.url.startswith(provider.url) or SESSION_COOKIE in names_of_cookies(page):
+        if (
+            not stays_out
+            or not page.url.startswith(provider.url)
+            or session_cookie(served.study) in names_of_cookies(page)
+        ):
             ways_in.append(name)
     assert ways_in == []
 
@@ -258,7 +262,7 @@ def test_no_forged_cookie_is_a_way_in(page, served, provider):
 def test_a_cookie_that_the_server_itself_could_have_signed_is_a_way_in(page, served):
     page.context.add_cookies([cookie_of(served, signed(account()))])  # or else the forged ones would prove nothing
     page.goto(served.url, wait_until="commit")
-    assert (page.url, kept(page)) == (f"{served.url}/", {SESSION_COOKIE})
+    assert (page.url, kept(page)) == (f"{served.url}/", {session_cookie(served.study)})
 
 
 def test_a_cookie_that_was_not_exchanged_within_the_hour_is_no_way_in(page, served):
