@@ -46,6 +46,7 @@ ALLOWED: dict[str, set[str]] = {
         "labeler.ui.coordinator", "labeler.ui.component", "labeler.plan.lifecycle", "streamlit", *SHELL,
     },
     "labeler/ui/app.py": {"labeler.ui", "streamlit", *SHELL},
+    "labeler/ui/arrivals.py": {"streamlit", "starlette", "google.protobuf"},
     "labeler/ui/connections.py": {"labeler.ui.resources", "uvicorn"},
     "labeler/ui/limits.py": set(),
     "labeler/ui/provider.py": {"streamlit"},

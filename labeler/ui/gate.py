@@ -18,6 +18,7 @@ from labeler.service.people import identity
 from labeler.store import open_database
 from labeler.ui import component, provider, sign_in
 from labeler.ui.app import session_cookie, session_of
+from labeler.ui.arrivals import Arrivals
 
 HEALTH, HOST_CONFIG, STREAM = "/_stcore/health", "/_stcore/host-config", "/_stcore/stream"
 OPEN_PATHS = (HEALTH, "/sign-in", sign_in.PROVIDER_PATH, "/sign-out")
@@ -46,7 +47,7 @@ class Gate:
     """
 
     def __init__(self, app: ASGIApp, study: Path) -> None:
-        self._app, self._study = app, study
+        self._app, self._study, self._arrivals = app, study, Arrivals()
         self._let_in_until: dict[str, float] = {}  # session id -> monotonic time
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -58,7 +59,9 @@ class Gate:
         if scope["type"] == "websocket":
             person = self._talking(connection)
             if person is not None:
-                await self._app(_belonging_to(scope, person), self._while_signed_in(connection, receive), send)
+                guarded = self._while_signed_in(connection, receive)
+                async with self._arrivals.window(guarded, send) as (receiving, sending):
+                    await self._app(_belonging_to(scope, person), receiving, sending)
             else:
                 await receive()
                 await send({"type": "websocket.close", "code": 1008})  # before accepting: becomes status 403
