@@ -2,7 +2,9 @@
 
 import sqlite3
 import stat
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +16,10 @@ from labeler.store import migrations
 
 BUSY_TIMEOUT_S = 5.0
 APPLICATION_ID = 0x42524C31  # "BRL1", written into the file's header: tells a study from any other SQLite file
+
+# SQLite lets writers ask again and again at growing intervals, so that some wait for seconds under load: the threads of
+# one process wait for each other here instead, and for other processes there.
+_WRITERS: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -55,19 +61,20 @@ class Database:
         if self._connection.in_transaction:
             yield
             return
-        self.execute("BEGIN IMMEDIATE")
+        writer = _WRITERS[self.path.resolve()]
+        if not writer.acquire(timeout=BUSY_TIMEOUT_S):
+            raise StudyBusy(_busy(self.path))
         try:
-            yield
-        except BaseException:
-            if self._connection.in_transaction:  # SQLite itself rolls back on some errors, such as a full disk
-                self._connection.execute("ROLLBACK")
-            raise
-        try:
-            self.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
+            self.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:  # SQLite itself rolls back on some errors, such as a full disk
+                    self._connection.execute("ROLLBACK")
+                raise
+        finally:
+            writer.release()
 
     def backup(self, target: Path) -> None:
         """Copy the whole study into a new file while others go on writing.
@@ -256,10 +263,14 @@ def _begins_as_one(path: Path) -> bool:
         return True
 
 
+def _busy(path: Path) -> str:
+    return f"{path} is busy: another process has been writing for {BUSY_TIMEOUT_S:.0f} s. Try again."
+
+
 def _in_words(error: sqlite3.DatabaseError, path: Path) -> Exception:
     text = str(error)
     if "locked" in text or "busy" in text:
-        return StudyBusy(f"{path} is busy: another process has been writing for {BUSY_TIMEOUT_S:.0f} s. Try again.")
+        return StudyBusy(_busy(path))
     if "readonly" in text or "unable to open" in text:
         return StudyReadOnly(f"{path} cannot be written to. Make the file and its folder writable, or copy it.")
     if "disk I/O" in text:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from html import escape
@@ -17,12 +18,13 @@ from labeler.model import Person, Role
 from labeler.service.data.exploring import METHODS
 from labeler.service.people import identity
 from labeler.store import Database, open_database
+from labeler.ui import component
 from labeler.ui.coordinator import explore
 from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.results import browse, figures, handover, item, report, verdicts
 from labeler.ui.coordinator.run import calibration, inbox, progress, splits
 from labeler.ui.coordinator.set_up import data, people, plan, planning, study
-from labeler.ui.limits import PAGE_RUNS
+from labeler.ui.limits import LABEL_TURNS, OTHER_TURNS
 from labeler.ui.reviewer import feedback, guide, label, my_labels, practice
 
 SESSION_COOKIE = "labeler_session"  # with the study behind it: browsers send cookies to all ports of a host
@@ -57,19 +59,23 @@ def main(token: str | None) -> None:
     try:
         if study is None:
             raise InputError("No study was named. Start the application with: labeler serve --study FILE")
-        with PAGE_RUNS, open_database(study) as db:
-            person = identity.person_of_session(db, token, now=datetime.now(UTC))
-            if person is None:
-                st.error(NOT_SIGNED_IN)
-                return
-            st.session_state[label.SESSION] = identity.session_id(token or "")
-            name = escape(person.name)
-            st.html(f'<span class="signed-in" title="{name}">Signed in as {name}</span>')
-            grouped: dict[str, list[StreamlitPage]] = {"": [], EXPLORE: []}
-            for title, render in pages(db, person).items():
-                page = st.Page(render, title=title, url_path=title.lower().replace(" ", "-"))
-                grouped[EXPLORE if title in EXPLORE_PAGES else ""].append(page)
-            st.navigation({name: listed for name, listed in grouped.items() if listed}, position="top").run()
+        with ExitStack() as turn:
+            turn.enter_context(OTHER_TURNS if component.event_of(label.KEY) is None else LABEL_TURNS)
+            with open_database(study) as db:
+                person = identity.person_of_session(db, token, now=datetime.now(UTC))
+                if person is None:
+                    st.error(NOT_SIGNED_IN)
+                    return
+                if Role.COORDINATOR in person.roles:
+                    turn.close()  # their pages may take long, and nobody waits for them
+                st.session_state[label.SESSION] = identity.session_id(token or "")
+                name = escape(person.name)
+                st.html(f'<span class="signed-in" title="{name}">Signed in as {name}</span>')
+                grouped: dict[str, list[StreamlitPage]] = {"": [], EXPLORE: []}
+                for title, render in pages(db, person).items():
+                    page = st.Page(render, title=title, url_path=title.lower().replace(" ", "-"))
+                    grouped[EXPLORE if title in EXPLORE_PAGES else ""].append(page)
+                st.navigation({name: listed for name, listed in grouped.items() if listed}, position="top").run()
     except LabelerError as error:
         explain(error, person)
         if study is not None and person is None:

@@ -13,7 +13,9 @@ N_WRONG = 10
 WITHIN_S = 60.0
 MAX_CLIENTS = 10_000  # bounds the memory that strangers can take
 
-PAGE_RUNS = threading.BoundedSemaphore(16)  # each has the study open, which takes three files
+# Who may have the study open at once, which takes three files and a share of the processor. Labels have turns of their
+# own: two hundred people who sign in at once would make everybody else wait for seconds.
+LABEL_TURNS, OTHER_TURNS = threading.BoundedSemaphore(8), threading.BoundedSemaphore(3)
 
 LOG_PERIOD_S = 60.0
 MAX_REPEATS, MAX_LOG_BYTES = 20, 500_000  # per period: of records that differ in numbers only, and of all of them

@@ -23,6 +23,8 @@ from labeler.ui import component, connections, provider, resources, sign_in
 from labeler.ui.gate import PERSON_HEADER, Gate  # also imports every page, before the garbage collector is frozen
 from labeler.ui.limits import BoundedLog
 
+SWITCH_S = 0.0005  # by default a page run keeps the event loop waiting for 5 ms each time, and labels with it
+
 
 def serve(study: Path, *, address: str, port: int) -> None:
     """Run the browser application on a study until it is stopped."""
@@ -44,6 +46,7 @@ def serve(study: Path, *, address: str, port: int) -> None:
     connections.install()
     resources.keep_no_files_per_window()
     resources.bound_heap()
+    sys.setswitchinterval(SWITCH_S)
     gc.collect()
     gc.freeze()  # what is imported stays for good: without this every full collection walks through it
     app.run(config=config)

@@ -21,7 +21,7 @@ from labeler.service.people import identity
 from labeler.store import Database, open_database
 from labeler.ui import provider
 from labeler.ui.app import session_cookie, session_of
-from labeler.ui.limits import PAGE_RUNS, WrongSignIns
+from labeler.ui.limits import OTHER_TURNS, WrongSignIns
 
 PROVIDER_PATH = "/sign-in/provider"
 MAX_FORM_BYTES = 4096
@@ -157,7 +157,7 @@ def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
         token = session_of(request.cookies, study)
         if token is None:
             return None
-        with PAGE_RUNS, open_database(study) as db:
+        with OTHER_TURNS, open_database(study) as db:
             current = identity.person_of_session(db, token, now=now)
             invited = identity.person_of_invitation(db, secret, now=now)
     except LabelerError:
@@ -177,7 +177,7 @@ def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
 def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -> Response:
     """Set the cookie of a new session and go to the application, or say in words why not."""
     try:
-        with PAGE_RUNS, open_database(study) as db:
+        with OTHER_TURNS, open_database(study) as db:
             now, before, token = datetime.now(UTC), session_of(request.cookies, study) or "", sign_in(db)
             if identity.person_of_session(db, before, now=now) != identity.person_of_session(db, token, now=now):
                 identity.sign_out(db, before, now=now)  # somebody else; one's own other tabs go on
