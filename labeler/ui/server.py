@@ -35,6 +35,7 @@ def serve(study: Path, *, address: str, port: int) -> None:
     config = streamlit_settings() | {
         "server.address": address,
         "server.port": port,
+        "secrets.files": [str(Path.cwd() / ".streamlit" / "secrets.toml")],  # no other: one at home names no provider
         "server.trustedUserHeaders": {PERSON_HEADER.decode(): "person"},
     }
     bootstrap.load_config_options(config)  # before anything asks for a setting: Streamlit warns of a later change

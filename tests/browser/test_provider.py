@@ -270,6 +270,28 @@ def test_a_cookie_that_was_not_exchanged_within_the_hour_is_no_way_in(page, serv
     assert is_out(page, served)
 
 
+def test_an_address_of_which_the_provider_does_not_say_that_it_is_verified_is_refused(page, served):
+    silent = {name: value for name, value in json.loads(account()).items() if name != "email_verified"}
+    page.context.add_cookies([cookie_of(served, signed(json.dumps(silent)))])
+    page.goto(served.url)
+    assert "no e-mail address that it has verified" in page.inner_text("body")
+    assert kept(page) == set()
+
+
+def test_only_the_secrets_of_the_folder_in_which_the_server_is_started_count(tmp_path):
+    home, here, port = tmp_path / "home", tmp_path / "here", free_port()
+    (home / ".streamlit").mkdir(parents=True)
+    (home / ".streamlit" / "secrets.toml").write_text('auth = "x"\n')  # which would keep the server from starting
+    here.mkdir()
+    study = here / "any.study"
+    coordinating.create_study(study, name="x", question="?", coordinator="carol", now=datetime.now(UTC))
+    command = [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)]
+    environment = {**os.environ, "HOME": str(home)}
+    process = subprocess.Popen(command, cwd=here, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    wait_until_served(process, port)
+    stop_server(process)
+
+
 AUTH = '[auth]\nredirect_uri = "http://127.0.0.1/oauth2callback"\ncookie_secret = "{}"\nclient_id = "x"\n'
 BROKEN = {
     AUTH.format("") + 'client_secret = "x"\nserver_metadata_url = "http://127.0.0.1/"\n': "[auth] lacks cookie_secret.",
@@ -288,7 +310,7 @@ def test_a_server_whose_provider_cannot_be_used_does_not_start_and_says_why(tmp_
     (tmp_path / ".streamlit" / "secrets.toml").write_text(secrets)
     command = [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(free_port())]
     ended = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True, timeout=60
+        command, cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True, timeout=300
     )
     assert ended.returncode == 1
     assert BROKEN[secrets] in ended.stderr.splitlines()[-1]
