@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from labeler.errors import InputError, Refused
 from labeler.formats import checking
+from labeler.formats.bounds import check_text
 from labeler.formats.known import FILE_IS, FORMATS, RUN, STUDY, VALUES_ARE, Format
 from labeler.formats.long_table import ONE_RUN, in_order
 from labeler.formats.shape import each_value_a_run, values_as_iterations
@@ -87,6 +88,11 @@ def read(
     """
     content = source.content() if content is None else content
     chosen = known or format_of(source, content, options)
+    try:
+        if chosen.name != "parquet":
+            check_text(content, source.size)
+    except ValueError as error:
+        raise Refused(source.name, str(error)) from None
     benchmarks = list(_checked(source, chosen, content, options))
     if not benchmarks:
         raise Refused(source.name, "holds no benchmarks")

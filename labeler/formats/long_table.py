@@ -4,7 +4,7 @@ Runs are told apart by the column run and all columns that say under which condi
 numbered anew for every version.
 """
 
-import io
+import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 
+from labeler.formats.bounds import check_columns, check_parquet, check_parquet_footer, check_runs
 from labeler.formats.shape import RUN
 from labeler.formats.source import natural
 from labeler.formats.tables import as_written
@@ -48,10 +49,19 @@ def is_csv(_name: str, content: bytes) -> bool:
 def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of a Parquet table; raises ValueError naming the column or row at fault."""
     try:
-        arrow = parquet.read_table(io.BytesIO(content))
+        check_parquet_footer(content)
+        metadata = parquet.read_metadata(pa.BufferReader(content))
+        check_columns(metadata.num_columns)
+        names = parquet.read_schema(pa.BufferReader(content)).names
+        _renamed(pd.DataFrame(columns=names), columns)  # says what is missing before anything is unpacked
+        kept = [name for name in names if _is_wanted(name, columns)]
+        check_parquet(content, metadata, kept)
+        leaves = map(metadata.schema.column, range(metadata.num_columns))
+        texts = [column.path for column in leaves if column.physical_type == "BYTE_ARRAY"]
+        arrow = parquet.read_table(pa.BufferReader(content), columns=kept, read_dictionary=texts)
         arrow.validate(full=True)  # texts that are no UTF-8 are found here, not at their first use
         table = arrow.to_pandas(ignore_metadata=True)  # what pandas adds may be damaged, and says nothing that we need
-    except (OSError, ValueError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException) as error:
         raise ValueError(f"damaged Parquet file ({error})") from None
     yield from benchmarks(_renamed(table, columns), lambda row: f"row {row}")
 
@@ -95,6 +105,7 @@ def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "s") -> Iterato
         if name in table:
             table[name] = _numbers(table[name], name, place)
     groups = [name for name in ("application", "benchmark") if name in table]
+    check_runs(table.groupby([*groups, "run", *conditions], sort=False, observed=True).ngroups)
     for group, rows in table.groupby(groups, sort=False, observed=True):
         yield _benchmark(dict(zip(groups, map(str, group), strict=True)), rows, conditions, unit)
 
@@ -137,6 +148,12 @@ def _conditions(table: pd.DataFrame) -> list[str]:
         if name.removeprefix(FACTOR) in ("run", *CONDITIONS):
             raise ValueError(f"{name!r} is no factor; the column is called {name.removeprefix(FACTOR)!r}")
     return [*(name for name in CONDITIONS if name in table), *factors]
+
+
+def _is_wanted(name: str, columns: Mapping[str, str]) -> bool:
+    """Whether a column of a file is read: one of ours, one that is renamed to it, or a factor."""
+    ours = name.strip()
+    return ours in (*REQUIRED, *OPTIONAL) or ours in columns.values() or _is_factor(ours)
 
 
 def _is_factor(name: str) -> bool:
@@ -185,17 +202,21 @@ def _texts(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[Any
 
 
 def _numbers(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[float]":
-    if isinstance(cells.dtype, pd.CategoricalDtype):
-        cells = cells.astype(cells.cat.categories.dtype)
-    if pd.api.types.is_bool_dtype(cells.dtype) or not (
-        pd.api.types.is_numeric_dtype(cells.dtype) or pd.api.types.is_string_dtype(cells.dtype) or cells.dtype == object
+    is_by_level = isinstance(cells.dtype, pd.CategoricalDtype)  # a long text copied into each row would fill the memory
+    levels = cells.cat.categories.to_series() if is_by_level else cells
+    if pd.api.types.is_bool_dtype(levels.dtype) or not (
+        pd.api.types.is_numeric_dtype(levels.dtype)
+        or pd.api.types.is_string_dtype(levels.dtype)
+        or levels.dtype == object
     ):
-        raise ValueError(f"{place(0)}: {cells.iloc[0]!r} in column {column!r} is not a finite number")
-    numbers = pd.to_numeric(cells, errors="coerce").astype(np.float64)
+        raise ValueError(f"{place(0)}: {reprlib.repr(cells.iloc[0])} in column {column!r} is not a finite number")
+    numbers = pd.to_numeric(levels, errors="coerce").astype(np.float64)
+    if is_by_level:
+        numbers = pd.Series(np.append(numbers.to_numpy(), np.nan)[cells.cat.codes], index=cells.index)  # -1: no cell
     bad = ~np.isfinite(numbers.to_numpy())
     if bad.any():
         at = int(bad.argmax())
-        raise ValueError(f"{place(at)}: {cells.iloc[at]!r} in column {column!r} is not a finite number")
+        raise ValueError(f"{place(at)}: {reprlib.repr(cells.iloc[at])} in column {column!r} is not a finite number")
     return numbers
 
 

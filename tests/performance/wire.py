@@ -16,7 +16,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from labeler.ui.app import SESSION_COOKIE
 
-ANSWER_LIMIT_S = 30
+ANSWER_LIMIT_S = 180
 REMEMBERED = 8  # pictures that the component keeps
 VIEW = {"axis": "core", "log": False, "overlay": False, "run": None, "width": 1280, "height": 625, "density": 1,
         "pauses": []}  # fmt: skip

@@ -425,7 +425,7 @@ def test_opening_a_study_once_more_leaves_the_locks_of_connections_in_this_proce
             "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('PRAGMA journal_mode = DELETE')"
         )
         other = subprocess.run(
-            [sys.executable, "-c", remove_log, study_path], capture_output=True, text=True, timeout=60
+            [sys.executable, "-c", remove_log, study_path], capture_output=True, text=True, timeout=300
         )
         assert "database is locked" in other.stderr
 
@@ -438,10 +438,10 @@ def test_what_one_connection_commits_is_there_for_another_process_while_more_are
         for number in range(1, 6):
             writer.execute("SELECT count(*) FROM files").fetchone()
             open_database(study_path).close()
-            subprocess.run([sys.executable, "-c", count, study_path], check=True, capture_output=True, timeout=60)
+            subprocess.run([sys.executable, "-c", count, study_path], check=True, capture_output=True, timeout=300)
             writer.execute("INSERT INTO files (name, sha256, imported_utc) VALUES ('x', ?, '2026')", (str(number),))
             seen = subprocess.run(
-                [sys.executable, "-c", count, study_path], check=True, capture_output=True, timeout=60
+                [sys.executable, "-c", count, study_path], check=True, capture_output=True, timeout=300
             )
             assert int(seen.stdout) == number
 
