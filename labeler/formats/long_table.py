@@ -193,6 +193,7 @@ def _texts(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[Any
         if any(nested):
             raise ValueError(f"{place(nested.index(True))}: a {type(cells[nested.index(True)]).__name__} in {column!r}")
     codes, levels = pd.factorize(cells, use_na_sentinel=False)  # by level, not by cell: tables are long
+    check_runs(len(levels))  # each benchmark, number and condition of its own makes at least one run
     texts = ["" if pd.isna(level) else str(level) for level in levels]
     empty = np.array([text == "" for text in texts], dtype=bool)[codes] & (column in ("benchmark", "run"))
     if empty.any():

@@ -58,7 +58,7 @@ BOMBS = {
     "many-rows.parquet": lambda: table_bytes(40_000_000),
     "many-row-groups.parquet": lambda: table_bytes(6_000_000, row_group_size=20_000),
     "long-value.parquet": lambda: table_bytes(3_000_000, value=repeated("9" * 1_000_000, 3_000_000)),
-    "long-name.parquet": lambda: table_bytes(3_000_000, application=repeated("a" * 30_000_000, 3_000_000)),
+    "long-name.parquet": lambda: table_bytes(3_000_000, application=repeated("a" * 3_000_000, 3_000_000)),
     "many-runs.csv": lambda: b"benchmark,run,value\n" + b"".join(b"b,%d,1\n" % n for n in range(3_000_000)),
     "short-rows.csv": lambda: b"benchmark,run,value\n" + b"b,1,1\n" * 8_000_000,
     "rows-at-the-limit.csv": lambda: b"benchmark,run,value\n" + b"b,1,1\n" * 3_700_000,
