@@ -4,7 +4,6 @@ Runs are told apart by the column run and all columns that say under which condi
 numbered anew for every version.
 """
 
-import io
 import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from analysis.benchmark import DIRECTIONS, FACTOR, LOWER, PREDECESSOR, UNKNOWN, Benchmark, Run, in_order
+from labeler.formats.bounds import check_columns, check_parquet, check_parquet_footer, check_runs
 from labeler.formats.tables import as_written
 from labeler.formats.text_table import SEPARATORS, header, read_text_table
 from labeler.formats.units import to_seconds
@@ -49,10 +49,18 @@ def is_csv(_name: str, content: bytes) -> bool:
 def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of a Parquet table; raises ValueError naming the column or row at fault."""
     try:
-        arrow = parquet.read_table(io.BytesIO(content))
+        check_parquet_footer(content)
+        metadata = parquet.read_metadata(pa.BufferReader(content))
+        check_columns(metadata.num_columns)
+        names = parquet.read_schema(pa.BufferReader(content)).names
+        _renamed(pd.DataFrame(columns=names), columns)  # says what is missing or unknown before anything is unpacked
+        check_parquet(content, metadata, names)
+        leaves = map(metadata.schema.column, range(metadata.num_columns))
+        texts = [column.path for column in leaves if column.physical_type == "BYTE_ARRAY"]
+        arrow = parquet.read_table(pa.BufferReader(content), read_dictionary=texts)
         arrow.validate(full=True)  # texts that are no UTF-8 are found here, not at their first use
         table = arrow.to_pandas(ignore_metadata=True)  # what pandas adds may be damaged, and says nothing that we need
-    except (OSError, ValueError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException) as error:
         raise ValueError(f"damaged Parquet file ({error})") from None
     yield from benchmarks(_renamed(table, columns), lambda row: f"row {row}")
 
@@ -96,6 +104,7 @@ def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "") -> Iterator
         if name in table:
             table[name] = _numbers(table[name], name, place)
     groups = [name for name in ("application", "benchmark") if name in table]
+    check_runs(table.groupby([*groups, "run", *conditions], sort=False, observed=True).ngroups)
     for group, rows in table.groupby(groups, sort=False, observed=True):
         yield _benchmark(dict(zip(groups, map(str, group), strict=True)), rows, conditions, unit)
 
@@ -177,6 +186,7 @@ def _texts(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[Any
         if any(nested):
             raise ValueError(f"{place(nested.index(True))}: a {type(cells[nested.index(True)]).__name__} in {column!r}")
     codes, levels = pd.factorize(cells, use_na_sentinel=False)  # by level, not by cell: tables are long
+    check_runs(len(levels))  # each benchmark, number and condition of its own makes at least one run
     texts = ["" if pd.isna(level) else str(level) for level in levels]
     empty = np.array([text == "" for text in texts], dtype=bool)[codes] & (column in ("benchmark", "run"))
     if empty.any():
@@ -186,13 +196,17 @@ def _texts(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[Any
 
 
 def _numbers(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[float]":
-    if isinstance(cells.dtype, pd.CategoricalDtype):
-        cells = cells.astype(cells.cat.categories.dtype)
-    if pd.api.types.is_bool_dtype(cells.dtype) or not (
-        pd.api.types.is_numeric_dtype(cells.dtype) or pd.api.types.is_string_dtype(cells.dtype) or cells.dtype == object
+    is_by_level = isinstance(cells.dtype, pd.CategoricalDtype)  # a long text copied into each row would fill the memory
+    levels = cells.cat.categories.to_series() if is_by_level else cells
+    if pd.api.types.is_bool_dtype(levels.dtype) or not (
+        pd.api.types.is_numeric_dtype(levels.dtype)
+        or pd.api.types.is_string_dtype(levels.dtype)
+        or levels.dtype == object
     ):
         raise ValueError(f"{place(0)}: {reprlib.repr(cells.iloc[0])} in column {column!r} is not a finite number")
-    numbers = pd.to_numeric(cells, errors="coerce").astype(np.float64)
+    numbers = pd.to_numeric(levels, errors="coerce").astype(np.float64)
+    if is_by_level:
+        numbers = pd.Series(np.append(numbers.to_numpy(), np.nan)[cells.cat.codes], index=cells.index)  # -1: no cell
     bad = ~np.isfinite(numbers.to_numpy())
     if bad.any():
         at = int(bad.argmax())

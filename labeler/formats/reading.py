@@ -8,6 +8,7 @@ import numpy as np
 from analysis.benchmark import DIRECTIONS, LOWER, OF_ONE_RUN, RUN, UNKNOWN, Benchmark, Run, in_order
 from labeler.errors import InputError, Refused
 from labeler.formats import checking
+from labeler.formats.bounds import check_text
 from labeler.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, others
 from labeler.formats.long_table import ONE_RUN
 from labeler.formats.source import Source
@@ -143,7 +144,13 @@ def read(
         If the named format does not exist.
     """
     content = source.content() if content is None else content
-    benchmarks = list(_checked(source, known or format_of(source, content, options), content, options))
+    chosen = known or format_of(source, content, options)
+    try:
+        if chosen.name != "parquet":
+            check_text(content, source.size)
+    except ValueError as error:
+        raise Refused(source.name, str(error)) from None
+    benchmarks = list(_checked(source, chosen, content, options))
     if not benchmarks:
         raise Refused(source.name, "holds no benchmarks")
     return benchmarks

@@ -1,7 +1,7 @@
 """A result file, wherever its bytes are: named, in a folder, behind a pattern, in a zip file, sent or piped.
 
-Compression is known by the first bytes and taken off. What unpacks to more than `FREELY` bytes and `MAX_RATIO` times
-its size, or to more than `MAX_UNPACKED` bytes, is refused before it fills the memory. Nothing is ever unpacked onto the
+Compression is known by the first bytes and taken off. What unpacks to too much (`labeler.formats.bounds`) is refused
+before it fills the memory. Nothing is ever unpacked onto the
 disk, so that a name in a zip file is never a path.
 """
 
@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from analysis.benchmark import natural
 from labeler.errors import InputError, Refused
+from labeler.formats.bounds import FREELY, MAX_RATIO, most_unpacked
 from labeler.formats.companions import companions
 
 ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out")  # each also with one of PACKED behind it
@@ -28,8 +29,6 @@ PACKED = (".gz", ".zst")
 ZIP = ".zip"
 STDIN = "-"
 
-FREELY, MAX_UNPACKED = 64 * 2**20, 2**30  # bytes of one compressed file
-MAX_RATIO = 100  # of unpacked to packed beyond that; numbers as text have 3 to 30
 MAX_MEMBERS = 10_000  # of a zip file
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks, as PowerShell writes
@@ -132,17 +131,6 @@ class Source:
         if self.member:
             return "file in a zip file"
         return "zstd file" if self.name.lower().endswith(".zst") else "gzip file"
-
-
-def most_unpacked(packed_size: int) -> int:
-    """How many bytes so many may unpack to.
-
-    Examples
-    --------
-    >>> [most_unpacked(size) // 2**20 for size in (1000, 2**20, 2**40)]
-    [64, 100, 1024]
-    """
-    return max(FREELY, min(MAX_RATIO * packed_size, MAX_UNPACKED))
 
 
 def content_hash(content: bytes) -> str:

@@ -252,8 +252,10 @@ def submission_from(event: object) -> Submission:
     return Submission(event_id, code, revision, Answer(answer), comment=comment, **more)
 
 
-def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datetime) -> None:
-    """Keep a reviewer's answer. The same event twice keeps it once.
+def submit(
+    db: Database, reviewer_id: int, submission: Submission, *, now: datetime, session: str | None = None
+) -> None:
+    """Keep a reviewer's answer, with the session that it came from. The same event twice keeps it once.
 
     Raises
     ------
@@ -286,10 +288,13 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
         _check(task, submission, labels.last_standing(db, reviewer_id, calibration=calibrating), study.protocol)
         variation = _variation(db, task, items.by_id(db, task.item_id).n_runs)
         view = {
-            **{name: value for name, value in submission.view.items() if name != "picture"},
+            **{
+                name: value for name, value in submission.view.items() if name not in ("picture", "session")
+            },  # both are ours to say
             "rule": study.protocol.axis_rule,
             "min_span": study.protocol.min_span,
             **({"picture": variation.plain()} if variation else {}),
+            **({"session": session} if session else {}),
         }
         labels.add(
             db,

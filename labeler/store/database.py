@@ -2,7 +2,9 @@
 
 import sqlite3
 import stat
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +16,10 @@ from labeler.store import migrations
 
 BUSY_TIMEOUT_S = 5.0
 APPLICATION_ID = 0x42524C31  # "BRL1", written into the file's header: tells a study from any other SQLite file
+
+# SQLite lets writers ask again and again at growing intervals, so that some wait for seconds under load: the threads of
+# one process wait for each other here instead, and for other processes there.
+_WRITERS: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -58,9 +64,18 @@ class Database:
 
         Inside another one it is a savepoint: if it fails and the caller goes on, only what it wrote is undone.
         """
-        begin, keep, undo = "BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"]
         if self._connection.in_transaction:
-            begin, keep, undo = "SAVEPOINT inner", "RELEASE inner", ["ROLLBACK TO inner", "RELEASE inner"]
+            yield from self._in_transaction("SAVEPOINT inner", "RELEASE inner", "ROLLBACK TO inner", "RELEASE inner")
+            return
+        writer = _WRITERS[self.path.resolve()]
+        if not writer.acquire(timeout=BUSY_TIMEOUT_S):
+            raise StudyBusy(_busy(self.path))
+        try:
+            yield from self._in_transaction("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+        finally:
+            writer.release()
+
+    def _in_transaction(self, begin: str, keep: str, *undo: str) -> Iterator[None]:
         self.execute(begin)
         try:
             yield
@@ -258,10 +273,14 @@ def _begins_as_one(path: Path) -> bool:
         return True
 
 
+def _busy(path: Path) -> str:
+    return f"{path} is busy: another process has been writing for {BUSY_TIMEOUT_S:.0f} s. Try again."
+
+
 def _in_words(error: sqlite3.DatabaseError, path: Path) -> Exception:
     text = str(error)
     if "locked" in text or "busy" in text:
-        return StudyBusy(f"{path} is busy: another process has been writing for {BUSY_TIMEOUT_S:.0f} s. Try again.")
+        return StudyBusy(_busy(path))
     if "readonly" in text or "unable to open" in text:
         return StudyReadOnly(f"{path} cannot be written to. Make the file and its folder writable, or copy it.")
     if "disk I/O" in text:

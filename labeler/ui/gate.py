@@ -17,7 +17,8 @@ from labeler.model import Person, Role
 from labeler.service.people import identity
 from labeler.store import open_database
 from labeler.ui import component, provider, sign_in
-from labeler.ui.app import SESSION_COOKIE
+from labeler.ui.app import session_cookie, session_of
+from labeler.ui.arrivals import Arrivals
 from labeler.ui.frames import Frames
 
 HEALTH, HOST_CONFIG, STREAM = "/_stcore/health", "/_stcore/host-config", "/_stcore/stream"
@@ -47,7 +48,7 @@ class Gate:
     """
 
     def __init__(self, app: ASGIApp, study: Path) -> None:
-        self._app, self._study = app, study
+        self._app, self._study, self._arrivals = app, study, Arrivals()
         self._let_in_until: dict[str, float] = {}  # session id -> monotonic time
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,7 +61,8 @@ class Gate:
             person = self._person_of_websocket(connection)
             if person is not None:
                 frames = Frames(self._while_signed_in(connection, receive), send)
-                await self._app(_belonging_to(scope, person), frames.receive, frames.send)
+                async with self._arrivals.window(frames.receive, frames.send) as (receiving, sending):
+                    await self._app(_belonging_to(scope, person), receiving, sending)
             else:
                 await receive()
                 await send({"type": "websocket.close", "code": 1008})  # before accepting: becomes status 403
@@ -111,7 +113,7 @@ class Gate:
 
     def _person(self, connection: HTTPConnection) -> Person | None:
         """Who is signed in; raises LabelerError if that cannot be looked up."""
-        token = connection.cookies.get(SESSION_COOKIE)
+        token = connection.cookies.get(session_cookie(self._study))
         if not token:
             return None
         with open_database(self._study) as db:
@@ -124,7 +126,7 @@ class Gate:
 
     def _was_let_in(self, connection: HTTPConnection) -> bool:
         """Whether this session was looked up just now: a page consists of some seventy files of program text."""
-        return self._let_in_until.get(connection.cookies.get(SESSION_COOKIE, ""), 0) > time.monotonic()
+        return self._let_in_until.get(session_of(connection.cookies, self._study) or "", 0) > time.monotonic()
 
 
 def _belonging_to(scope: Scope, person: Person) -> Scope:

@@ -25,7 +25,7 @@ from tests.reliability.outcome import Case
 
 N_ITEMS = 200
 CALM_S = 0.2, 1.5  # how long everybody labels between two kills
-BACK_LIMIT_S, POLL_S = 30, 0.02
+BACK_LIMIT_S, POLL_S = 180, 0.02
 LOST = (OSError, EOFError, WebSocketException)
 ANSWERS = ("similar", "dissimilar")
 

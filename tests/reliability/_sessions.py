@@ -10,7 +10,7 @@ from labeler.service.people import identity
 from labeler.service.plan import course, staffing
 from labeler.store import Database, open_database
 from tests.reliability._asking import ask
-from tests.reliability._ground import COOKIE, COORDINATOR, OTHER, OWN, PAUSED, REMOVED, REVOKED, Ground
+from tests.reliability._ground import COORDINATOR, OTHER, OWN, PAUSED, REMOVED, REVOKED, Ground
 from tests.reliability._strangers import opens
 from tests.reliability._tally import Tally
 from tests.reliability._window import LIMIT_S, Window, demand, trigger_of
@@ -56,7 +56,7 @@ def at_once(ground: Ground, what: str, cookies: list[str], n: int) -> Case:
 def planted_cookies(ground: Ground) -> Case:
     """A cookie from before signing in is worth nothing after it; a new one is made each time."""
     tally, stolen = Tally("session fixation: cookies planted before signing in", "sign-ins"), ground.sign_in(OTHER)
-    for planted in (f"{COOKIE}=planted", f"{COOKIE}={'a' * 43}", stolen):
+    for planted in (f"{ground.cookie}=planted", f"{ground.cookie}={'a' * 43}", stolen):
         given = ground.sign_in(OWN, cookie=planted)
         tally.check(given != planted, f"{planted} is the session now")
         tally.check(

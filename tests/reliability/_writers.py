@@ -28,7 +28,7 @@ ACTOR = "carol"
 GUESTS = ("gus", "hal")
 N_IN_FILE, N_RUNS = 3, 5
 DWELL_MS = 700
-END_LIMIT_S = 20
+END_LIMIT_S = 120
 ANSWERS = (Answer.SIMILAR, Answer.DISSIMILAR, Answer.NOT_SURE)
 VIEW = {"axis": "core", "log": False, "overlay": False, "run": None, "width": 1280, "height": 625, "density": 1}
 

@@ -35,7 +35,7 @@ from tests.reliability.outcome import Case, main, parser
 ACTOR = "carol"
 N_RUNS, N_ITERATIONS = 10, 300
 CHANGE_EVERY_S = 0.25
-END_LIMIT_S = 60  # processes look at every answer whether to end; one takes no longer than SQLite waits for a lock
+END_LIMIT_S = 300  # processes look at every answer whether to end; one takes no longer than SQLite waits for a lock
 QUIET_SHARE = 0.25  # of the time without backups, for comparison
 
 

@@ -22,6 +22,7 @@ MINUTES = {
     "kills": 20,
     "mishaps": 20,
     "load": 30,
+    "flood": 10,
     "crawl": 10,
     "access": 15,
     "ages": 15,

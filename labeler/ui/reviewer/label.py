@@ -5,6 +5,8 @@ from collections.abc import Container
 from datetime import UTC, datetime
 from typing import Any
 
+import streamlit as st
+
 from labeler.errors import LabelerError, StudyError, for_anyone
 from labeler.model import Task
 from labeler.service import reviewing
@@ -12,6 +14,7 @@ from labeler.store import Database
 from labeler.ui import component
 
 KEY = "review"
+SESSION = "session"  # in the page's state: which session a label came from
 
 
 def render(db: Database, reviewer_id: int) -> None:
@@ -30,7 +33,8 @@ def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any]
         return None
     event_id = event.get("event_id") if isinstance(event, dict) else None
     try:
-        reviewing.submit(db, reviewer_id, reviewing.submission_from(event), now=datetime.now(UTC))
+        session = st.session_state.get(SESSION)
+        reviewing.submit(db, reviewer_id, reviewing.submission_from(event), now=datetime.now(UTC), session=session)
     except LabelerError as error:
         again = isinstance(error, StudyError)
         if again:

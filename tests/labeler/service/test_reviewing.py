@@ -259,11 +259,13 @@ def test_only_reviewers_who_take_part_see_and_label_anything(planned):
 
 def test_all_that_was_said_is_kept(planned):
     task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
-    said = Submission("e", task.code, 0, Answer.DISSIMILAR, 812, {"zoom": 2}, 3, flag=True, comment="steps")
-    reviewing.submit(planned, id_of(planned, "ada"), said, now=NOW)
+    said = Submission(
+        "e", task.code, 0, Answer.DISSIMILAR, 812, {"zoom": 2, "session": "forged"}, 3, flag=True, comment="steps"
+    )
+    reviewing.submit(planned, id_of(planned, "ada"), said, now=NOW, session="5e55")
     row = labels.table(planned).iloc[0]
-    assert row[["label", "dwell_ms", "confidence", "flag", "comment", "event_id"]].tolist() == [
-        "dissimilar", 812, None, 1, "steps", "e",
+    assert row[["label", "dwell_ms", "view", "confidence", "flag", "comment", "event_id"]].tolist() == [
+        "dissimilar", 812, '{"min_span": 0.1, "rule": "core", "session": "5e55", "zoom": 2}', None, 1, "steps", "e",
     ]  # fmt: skip
     view = json.loads(row["view"])
     drawn = view.pop("picture")

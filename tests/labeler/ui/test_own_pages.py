@@ -14,7 +14,7 @@ from labeler.service import guide, reviewing
 from labeler.service.people import identity, inbox
 from labeler.service.plan import assigning, coordinating
 from labeler.service.results import exchange
-from labeler.store import labels, open_database
+from labeler.store import events, labels, open_database
 from labeler.ui.reviewer import label, my_labels, practice
 from tests.labeler.conftest import NOW, answer_next, id_of, make_study, submission
 from tests.labeler.ui.test_evidence_pages import pictures
@@ -185,6 +185,39 @@ def test_an_own_label_is_opened_again_and_left(many):
     assert [button.key for button in page.button] == ["back"]
     page.button(key="back").click().run()
     assert len(rows(page)) == 20
+
+
+def page_with_an_event(token: str, path: str, reviewer_id: int, event: dict) -> None:
+    from pathlib import Path
+
+    from labeler.store import open_database
+    from labeler.ui import app
+    from labeler.ui.reviewer import label
+
+    app.main(token)
+    with open_database(Path(path)) as db:
+        label.keep(db, reviewer_id, event)
+
+
+def test_every_page_names_the_person_and_a_label_keeps_the_session(many, monkeypatch):
+    monkeypatch.setenv("LABELER_STUDY", str(many))
+    with open_database(many) as db:
+        secret, ben = identity.invite(db, "ben", Role.REVIEWER, actor="test", now=TODAY), id_of(db, "ben")
+        token = identity.sign_in(db, secret, now=TODAY)
+        code = reviewing.review_queue(db, ben).offers[0].code
+    event = {"event_id": "own", "code": code, "revision": 0, "answer": "similar", "dwell_ms": 900, "view": {}}
+    page = opened_with(page_with_an_event, token, str(many), ben, event)
+    assert any("Signed in as ben" in element.proto.body for element in page.get("html"))
+    with open_database(many) as db:
+        kept, entries = labels.table(db).set_index("event_id"), events.table(db)
+    session = json.loads(entries[entries["action"] == "sign in"]["details"].iloc[-1])["session"]
+    assert json.loads(kept.loc["own", "view"])["session"] == session
+
+
+def opened_with(function, *arguments):
+    page = AppTest.from_function(function, args=arguments, default_timeout=LIMIT_S).run()
+    assert [error.message for error in page.exception] == []
+    return page
 
 
 def test_an_item_of_somebody_else_is_not_opened(many, monkeypatch):

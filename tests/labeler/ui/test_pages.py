@@ -18,7 +18,7 @@ from labeler.ui import app
 from labeler.ui.coordinator.results import figures
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
-LIMIT_S = 30
+LIMIT_S = 180
 
 
 @pytest.fixture(scope="module")

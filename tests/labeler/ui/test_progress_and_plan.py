@@ -23,7 +23,7 @@ from tests.labeler.conftest import (
 )
 
 TODAY = datetime.now(UTC)  # the pages go by the clock
-LIMIT_S = 30
+LIMIT_S = 180
 
 
 def page_of(module: str, path: str, person: str) -> None:
