@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -67,6 +68,26 @@ def event(db: Database, event_id: str) -> tuple[int, Answer] | None:
     """The assignment and the answer of an event that was kept already."""
     row = db.execute("SELECT assignment_id, answer FROM labels WHERE event_id = ?", (event_id,)).fetchone()
     return (int(row[0]), Answer(row[1])) if row else None
+
+
+def last_event(db: Database, person_id: int) -> str | None:
+    """The event id of the answer of a reviewer that was stored last."""
+    row = db.execute(
+        """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
+           WHERE person_id = ? ORDER BY label_id DESC LIMIT 1""",
+        (person_id,),
+    ).fetchone()
+    return row[0] if row else None
+
+
+def known_events(db: Database, person_id: int, event_ids: Iterable[str]) -> set[str]:
+    """Those of the event ids under which an answer of this reviewer is stored."""
+    rows = db.execute(
+        """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
+           WHERE person_id = ? AND event_id IN (SELECT value FROM json_each(?))""",
+        (person_id, json.dumps(list(event_ids))),
+    )
+    return {event_id for (event_id,) in rows}
 
 
 def n_labels(db: Database) -> int:
