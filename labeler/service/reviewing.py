@@ -1,7 +1,8 @@
 """For reviewers. Nothing here returns another rater's label, a verdict, a name of an item, or why it was assigned."""
 
+import hashlib
 import json
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -18,6 +19,7 @@ from labeler.store import Database, assignments, items, labels, reference_labels
 
 MIN_DWELL_MS = 250
 MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
+MAX_CHECKED = 500  # event ids that a browser can ask about at once; it keeps fewer
 CONFIDENCES = (1, 2, 3)
 # A hidden copy comes at least MIN_RETEST_GAP places after its item. By then the earlier picture is gone from the
 # reviewer's list, as are all pictures of that age: to hide only those that come again would tell which these are.
@@ -112,6 +114,44 @@ class OwnLabel:
     comment: str | None
     replies: tuple[str, ...] = ()
     can_look_again: bool = True
+
+
+@dataclass(frozen=True)
+class BrowserMark:
+    """What tells a browser whose answers it keeps, and whether the study still has those that it saw saved.
+
+    Attributes
+    ----------
+    reviewer : str
+        Opaque: the same in every backup of the study, another one for every other reviewer and study.
+    last_event : str or None
+        The event id of the reviewer's answer that was stored last.
+    """
+
+    reviewer: str
+    last_event: str | None
+
+
+def browser_mark(db: Database, reviewer_id: int) -> BrowserMark:
+    """Whose answers the browser of a reviewer keeps, and the last of them that the study has."""
+    person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
+    whose = f"{study.created_utc} {person.person_id} {person.name}"
+    return BrowserMark(hashlib.sha256(whose.encode()).hexdigest()[:32], labels.last_event(db, reviewer_id))
+
+
+def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -> list[str]:
+    """Those of a reviewer's events that the study does not have, as after an older backup took its place.
+
+    Raises
+    ------
+    AnswerRefused
+        If there are more than a browser keeps.
+    """
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    if len(event_ids) > MAX_CHECKED:
+        raise AnswerRefused(_UNREADABLE)
+    known = labels.known_events(db, reviewer_id, event_ids)
+    return [event_id for event_id in event_ids if event_id not in known]
 
 
 def brief(db: Database) -> Brief:

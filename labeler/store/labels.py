@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -101,6 +102,26 @@ def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int
         ).fetchone()
     )
     return (int(row[0]), Answer(row[1])) if row else None
+
+
+def last_event(db: Database, person_id: int) -> str | None:
+    """The event id of the answer of a reviewer that was stored last."""
+    row = db.execute(
+        """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
+           WHERE person_id = ? ORDER BY label_id DESC LIMIT 1""",
+        (person_id,),
+    ).fetchone()
+    return row[0] if row else None
+
+
+def known_events(db: Database, person_id: int, event_ids: Iterable[str]) -> set[str]:
+    """Those of the event ids under which an answer of this reviewer is stored."""
+    rows = db.execute(
+        """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
+           WHERE person_id = ? AND event_id IN (SELECT value FROM json_each(?))""",
+        (person_id, json.dumps(list(event_ids))),
+    )
+    return {event_id for (event_id,) in rows}
 
 
 def n_labels(db: Database) -> int:

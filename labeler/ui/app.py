@@ -35,7 +35,7 @@ STYLE = """<style>.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1
   text-overflow: ellipsis; white-space: nowrap; }</style>"""
 RETRY_S = 3.0
 NOT_SIGNED_IN = (
-    "You are not signed in, or no longer. Open your sign-in link again in this window: what is not saved yet is kept "
+    "You are not signed in, or no longer. Open your sign-in link again in this browser: what is not saved yet is kept "
     "in it."
 )
 log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ def explain(error: LabelerError, person: Person | None) -> None:
     st.error(plain(str(error) if is_coordinator else for_anyone(error)))  # names from files may stand in it
     if isinstance(error, StudyError):
         log.warning("%s", error)
-        st.write("What was answered and is not saved yet is kept in this window. Leave it open.")
+        st.write("What was answered and is not saved yet is kept in this browser.")
 
 
 @st.fragment(run_every=RETRY_S)
@@ -124,12 +124,14 @@ def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
     if Role.COORDINATOR in person.roles:
         listed |= {title: partial(module.render, db, person.name) for title, module in COORDINATOR_PAGES.items()}
         listed |= {title: partial(explore.render, db, person.name, name) for title, name in EXPLORE_PAGES.items()}
-    return listed | {"Sign out": partial(sign_out, person.name)}
+    return listed | {"Sign out": partial(sign_out, db, person)}
 
 
-def sign_out(name: str) -> None:
-    """Who is signed in here, and the way out."""
-    st.write(f"You are signed in as **{plain(name)}**.")
+def sign_out(db: Database, person: Person) -> None:
+    """Who is signed in here, and the way out; meanwhile answers that are not saved yet are sent."""
+    if Role.REVIEWER in person.roles:
+        label.deliver(db, person.person_id, leaving=True)
+    st.write(f"You are signed in as **{plain(person.name)}**.")
     st.html('<a href="/sign-out" target="_self">Sign out on this device</a>')
 
 

@@ -41,6 +41,28 @@ PROVIDER_LINK = f'<p><a href="{PROVIDER_PATH}">Sign in with the account of your 
 SIGN_IN_FORM = """<form method="post" action="/sign-in">
 <p><label for="link">If the link opened in the wrong browser, paste it here:</label></p>
 <p><input id="link" name="link" autocomplete="off" required> <button>Sign in</button></p></form>"""
+# The names of what the browser keeps: `component/js/storage.js`.
+SIGN_OUT_FORM = """<p id="unsaved" hidden></p>
+<form method="post" action="/sign-out"><button id="leave">Sign out</button></form>
+<script>
+const unsaved = `labeler-unsaved-${sessionStorage.getItem("labeler-owner") ?? ""}`;
+const n = Object.keys(localStorage).filter((key) => key.startsWith(unsaved)).length;
+if (n) {
+  const words = document.getElementById("unsaved"), wait = document.createElement("a");
+  words.textContent = `${n} ${n === 1 ? "answer is" : "answers are"} not saved yet. If you sign out anyway, `
+    + `${n === 1 ? "it stays" : "they stay"} in this browser until you sign in again here. `;
+  wait.href = "/";
+  wait.textContent = "Wait until everything is saved";
+  words.append(wait);
+  words.hidden = false;
+  document.getElementById("leave").textContent = "Sign out anyway";
+}
+</script>"""
+# Nothing of this person stays in the browser but answers that are not saved.
+FORGET = """sessionStorage.clear();
+const saved = Object.keys(localStorage).filter((key) => key.startsWith("labeler-saved-"));
+saved.forEach((key) => localStorage.removeItem(key));
+"""
 
 
 def routes(study: Path) -> list[Route]:
@@ -205,8 +227,7 @@ def _sign_out(study: Path) -> Any:
             response: Response = _page("Signed out", "You are signed out. Your labels are kept.", clear=True)
             response.delete_cookie(session_cookie(study), path="/")
             return _cleared(response, request)
-        form = '<form method="post" action="/sign-out"><button>Sign out</button></form>'
-        return _page("Sign out", "Sign out on this device?", form)
+        return _page("Sign out", "Sign out on this device?", SIGN_OUT_FORM)
 
     return endpoint
 
@@ -214,7 +235,7 @@ def _sign_out(study: Path) -> Any:
 def unavailable(error: LabelerError) -> Response:
     """In place of a page while the study cannot be opened; where it is goes to the server's log."""
     log.warning("%s", error)
-    words = f"{for_anyone(error)} What was answered and is not saved yet is kept in this window: leave it open."
+    words = f"{for_anyone(error)} What was answered and is not saved yet is kept in this browser."
     return _page("Not now", words, status=503, headers={"Refresh": str(RETRY_S)})
 
 
@@ -227,7 +248,7 @@ def _page(
     headers: Mapping[str, str] | None = None,
     clear: bool = False,
 ) -> HTMLResponse:
-    script = "<script>sessionStorage.clear()</script>" if clear else ""  # nothing of this person stays in the browser
+    script = f"<script>{FORGET}</script>" if clear else ""
     return HTMLResponse(
         f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -182,7 +182,7 @@ def assert_goes_on(desk, served):
 
 @pytest.mark.slow
 def test_while_the_server_is_gone_the_screen_says_how_many_presses_are_not_saved(outage):
-    sentence = "Not saved yet: {}. Kept in this window; trying again …".format
+    sentence = "Not saved yet: {}. Kept in this browser; trying again …".format
     assert outage.words == {BEFORE: sentence(1), AFTER: sentence(1), DOWN: sentence(2), RELOADING: sentence(2)}
 
 

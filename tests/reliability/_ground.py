@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from labeler.model import Role
+from labeler.service import reviewing
 from labeler.service.people import identity
 from labeler.store import open_database, people
 from labeler.ui.app import SESSION_COOKIE, session_cookie
@@ -71,6 +72,11 @@ class Ground:
     def ids(self) -> dict[str, int]:
         """Everyone's number in the study."""
         return dict(self.rows("SELECT name, person_id FROM people"))
+
+    def mark(self, name: str) -> str:
+        """How a browser knows whose answers it keeps."""
+        with open_database(self.study) as db:
+            return reviewing.browser_mark(db, self.ids[name]).reviewer
 
     def sign_in(self, name: str, *, source: str = LOOPBACK, cookie: str = "") -> str:
         """The cookie of a new session, also where a cookie of another person is there."""

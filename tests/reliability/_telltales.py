@@ -30,7 +30,7 @@ ITEM_KEYS = {"code", "revision", "confidence", "flag", "comment", "picture"}
 PICTURE_KEYS = {"version", "min_span", "unit", "n", "scale", "median", "percentiles", "axes", "runs"}
 SCREEN_KEYS = {
     "mode", "reviewer", "done", "total", "not_sure", "closed", "offers", "last", "ack", "question", "protocol",
-    "end", "note",
+    "end", "note", "last_event", "missing",
 }  # fmt: skip
 MIN_CODES, MIN_LETTERS, MAX_CORRELATION = 20, 8, 0.3  # none is met by chance once in 10,000 times
 N_SEEDS, FAR = 400, 0.1
@@ -94,7 +94,7 @@ def screens_of(db: Database, name: str) -> Iterator[str]:
     """What is sent at each step while a reviewer labels all they have, and their own labels at the end."""
     reviewer_id = id_of(db, name)
     for number in range(3 * N_ITEMS):  # more than anybody has
-        yield json.dumps(label.screen(db, reviewer_id, None, known=()))
+        yield json.dumps(label.screen(db, reviewer_id, None, None))
         if not reviewing.review_queue(db, reviewer_id).offers:
             break
         answer_next(db, reviewer_id, ("similar", "dissimilar", "not sure")[number % 3])
@@ -215,7 +215,7 @@ def _unpictured(text: str) -> str:
     if not text.startswith('{"mode"'):
         return text
     screen = json.loads(text)
-    for offer in screen["offers"]:
+    for offer in screen.get("offers", ()):
         offer.pop("picture")
     return json.dumps(screen)
 

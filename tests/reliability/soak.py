@@ -21,6 +21,7 @@ from tests.reliability.outcome import Case, cases, load, main, parser
 MINUTES = {
     "kills": 20,
     "mishaps": 20,
+    "pending": 20,
     "load": 30,
     "flood": 10,
     "crawl": 10,

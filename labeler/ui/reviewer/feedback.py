@@ -5,10 +5,12 @@ import streamlit as st
 from labeler.screen import thumbnails
 from labeler.service import reviewing
 from labeler.store import Database
+from labeler.ui.reviewer import label
 
 
 def render(db: Database, reviewer_id: int) -> None:
     """Each own label of the round with its picture and the reference label, where there is one."""
+    label.deliver(db, reviewer_id)
     st.subheader("Feedback on the calibration round")
     comparison = reviewing.feedback(db, reviewer_id)
     if comparison is None:

@@ -31,6 +31,7 @@ def render(db: Database, reviewer_id: int) -> None:
     if chosen is not None:
         revise(db, reviewer_id, chosen)
         return
+    label.deliver(db, reviewer_id)
     own, progress = reviewing.own_labels(db, reviewer_id), reviewing.review_queue(db, reviewer_id).progress
     st.subheader("My labels")
     st.caption(pace(progress, reviewing.typical_time_s(own)))
@@ -91,7 +92,7 @@ def revise(db: Database, reviewer_id: int, code: str) -> None:
     if st.button("Back to my labels", key="back"):
         del st.session_state["chosen"]
         st.rerun()
-    component.show(key, label.screen(db, reviewer_id, ack, component.known_to(event), only=task))
+    component.show(key, label.screen(db, reviewer_id, ack, event, only=task))
 
 
 def seconds(time_s: float) -> str:

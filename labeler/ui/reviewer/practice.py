@@ -8,6 +8,7 @@ import streamlit as st
 from labeler.service import guide, reviewing
 from labeler.store import Database
 from labeler.ui import component
+from labeler.ui.reviewer import label
 
 KEY = "practice"
 ANSWERS = ("similar", "dissimilar", "not sure")
@@ -15,6 +16,7 @@ ANSWERS = ("similar", "dissimilar", "not sure")
 
 def render(db: Database, reviewer_id: int) -> None:
     """The review component on made items, with what is known about the one before; at the end how it went."""
+    label.deliver(db, reviewer_id)
     answers: dict[str, str] = st.session_state.setdefault("practice_answers", {})
     examples = guide.practice_round(st.session_state.setdefault("practice_seed", randbelow(2**31)))
     items = {f"P{number}": example for number, example in enumerate(examples, start=1)}
@@ -24,7 +26,6 @@ def render(db: Database, reviewer_id: int) -> None:
     to_do, brief = [code for code in items if code not in answers], reviewing.brief(db)
     data: dict[str, Any] = {
         "mode": "practice",
-        "reviewer": reviewer_id,
         "done": len(answers),
         "total": len(items),
         "end": "The practice round is over.",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.model import Answer, Kind, PlanParameters, Protocol, State, Submission
+from labeler.model import Answer, Kind, PlanParameters, Protocol, Role, State, Submission
 from labeler.plan.lifecycle import ALLOWED, Action
 from labeler.screen import blinding
 from labeler.service import reviewing
@@ -469,3 +469,42 @@ def test_anything_a_browser_sends_is_a_submission_or_refused(event):
     assert (type(read.revision), read.revision >= 0) == (int, True)
     assert read.dwell_ms is None or (type(read.dwell_ms) is int and read.dwell_ms >= 0)
     assert len(json.dumps(read.view, allow_nan=False)) <= 2000
+
+
+def test_the_mark_of_a_reviewer_is_the_same_in_a_backup_and_nowhere_else(planned, study, tmp_path):
+    planned.backup(tmp_path / "backup.study")
+    with open_database(tmp_path / "backup.study") as backup:
+        coordinating.describe_study(backup, "Renamed", "Alike?", actor="carol", now=NOW)
+        marks = {name: reviewing.browser_mark(planned, id_of(planned, name)).reviewer for name in REVIEWERS}
+        again = {name: reviewing.browser_mark(backup, id_of(backup, name)).reviewer for name in REVIEWERS}
+    assert again == marks
+    assert len(set(marks.values())) == len(REVIEWERS)
+    coordinating.create_study(
+        tmp_path / "other.study", name="Caches", question="Alike?", coordinator="carol", now=NOW + timedelta(seconds=1)
+    )
+    with open_database(tmp_path / "other.study") as other:
+        for name in REVIEWERS:
+            identity.add_person(other, name, [Role.REVIEWER], actor="carol", now=NOW)
+        others = {reviewing.browser_mark(other, id_of(other, name)).reviewer for name in REVIEWERS}
+    assert others.isdisjoint(marks.values())
+
+
+def test_the_last_event_is_the_reviewers_own_newest_answer(planned):
+    assert reviewing.browser_mark(planned, id_of(planned, "ada")).last_event is None
+    first = answer_next(planned, "ada", "similar")
+    answer_next(planned, "ben", "similar")
+    assert reviewing.browser_mark(planned, id_of(planned, "ada")).last_event == f"{first.code}-0-similar"
+    undo(planned)
+    assert reviewing.browser_mark(planned, id_of(planned, "ada")).last_event == f"{first.code}-1-withdrawn"
+
+
+def test_events_that_the_study_does_not_have_from_this_reviewer_are_missing(planned):
+    own, others = (answer_next(planned, name, "similar") for name in ("ada", "ben"))
+    events = ["never", f"{own.code}-0-similar", f"{others.code}-0-similar", "'; DROP TABLE labels; --"]
+    missing = reviewing.missing_events(planned, id_of(planned, "ada"), events)
+    assert missing == ["never", f"{others.code}-0-similar", "'; DROP TABLE labels; --"]
+    assert reviewing.missing_events(planned, id_of(planned, "ada"), []) == []
+    with pytest.raises(AnswerRefused, match="cannot be read"):
+        reviewing.missing_events(planned, id_of(planned, "ada"), ["x"] * 501)
+    with pytest.raises(NotAllowed):
+        reviewing.missing_events(planned, id_of(planned, "carol"), [])

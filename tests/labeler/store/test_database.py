@@ -304,6 +304,53 @@ def test_an_inner_block_that_fails_leaves_nothing_of_itself_though_its_error_is_
     assert actions(db) == [*before, "first", "last"]
 
 
+def beside(path, end):
+    return path.with_name(f"{path.name}-{end}")
+
+
+@pytest.mark.parametrize("end", ["", "wal", "shm"])
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_commit_into_a_file_that_was_removed_or_replaced_is_no_success(db, end, is_replaced):
+    gone = beside(db.path, end) if end else db.path
+    content = gone.read_bytes()
+    gone.unlink()
+    if is_replaced:
+        gone.write_bytes(content)
+    with pytest.raises(StudyError, match=f"{gone.name} was removed or replaced while the study was in use"):
+        keep(db, "into nowhere")
+
+
+def test_a_commit_into_a_log_that_somebody_emptied_is_no_success(db):
+    keep(db, "before")
+    with open_database(db.path) as other:
+        other.execute("SELECT count(*) FROM events").fetchone()
+        with beside(db.path, "wal").open("r+b") as log:
+            log.write(bytes(32))  # as in a new log that SQLite goes on writing into where the old one ended
+        with pytest.raises(StudyError, match="was removed or replaced"):
+            keep(other, "into nowhere")
+
+
+def test_commits_go_on_while_connections_come_and_go(db):
+    keep(db, "one")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with open_database(db.path) as other:
+        keep(other, "two")
+    with db.atomic():
+        assert actions(db)[-2:] == ["one", "two"]  # nothing is written
+    keep(db, "three")
+    assert actions(db)[-3:] == ["one", "two", "three"]
+
+
+def test_a_study_behind_a_symbolic_link_is_written_to(db, tmp_path):
+    link = tmp_path / "link.study"
+    link.symlink_to(db.path)
+    with open_database(link) as other:
+        keep(other, "through the link")
+        link.unlink()
+        with pytest.raises(StudyError, match=r"link\.study was removed or replaced"):
+            keep(other, "the next")
+
+
 def test_a_commit_that_fails_leaves_nothing_behind(db):
     def refer_to_nobody():
         with db.atomic():
@@ -329,7 +376,10 @@ def test_a_full_disk_is_said_in_words_and_leaves_nothing(db):
 @pytest.mark.parametrize(
     ("driver", "words"),
     [
-        ("disk I/O error", "cannot be read or written: disk I/O error. The disk may be full."),
+        (
+            "disk I/O error",
+            "cannot be read or written: disk I/O error. The disk may be full, or a file beside it removed.",
+        ),
         ("database or disk is full", "cannot be written to: the disk is full."),
     ],
 )

@@ -323,7 +323,7 @@ def test_practice_keeps_nothing(study):
 def test_practice_shows_a_made_item_as_the_screen_shows_an_item(study):
     with open_database(study) as db:
         ada = id_of(db, "ada")
-        (offer, _) = label.screen(db, ada, None, ())["offers"]
+        (offer, _) = label.screen(db, ada, None, None)["offers"]
     made = practice.shown("P1", guide.practice_round(7)[0])
     assert set(made) <= set(offer)
     assert set(made["picture"]) | {"scale"} == set(offer["picture"])
@@ -335,7 +335,9 @@ def test_the_label_page_sends_only_pictures_that_the_screen_lacks(study):
         ada = id_of(db, "ada")
         codes = [task.code for task in reviewing.review_queue(db, ada).offers]
         for known in ((), codes[:1], codes):
-            sent = [offer["picture"] is not None for offer in label.screen(db, ada, None, known)["offers"]]
+            sent = [
+                offer["picture"] is not None for offer in label.screen(db, ada, None, {"have": list(known)})["offers"]
+            ]
             assert sent == [code not in known for code in codes]
 
 

@@ -273,7 +273,7 @@ def test_program_text_is_let_through_to_who_was_let_in_just_now_and_to_nobody_el
     study.rename(study.with_suffix(".gone"))  # no session can be looked up any more
     assert client.get(program).status_code == 404
     assert client.get("/").status_code == client.get("/_stcore/upload_file/x").status_code == 503
-    assert "kept in this window" in client.get("/").text
+    assert "kept in this browser" in client.get("/").text
     with pytest.raises(WebSocketDisconnect), client.websocket_connect("/_stcore/stream", headers={"origin": BASE}):
         pass
     client.cookies.clear()
