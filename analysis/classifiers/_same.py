@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.cluster import hierarchy
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers._verdict import Verdict, known
@@ -44,6 +43,8 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
     ----------
     .. [1] Leznik et al. (2022), ICPE '22, doi:10.1145/3489525.3511677
     """
+    from scipy.cluster import hierarchy  # here, as it takes long to import
+
     shared = Runs.of(runs, drop)
     background = known(shared, cut, VERSION, cut=cut, drop=drop)
     if shared.n < MIN_ITERATIONS:

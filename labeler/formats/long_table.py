@@ -4,19 +4,21 @@ Runs are told apart by the column run and all columns that say under which condi
 numbered anew for every version.
 """
 
+from __future__ import annotations
+
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-from pyarrow import parquet
 
 from analysis.benchmark import DIRECTIONS, FACTOR, LOWER, PREDECESSOR, UNKNOWN, Benchmark, Run, in_order
-from labeler.formats.tables import as_written
+from labeler.csv_text import as_written
 from labeler.formats.text_table import SEPARATORS, header, read_text_table
 from labeler.formats.units import to_seconds
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 REQUIRED = ("benchmark", "run", "value")
 CONDITIONS = ("version", "context", "order_type", "order_position", "altered")
@@ -43,6 +45,9 @@ def is_csv(_name: str, content: bytes) -> bool:
 
 def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of a Parquet table; raises ValueError naming the column or row at fault."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
     try:
         arrow = parquet.read_table(io.BytesIO(content))
         arrow.validate(full=True)  # texts that are no UTF-8 are found here, not at their first use
@@ -133,8 +138,10 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     return table[[*kept, *filter(_is_factor, table.columns)]].reset_index(drop=True)
 
 
-def _texts(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[Any]":
+def _texts(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[Any]:
     """A column of names; one that every row needs must not be empty anywhere."""
+    import pandas as pd
+
     kinds = cells.cat.categories.to_series() if isinstance(cells.dtype, pd.CategoricalDtype) else cells
     if kinds.dtype == object:
         nested = [not isinstance(cell, (str, int, float, type(None))) for cell in cells]
@@ -149,7 +156,9 @@ def _texts(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[Any
     return pd.Series(pd.Categorical.from_codes(numbers[codes], categories=pd.Index(distinct, dtype=object)))
 
 
-def _numbers(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[float]":
+def _numbers(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[float]:
+    import pandas as pd
+
     if isinstance(cells.dtype, pd.CategoricalDtype):
         cells = cells.astype(cells.cat.categories.dtype)
     if pd.api.types.is_bool_dtype(cells.dtype) or not (
@@ -191,13 +200,15 @@ def _check_iterations(name: str, rows: pd.DataFrame, conditions: Sequence[str]) 
         raise ValueError(f"benchmark {name!r}, run {run}: iteration {first['iteration']:.17g} stands there twice")
 
 
-def _run_in_words(row: "pd.Series[Any]", conditions: Sequence[str]) -> str:
+def _run_in_words(row: pd.Series[Any], conditions: Sequence[str]) -> str:
     """A run as the table calls it, with its conditions."""
     told = ", ".join(f"{column} {row[column]}" for column in conditions)
     return f"{row['run']} ({told})" if told else str(row["run"])
 
 
 def _constant(rows: pd.DataFrame, column: str, otherwise: str, name: str) -> str:
+    import pandas as pd
+
     if column not in rows:
         return otherwise
     values = sorted({str(value).strip() for value in pd.unique(rows[column])})
