@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 # what may be known of a run beside its measurements; any other name is as good
 RUN, VERSION, CONTEXT = "run", "version", "context"
 ORDER_TYPE, ORDER_POSITION, PREDECESSOR, ALTERED = "order_type", "order_position", "predecessor", "altered"
+TIME = "time"  # when the run was made, as ISO 8601; a factor in tables, where a column may well be called time
 FACTOR = "factor:"  # in front of the column of any other condition
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
-OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR)  # conditions that each run has for itself
+OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME)  # conditions that each run has for itself
 
 LOWER, HIGHER, UNKNOWN = "lower", "higher", ""
 DIRECTIONS = (LOWER, HIGHER, UNKNOWN)
@@ -298,6 +299,9 @@ class Sampling:
 
     def values(self, runs: Sequence[ArrayLike]) -> Floats:
         """One number a run, shape (n_runs,)."""
+        lengths = {len(run) for run in runs}
+        if len(lengths) == 1 and not self.warmup:  # one call for all runs: suites are large
+            return np.asarray(AGGREGATES[self.aggregate](np.array([np.asarray(run) for run in runs]), axis=1))
         return np.array([self.value(run) for run in runs])
 
 

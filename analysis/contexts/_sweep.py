@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.benchmark import CONDITIONS, CONTEXT, HIGHER, VERSION, Benchmark, LeftOut, Sampling, in_direction
+from analysis.benchmark import CONDITIONS, CONTEXT, HIGHER, TIME, VERSION, Benchmark, LeftOut, Sampling, in_direction
 from analysis.comparison import NOT_SHOWN
 from analysis.contexts._factors import parse_context
 from analysis.contexts._ratios import speedups
@@ -122,7 +122,7 @@ def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> st
 
 def _factors(measured: Benchmark) -> list[dict[str, str]]:
     """What is known of the context of each run: the parts of its text, or the text, and all further conditions."""
-    further = [name for name in measured.conditions if name not in (*CONDITIONS, INTERVENTION)]
+    further = [name for name in measured.conditions if name not in (*CONDITIONS, TIME, INTERVENTION)]
     known = []
     for run, text in enumerate(measured.of(CONTEXT)):
         parts = parse_context(text) or ({CONTEXT: text} if text else {})

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from analysis.benchmark import RUN, Benchmark, Failure, Run, in_order, in_unit, join, natural
+from analysis.benchmark import RUN, TIME, Benchmark, Failure, Run, in_order, in_unit, join, natural
 from labeler.errors import InputError, LabelerError, Refused
 from labeler.formats.known import RUN as FILE_IS_RUN
 from labeler.formats.known import STUDY, Format
@@ -353,7 +353,7 @@ class _KnownRuns:
 
 
 def _shared_conditions(run: Run) -> frozenset[tuple[str, str]]:
-    return frozenset((name, text) for name, text in run.conditions.items() if name != RUN)
+    return frozenset((name, text) for name, text in run.conditions.items() if name not in (RUN, TIME))
 
 
 def content_of(run: Run) -> str:
