@@ -509,6 +509,8 @@ def _constant(rows: "pd.DataFrame", column: str, otherwise: str) -> str:
 
 def _text(entry: Any) -> str:
     """A cell as a text: "" where it is missing, and 3 for 3.0, as numbers beside missing cells are written."""
-    if entry is None or entry != entry:
+    import pandas as pd
+
+    if pd.isna(entry):
         return ""
     return str(int(entry)) if isinstance(entry, float) and entry.is_integer() else str(entry)

@@ -270,13 +270,13 @@ def measure_contexts(out: Path) -> None:
         if row["intervention"] == "one-hash-seed":
             environment["PYTHONHASHSEED"] = "1"
         value = _fresh_process("--one", row["benchmark"], row["version"], **environment)
-        rows.append([*(row[name] for name in SWEEP[:-1]), value.strip()])
+        rows.append([*(row[name] for name in SWEEP[:-2]), value.strip(), "s"])
         _say(done + 1, len(plan))
-    rows.sort(key=lambda row: [row[0], row[4], row[1] == "new", row[2], int(row[3])])  # the old version is the baseline
+    rows.sort(key=lambda row: [row[0], row[4], row[1] == "new", row[2], int(row[3])])
     _write_csv(out / "sweep.csv", ["factor:intervention" if name == "intervention" else name for name in SWEEP], rows)
 
 
-SWEEP = ("benchmark", "version", "context", "run", "intervention", "value")
+SWEEP = ("benchmark", "version", "context", "run", "intervention", "value", "unit")
 
 
 def _fresh_process(*arguments: str, **environment: str) -> str:

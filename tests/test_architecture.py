@@ -25,19 +25,19 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/__init__.py": set(),
     "labeler/__main__.py": {"labeler.cli"},
     "labeler/model.py": {"numpy"},
-    "labeler/csv_text.py": set(),
+    "labeler/safe_text.py": set(),
     "labeler/errors.py": set(),
     "labeler/config.py": set(),
     "labeler/plugins.py": set(),
     "labeler/plan": {"labeler.plan", *PURE},
     "labeler/screen": {"labeler.screen", "altair", *PURE},
     "labeler/formats": {
-        "labeler.formats", "labeler.csv_text", "labeler.plugins", "analysis.benchmark", "orjson", "pyarrow", *PURE,
+        "labeler.formats", "labeler.safe_text", "labeler.plugins", "analysis.benchmark", "orjson", "pyarrow", *PURE,
     },
     "labeler/store": {"labeler.store", *PURE},
     "labeler/service": {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.plan", "labeler.screen",
-        "labeler.config", "labeler.csv_text", "labeler.plugins", "analysis", "scipy", "altair", *PURE,
+        "labeler.config", "labeler.safe_text", "labeler.plugins", "analysis", "scipy", "altair", *PURE,
     },
     "labeler/ui/__init__.py": set(),
     "labeler/ui/component": {"labeler.model", "streamlit"},
@@ -55,7 +55,10 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/ui/sign_in.py": {"labeler.ui", "starlette", *SHELL},
     "labeler/ui/gate.py": {"labeler.ui", "streamlit", "starlette", "google.protobuf", *SHELL},
     "labeler/ui/server.py": {"labeler.ui", "streamlit", "starlette", *SHELL},
-    "labeler/cli": {"labeler", "labeler.cli", "labeler.ui.server", "labeler.plan.lifecycle", "click", "dask", *SHELL},
+    "labeler/cli": {
+        "labeler", "labeler.cli", "labeler.safe_text", "labeler.ui.server", "labeler.plan.lifecycle", "click", "dask",
+        *SHELL,
+    },
 }  # fmt: skip
 CLOCK_AND_CHANCE = {"time", "datetime", "random", "secrets"}
 # the standard library is free, but not everything everywhere

@@ -1,6 +1,7 @@
 """Results -> plain values for JSON; an undefined number is null beside its reason, never NaN."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -25,5 +26,16 @@ def plain(value: Any) -> Any:
 
 
 def to_json(content: Mapping[str, Any]) -> str:
-    """The report as JSON text; raises ValueError on a number that is not finite."""
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """As JSON text, in which no character acts on a terminal; raises ValueError on a number that is not finite.
+
+    Examples
+    --------
+    >>> to_json({"name": "ü\\u202e\\x9b"})
+    '{\\n "name": "ü\\\\u202e\\\\u009b"\\n}\\n'
+    """
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return re.sub(r"[^\x20-\x7e\n]", lambda letter: _printable(letter[0]), text)
+
+
+def _printable(letter: str) -> str:
+    return letter if letter.isprintable() else json.dumps(letter)[1:-1]

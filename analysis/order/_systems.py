@@ -59,7 +59,8 @@ def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower"
     Returns
     -------
     str or None
-        "faster", "slower" or "undecided", or "lower" or "higher" for an unknown direction; None where one of them has no interval.
+        "faster", "slower" or "undecided", or "lower" or "higher" for an unknown direction; None where one of them has
+        no interval.
 
     Examples
     --------

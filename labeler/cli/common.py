@@ -11,6 +11,7 @@ import click
 
 from labeler.config import settings
 from labeler.errors import InputError, LabelerError, NoStudy
+from labeler.safe_text import one_line
 
 if TYPE_CHECKING:
     from labeler.store import Database
@@ -138,7 +139,7 @@ def link(url: str, secret: str) -> str:
 def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     """Print rows as JSON or as an aligned table; numbers to the right, None as an empty cell."""
     if as_json:
-        click.echo(json.dumps(list(rows), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(list(rows), indent=1))  # ASCII: no terminal obeys a name
         return
     if not rows:
         return
@@ -172,4 +173,4 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.4g}"
-    return "".join(letter if letter.isprintable() else " " for letter in str(value))  # no terminal obeys a name
+    return one_line(str(value))

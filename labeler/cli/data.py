@@ -15,7 +15,8 @@ from labeler.cli.common import (
     show,
     study_option,
 )
-from labeler.cli.formats import inert, read_options, reading, reading_options
+from labeler.cli.formats import MAX_SHOWN, read_options, reading, reading_options
+from labeler.safe_text import one_line
 from labeler.service.data import converting, importing
 from labeler.service.data.converting import FORMS
 
@@ -58,7 +59,7 @@ def import_(
         show(rows if as_json else list(map(_for_people, rows)), as_json=as_json)
     refused = [result for result in results if result.refused]
     for result in refused:
-        remark(f"Refused {inert(result.file, 1000)}: {inert(result.refused, 1000)}")
+        remark(f"Refused {one_line(result.file, 1000)}: {one_line(result.refused, 1000)}")
     remark(importing.in_words(results) if not dry_run else f"{len(files)} files, {len(refused)} would be refused.")
     if refused:
         raise SystemExit(1)
@@ -66,8 +67,10 @@ def import_(
 
 def _for_people(row: dict[str, Any]) -> dict[str, Any]:
     """A row of the dry run in a table: short, warnings as one text, refusals below it."""
-    texts = {"warnings": inert("; ".join(row["warnings"]), 200), "refused": "yes" if row["refused"] else ""}
-    return {name: inert(value) if isinstance(value, str) else value for name, value in row.items()} | texts
+    texts = {"warnings": one_line("; ".join(row["warnings"]), 200), "refused": "yes" if row["refused"] else ""}
+    return {
+        name: one_line(value, MAX_SHOWN) if isinstance(value, str) else value for name, value in row.items()
+    } | texts
 
 
 @click.command(epilog="Example: labeler convert results/ --to parquet -o runs.parquet")
@@ -89,9 +92,9 @@ def convert(paths: tuple[Path, ...], form: str, out: Path, **given: Any) -> None
     with reading(files, "Reading") as advance:
         done = converting.convert(files, form, out, options, advance=advance)
     for text in done.remarks:
-        remark(inert(text, 1000))
+        remark(one_line(text, 1000))
     for name, reason in done.refused:
-        remark(f"Refused {inert(name)}: {inert(reason, 1000)}")
+        remark(f"Refused {one_line(name, MAX_SHOWN)}: {one_line(reason, 1000)}")
     remark(f"{out} written: {done.n_benchmarks} benchmarks, {done.n_runs} runs, {done.n_values} measurements.")
     if done.n_failures:
         remark(f"{done.n_failures} runs that gave no measurement have no place in it.")

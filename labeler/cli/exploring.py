@@ -21,8 +21,9 @@ from labeler.cli.common import (
     study_option,
     write_text,
 )
-from labeler.cli.formats import inert, read_options, reading, reading_options
+from labeler.cli.formats import read_options, reading, reading_options
 from labeler.errors import InputError
+from labeler.safe_text import one_line
 from labeler.service.data import exploring, importing
 from labeler.service.data.exploring import Explored, Gathered
 from labeler.service.plan import coordinating
@@ -216,7 +217,7 @@ def read_files(paths: Sequence[Path], options: importing.ReadOptions) -> Gathere
 def say_of_files(gathered: Gathered) -> None:
     """Name the files that could not be used, and say what else there is to say of files."""
     for text in gathered.remarks:
-        remark(inert(text, 1000))
+        remark(one_line(text, 1000))
     for error in gathered.refused:
         remark(f"Refused {error}")
 

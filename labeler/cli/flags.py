@@ -7,6 +7,7 @@ import click
 
 from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, study_option
 from labeler.errors import InputError
+from labeler.safe_text import one_line
 from labeler.service.people import inbox
 from labeler.service.people.inbox import Message
 
@@ -44,8 +45,4 @@ def _row(message: Message) -> dict[str, Any]:
 
 def _printable(row: dict[str, Any]) -> dict[str, Any]:
     """Each text on one line, without anything that a terminal would act on."""
-    return {name: _one_line(value) if isinstance(value, str) else value for name, value in row.items()}
-
-
-def _one_line(text: str) -> str:
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return {name: " ".join(one_line(value).split()) if isinstance(value, str) else value for name, value in row.items()}

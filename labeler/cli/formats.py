@@ -45,19 +45,6 @@ def read_options(given: dict[str, Any]) -> importing.ReadOptions:
     )  # fmt: skip
 
 
-def inert(text: str, most: int = MAX_SHOWN) -> str:
-    """A text from outside in one short line that no terminal obeys, cut in the middle.
-
-    Examples
-    --------
-    >>> inert("sort\\x1b[2J\\nfast")
-    'sort [2J fast'
-    """
-    half = most // 2
-    short = text if len(text) <= most else f"{text[: half - 1]}…{text[-half:]}"
-    return "".join(letter if letter.isprintable() else " " for letter in short)
-
-
 @contextmanager
 def reading(files: Sequence[File], label: str) -> Iterator[Advance]:
     """A progress bar over the bytes of the files, which names how many files are done; yields what moves it on."""

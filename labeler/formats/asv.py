@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.benchmark import Benchmark, Failure
+from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.naming import measured, with_parameters
 from labeler.model import Series, is_storable
@@ -88,6 +88,7 @@ def _combinations(name: str, row: Mapping[str, Any], conditions: Mapping[str, tu
             name=full_name,
             series=() if run is None else (run,),
             unit=unit,
+            better=LOWER if unit else UNKNOWN,
             parameters=parameters,
             conditions={} if run is None else conditions,
             failures=() if run is not None else (Failure({}, why_not),),

@@ -66,6 +66,8 @@ class Part:
     already_there : bool
         Whether the content was known, so that nothing was read.
     warnings : tuple of str
+    remarks : tuple of str
+        What was found twice and counted once.
     is_joined : bool
         Whether a benchmark has the runs of several files.
     """
@@ -77,6 +79,7 @@ class Part:
     is_conflict: bool = False
     already_there: bool = False
     warnings: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     is_joined: bool = False
 
     @property
@@ -211,8 +214,8 @@ class _Reader:
         is_joined = file.is_run or (bool(conditions) and self.options.file_is != STUDY)
         identity = sha256, frozenset(conditions.items())
         if identity in self.read_already:
-            same = f"the same content as {self.read_already[identity]}: counted once"
-            return Part((file,), known=known, already_there=True, warnings=(same,))
+            same = f"the same content as {self.read_already[identity]}, counted once"
+            return Part((file,), known=known, already_there=True, remarks=(same,))
         if not is_joined and self.skip(sha256):
             return Part((file,), known=known, already_there=True)
         benchmarks = read(source, self.options, content=content, known=known)
@@ -293,7 +296,7 @@ class _Joiner:
             benchmark, doubled = _joined(kept, is_alone=len(self.files) == 1)
         except ValueError as error:
             return Part(files, known=known, refused=str(error), is_conflict=True, is_joined=True)
-        return Part(files, (benchmark,), known, warnings=(*warnings, *doubled), is_joined=True)
+        return Part(files, (benchmark,), known, warnings=tuple(warnings), remarks=tuple(doubled), is_joined=True)
 
 
 def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) -> tuple[Benchmark, list[str]]:
@@ -320,7 +323,7 @@ def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) ->
         n_doubled = len(named.runs) - len(new)
         if n_doubled:
             runs = "1 run" if n_doubled == 1 else f"{n_doubled} runs"
-            doubled.append(f"{runs} of {file.name} in another file too: counted once")
+            doubled.append(f"benchmark {first.name!r}: {runs} of {file.name} in another file too, counted once")
         if new or named.failures:
             parts.append(replace(named, runs=new))
     return in_order(join(parts)), doubled
@@ -386,10 +389,10 @@ class _Holders:
             if holder == part.label:
                 new.append(benchmark)
             else:
-                doubled.append(f"benchmark {benchmark.name!r} has the same measurements in {holder}: counted once")
+                doubled.append(f"benchmark {benchmark.name!r} has the same measurements in {holder}, counted once")
         is_there = bool(part.benchmarks) and not new
         return replace(
-            part, benchmarks=tuple(new), warnings=(*part.warnings, *doubled),
+            part, benchmarks=tuple(new), remarks=(*part.remarks, *doubled),
             already_there=part.already_there or is_there,
         )  # fmt: skip
 

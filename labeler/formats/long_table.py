@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.benchmark import DIRECTIONS, FACTOR, LOWER, PREDECESSOR, UNKNOWN, Benchmark, Run, in_order
-from labeler.csv_text import as_written
+from labeler.safe_text import as_written
 from labeler.formats.text_table import SEPARATORS, header, read_text_table
 from labeler.formats.units import to_seconds
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from labeler.csv_text import as_written as as_written
-from labeler.csv_text import csv_text
-from labeler.csv_text import inert as inert
 from labeler.errors import Refused
 from labeler.formats.source import Source
 from labeler.formats.text_table import read_text_table
+from labeler.safe_text import as_written as as_written
+from labeler.safe_text import csv_text
+from labeler.safe_text import inert as inert
 
 LABEL_COLUMNS = ("item", "reviewer", "label")
 VERDICT_COLUMNS = ("item", "verdict")
@@ -78,7 +78,7 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
 
 
 def write(table: pd.DataFrame) -> str:
-    """A table as CSV text that reads back as it was (see `labeler.csv_text`); missing values are empty cells."""
+    """A table as CSV text that reads back as it was (see `labeler.safe_text`); missing values are empty cells."""
     rows = table.astype(object).where(table.notna(), None)
     return csv_text(list(table.columns), rows.itertuples(index=False, name=None))
 

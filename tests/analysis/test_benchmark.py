@@ -244,8 +244,8 @@ ONE = table([("b", 0, 1.0), ("b", 0, 2.0)])
     [
         (ONE.drop(columns=["run", "value"]), "the table lacks the column run, value; it has benchmark"),
         (ONE.assign(benchmark=["b", None]), "row 1 of the table names no benchmark"),
-        (ONE.assign(value=[1.0, None]), "benchmark 'b', run 0: not a series of finite measurements"),
-        (ONE.assign(value=[1.0, np.inf]), "benchmark 'b', run 0: not a series of finite measurements"),
+        (ONE.assign(value=[1.0, None]), "benchmark 'b', run 0, iteration 1: nan is not a finite measurement"),
+        (ONE.assign(value=[1.0, np.inf]), "benchmark 'b', run 0, iteration 1: inf is not a finite measurement"),
         (ONE.assign(value=[1.0, "fast"]), "fast"),
         (ONE.assign(iteration=["0", "last"]), "last"),
         (ONE.assign(unit=["s", "ms"]), "benchmark 'b' has more than one unit: ms, s"),

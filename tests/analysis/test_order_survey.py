@@ -278,7 +278,7 @@ def test_contexts_are_never_in_one_sample():
     a, b = two_orders("a", LOW, LOW), two_orders("a", HIGH, HIGH)
     both = together([a, b])
     contexts = ("node1",) * len(a.values) + ("node2",) * len(b.values)
-    found = survey([replace(both, conditions={**both.conditions, "context": contexts})])
+    found = survey([Benchmark.of_series("a", both.values, conditions={**both.conditions, "context": contexts})])
     assert [test.benchmark for test in found.tests] == ["a @ node1", "a @ node2"]
     assert [len(test.fixed.values) for test in found.tests] == [20, 20]
 

@@ -188,7 +188,7 @@ def test_file_names_say_what_the_files_do_not(tmp_path):
         for context in ("x", "y"):
             rows = [("b", run, level + 0.01 * rng.random()) for run in range(4) for _ in range(2)]
             (tmp_path / f"{version}-{context}.csv").write_bytes(csv_bytes(rows))
-    pattern = ("--from-name", "{version}-{context}.csv")
+    pattern = ("--from-name", "{version}-{context}.csv", "--unit", "ms")
     text = run("contexts", tmp_path, *pattern, "--baseline", "old").stdout
     assert "1 benchmark in 2 contexts" in text and "slower" in text
     (tmp_path / "odd.csv").write_bytes(csv_bytes([("b", 0, 1.0)]))

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from labeler.cli import main
-from labeler.cli.formats import inert
 from labeler.formats import FORMATS
+from labeler.safe_text import one_line
 from tests.labeler.commands import run
 from tests.labeler.formats.examples import csv_bytes
 from tests.labeler.service.test_importing_joined import google_file, hyperfine_file
@@ -122,8 +122,8 @@ def test_hostile_names_are_inert_in_a_refusal(tmp_path):
 
 
 def test_a_text_is_cut_and_printable():
-    assert inert("a\u202eb\tc") == "a b c"
-    assert inert("x" * 500 + "end") == "x" * 39 + "…" + "x" * 37 + "end"
+    assert one_line("a\u202eb\tc") == "a b c"
+    assert one_line("x" * 500 + "end", 80) == "x" * 39 + "…" + "x" * 37 + "end"
 
 
 @pytest.mark.parametrize(("form", "load"), [("csv", pd.read_csv), ("parquet", pd.read_parquet)])

@@ -91,7 +91,7 @@ def _gather(files: Sequence[Source], options: ReadOptions, spool: Spool, done: D
     for part in read_benchmarks(files, options, advance=advance):
         if part.refused:
             done.refused.append((part.label, part.refused))
-        done.remarks += [f"{part.label}: {warning}" for warning in part.warnings]
+        done.remarks += [f"{part.label}: {text}" for text in part.remarks]
         for benchmark in part.benchmarks:
             spool.add((benchmark.application, benchmark.name), 0, benchmark)
             factors |= dict.fromkeys(writing.factors_of(benchmark))

@@ -184,7 +184,7 @@ def from_files(
             raise InputError(f"{part.label}: {part.refused}.")
         if part.refused:
             refused.append(Refused(part.label, part.refused))
-        remarks += [f"{part.label}: {warning}" for warning in part.warnings]
+        remarks += [f"{part.label}: {text}" for text in part.remarks]
         benchmarks += part.benchmarks
     return Gathered(tuple(canonical(benchmarks)), tuple(refused), tuple(remarks))
 

@@ -231,7 +231,9 @@ def to_import(part: Part) -> list[Wanted]:
     if part.refused:
         as_new = "; or keep both with --as-new" if part.is_conflict and not part.is_joined else ""
         raise Refused(part.label, part.refused + as_new)
-    wanted: list[Wanted] = [(_without_time(benchmark), part.warnings) for benchmark in part.benchmarks]
+    wanted: list[Wanted] = [
+        (_without_time(benchmark), (*part.warnings, *part.remarks)) for benchmark in part.benchmarks
+    ]
     for condition in LEVELS:
         wanted = [
             (level, (*before, *warnings))

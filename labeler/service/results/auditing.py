@@ -79,7 +79,7 @@ def receipt(db: Database, person_id: int, *, now: datetime) -> str:
         {"code": code, "label": answer, "created_utc": at, "digest": digest} for code, answer, at, digest in rows
     ]
     content = {"what": _RECEIPT, "study": studies.get(db).name, "made_utc": now.isoformat(), "labels": entries}
-    return json.dumps({**content, "chain": chain.head(db).digest}, indent=1, ensure_ascii=False)
+    return json.dumps({**content, "chain": chain.head(db).digest}, indent=1)
 
 
 def _against(db: Database, file: Path) -> list[Fault]:

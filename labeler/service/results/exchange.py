@@ -9,11 +9,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from labeler.csv_text import csv_text
 from labeler.errors import InputError, Refused
 from labeler.model import Answer, Category, Item, Kind, Label, Origin, Role, Task
 from labeler.plan.design import key
 from labeler.plan.lifecycle import Action, require
+from labeler.safe_text import csv_text
 from labeler.service.people import identity
 from labeler.service.plan import codes
 from labeler.store import Database, assignments, decisions, events, items, labels, people, studies

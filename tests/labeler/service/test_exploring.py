@@ -58,7 +58,6 @@ def test_a_benchmark_in_several_files_has_the_runs_of_all_and_each_run_a_label_o
     assert {one.name: dict(zip(one.of("run"), runs_of(one), strict=True)) for one in gathered.benchmarks} == {
         "b": {"1:0": [1.0], "1:1": [2.0], "2:0": [3.0]}, "c": {"2:0": [4.0]},
     }  # fmt: skip
-    assert gathered.remarks == ("tue.csv: in 1 of 2 files",)
 
 
 def test_the_runs_of_one_file_keep_the_labels_they_have_there():
@@ -249,7 +248,7 @@ def test_excluded_items_and_items_without_measurements_are_left_out(study):
 
 def test_levels_come_in_the_order_of_their_names_not_that_of_the_file(db):
     import_all(db, versions_file(levels=("old", "new")))
-    assert exploring.from_study(db).benchmarks[0].levels("version") == ("new", "old")
+    assert exploring.from_study(db).benchmarks[1].levels("version") == ("new", "old")
 
 
 def test_what_the_import_knew_of_runs_and_failures_comes_through(db):

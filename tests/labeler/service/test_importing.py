@@ -168,7 +168,8 @@ def test_looking_into_a_file_needs_no_study_and_says_what_an_import_would(tmp_pa
     (source,) = importing.files_below([path])
     found = importing.look_into(source).found
     assert [(f.benchmark, f.runs, f.iterations) for f in found] == [("x", 2, "3"), ("y", 2, "1")]
-    assert found[0].warnings == ("fewer than 50 iterations: too short for pattern measures",)
+    unknown = "whether lower or higher is better is not stated; lower is assumed"
+    assert found[0].warnings == (unknown, "fewer than 50 iterations: too short for pattern measures")
     assert importing.look_into(importing.upload("x", b"")).refused == "the file is empty"
     assert [entry.name for entry in tmp_path.iterdir()] == ["short.csv"]
 
@@ -178,8 +179,9 @@ def test_a_dry_run_prints_one_entry_a_benchmark_with_the_keys_of_the_contract():
     both = importing.look_into(importing.upload("both.csv", long_csv(*two_runs("a", "x"), *two_runs("a", "y")))).plain()
     assert [list(entry) for entry in both] == [keys, keys]
     assert both[0] == {
-        "file": "both.csv", "benchmark": "x", "runs": 2, "iterations": "3", "unit": "s", "better": "lower",
-        "warnings": ["fewer than 50 iterations: too short for pattern measures"], "refused": None,
+        "file": "both.csv", "benchmark": "x", "runs": 2, "iterations": "3", "unit": "", "better": "lower",
+        "warnings": ["whether lower or higher is better is not stated; lower is assumed",
+                     "fewer than 50 iterations: too short for pattern measures"], "refused": None,
     }  # fmt: skip
     (bad,) = importing.look_into(importing.upload("bad.json", b"[[1], [true]]")).plain()
     assert list(bad) == keys

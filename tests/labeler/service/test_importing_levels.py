@@ -173,5 +173,5 @@ def test_an_anonymised_copy_knows_nothing_of_runs_beside_their_measurements(db, 
     with open_database(study_path) as out:
         (copied,) = items.all_items(out)
         assert [run.tolist() for run in runs.of_item(out, copied.item_id)] == [[1.5], [1.5]]
-        assert (runs.conditions_of_item(out, copied.item_id), items.failures_of(out, copied.item_id)) == ({}, ())
+        assert (runs.conditions_of_item(out, copied.item_id), items.failures_of(out, copied.item_id)) == ({}, [])
     assert b"ada-laptop" not in study_path.read_bytes()

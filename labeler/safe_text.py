@@ -1,4 +1,4 @@
-"""CSV text that reads back as it was, and that no spreadsheet runs."""
+"""Texts from outside, made safe where they leave: no spreadsheet runs a cell, no terminal obeys a line."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -45,3 +45,17 @@ def _cell(value: object, n_columns: int) -> str:
     text = "" if value is None else inert(value) if isinstance(value, str) else str(value)
     must_quote = _QUOTED.search(text) or (n_columns == 1 and not text)
     return '"' + text.replace('"', '""') + '"' if must_quote else text
+
+
+def one_line(text: str, most: int | None = None) -> str:
+    """A text on one line that no terminal obeys, cut in the middle where it is longer than `most`.
+
+    Examples
+    --------
+    >>> one_line("sort\\x1b[2J\\nfast"), one_line("abcdefghij", 6)
+    ('sort [2J fast', 'ab…hij')
+    """
+    if most is not None and len(text) > most:
+        half = most // 2
+        text = f"{text[: half - 1]}…{text[-half:]}"
+    return "".join(letter if letter.isprintable() else " " for letter in text)
