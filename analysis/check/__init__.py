@@ -1,5 +1,8 @@
 """The check of result files, as for a build: are the runs similar, and has anything changed against a baseline?"""
 
+from typing import TYPE_CHECKING
+
+from analysis._lazy import on_first_use
 from analysis.check._check import (
     CHANGED,
     DEFAULT_RULES,
@@ -17,9 +20,12 @@ from analysis.check._check import (
     check,
 )
 from analysis.check._document import document
-from analysis.check._junit import to_junit
+
+if TYPE_CHECKING:
+    from analysis.check._junit import to_junit
 
 __all__ = [
     "CHANGED", "DEFAULT_RULES", "FAILED", "FAIL_ON", "FOUND", "INCONCLUSIVE", "MISSING", "NOTHING_FOUND", "NOT_TOLD",
     "Check", "Finding", "Judged", "Rules", "check", "document", "to_junit",
 ]  # fmt: skip
+__getattr__ = on_first_use(__name__, {"to_junit": "_junit"})

@@ -11,6 +11,7 @@ from analysis.benchmark import EVERY_ITERATION, TIME, Benchmark, Sampling, by_le
 from analysis.categories import DISSIMILAR
 from analysis.classifiers import CLASSIFIERS
 from analysis.comparison import TIMES, Change, Pair, compare
+from analysis.document import counted
 from analysis.intervals import Estimate
 from analysis.power import smallest_difference
 from analysis.reasons import Reasons, reasons
@@ -358,6 +359,7 @@ def _findings(
     """The most important first: what is worse, what is not there, what could not be decided."""
     undecided = NOTHING_FOUND if rules.allow_inconclusive else INCONCLUSIVE
     absent = NOTHING_FOUND if rules.allow_missing else INCONCLUSIVE
+    n_failed = {one.name: one.n_failed for one in judged}
     found: list[Finding] = []
     inconclusive: list[Finding] = []
     if changes is not None:
@@ -389,6 +391,12 @@ def _findings(
         for one in sorted(judged, key=lambda one: -one.n_failed)
         if one.n_failed
     ]
+    for change in changes or ():
+        if 2 * (change.n_candidate + n_failed[change.name]) < change.n_baseline:
+            words = (
+                f"{counted(change.n_candidate, 'run')}, but {change.n_baseline} in the baseline: did the others fail?"
+            )
+            found.append(Finding(FAILED, change.name, words, absent))
     for level in before:
         failures = level.benchmark.failures
         if failures:

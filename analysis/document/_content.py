@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 DASH = "–"
+N_ROWS = 40  # of a table that people read; the JSON has all
+N_NAMED = 3  # names in a sentence
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph; `role` is "text", "note" (a remark in small print) or "warning"."""
+    """A paragraph; `role` is "text", "note" (a remark in small print), "warning" or "command" (lines for a shell)."""
 
     text: str
     role: str = "text"
@@ -71,6 +73,43 @@ def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], nu
     """A table of whatever `str` writes; None is a dash."""
     cells = tuple(tuple(DASH if cell is None else str(cell) for cell in row) for row in rows)
     return Table(caption, tuple(header), cells, frozenset(numeric))
+
+
+def first_rows(
+    caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()
+) -> Table:
+    """A table of the first 40 rows, whose caption says how many there are.
+
+    Examples
+    --------
+    >>> first_rows("Spreads.", ("Benchmark",), [("b",)] * 120).caption
+    'Spreads. First 40 of 120 rows; all are in the JSON.'
+    """
+    rest = f" First {N_ROWS} of {len(rows)} rows; all are in the JSON." if len(rows) > N_ROWS else ""
+    return table(f"{caption}{rest}", header, rows[:N_ROWS], numeric)
+
+
+def listed(names: Sequence[str], n_named: int = N_NAMED) -> str:
+    """The first names for a sentence, and how many more there are.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
+    ('a, b', 'a, b, c and 2 more')
+    """
+    rest = len(names) - n_named
+    return ", ".join(names[:n_named]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "run"), counted(0, "run")
+    ('1 run', '0 runs')
+    """
+    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def percent(share: float | None) -> str:

@@ -1,19 +1,24 @@
 """A document as text for a terminal."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from analysis.document._content import Block, Bullets, Document, Paragraph, Table
+from analysis.document._names import shortened
 
 JOINED = "\N{WORD JOINER}"
-WIDTH = 100  # of running text, and the most of a cell; tables are as wide as they are
+WIDTH = 100  # columns of a terminal: of running text, and of tables
+LEAST_NAME, LEAST_TEXT = 28, 14  # columns to which a column of names, of text, may shrink
+BETWEEN = 2  # columns between two columns of a table
 
 
 def to_text(document: Document) -> str:
-    """Render a document for a terminal.
+    """Render a document for a terminal of 100 columns.
 
-    Figures are left out; control characters of names from outside become spaces, and a cell of more than a line is cut
-    in its middle.
+    Figures are left out; control characters of names from outside become spaces. In a table that is too wide, headers
+    and texts are wrapped and names shortened so that they stay different; what does not fit even so follows below, with
+    the names again.
 
     Parameters
     ----------
@@ -33,31 +38,106 @@ def to_text(document: Document) -> str:
 
 
 def _block(block: Block) -> Iterator[str]:
-    if isinstance(block, Paragraph):
+    if isinstance(block, Paragraph) and block.role == "command":
+        yield "\n".join(f"    {_clean(line)}" for line in block.text.splitlines())  # to be copied: never wrapped
+    elif isinstance(block, Paragraph):
         yield _wrapped(block.text)
     elif isinstance(block, Bullets):
         yield "\n".join(filter(None, (_wrapped(item, "- ", "  ") for item in block.items)))
     elif isinstance(block, Table):
         caption = _wrapped(block.caption)
-        yield "\n".join([*([caption] if caption else []), *_lines(block)])
+        first, *others = _parts(_columns(block))
+        yield "\n".join([*([caption] if caption else []), *_lines(first)])
+        yield from ("\n".join(_lines(part)) for part in others)
 
 
-def _lines(table: Table) -> Iterator[str]:
-    """Columns as wide as their longest cell, two spaces between them; numbers to the right."""
-    rows = [[_cut(_clean(cell)) for cell in row] for row in (table.header, *table.rows)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (
-            cell.rjust(width) if column in table.numeric else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()
+@dataclass
+class _Column:
+    """A column of a table and how wide it is drawn; names are shortened, other texts wrapped."""
+
+    header: str
+    cells: list[str]
+    is_numeric: bool
+    is_name: bool
+    width: int = 0
+
+    def __post_init__(self) -> None:
+        """As wide as its longest cell."""
+        self.width = max(map(len, (self.header, *self.cells)))
+
+    @property
+    def body(self) -> int:
+        """The width of its cells, its header wrapped."""
+        return max(map(len, (*self.header.split(), *self.cells)), default=0)
+
+    @property
+    def least(self) -> int:
+        """The width down to which it may shrink."""
+        longest_word = max(map(len, self.header.split()), default=0)
+        return min(self.body, max(longest_word, LEAST_NAME if self.is_name else LEAST_TEXT))
+
+    def lines(self) -> list[list[str]]:
+        """Header and cells, each as its lines."""
+        names = shortened(self.cells, max(self.width, 8)) if self.is_name else {}
+        cells = [[names[cell]] if self.is_name else _wrapped_cell(cell, self.width) for cell in self.cells]
+        return [_wrapped_cell(self.header, self.width), *cells]
 
 
-def _cut(cell: str) -> str:
-    """Names of benchmarks differ at the end as often as at the start."""
-    half = (WIDTH - 1) // 2
-    return cell if len(cell) <= WIDTH else f"{cell[:half]}…{cell[-half:]}"
+def _columns(table: Table) -> list[_Column]:
+    """The first column names what a row is about; so does any other whose texts are single words."""
+    columns = list(zip(*([_clean(cell) for cell in row] for row in (table.header, *table.rows)), strict=True))
+    return [
+        _Column(header, cells, at in table.numeric, at not in table.numeric and (at == 0 or " " not in "".join(cells)))
+        for at, (header, *cells) in enumerate(columns)
+    ]
+
+
+def _parts(columns: Sequence[_Column]) -> list[list[_Column]]:
+    """The columns, fitted; in several parts, each with the first column, where the least widths are too much."""
+    parts: list[list[_Column]] = [[]]
+    for column in columns:
+        if len(parts[-1]) > 1 and _total([*(c.least for c in parts[-1]), column.least]) > WIDTH:
+            again = columns[0]
+            parts.append([_Column(again.header, again.cells, again.is_numeric, again.is_name)])
+        parts[-1].append(column)
+    for part in parts:
+        _fit(part)
+    return parts
+
+
+def _fit(columns: Sequence[_Column]) -> None:
+    """Take from the widest that can shrink until the table fits, headers first."""
+    if _total([column.width for column in columns]) > WIDTH:
+        for column in columns:
+            column.width = column.body
+    while (excess := _total([column.width for column in columns]) - WIDTH) > 0:
+        free = sorted((c for c in columns if c.width > c.least), key=lambda column: -column.width)
+        if not free:
+            return  # fewer columns than two cannot be parted
+        second = free[1].width if len(free) > 1 else 0
+        free[0].width -= min(excess, max(1, free[0].width - second), free[0].width - free[0].least)
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + BETWEEN * (len(widths) - 1)
+
+
+def _lines(columns: Sequence[_Column]) -> Iterator[str]:
+    """The rows of a table, numbers to the right."""
+    for row in zip(*(column.lines() for column in columns), strict=True):
+        for at in range(max(map(len, row), default=0)):
+            texts = (lines[at] if at < len(lines) else "" for lines in row)
+            cells = (
+                text.rjust(column.width) if column.is_numeric else text.ljust(column.width)
+                for column, text in zip(columns, texts, strict=True)
+            )
+            yield (" " * BETWEEN).join(cells).rstrip()
+
+
+def _wrapped_cell(text: str, width: int) -> list[str]:
+    kept = text.replace(" %", f"{JOINED}%")
+    lines = textwrap.wrap(kept, max(width, 1), break_on_hyphens=False) or [""]
+    return [line.replace(JOINED, " ") for line in lines]
 
 
 def _wrapped(text: str, first: str = "", later: str = "") -> str:

@@ -1,0 +1,95 @@
+"""Names of benchmarks that fit a column or a figure and still tell the benchmarks apart."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+GAP = "…"
+_PART = re.compile(r"\W*\w+|\W+")
+
+
+def shortened(names: Iterable[str], width: int) -> dict[str, str]:
+    """Each name in at most so many characters; different names stay different.
+
+    A name that fits is left as it is. Of a longer one, the parts are kept that the fewest other names share, and then
+    as much beside them as fits. What still looks alike is numbered.
+
+    Parameters
+    ----------
+    names : iterable of str
+        All names that stand beside each other; their order does not matter.
+    width : int
+        Characters, at least 8.
+
+    Returns
+    -------
+    dict of str to str
+        Name -> name of at most `width` characters, pairwise different. (A million names that differ in nothing that
+        fits would need more for their number.)
+
+    Raises
+    ------
+    ValueError
+        If the width is below 8.
+
+    Examples
+    --------
+    >>> list(shortened(["run.sh --cpu 0 -b bt --size 100", "run.sh --cpu 0 -b cg --size 100"], 16).values())
+    ['… bt --size 100', '… cg --size 100']
+    """
+    if width < 8:
+        raise ValueError(f"width must be at least 8, got {width}")
+    distinct = list(dict.fromkeys(names))
+    taken = {name for name in distinct if len(name) <= width}
+    short = _apart(sorted(name for name in distinct if len(name) > width), width)
+    for name, text in short.items():
+        short[name] = _numbered(text, taken, width)
+        taken.add(short[name])
+    return {name: short.get(name, name) for name in distinct}
+
+
+def _apart(names: Sequence[str], width: int) -> dict[str, str]:
+    """The names cut to what tells them apart; those that are then equal are cut again, among each other."""
+    parts = {name: _parts(name, width) for name in names}
+    n_names = Counter(part for split in parts.values() for part in set(split))
+    short = {name: _cut(split, n_names, width) for name, split in parts.items()}
+    alike: dict[str, list[str]] = {}
+    for name, text in short.items():
+        alike.setdefault(text, []).append(name)
+    for group in alike.values():
+        if 1 < len(group) < len(names):
+            short |= _apart(group, width)
+    return short
+
+
+def _parts(name: str, width: int) -> list[str]:
+    """Words with what stands before them; a word that would fill the width alone is taken in pieces."""
+    size = width // 2
+    words = [match.group() for match in _PART.finditer(name)]
+    return [word[at : at + size] for word in words for at in range(0, len(word), size)]
+
+
+def _cut(parts: Sequence[str], n_names: Counter[str], width: int) -> str:
+    """The rarest parts, among equals the last, as long as they fit; a gap stands for those between."""
+    kept = [False] * len(parts)
+    length = 1  # of the one gap that stands for everything
+    for at in sorted(range(len(parts)), key=lambda at: (n_names[parts[at]], -at)):
+        gaps_beside = (at > 0 and not kept[at - 1]) + (at + 1 < len(parts) and not kept[at + 1])
+        longer = length + len(parts[at]) + gaps_beside - 1
+        if longer > width:
+            break
+        kept[at], length = True, longer
+    return "".join(
+        part if here else GAP if at == 0 or kept[at - 1] else ""
+        for at, (part, here) in enumerate(zip(parts, kept, strict=True))
+    )
+
+
+def _numbered(text: str, taken: set[str], width: int) -> str:
+    """The text, with a number where it is taken."""
+    number, candidate = 1, text
+    while candidate in taken:
+        number += 1
+        mark = f"~{number}"
+        candidate = text[: width - len(mark)] + mark
+    return candidate
