@@ -58,7 +58,8 @@ def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, 
 
     scale, reject, weights = _nodes(n_runs, alpha / n_tests, n_known)
     shift = abs(effect) * np.sqrt(n_runs / 2) * scale
-    return float(weights @ (special.ndtr(shift - reject) + special.ndtr(-shift - reject)))
+    terms = weights * (special.ndtr(shift - reject) + special.ndtr(-shift - reject))
+    return float(terms.sum())  # not by @, which starts threads for it
 
 
 def smallest_difference(
