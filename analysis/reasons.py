@@ -110,7 +110,7 @@ def reasons(
 
 
 def _pairs(benchmark: Benchmark, sampling: Sampling) -> tuple[Estimate, Estimate, int]:
-    """Means of M1 and M5 over all pairs of runs, and how many iterations were left out to make the runs equally long."""
+    """Means of M1 and M5 over all pairs of runs, and how many iterations that left out of runs of unequal length."""
     if len(benchmark.runs) < 2:
         return Estimate(None, reason=ONE_RUN), Estimate(None, reason=ONE_RUN), 0
     shared = Runs(benchmark.runs, sampling.warmup)

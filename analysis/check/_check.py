@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from statistics import median
 from typing import Any
 
-from analysis.benchmark import EVERY_ITERATION, TIME, Benchmark, Sampling, by_level, in_unit
+import numpy as np
+
+from analysis.benchmark import EVERY_ITERATION, TIME, Benchmark, Sampling, by_level, canonical, in_unit, natural
 from analysis.categories import DISSIMILAR
 from analysis.classifiers import CLASSIFIERS
 from analysis.comparison import TIMES, Change, Pair, compare
@@ -254,16 +256,17 @@ def check(
 
 
 def _levels(benchmarks: Sequence[Benchmark], sampling: Sampling) -> dict[tuple[str, str], _Level]:
-    """What is compared, by application and name."""
+    """What is compared, by application and name; in an order that does not depend on that of files, rows or runs."""
     levels = [level for benchmark in benchmarks for level in by_level(benchmark)]
     deciding: dict[tuple[Any, ...], str] = {}
     for level in levels:
         key = _operation(level)
         if key not in deciding or (level.unit in TIMES and deciding[key] not in TIMES):
             deciding[key] = level.unit
+    levels.sort(key=lambda level: (natural(level.application), natural(level.name)))
     return {
         (level.application, level.name): _Level(
-            level, sampling.values(level.runs), "" if deciding[_operation(level)] == level.unit else level.unit
+            level, np.sort(sampling.values(level.runs)), "" if deciding[_operation(level)] == level.unit else level.unit
         )
         for level in levels
     }
@@ -336,7 +339,8 @@ def _within(benchmark: Benchmark, sampling: Sampling) -> Estimate:
 def _reasons(level: _Level, rules: Rules, sampling: Sampling, n_tests: Mapping[str, int]) -> Reasons | None:
     if not level.benchmark.runs:
         return None
-    return reasons(level.benchmark, sampling=sampling, alpha=rules.alpha, n_tests=n_tests[level.family])
+    (benchmark,) = canonical([level.benchmark])
+    return reasons(benchmark, sampling=sampling, alpha=rules.alpha, n_tests=n_tests[level.family])
 
 
 def _explained(judged: Sequence[Judged], changes: Sequence[Change]) -> list[Judged]:

@@ -57,8 +57,10 @@ def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title:
     several = [one for one in checked.benchmarks if one.n_runs > 1]
     if several:
         sections.append(Section("Are the runs of each benchmark similar?", (_verdict_table(checked, several),)))
-    for one in _explained(checked):
-        sections.append(Section(one.name, (Bullets(one.reasons.sentences if one.reasons else ()),), level=3))
+    sections += [
+        Section(one.name, (Bullets(one.reasons.sentences if one.reasons else ()),), level=3)
+        for one in _explained(checked)
+    ]
     sections.append(Section("Options used", (Paragraph(value_in_words(_parameters(checked)), "note"),)))
     steps = tuple(_next_steps(checked))
     blocks: list[Block] = [Bullets(steps)] if steps else []
@@ -135,7 +137,8 @@ def _without_findings(checked: Check) -> Iterator[str]:
     if checked.parameters["against_a_baseline"] and checked.outcome != INCONCLUSIVE:
         judged = sum(one.verdict is not None for one in checked.benchmarks)
         if judged:
-            yield f"The runs are similar for {_n_similar(checked)} of {counted(judged, 'benchmark')} (information only)."
+            of_all = f"{_n_similar(checked)} of {counted(judged, 'benchmark')}"
+            yield f"The runs are similar for {of_all} (information only)."
     limits = [(one.smallest_difference.value, one.name) for one in checked.benchmarks]
     known = sorted((value, name) for value, name in limits if value is not None)
     if known:

@@ -153,8 +153,8 @@ def check(paths: tuple[Path, ...], against: tuple[Path, ...], warmup: float, **g
     outputs = _outputs({form: given.pop(f"to_{form}") for form in OUTPUTS}, (*paths, *against))
     options = read_options(given)
     rules, sampling = checking.rules(**given), checking.sampling(warmup, "mean")
-    candidate = read_files(paths, options, absent_fail=True)
-    baseline = read_files(against, options, absent_fail=True) if against else None
+    candidate = read_files(paths, options, checking.gather)
+    baseline = read_files(against, options, checking.gather) if against else None
     checked = checking.check_files(candidate, baseline, rules, sampling=sampling, options=options)
     for form, path in outputs.items():
         write_text(path, checking.FORMS[form](checked))

@@ -66,11 +66,13 @@ def reading(files: Sequence[File], label: str) -> Iterator[Advance]:
         yield advance
 
 
-def read_files(paths: Sequence[Path], options: importing.ReadOptions, *, absent_fail: bool = False) -> Gathered:
-    """Read result files with a progress bar; `absent_fail` as `gathering.from_files` takes it."""
+def read_files(
+    paths: Sequence[Path], options: importing.ReadOptions, gather: Callable[..., Gathered] = gathering.from_files
+) -> Gathered:
+    """Read result files with a progress bar."""
     files = list(importing.files_below(paths))
     with reading(files, "Reading") as advance:
-        return gathering.from_files(files, options, advance=advance, absent_fail=absent_fail)
+        return gather(files, options, advance=advance)
 
 
 def say_of_files(gathered: Gathered) -> None:

@@ -362,7 +362,7 @@ def _shared_conditions(run: Run) -> frozenset[tuple[str, str]]:
 def content_of(run: Run) -> str:
     """The hash of a run's measurements, with its conditions but what it is called."""
     digest = hashlib.sha256(np.ascontiguousarray(run.values, dtype="<f8").tobytes())
-    digest.update(json.dumps(sorted(_shared_conditions(run))).encode())
+    digest.update(repr(sorted(_shared_conditions(run))).encode())
     return digest.hexdigest()
 
 

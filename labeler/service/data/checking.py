@@ -1,24 +1,24 @@
 """Result files -> the check of a build."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from analysis import check as checking
-from analysis.benchmark import Sampling
+from analysis.benchmark import Benchmark, Failure, Sampling
 from analysis.check import DEFAULT_RULES, FAIL_ON, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, Rules
 from analysis.classifiers import CLASSIFIERS as REGISTRY
 from analysis.comparison import TESTS
 from analysis.document import Document, plain, to_html, to_json, to_markdown, to_text
 from labeler.errors import InputError, sentence
-from labeler.formats import DEFAULTS, Format, ReadOptions
+from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
 from labeler.formats.more_runs import false_alarms, more_runs
-from labeler.service.data.gathering import Gathered, from_files, sampling
+from labeler.service.data.gathering import Gathered, sampling, usable
 
 __all__ = [
     "CLASSIFIERS", "FAIL_ON", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "TESTS", "Checked", "check_files",
-    "from_files", "rules", "sampling",
+    "gather", "rules", "sampling",
 ]  # fmt: skip
 
 CLASSIFIERS = tuple(REGISTRY)
@@ -64,6 +64,58 @@ def rules(**options: Any) -> Rules:
         return Rules(**options)
     except ValueError as error:
         raise InputError(sentence(error)) from None
+
+
+def gather(
+    files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
+) -> Gathered:
+    """The benchmarks of result files, each with a failed run for every file of its suite in which it is missing.
+
+    Raises
+    ------
+    InputError
+        As `gathering.usable`.
+    """
+    parts, gathered = usable(files, options, advance=advance)
+    return replace(gathered, benchmarks=tuple(_with_absent(parts)))
+
+
+def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
+    """The benchmarks, each with a failure for every file of its suite that does not have it.
+
+    A process that crashes leaves a file without the benchmarks that it did not reach. Files that share a benchmark are
+    of one suite, directly or by way of others; files of other versions or contexts are not.
+    """
+    suites: dict[Hashable, Hashable] = {}  # file -> another file of its suite, or itself
+
+    def root(file: Hashable) -> Hashable:
+        while suites.setdefault(file, file) != file:
+            suites[file] = file = suites[suites[file]]
+        return file
+
+    keys = [
+        [(file.name, part.known and part.known.name, frozenset(file.conditions.items())) for file in part.files]
+        if part.is_joined and part.benchmarks and all(file.is_run for file in part.files)
+        else []
+        for part in parts
+    ]
+    for files in keys:
+        of_level: dict[Hashable, Hashable] = {}
+        for file in files:
+            suites[root(file)] = root(of_level.setdefault(file[1:], file))
+    members: dict[Hashable, list[tuple[str, dict[str, str]]]] = {}
+    for file in dict.fromkeys(file for files in keys for file in files):
+        members.setdefault(root(file), []).append((file[0], dict(file[2])))
+    for part, files in zip(parts, keys, strict=True):
+        there = {file[0] for file in files}
+        absent = [
+            Failure(conditions, f"it is not in {name}")
+            for suite in dict.fromkeys(map(root, files))
+            for name, conditions in members[suite]
+            if name not in there
+        ]
+        for benchmark in part.benchmarks:
+            yield replace(benchmark, failures=(*benchmark.failures, *absent)) if absent else benchmark
 
 
 def check_files(

@@ -17,8 +17,8 @@ from labeler.service.data.gathering import Gathered, from_files, sampling
 from labeler.store import Database, items, runs
 
 __all__ = [
-    "AGGREGATES", "METHODS", "Explored", "Gathered", "Method", "as_html", "as_json", "as_markdown", "as_text", "explore",
-    "from_files", "from_study", "rows", "sampling", "variants",
+    "AGGREGATES", "METHODS", "Explored", "Gathered", "Method", "as_html", "as_json", "as_markdown", "as_text",
+    "explore", "from_files", "from_study", "rows", "sampling", "variants",
 ]  # fmt: skip
 
 AGGREGATES = tuple(measurements.AGGREGATES)
