@@ -53,7 +53,7 @@ class Judged:
         Runs that gave no measurement; `failures` has the different reasons, each with how often it was given.
     failures : mapping of str to int
     median : float or None
-        Of one number per run; None without a run.
+        Of one number per run, or of the iterations where there is one run; None without a run.
     within : Estimate
         (largest - smallest) / mean of the iterations of a run, median over the runs. It does not show what other runs
         would give.
@@ -311,7 +311,7 @@ def _judged(level: _Level, rules: Rules, sampling: Sampling, n_tests: int) -> Ju
         n_runs=len(values),
         n_failed=len(benchmark.failures),
         failures=Counter(failure.reason for failure in benchmark.failures),
-        median=median(values.tolist()) if len(values) else None,
+        median=_median(benchmark, values, sampling),
         within=_within(benchmark, sampling) if len(values) == 1 else Estimate(None, reason="several runs"),
         verdict=verdict,
         reason=reason if verdict is None else None,
@@ -329,6 +329,11 @@ def _other_verdict(name: str, benchmark: Benchmark, warmup: float) -> tuple[str 
     except ValueError as error:  # a negative measurement, say
         return None, str(error), 0
     return verdict.verdict, verdict.reason, verdict.n_left_out
+
+
+def _median(benchmark: Benchmark, values: Floats, sampling: Sampling) -> float | None:
+    of_run = sampling.steady(benchmark.runs[0]) if len(values) == 1 else values
+    return median(of_run.tolist()) if len(of_run) else None
 
 
 def _within(benchmark: Benchmark, sampling: Sampling) -> Estimate:

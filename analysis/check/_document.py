@@ -189,7 +189,7 @@ def _untested_table(checked: Check) -> Block:
             continue
         ratio = change_and_interval(change.ratio)[0] if change else ""
         rows.append((one.name, _measured(one.median, one.unit), percent(one.within.value), ratio or DASH))
-    caption = "Median of the run, how far its repetitions lie apart, and its mean against the baseline's."
+    caption = "Median of the repetitions, how far they lie apart, and their mean against that of the baseline."
     header = ("Benchmark", "Median", "Spread within the process", "Change, not tested")
     return first_rows(caption, header, rows, numeric=(1, 2, 3))
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analysis.benchmark import DIRECTIONS, FACTOR, LOWER, PREDECESSOR, UNKNOWN, Benchmark, Run, in_order
-from labeler.safe_text import as_written
 from labeler.formats.text_table import SEPARATORS, header, read_text_table
 from labeler.formats.units import to_seconds
+from labeler.safe_text import as_written
 
 if TYPE_CHECKING:
     import pandas as pd
