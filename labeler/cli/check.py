@@ -88,7 +88,7 @@ def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value:
     return written
 
 
-class Share(click.ParamType):
+class Share(click.ParamType[float]):
     """A share, as 2%, 2 % or 0.02."""
 
     name = "share"
