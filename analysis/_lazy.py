@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import Any
 
 
-def on_first_use(package: str, places: Mapping[str, str]) -> Callable[[str], object]:
+def on_first_use(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
     """A module's `__getattr__` that loads each name from the module of the package where it stands.
 
     Parameters
@@ -12,7 +13,8 @@ def on_first_use(package: str, places: Mapping[str, str]) -> Callable[[str], obj
     package : str
         The `__name__` of the package.
     places : mapping of str to str
-        Public name -> module below the package; several names may stand in one module.
+        Public name -> module below the package, or "module:name" where the name there is another; several names may
+        stand in one module.
 
     Returns
     -------
@@ -20,9 +22,10 @@ def on_first_use(package: str, places: Mapping[str, str]) -> Callable[[str], obj
         Name -> object; AttributeError for a name that is in no place.
     """
 
-    def load(name: str) -> object:
+    def load(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{places[name]}"), name)
+        module, _, original = places[name].partition(":")
+        return getattr(import_module(f"{package}.{module}"), original or name)
 
     return load

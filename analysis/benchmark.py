@@ -396,6 +396,44 @@ def _place_in_order(run: Run, places: Mapping[str, Mapping[str, int]]) -> tuple[
     return *shared, number_or_name(run.of(RUN)), *own
 
 
+def two_versions(
+    benchmarks: Sequence[Benchmark], baseline: str | None = None, candidate: str | None = None
+) -> tuple[str, str] | str:
+    """Baseline and candidate, the same for all benchmarks, or in words why they are not known.
+
+    Parameters
+    ----------
+    benchmarks : sequence of Benchmark
+        All that are asked about.
+    baseline, candidate : str, optional
+        Versions by name; otherwise the first and the other, in sorted order, of those that a benchmark has beside
+        another. There may be no third.
+
+    Raises
+    ------
+    ValueError
+        If a named version is nowhere, or both are the same.
+    """
+    if baseline is not None and baseline == candidate:
+        raise ValueError(f"candidate must be another version than baseline, got {candidate!r}")
+    of_benchmarks = [benchmark.levels(VERSION) for benchmark in benchmarks]
+    known = sorted({version for versions in of_benchmarks for version in versions}, key=natural)
+    for argument, name in (("baseline", baseline), ("candidate", candidate)):
+        if name is not None and name not in known:
+            raise ValueError(f"{argument} must be one of the versions ({', '.join(known) or 'none'}), got {name!r}")
+    if baseline is not None and candidate is not None:
+        return baseline, candidate
+    compared = sorted({name for versions in of_benchmarks if len(versions) > 1 for name in versions}, key=natural)
+    if not compared:
+        return (
+            f"no benchmark has two versions, only {' or '.join(known)}" if known else "no version is known of any run"
+        )
+    others = [version for version in compared if version not in (baseline, candidate)]
+    if len(others) > (baseline is None) + (candidate is None):
+        return f"there are {len(compared)} versions ({', '.join(compared)}): name a baseline and a candidate"
+    return baseline or others.pop(0), candidate or others.pop(0)
+
+
 def canonical(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
     """In an order that depends on nothing but the measurements and their conditions: not on files, names or rows.
 
@@ -414,7 +452,8 @@ def _with_runs_in_place(benchmark: Benchmark) -> Benchmark:
         content = hashlib.sha256(np.ascontiguousarray(run.values, dtype="<f8").tobytes()).digest()
         return levels, number_or_name(run.of(ORDER_POSITION)), content, natural(run.of(RUN))
 
-    return replace(benchmark, runs=tuple(sorted(benchmark.runs, key=place)))
+    failures = sorted(benchmark.failures, key=lambda failure: sorted(failure.conditions.items()))
+    return replace(benchmark, runs=tuple(sorted(benchmark.runs, key=place)), failures=tuple(failures))
 
 
 def number_or_name(text: str) -> tuple[bool, float, list[tuple[int, str]]]:

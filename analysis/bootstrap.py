@@ -107,18 +107,18 @@ def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> 
     Examples
     --------
     >>> percentile_interval(0.5, [0.25, 0.5, 0.75, float("nan")], level=0.5)
-    Estimate(value=0.5, se=0.25, low=0.375, high=0.625, reason='undefined in 1 of 4 bootstrap draws, left out')
+    Estimate(0.5, 0.375 to 0.625: undefined in 1 of 4 bootstrap draws, left out)
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be within (0, 1), got {level}")
     drawn = np.asarray(draws, dtype=float)
     defined = drawn[np.isfinite(drawn)]
     n_undefined = len(drawn) - len(defined)
-    said = f"undefined in {n_undefined} of {len(drawn)} bootstrap draws" if n_undefined else None
+    undefined = f"undefined in {n_undefined} of {len(drawn)} bootstrap draws" if n_undefined else None
     if len(defined) < 2 or 2 * n_undefined >= len(drawn):
-        return Estimate(value, reason=f"{said or 'fewer than two bootstrap draws'}: no interval")
+        return Estimate(value, reason=f"{undefined or 'fewer than two bootstrap draws'}: no interval")
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(value, float(defined.std(ddof=1)), float(low), float(high), said and f"{said}, left out")
+    return Estimate(value, float(defined.std(ddof=1)), float(low), float(high), undefined and f"{undefined}, left out")
 
 
 def _values(statistic: Callable[[Floats], ArrayLike], weights: Floats) -> Floats:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.results import Result, number
+
 MIN_GROUPS = 20  # fewer groups give a cluster-robust standard error that is too small
 
 if TYPE_CHECKING:
@@ -17,11 +19,18 @@ else:  # the same without pandas, which takes a second to import
     Groups = Sequence[object] | NDArray[np.generic]
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, repr=False)
+class Estimate(Result):
     """A statistic with its interval; where it is undefined, `value` is None and `reason` says why.
 
     `reason` may also say why an existing value has no standard error or interval.
+
+    Examples
+    --------
+    >>> Estimate(0.0981, se=0.0412, low=0.0172, high=0.179)
+    Estimate(0.0981, 0.0172 to 0.179)
+    >>> Estimate(0.0981, low=0.0172, high=0.179).to_frame().columns.tolist()
+    ['value', 'se', 'low', 'high', 'reason']
     """
 
     value: float | None
@@ -29,6 +38,13 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     reason: str | None = None
+
+    def __repr__(self) -> str:
+        """The value with its interval, or the reason."""
+        if self.value is None:
+            return f"Estimate(undefined: {self.reason})"
+        interval = "" if self.low is None or self.high is None else f", {number(self.low)} to {number(self.high)}"
+        return f"Estimate({number(self.value)}{interval}{f': {self.reason}' if self.reason else ''})"
 
     @property
     def ends(self) -> tuple[float, float, float] | None:
@@ -73,20 +89,9 @@ def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
     Examples
     --------
     >>> wilson(81, 263)
-    Estimate(value=0.3079..., se=None, low=0.2552..., high=0.3662..., reason=None)
+    Estimate(0.308, 0.2553 to 0.3662)
     """
-    from scipy import special
-
-    _check_count(x, n, level)
-    if n == 0:
-        return Estimate(None, reason="no observations")
-    p, z = x / n, float(special.ndtri((1 + level) / 2))
-    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    # At x = 0 and x = n the ends are exactly 0 and 1; rounding must not push them inside or outside.
-    low = 0.0 if x == 0 else float(centre - half)
-    high = 1.0 if x == n else float(centre + half)
-    return Estimate(p, low=low, high=high)
+    return _proportion(x, n, level, "wilson")
 
 
 def clopper_pearson(x: float, n: float, level: float = 0.95) -> Estimate:
@@ -110,16 +115,13 @@ def clopper_pearson(x: float, n: float, level: float = 0.95) -> Estimate:
     References
     ----------
     .. [1] Clopper, Pearson (1934), Biometrika 26:404-413, doi:10.1093/biomet/26.4.404
-    """
-    from scipy import special
 
-    _check_count(x, n, level)
-    if n == 0:
-        return Estimate(None, reason="no observations")
-    tail = (1 - level) / 2
-    low = 0.0 if x == 0 else float(special.betaincinv(x, n - x + 1, tail))
-    high = 1.0 if x == n else float(special.betaincinv(x + 1, n - x, 1 - tail))
-    return Estimate(x / n, low=low, high=high)
+    Examples
+    --------
+    >>> clopper_pearson(0, 20)
+    Estimate(0, 0 to 0.1684)
+    """
+    return _proportion(x, n, level, "beta")
 
 
 def linearised(
@@ -220,8 +222,15 @@ def group_numbers(n_items: int, groups: Groups) -> tuple[NDArray[np.intp], int]:
     return numbers, len(names)
 
 
-def _check_count(x: float, n: float, level: float) -> None:
+def _proportion(x: float, n: float, level: float, method: str) -> Estimate:
     if not (0 <= x <= n):
         raise ValueError(f"x must be within 0..n, got x = {x}, n = {n}")
     if not (0 < level < 1):
         raise ValueError(f"level must be within (0, 1), got {level}")
+    if n == 0:
+        return Estimate(None, reason="no observations")
+    from statsmodels.stats.proportion import proportion_confint  # slow to import
+
+    low, high = proportion_confint(x, n, alpha=1 - level, method=method)
+    # At x = 0 and x = n the ends are exactly 0 and 1; rounding must not push them inside or outside.
+    return Estimate(x / n, low=0.0 if x == 0 else float(low), high=1.0 if x == n else float(high))

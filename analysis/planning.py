@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from analysis.intervals import MIN_GROUPS, Estimate, wilson
+from analysis.results import Result
 
 CHECK_ONLY = 0.1  # an expected half-width above this answers no question, it only shows blunders
 
@@ -70,8 +71,8 @@ class Design:
         return sum(comb(r, 2) * n for r, n in self.n_ratings.items()) / comb(self.n_reviewers, 2)
 
 
-@dataclass(frozen=True)
-class Expected:
+@dataclass(frozen=True, repr=False)
+class Expected(Result):
     """What a design gives if the assumptions hold: means of counts, and intervals around the assumed values.
 
     Attributes
@@ -316,13 +317,13 @@ def limits(
     >>> limits(design, expected(design))
     ('agreement of a reviewer with themselves: no retest items',)
     """
-    found = []
+    remarks = []
     groups = reviewer_groups(blocks)
     if len(groups) > 1:
         names = " | ".join(", ".join(group) for group in groups)
-        found.append(f"comparison of reviewers who share no item, even over others: {names}")
+        remarks.append(f"comparison of reviewers who share no item, even over others: {names}")
     if latent_class is not None:
-        found.append(f"true prevalence and reviewers' error rates: {latent_class}")
+        remarks.append(f"true prevalence and reviewers' error rates: {latent_class}")
     for name, estimate, items in (
         ("agreement of single pairs", expectation.pair, f"{design.items_per_pair:.0f} items each"),
         ("agreement of a reviewer with themselves", expectation.retest, f"{design.retest} retest items"),
@@ -330,15 +331,15 @@ def limits(
         ("specificity on agreed items", expectation.specificity, f"{expectation.n_agreed_similar:.0f} of them"),
     ):
         if estimate.half_width is None:
-            found.append(f"{name}: {estimate.reason}")
+            remarks.append(f"{name}: {estimate.reason}")
         elif estimate.half_width > CHECK_ONLY:
-            found.append(f"{name}: {items} give +-{100 * estimate.half_width:.0f} points, a check only")
+            remarks.append(f"{name}: {items} give +-{100 * estimate.half_width:.0f} points, a check only")
     if design.n_applications is not None and design.n_applications < MIN_GROUPS:
-        found.append(
+        remarks.append(
             f"how alike items of one application are: {design.n_applications} applications, cluster-robust standard "
             f"errors need {MIN_GROUPS}"
         )
-    return tuple(found)
+    return tuple(remarks)
 
 
 def _expected_kappa(

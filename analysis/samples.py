@@ -234,14 +234,14 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
     ratio : float
         Candidate / baseline, >= 0.
     better : str
-        "lower" for times, "higher" for rates such as ops/s, "" if that is not known.
+        "lower" for times, "higher" for rates such as ops/s, "" where neither is known.
     who : str
 
     Returns
     -------
     str
-        For times the change of time, for rates the change of the rate, as a share of the baseline; what is below
-        0.001 % or above a million % is not told more exactly.
+        For times the change of time, for rates the change of the rate, as a share of the baseline, with the word of
+        `direction`; what is below 0.001 % or above a million % is not told more exactly.
 
     Raises
     ------
@@ -250,16 +250,13 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
 
     Examples
     --------
-    >>> change_in_words(0.993), change_in_words(1.25, "higher"), change_in_words(1.25, ""), change_in_words(1.0)
-    ('the candidate is 0.7 % faster', 'the candidate is 25 % faster', 'the candidate is 25 % higher', 'no change')
+    >>> change_in_words(0.993), change_in_words(1.25), change_in_words(1.25, "higher"), change_in_words(1.0)
+    ('the candidate is 0.7 % faster', 'the candidate is 25 % slower', 'the candidate is 25 % faster', 'no change')
     """
     if not 0 <= ratio < inf:
         raise ValueError(f"ratio must be a finite number >= 0, got {ratio}")
     word = in_direction(ratio < 1, better)
-    if ratio == 1:
-        return "no change"
-    share = _in_digits(100 * abs(float(ratio) - 1))
-    return f"{who} is {share} % {word}"
+    return "no change" if ratio == 1 else f"{who} is {_in_digits(100 * abs(float(ratio) - 1))} % {word}"
 
 
 def _in_digits(share: float) -> str:

@@ -1,11 +1,18 @@
-"""Label tables and count tables, and the checks of their columns and shapes.
+"""Label tables, count tables and wide ratings, and the checks of their columns and shapes.
 
-A *label table* has one row a label and the columns `item`, `rater`, `category`. A *count table* says how
-many raters put each item in each category: shape (n_items, n_categories), columns in the order of the
-declared categories.
+The same ratings come in three forms, and every coefficient of agreement takes any of them:
+
+- A *label table* is a DataFrame with one row a label and the columns `item`, `rater`, `category`.
+- *Wide ratings* have one row an item and one column a rater; an entry is the category that the rater gave, or missing.
+- A *count table* says how many raters put each item in each category: shape (n_items, n_categories), columns in the
+  order of the declared categories.
+
+`counts_of` decides which form a table has.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from numbers import Real
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 import pandas as pd
@@ -13,51 +20,187 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis.categories import ANSWERS, CATEGORIES
 
+Floats = NDArray[np.float64]
+Ratings = ArrayLike | pd.DataFrame
+
 COUNTED_KINDS = ("fresh", "overlap")
+KINDS = (*COUNTED_KINDS, "retest", "third", "calibration", "adjudicated", "excluded")  # excluded: the item is left out
+LABEL_COLUMNS = ("item", "rater", "category")
 
 
-def checked_counts(counts: ArrayLike) -> NDArray[np.float64]:
-    """The count table as an array of floats that are whole numbers, rows without a rating left out.
-
-    Parameters
-    ----------
-    counts : array_like of int, shape (n_items, n_categories)
-        Ratings per item and category; at least two columns. A DataFrame is accepted too.
-
-    Returns
-    -------
-    ndarray of float, shape (n_rated_items, n_categories)
-        May have no rows.
+def declared_categories(categories: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """The categories as a tuple.
 
     Raises
     ------
     ValueError
-        If `counts` is not such a table; the message names the offending row.
+        If there are fewer than two, one is missing, or one occurs twice.
     """
-    try:
-        r = np.asarray(counts, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"counts must be a table of whole numbers: {error}") from None
-    if r.size == 0 and r.ndim < 2:
-        return np.zeros((0, 2))
-    if r.ndim != 2 or r.shape[1] < 2:
-        raise ValueError(f"counts must have shape (n_items, n_categories >= 2), got {r.shape}")
-    bad = ~(np.isfinite(r) & (r >= 0) & (r == np.floor(r))).all(axis=1)
+    declared = tuple(categories)
+    if (
+        isinstance(categories, str)
+        or len(declared) < 2
+        or len(set(declared)) < len(declared)
+        or any(map(_none, declared))
+    ):
+        raise ValueError(f"categories must be at least two different names, got {categories!r}")
+    return declared
+
+
+def positive_category(categories: Sequence[Hashable], positive: Hashable | None = None) -> Hashable:
+    """The category that two-by-two tables, leniency and classifiers are about: the last of two unless named.
+
+    Raises
+    ------
+    ValueError
+        If `positive` is not one of the categories, or is not named and there are more than two.
+
+    Examples
+    --------
+    >>> positive_category(("similar", "dissimilar"))
+    'dissimilar'
+    """
+    declared = declared_categories(categories)
+    if positive is None and len(declared) == 2:
+        return declared[1]
+    if positive not in declared:
+        raise ValueError(f"positive must be one of: {_listed(declared)}; got {positive!r}")
+    return positive
+
+
+def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> Floats:
+    """Any of the three forms of ratings as a count table.
+
+    A DataFrame with a column `rater` or `category` is a label table. A table of numbers is a count table. A table of
+    anything else is wide ratings. Only where the declared categories are numbers themselves, as on a scale from 1 to
+    5, a table of numbers is wide ratings, unless it is a DataFrame whose columns are the categories; an array with
+    as many columns as there are categories could then be either and is refused.
+
+    Parameters
+    ----------
+    ratings : DataFrame or array_like
+        Label table, count table or wide ratings (missing: None or NaN).
+    categories : sequence of hashable, optional
+        All declared categories, also those that nobody used, in their order. Similar and dissimilar if left out; for
+        a count table, whatever its columns are.
+
+    Returns
+    -------
+    ndarray of float, shape (n_items, n_categories)
+        Whole numbers; rows in the order of `ratings`, for a label table in order of first appearance of the items.
+
+    Raises
+    ------
+    ValueError
+        If `ratings` has none of the three forms or could have two of them; the message names the row.
+
+    Examples
+    --------
+    >>> counts_of([["similar", "similar"], ["dissimilar", None]]).tolist()
+    [[2.0, 0.0], [0.0, 1.0]]
+    >>> counts_of([[1, 3, 3], [2, 2, None]], categories=[1, 2, 3, 4, 5]).tolist()
+    [[1.0, 0.0, 2.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0, 0.0]]
+    """
+    if is_label_table(ratings):
+        return count_table(ratings, CATEGORIES if categories is None else categories).to_numpy(float)
+    declared = None if categories is None else declared_categories(categories)
+    table = _cells(ratings)
+    if table.size == 0 and table.ndim < 2:
+        return np.zeros((0, len(declared or CATEGORIES)))
+    if table.ndim != 2:
+        raise ValueError(f"counts must have shape (n_items, n_categories >= 2), got {table.shape}")
+    if holds_ratings(ratings, declared):
+        return counts_of_wide(table, declared or CATEGORIES)
+    if isinstance(ratings, pd.DataFrame) and declared is not None and not _is_numbered(ratings.columns, declared):
+        if set(ratings.columns) != set(declared) or not ratings.columns.is_unique:
+            raise ValueError(
+                f"the count table has the columns {_listed(ratings.columns)}, not the categories: {_listed(declared)}"
+            )
+        table = _cells(ratings[list(declared)])
+    if table.shape[1] < 2:
+        raise ValueError(f"counts must have shape (n_items, n_categories >= 2), got {table.shape}")
+    if declared is not None and table.shape[1] != len(declared):
+        raise ValueError(f"counts has {table.shape[1]} columns for {len(declared)} categories")
+    counts = _as_floats(table)
+    bad = ~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))).all(axis=1)
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"counts must be whole numbers >= 0, row {row} is {r[row].tolist()}")
-    rated: NDArray[np.float64] = r[r.sum(axis=1) > 0]
+        raise ValueError(
+            f"counts must be whole numbers >= 0, row {row} is {counts[row].tolist()}. "
+            "If these are ratings by numbered categories, name the categories."
+        )
+    return counts
+
+
+def is_label_table(ratings: Ratings) -> TypeGuard[pd.DataFrame]:
+    """Whether this is meant as a label table: a DataFrame with a column rater or category."""
+    return isinstance(ratings, pd.DataFrame) and bool({"rater", "category"} & set(ratings.columns))
+
+
+def holds_ratings(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> bool:
+    """Whether a table that is no label table holds ratings, not counts, by the rule of `counts_of`.
+
+    Raises
+    ------
+    ValueError
+        If it could be either.
+    """
+    table = _cells(ratings)
+    if not _holds_numbers(table):
+        return True
+    if categories is None or table.ndim != 2 or not all(map(_is_number, categories)):
+        return False
+    if isinstance(ratings, pd.DataFrame):
+        return set(ratings.columns) != set(categories)
+    if table.shape[1] == len(categories):
+        raise ValueError(
+            f"{len(categories)} columns of numbers for {len(categories)} numbered categories can be counts or ratings. "
+            "Pass counts as a DataFrame whose columns are the categories, ratings as a DataFrame or a label table."
+        )
+    return True
+
+
+def codes_of_wide(table: Ratings, categories: Sequence[Hashable]) -> NDArray[np.int64]:
+    """Wide ratings as positions in the declared categories, -1 where missing; same shape.
+
+    Raises
+    ------
+    ValueError
+        If an entry is neither missing nor a declared category; the message names its row and column.
+    """
+    cells = _cells(table)
+    place = {category: k for k, category in enumerate(categories)}
+    codes = np.full(cells.shape, -1, dtype=np.int64)
+    for row, column in zip(*np.nonzero(~pd.isna(cells)), strict=True):
+        value = cells[row, column]
+        if not isinstance(value, Hashable) or isinstance(value, (bool, np.bool_)) or value not in place:
+            raise ValueError(f"{value!r} (row {row}, column {column}) is not one of: {_listed(categories)}")
+        codes[row, column] = place[value]
+    return codes
+
+
+def counts_of_wide(table: Ratings, categories: Sequence[Hashable]) -> Floats:
+    """Wide ratings as a count table; raises ValueError as `codes_of_wide`."""
+    codes = codes_of_wide(table, categories)
+    counts: Floats = (codes[:, :, None] == np.arange(len(categories))).sum(axis=1).astype(np.float64)
+    return counts
+
+
+def checked_counts(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> Floats:
+    """The count table of any form of ratings (`counts_of`), rows without a rating left out; may have no rows."""
+    counts = counts_of(ratings, categories)
+    rated: Floats = counts[counts.sum(axis=1) > 0]
     return rated
 
 
-def checked_labels(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
+def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> pd.DataFrame:
     """The label table with just its three columns, checked.
 
     Parameters
     ----------
     labels : DataFrame
         Columns `item`, `rater`, `category`; others are dropped.
-    categories : sequence of str
+    categories : sequence of hashable
         The declared categories; no other may occur.
 
     Returns
@@ -68,16 +211,22 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES)
     Raises
     ------
     ValueError
-        If a column is missing, a category is not declared, or a rater labelled an item twice.
+        If a column is missing or doubled, an item, rater or category is missing, a category is not declared, or a
+        rater labelled an item twice. The message names the first such row, counted from 0.
+
+    Examples
+    --------
+    >>> checked_labels(pd.DataFrame({"item": ["a", None], "rater": "ada", "category": "similar"}))
+    Traceback (most recent call last):
+    ...
+    ValueError: row 1 of the label table has no item. Fill it in or leave the row out.
     """
-    missing = [name for name in ("item", "rater", "category") if name not in labels.columns]
-    if missing:
-        raise ValueError(f"label table lacks the column {', '.join(missing)}; it has {', '.join(map(str, labels))}")
-    table = labels[["item", "rater", "category"]]
-    unknown = table[~table["category"].isin(list(categories))]
-    if len(unknown):
-        row = unknown.iloc[0]
-        raise ValueError(f"{row['category']!r} (item {row['item']!r}) is not one of: {', '.join(categories)}")
+    declared = declared_categories(categories)
+    table = checked_columns(labels, LABEL_COLUMNS, "label table")
+    known = [isinstance(value, Hashable) and value in declared for value in table["category"]]
+    if not all(known):
+        row = table.iloc[known.index(False)]
+        raise ValueError(f"{row['category']!r} (item {row['item']!r}) is not one of: {_listed(declared)}")
     doubled = table[table.duplicated(["item", "rater"])]
     if len(doubled):
         row = doubled.iloc[0]
@@ -85,14 +234,47 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES)
     return table
 
 
-def count_table(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
+def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
+    """These columns of a table in this order, each there once and without a missing entry.
+
+    Parameters
+    ----------
+    table : DataFrame
+    columns : sequence of str
+    name : str
+        What the table is called in messages, such as "label table".
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or doubled, or an entry is missing or no plain value; the message names its row.
+    """
+    missing = [column for column in columns if column not in table.columns]
+    if missing:
+        raise ValueError(f"{name} lacks the column {', '.join(missing)}; it has {', '.join(map(str, table))}")
+    doubled = [column for column in columns if list(table.columns).count(column) > 1]
+    if doubled:
+        raise ValueError(f"{name} has more than one column {doubled[0]}. Rename or drop the others.")
+    for column in columns:
+        plain = [isinstance(value, Hashable) for value in table[column]]
+        if not all(plain):
+            row = plain.index(False)
+            raise ValueError(f"row {row} of the {name}: {table[column].iloc[row]!r} cannot be the {column}")
+        absent = table[column].isna().to_numpy()
+        if absent.any():
+            row = int(np.flatnonzero(absent)[0])
+            raise ValueError(f"row {row} of the {name} has no {column}. Fill it in or leave the row out.")
+    return table[list(columns)]
+
+
+def count_table(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> pd.DataFrame:
     """Label table -> count table, one row an item in order of first appearance.
 
     Parameters
     ----------
     labels : DataFrame
         Columns item, rater, category; at most one label an (item, rater).
-    categories : sequence of str
+    categories : sequence of hashable
         All declared categories, also those nobody used.
 
     Returns
@@ -113,10 +295,38 @@ def count_table(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) ->
     """
     table = checked_labels(labels, categories)
     row, items = pd.factorize(table["item"])
-    column = pd.Index(list(categories)).get_indexer(pd.Index(table["category"]))
+    place = {category: k for k, category in enumerate(categories)}
     counts = np.zeros((len(items), len(categories)), dtype=int)
-    np.add.at(counts, (row, column), 1)
+    np.add.at(counts, (row, np.array([place[category] for category in table["category"]], dtype=np.intp)), 1)
     return pd.DataFrame(counts, index=pd.Index(items, name="item"), columns=list(categories))
+
+
+def wide_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> tuple[list[str], Floats]:
+    """The sorted raters, and the number of the category that each gave each item, shape (n_items, n_raters), or NaN."""
+    table = checked_labels(labels, categories)
+    item, _ = pd.factorize(table["item"])
+    names = in_name_order(pd.unique(table["rater"]))
+    rater = table["rater"].map({name: j for j, name in enumerate(names)}).to_numpy(np.intp)
+    wide = np.full((item.max(initial=-1) + 1, len(names)), np.nan)
+    wide[item, rater] = table["category"].map({name: k for k, name in enumerate(categories)}).to_numpy(np.float64)
+    return names, wide
+
+
+def in_name_order(names: Iterable[Any]) -> list[Any]:
+    """Names sorted; by their texts where they are of several types, such as numbers and texts."""
+    names = list(names)
+    try:
+        return sorted(names)
+    except TypeError:
+        return sorted(names, key=lambda name: (str(name), type(name).__name__))
+
+
+def check_words(column: "pd.Series[Any]", words: Sequence[str], name: str) -> None:
+    """Raise ValueError naming the first row whose entry is not one of the words."""
+    known = [value in words for value in column]
+    if not all(known):
+        row = known.index(False)
+        raise ValueError(f"row {row} of the {name}: {column.iloc[row]!r} is not one of: {', '.join(words)}")
 
 
 def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
@@ -140,7 +350,8 @@ def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If a column is missing or an answer is not one of the four.
+        If a column is missing or doubled, an entry is missing, or an answer is not one of the four; the message
+        names the row.
 
     Examples
     --------
@@ -149,15 +360,11 @@ def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
     >>> first_labels(answers).index.tolist()  # 1: the correction before task 2 counts, the later revision does not
     [1, 2]
     """
-    missing = [name for name in ("rater", "assignment", "answer") if name not in answers.columns]
-    if missing:
-        raise ValueError(f"answers lack the column {', '.join(missing)}")
-    unknown = answers[~answers["answer"].isin(ANSWERS)]
-    if len(unknown):
-        raise ValueError(f"{unknown['answer'].iloc[0]!r} is not one of: {', '.join(ANSWERS)}")
+    table = checked_columns(answers, ("rater", "assignment", "answer"), "answer table")
+    check_words(table["answer"], ANSWERS, "answer table")
     frozen: dict[tuple[object, object], int] = {}  # (rater, assignment) -> position of its first label
     standing: dict[object, tuple[object, int | None]] = {}  # rater -> (task answered last, label standing on it)
-    columns = (answers[name].tolist() for name in ("rater", "assignment", "answer"))
+    columns = (table[name].tolist() for name in table)
     for row, (rater, task, answer) in enumerate(zip(*columns, strict=True)):
         last_task, last_row = standing.get(rater, (task, None))
         if task != last_task and last_row is not None:
@@ -196,11 +403,12 @@ def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If a column is missing.
+        If a column is missing or doubled, an entry is missing, or a kind is unknown; the message names the row.
     """
-    missing = [name for name in ("item", "reviewer", "label") if name not in answers.columns]
-    if missing:
-        raise ValueError(f"the labels lack the column {', '.join(missing)}; they have {', '.join(map(str, answers))}")
+    optional = [name for name in ("kind", "assignment") if name in answers.columns]
+    checked = checked_columns(answers, ("item", "reviewer", "label", *optional), "answer table")
+    if "kind" in optional:
+        check_words(checked["kind"], KINDS, "answer table")
     table = answers.reset_index(drop=True)
     if "kind" not in table:
         table["kind"] = "fresh"
@@ -236,3 +444,47 @@ def counted_labels(answers: pd.DataFrame) -> pd.DataFrame:
     """
     first = first_of(with_defaults(answers))
     return first[first["kind"].isin(COUNTED_KINDS)]
+
+
+def _cells(ratings: Ratings) -> NDArray[Any]:
+    """The table as an array, of objects where it is not all of one numeric type."""
+    if isinstance(ratings, pd.DataFrame):
+        plain = all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in ratings.dtypes)
+        return ratings.to_numpy() if plain and len(ratings.columns) else ratings.to_numpy(dtype=object)
+    if isinstance(ratings, np.ndarray) and ratings.dtype.kind in "iuf":
+        return ratings
+    try:
+        return np.array(ratings, dtype=object)
+    except ValueError as error:
+        raise ValueError(f"counts must be a table: {error}") from None
+
+
+def _holds_numbers(table: NDArray[Any]) -> bool:
+    """Whether there is no entry but numbers and missing ones, and at least one number unless it is empty."""
+    if table.dtype.kind in "iuf":
+        return True
+    entries = [entry for entry in table.ravel() if not _none(entry)]
+    return all(map(_is_number, entries)) and bool(entries or not table.size)
+
+
+def _is_numbered(columns: "pd.Index[Any]", categories: Sequence[Hashable]) -> bool:
+    """Whether the columns have no names but their positions, so that their order must be that of the categories."""
+    return list(columns) == list(range(len(columns))) and set(columns) != set(categories)
+
+
+def _as_floats(table: NDArray[Any]) -> Floats:
+    if table.dtype.kind in "iuf":
+        return table.astype(np.float64)
+    return np.array([[np.nan if _none(entry) else float(entry) for entry in row] for row in table], dtype=np.float64)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (Real, np.number)) and not isinstance(value, (bool, np.bool_))
+
+
+def _none(value: object) -> bool:
+    return not isinstance(value, (list, tuple, np.ndarray, pd.Series)) and bool(pd.isna(cast(Any, value)))
+
+
+def _listed(names: Iterable[object]) -> str:
+    return ", ".join(map(str, names))

@@ -35,6 +35,19 @@ def test_the_command_reference_is_what_the_commands_print():
     )
 
 
+def test_the_page_of_the_library_is_made_of_its_docstrings():
+    reference = runpy.run_path(str(ROOT / "scripts" / "api_reference.py"))["reference"]()
+    assert (ROOT / "docs" / "api.md").read_text(encoding="utf-8") == reference, (
+        "make it again: python scripts/api_reference.py > docs/api.md"
+    )
+
+
+def test_the_notebook_shows_what_its_cells_give():
+    filled = runpy.run_path(str(ROOT / "scripts" / "notebook.py"))["filled"]
+    text = (ROOT / "docs" / "statistics.ipynb").read_text(encoding="utf-8")
+    assert filled(text) == text, "make it again: python scripts/notebook.py"
+
+
 def test_the_life_of_a_study_is_that_of_the_code():
     page = runpy.run_path(str(ROOT / "scripts" / "study_life.py"))["page"]()
     assert (ROOT / "docs" / "study-life.md").read_text(encoding="utf-8") == page, (

@@ -9,8 +9,10 @@ from analysis.agreement._bootstrap import bootstrap_coefficient, bootstrap_cohen
 from analysis.agreement._chance_tests import ChanceTest, cohen_kappa_test, fleiss_kappa_test
 from analysis.agreement._coefficients import (
     brennan_prediger,
+    category_weights,
     fleiss_kappa,
     gwet_ac1,
+    gwet_ac2,
     krippendorff_alpha,
     percent_agreement,
 )
@@ -35,11 +37,12 @@ from analysis.agreement._two_by_two import (
     specific_agreement,
     two_by_two_tables,
 )
-from analysis.agreement._words import band, minority_warning
+from analysis.agreement._words import BandMembership, band, band_membership, minority_warning
 from analysis.multiple import bonferroni, holm
 
 __all__ = [
     "Among",
+    "BandMembership",
     "ChanceTest",
     "GroupAgreement",
     "Homogeneity",
@@ -53,6 +56,7 @@ __all__ = [
     "RetestAgreement",
     "TwoByTwo",
     "band",
+    "band_membership",
     "bias_index",
     "bonferroni",
     "bootstrap_coefficient",
@@ -60,12 +64,14 @@ __all__ = [
     "brennan_prediger",
     "by_group",
     "by_order",
+    "category_weights",
     "classifiers_among_themselves",
     "cohen_kappa",
     "cohen_kappa_test",
     "fleiss_kappa",
     "fleiss_kappa_test",
     "gwet_ac1",
+    "gwet_ac2",
     "holm",
     "krippendorff_alpha",
     "leniency",

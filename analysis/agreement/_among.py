@@ -1,5 +1,6 @@
 """Classifiers among themselves, on items that nobody has labelled: how far they agree, and where they do not."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -7,13 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.agreement._pairs import cohen_kappa
-from analysis.categories import CATEGORIES, DISSIMILAR, SIMILAR
+from analysis.agreement._coefficients import Categories
+from analysis.agreement._pairs import cohen_kappa, tables_of
+from analysis.agreement._two_by_two import two_by_two
+from analysis.categories import CATEGORIES
 from analysis.intervals import Estimate, wilson
+from analysis.results import Result
+from analysis.tables import checked_columns, positive_category
 
 
-@dataclass(frozen=True)
-class Among:
+@dataclass(frozen=True, repr=False)
+class Among(Result):
     """Two classifiers on the items that both judged.
 
     Attributes
@@ -26,7 +31,7 @@ class Among:
     kappa : Estimate
         Cohen's, of the two.
     a_finds, b_finds : Estimate
-        Of the items that the other calls dissimilar, the share that `a` (or `b`) calls so too.
+        Of the items that the other calls dissimilar (the positive category), the share that `a` (or `b`) calls so too.
     a_clears, b_clears : Estimate
         Of the items that the other calls similar, the share that `a` (or `b`) calls so too.
     """
@@ -42,13 +47,23 @@ class Among:
     b_clears: Estimate
 
 
-def classifiers_among_themselves(verdicts: pd.DataFrame, *, level: float = 0.95) -> list[Among]:
+def classifiers_among_themselves(
+    verdicts: pd.DataFrame,
+    categories: Categories = CATEGORIES,
+    *,
+    positive: Hashable | None = None,
+    level: float = 0.95,
+) -> list[Among]:
     """Agreement of every two classifiers; no consensus is needed.
 
     Parameters
     ----------
     verdicts : DataFrame
-        Columns item, classifier, verdict (similar, dissimilar, or missing); one row an item and classifier.
+        Columns item, classifier, verdict (a category, or missing); one row an item and classifier.
+    categories : sequence of hashable
+        The declared categories.
+    positive : hashable, optional
+        The category that is found; the last of two, to be named if there are more.
     level : float
 
     Returns
@@ -65,79 +80,91 @@ def classifiers_among_themselves(verdicts: pd.DataFrame, *, level: float = 0.95)
     --------
     >>> table = pd.DataFrame({"item": [1, 2, 1, 2], "classifier": ["a", "a", "b", "b"],
     ...                       "verdict": ["similar", "dissimilar", "similar", "similar"]})
-    >>> found = classifiers_among_themselves(table)[0]
-    >>> found.agree.value, found.a_finds.reason, found.a_clears.value
+    >>> pair = classifiers_among_themselves(table)[0]
+    >>> pair.agree.value, pair.a_finds.reason, pair.a_clears.value
     (0.5, 'no observations', 0.5)
     """
-    wide = _wide(verdicts)
-    found = []
+    wide = _wide(verdicts, categories)
+    k = tuple(categories).index(positive_category(categories, positive))
+    pairs = []
     for a, b in combinations(wide.columns, 2):
-        both = wide[[a, b]].dropna()
-        x, y = (both[name].to_numpy() == DISSIMILAR for name in (a, b))
-        table = [[int((x & y).sum()), int((x & ~y).sum())], [int((~x & y).sum()), int((~x & ~y).sum())]]
-        (tt, tf), (ft, ff) = table
-        shares = ((tt, tt + ft), (tt, tt + tf), (ff, ff + tf), (ff, ff + ft))
+        both = wide[[a, b]].dropna().to_numpy(np.float64)
+        cells = tables_of([a, b], both, len(categories)).get((a, b), np.zeros((len(categories),) * 2))
+        table = two_by_two(cells, k)
+        shares = (
+            (table.a, table.a + table.c), (table.a, table.a + table.b),
+            (table.d, table.d + table.b), (table.d, table.d + table.c),
+        )  # fmt: skip
         finds_and_clears = [wilson(part, whole, level) for part, whole in shares]
-        agree = wilson(tt + ff, len(both), level)
-        found.append(Among(str(a), str(b), len(both), agree, cohen_kappa(table, level=level), *finds_and_clears))
-    return found
+        agree = wilson(int(np.trace(cells)), len(both), level)
+        pairs.append(Among(str(a), str(b), len(both), agree, cohen_kappa(cells, level=level), *finds_and_clears))
+    return pairs
 
 
-def send_first(verdicts: pd.DataFrame, *, n: int | None = None) -> pd.DataFrame:
+def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n: int | None = None) -> pd.DataFrame:
     """The items on which the classifiers disagree most: there a reviewer's label tells most.
 
     Parameters
     ----------
     verdicts : DataFrame
         As in `classifiers_among_themselves`, and optionally score and threshold.
+    categories : sequence of hashable
+        The declared categories.
     n : int, optional
         No more than so many.
 
     Returns
     -------
     DataFrame
-        One row an item on which two classifiers differ: item, dissimilar, similar (lists of classifiers), disagreement
-        (share of pairs of classifiers that differ, in (0, 1]), margin (the smallest distance of a score from its
-        threshold, relative to the threshold; missing without scores). The largest disagreement first, then the smallest
-        margin.
+        One row an item on which two classifiers differ: item, a column for each category, the last one first (lists of
+        classifiers), disagreement (share of pairs of classifiers that differ, in (0, 1]), margin (the smallest distance
+        of a score from its threshold, relative to the threshold; missing without scores). The largest disagreement
+        first, then the smallest margin.
 
     Raises
     ------
     ValueError
         As `classifiers_among_themselves`.
     """
-    wide = _wide(verdicts)
-    rows = []
+    wide = _wide(verdicts, categories)
+    codes, names = wide.to_numpy(), [str(name) for name in wide.columns]
+    counts = np.stack([(codes == k).sum(axis=1) for k in range(len(categories))], axis=1)
+    n_judged, n_equal = counts.sum(axis=1), (counts * (counts - 1)).sum(axis=1)
+    rows = np.flatnonzero(counts.max(axis=1) < n_judged)
     margins = _margins(verdicts)
-    for item, given in wide.iterrows():
-        said = {category: [str(name) for name, one in given.items() if one == category] for category in CATEGORIES}
-        n_dissimilar, n_similar = len(said[DISSIMILAR]), len(said[SIMILAR])
-        if n_dissimilar and n_similar:
-            n_judged = n_dissimilar + n_similar
-            disagreement = n_dissimilar * n_similar / (n_judged * (n_judged - 1) / 2)
-            rows.append((item, said[DISSIMILAR], said[SIMILAR], disagreement, margins.get(item, np.nan)))
-    found = pd.DataFrame(rows, columns=["item", "dissimilar", "similar", "disagreement", "margin"])
-    ordered = found.sort_values(["disagreement", "margin"], ascending=[False, True], kind="stable")
-    return (ordered if n is None else ordered.head(n)).reset_index(drop=True)
+    table = pd.DataFrame(
+        {
+            "item": wide.index.to_numpy()[rows],
+            "disagreement": 1 - n_equal[rows] / (n_judged[rows] * (n_judged[rows] - 1)),
+            "margin": [margins.get(item, np.nan) for item in wide.index[rows]],
+        }
+    )
+    ordered = table.sort_values(["disagreement", "margin"], ascending=[False, True], kind="stable")
+    ordered = ordered if n is None else ordered.head(n)
+    for place, k in enumerate(range(len(categories))[::-1], start=1):
+        chosen = codes[rows[ordered.index]] == k
+        of_category = [[name for name, is_it in zip(names, row, strict=True) if is_it] for row in chosen]
+        ordered.insert(place, tuple(categories)[k], pd.Series(of_category, index=ordered.index, dtype=object))
+    return ordered.reset_index(drop=True)
 
 
-def _wide(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Items by classifiers, None where there is no verdict."""
+def _wide(verdicts: pd.DataFrame, categories: Categories) -> pd.DataFrame:
+    """Items by classifiers, in order of first appearance: the number of the category, NaN where there is no verdict."""
     missing = [name for name in ("item", "classifier", "verdict") if name not in verdicts.columns]
     if missing:
         raise ValueError(f"verdicts lack the column {', '.join(missing)}; they have {', '.join(map(str, verdicts))}")
-    known = verdicts["verdict"].notna()
-    unknown = verdicts[known & ~verdicts["verdict"].isin(CATEGORIES)]
-    if len(unknown):
-        raise ValueError(f"{unknown['verdict'].iloc[0]!r} is not one of: {', '.join(CATEGORIES)}")
+    checked_columns(verdicts, ("item", "classifier"), "verdict table")
+    unknown = [verdict for verdict in verdicts["verdict"].dropna() if verdict not in tuple(categories)]
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is not one of: {', '.join(map(str, categories))}")
     doubled = verdicts[verdicts.duplicated(["item", "classifier"])]
     if len(doubled):
         row = doubled.iloc[0]
         raise ValueError(f"classifier {row['classifier']!r} has two verdicts on item {str(row['item'])!r}")
-    order = _in_order(verdicts["classifier"])
-    given = verdicts[["item", "classifier", "verdict"]].astype(object)
-    wide = given.pivot(index="item", columns="classifier", values="verdict").reindex(columns=order)
-    return wide.reindex(_in_order(verdicts["item"])).where(lambda table: table.notna(), None)
+    place = {category: float(k) for k, category in enumerate(categories)}
+    codes = verdicts[["item", "classifier"]].assign(code=verdicts["verdict"].map(place).astype(float))
+    wide = codes.pivot(index="item", columns="classifier", values="code")
+    return wide.reindex(index=_in_order(verdicts["item"]), columns=_in_order(verdicts["classifier"]))
 
 
 def _in_order(column: "pd.Series[Any]") -> list[Any]:

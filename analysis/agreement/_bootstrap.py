@@ -3,31 +3,23 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from analysis.agreement import _coefficients as coefficients
-from analysis.agreement import _values as values
-from analysis.agreement._coefficients import Floats, rated
-from analysis.agreement._pairs import cohen_kappa, square_table
+from analysis.agreement._coefficients import FORMULAS, Categories, Weights, category_weights, gwet_ac2, rated
+from analysis.agreement._pairs import cohen_kappa, cohen_of, pair_table
 from analysis.bootstrap import N_DRAWS, bootstrap
 from analysis.intervals import Estimate, Groups
+from analysis.tables import Floats, Ratings
 
 Coefficient = Callable[..., Estimate]
-
-_VALUES: dict[Coefficient, Callable[[Floats, Floats], Floats]] = {
-    coefficients.percent_agreement: values.observed,
-    coefficients.fleiss_kappa: values.fleiss_values,
-    coefficients.gwet_ac1: values.ac1_values,
-    coefficients.brennan_prediger: values.brennan_prediger_values,
-    coefficients.krippendorff_alpha: values.alpha_values,
-}
 
 
 def bootstrap_coefficient(
     coefficient: Coefficient,
-    counts: ArrayLike,
+    ratings: Ratings,
+    categories: Categories | None = None,
     *,
     rng: np.random.Generator,
+    weights: Weights = None,
     n_draws: int = N_DRAWS,
     level: float = 0.95,
     groups: Groups | None = None,
@@ -37,15 +29,15 @@ def bootstrap_coefficient(
     Parameters
     ----------
     coefficient : callable
-        `percent_agreement`, `fleiss_kappa`, `gwet_ac1`, `brennan_prediger` or `krippendorff_alpha`.
-    counts : array_like of int, shape (n_items, n_categories)
+        `percent_agreement`, `fleiss_kappa`, `gwet_ac1`, `gwet_ac2`, `brennan_prediger` or `krippendorff_alpha`.
+    ratings, categories, weights
         As in `fleiss_kappa`.
     rng : Generator
     n_draws : int
         Number of draws, >= 1.
     level : float
         Level of the interval.
-    groups : sequence of hashable, one a row of `counts`, optional
+    groups : sequence of hashable, one an item, optional
         Draw whole groups, such as applications, instead of items; any number of them, unlike in `fleiss_kappa`.
 
     Returns
@@ -57,7 +49,7 @@ def bootstrap_coefficient(
     Raises
     ------
     ValueError
-        If `coefficient` is none of the five, or `counts` or `groups` are as refused by them.
+        If `coefficient` is none of these, or `ratings` or `groups` are as refused by them.
 
     References
     ----------
@@ -65,35 +57,46 @@ def bootstrap_coefficient(
 
     Examples
     --------
+    >>> from analysis.agreement import fleiss_kappa
     >>> counts = [[2, 0]] * 30 + [[1, 1]] * 20 + [[0, 2]] * 10
-    >>> kappa = bootstrap_coefficient(coefficients.fleiss_kappa, counts, rng=np.random.default_rng(1))
+    >>> kappa = bootstrap_coefficient(fleiss_kappa, counts, rng=np.random.default_rng(1))
     >>> kappa.low < kappa.value < kappa.high
     True
     """
-    if coefficient not in _VALUES:
-        raise ValueError(f"coefficient must be one of: {', '.join(f.__name__ for f in _VALUES)}; got {coefficient!r}")
-    plain = coefficient(counts, level=level)
+    if coefficient not in FORMULAS:
+        raise ValueError(f"coefficient must be one of: {', '.join(f.__name__ for f in FORMULAS)}; got {coefficient!r}")
+    if coefficient is gwet_ac2 and weights is None:
+        weights = "linear"
+    options = {} if weights is None else {"weights": weights}
+    plain = coefficient(ratings, categories, level=level, **options)
     if plain.value is None:
         return Estimate(None, reason=plain.reason)
-    r, groups = rated(counts, groups)
+    r, groups = rated(ratings, groups, categories)
+    w = category_weights(weights, r.shape[1])
     # Few distinct rows make up a table: the draws of each row are summed before anything is computed.
     rows, number = np.unique(r, axis=0, return_inverse=True)
     of_row = np.eye(len(rows))[number.ravel()]  # numpy 2.0 gives it a second axis
 
     def statistic(weights: Floats) -> Floats:
-        return _VALUES[coefficient](rows, weights @ of_row)
+        return FORMULAS[coefficient](rows, weights @ of_row, w)[0]
 
     return _varied(bootstrap(statistic, len(r), rng=rng, n_draws=n_draws, level=level, groups=groups))
 
 
 def bootstrap_cohen_kappa(
-    table: ArrayLike, *, rng: np.random.Generator, n_draws: int = N_DRAWS, level: float = 0.95
+    table: Ratings,
+    categories: Categories | None = None,
+    *,
+    rng: np.random.Generator,
+    weights: Weights = None,
+    n_draws: int = N_DRAWS,
+    level: float = 0.95,
 ) -> Estimate:
     """Cohen's kappa with the percentile interval of items, with both labels, drawn with replacement.
 
     Parameters
     ----------
-    table : array_like of int, shape (n_categories, n_categories)
+    table, categories, weights
         As in `cohen_kappa`.
     rng, n_draws, level
         As in `bootstrap_coefficient`.
@@ -106,16 +109,17 @@ def bootstrap_cohen_kappa(
     Raises
     ------
     ValueError
-        If `table` is not a square table of counts.
+        As in `cohen_kappa`.
     """
-    cells = square_table(table)
-    plain = cohen_kappa(cells, level=level)
+    cells = pair_table(table, categories)
+    plain = cohen_kappa(cells, level=level, weights=weights)
     if plain.value is None:
         return Estimate(None, reason=plain.reason)
     of_cell = np.repeat(np.eye(cells.size), cells.astype(int).ravel(), axis=0)
+    w = category_weights(weights, len(cells))
 
     def statistic(weights: Floats) -> Floats:
-        return values.cohen_values((weights @ of_cell).reshape(-1, *cells.shape))
+        return cohen_of((weights @ of_cell).reshape(-1, *cells.shape), w)[0]
 
     return _varied(bootstrap(statistic, len(of_cell), rng=rng, n_draws=n_draws, level=level))
 

@@ -3,15 +3,16 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
-from analysis.agreement._coefficients import Floats, category_shares, fleiss_kappa, rated
-from analysis.agreement._pairs import cohen_kappa, square_table
+from analysis.agreement._coefficients import Categories, category_shares, fleiss_kappa, rated
+from analysis.agreement._pairs import cohen_kappa, pair_table
+from analysis.results import Result
+from analysis.tables import Floats, Ratings
 
 
-@dataclass(frozen=True)
-class ChanceTest:
+@dataclass(frozen=True, repr=False)
+class ChanceTest(Result):
     """Two-sided normal test of kappa = 0; `se0` holds under that hypothesis only and never makes an interval.
 
     Where undefined, all numbers are None and `reason` says why.
@@ -23,7 +24,7 @@ class ChanceTest:
     reason: str | None = None
 
 
-def fleiss_kappa_test(counts: ArrayLike) -> ChanceTest:
+def fleiss_kappa_test(ratings: Ratings, categories: Categories | None = None) -> ChanceTest:
     """Test of Fleiss' kappa = 0 with the standard error that holds under chance agreement [1]_.
 
     The source gives it for equally many ratings on each item. Here each item has its own variance with its own r_i,
@@ -31,7 +32,7 @@ def fleiss_kappa_test(counts: ArrayLike) -> ChanceTest:
 
     Parameters
     ----------
-    counts : array_like of int, shape (n_items, n_categories)
+    ratings, categories
         As in `fleiss_kappa`.
 
     Returns
@@ -42,7 +43,7 @@ def fleiss_kappa_test(counts: ArrayLike) -> ChanceTest:
     Raises
     ------
     ValueError
-        If `counts` is not a table of counts with at least two columns.
+        As in `fleiss_kappa`.
 
     References
     ----------
@@ -53,22 +54,22 @@ def fleiss_kappa_test(counts: ArrayLike) -> ChanceTest:
     >>> round(fleiss_kappa_test([[0, 2]] * 189 + [[2, 0]] * 135 + [[1, 1]] * 262).z, 3)
     2.376
     """
-    kappa = fleiss_kappa(counts)
+    kappa = fleiss_kappa(ratings, categories)
     if kappa.value is None:
         return ChanceTest(None, None, None, kappa.reason)
-    r, _ = rated(counts)
+    r, _ = rated(ratings, categories=categories)
     p_k = category_shares(r)
     pe = float((p_k**2).sum())
     se0 = np.sqrt(_variances_by_chance(r, p_k).sum()) / (len(r) * (1 - pe))
     return _tested(kappa.value, float(se0))
 
 
-def cohen_kappa_test(table: ArrayLike) -> ChanceTest:
+def cohen_kappa_test(ratings: Ratings, categories: Categories | None = None) -> ChanceTest:
     """Test of Cohen's kappa = 0 with the standard error that holds under chance agreement [1]_.
 
     Parameters
     ----------
-    table : array_like of int, shape (n_categories, n_categories)
+    ratings, categories
         As in `cohen_kappa`.
 
     Returns
@@ -79,13 +80,13 @@ def cohen_kappa_test(table: ArrayLike) -> ChanceTest:
     Raises
     ------
     ValueError
-        If `table` is not a square table of counts.
+        As in `cohen_kappa`.
 
     References
     ----------
     .. [1] Fleiss, Cohen, Everitt (1969), Psychological Bulletin 72:323-327, doi:10.1037/h0028106
     """
-    counts = square_table(table)
+    counts = pair_table(ratings, categories)
     kappa = cohen_kappa(counts)
     n = counts.sum()
     row, column = counts.sum(axis=1), counts.sum(axis=0)

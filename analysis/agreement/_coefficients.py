@@ -1,32 +1,45 @@
-"""Percent agreement and chance-corrected coefficients of a count table."""
+"""Percent agreement and chance-corrected coefficients of any number of raters.
 
+The formulas stand at the end. They take the checked count table r, how often each item counts (`times`, shape
+(..., n_items): ones for the table itself, one row a draw for the bootstrap), and the weights of disagreements w.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from analysis.agreement import _values as values
 from analysis.intervals import Estimate, Groups, linearised, numbered_groups, wilson
-from analysis.tables import checked_counts
-
-Floats = values.Floats
+from analysis.tables import Floats, Ratings, counts_of
 
 NO_PAIR = "no item has two labels"
 ONE_CATEGORY = "only one category was used: expected agreement is 1"
 
+Categories = Sequence[Hashable]
+Weights = str | ArrayLike | None
 
-def percent_agreement(counts: ArrayLike, *, level: float = 0.95, groups: Groups | None = None) -> Estimate:
+
+def percent_agreement(
+    ratings: Ratings,
+    categories: Categories | None = None,
+    *,
+    weights: Weights = None,
+    level: float = 0.95,
+    groups: Groups | None = None,
+) -> Estimate:
     """Observed agreement: the mean over items of the share of agreeing pairs of ratings.
 
     Parameters
     ----------
-    counts : array_like of int, shape (n_items, n_categories)
-        How many raters put each item in each category. Items with fewer than two ratings do not enter.
+    ratings, categories, weights
+        As in `fleiss_kappa`. Items with fewer than two ratings do not enter.
     level : float
-        Confidence level. With exactly two ratings on each item that enters this is a share of items
+        Confidence level. With exactly two ratings on each item that enters, and no weights, this is a share of items
         and the interval is Wilson's; otherwise the linearised interval over these items [1]_.
-    groups : sequence of hashable, one a row of `counts`, optional
+    groups : sequence of hashable, one an item, optional
         As in `fleiss_kappa`; with at least 20 of them the interval is the cluster-robust one, not Wilson's.
 
     Returns
@@ -37,7 +50,7 @@ def percent_agreement(counts: ArrayLike, *, level: float = 0.95, groups: Groups 
     Raises
     ------
     ValueError
-        If `counts` is not a table of counts with at least two columns, or there is not one group a row.
+        As in `fleiss_kappa`.
 
     References
     ----------
@@ -48,28 +61,43 @@ def percent_agreement(counts: ArrayLike, *, level: float = 0.95, groups: Groups 
     >>> percent_agreement([[2, 0], [2, 0], [0, 2], [1, 1]]).value
     0.75
     """
-    r, groups = rated(counts, groups, at_least=2)
+    r, groups = rated(ratings, groups, categories, at_least=2)
+    w = category_weights(weights, r.shape[1])
     if not len(r):
         return Estimate(None, reason=NO_PAIR)
-    pa_i = values.item_agreement(r)
-    estimate = linearised(float(pa_i.mean()), pa_i, level, groups=groups, lowest=0.0)
-    numbers, few = numbered_groups(len(r), groups)
-    if (r.sum(axis=1) == 2).all() and (numbers is None or estimate.se is None):
-        return replace(wilson(float(pa_i.sum()), len(r), level), reason=few)
+    pa, pa_i = _observed(r, np.ones(len(r)), w)
+    estimate = linearised(float(pa), pa_i, level, groups=groups, lowest=0.0)
+    numbers, few_groups = numbered_groups(len(r), groups)
+    if weights is None and (r.sum(axis=1) == 2).all() and (numbers is None or estimate.se is None):
+        return replace(wilson(float(pa_i.sum()), len(r), level), reason=few_groups)
     return estimate
 
 
-def fleiss_kappa(counts: ArrayLike, *, level: float = 0.95, groups: Groups | None = None) -> Estimate:
+def fleiss_kappa(
+    ratings: Ratings,
+    categories: Categories | None = None,
+    *,
+    weights: Weights = None,
+    level: float = 0.95,
+    groups: Groups | None = None,
+) -> Estimate:
     """Chance-corrected agreement, (pa - pe) / (1 - pe) [1]_, for any number of raters per item [2]_.
 
     Parameters
     ----------
-    counts : array_like of int, shape (n_items, n_categories)
-        How many raters put each item in each of the declared categories. Who they are may
-        differ by item; rows without a rating are left out. For two raters it is Scott's pi.
+    ratings : DataFrame or array_like
+        Count table (n_items, n_categories): how many raters put each item in each category. Or a label table: a
+        DataFrame with the columns item, rater, category. Or wide ratings (n_items, n_raters): the category that each
+        rater gave, or missing. `analysis.tables.counts_of` says how they are told apart. Who the raters are may
+        differ by item; items without a rating are left out. For two raters this is Scott's pi.
+    categories : sequence of hashable, optional
+        All declared categories in their order; similar and dissimilar if left out, for a count table its columns.
+    weights : str or array_like of float, shape (n_categories, n_categories), optional
+        How much two categories agree, for ordinal categories: "linear", "quadratic", or the weights themselves,
+        1 on the diagonal. Without weights, different categories disagree entirely.
     level : float
         Confidence level of the interval (t distribution, n_items - 1 degrees of freedom).
-    groups : sequence of hashable, one a row of `counts`, optional
+    groups : sequence of hashable, one an item, optional
         Applications, say, whose items may be alike: the standard error is then cluster-robust with G - 1 degrees
         of freedom if there are at least 20; otherwise it stays the plain one, and `reason` says so.
 
@@ -83,7 +111,7 @@ def fleiss_kappa(counts: ArrayLike, *, level: float = 0.95, groups: Groups | Non
     Raises
     ------
     ValueError
-        If `counts` is not a table of counts with at least two columns, or there is not one group a row.
+        If `ratings` has none of the three forms, or there is not one group an item.
 
     References
     ----------
@@ -94,20 +122,22 @@ def fleiss_kappa(counts: ArrayLike, *, level: float = 0.95, groups: Groups | Non
     --------
     >>> round(fleiss_kappa([[2, 0], [2, 0], [0, 2], [1, 1]]).value, 4)
     0.4667
+    >>> wide = [["similar", "similar"], ["similar", "similar"], ["dissimilar", "dissimilar"], ["similar", "dissimilar"]]
+    >>> round(fleiss_kappa(wide).value, 4)
+    0.4667
     """
-    r, groups = rated(counts, groups)
-    p_k = category_shares(r)
-    pe_i = r @ p_k / r.sum(axis=1)  # no row is without a rating
-    return _chance_corrected(r, float(values.fleiss_chance(p_k)), pe_i, level, groups)
+    return _estimate(_fleiss, ratings, categories, weights, level, groups)
 
 
-def gwet_ac1(counts: ArrayLike, *, level: float = 0.95, groups: Groups | None = None) -> Estimate:
+def gwet_ac1(
+    ratings: Ratings, categories: Categories | None = None, *, level: float = 0.95, groups: Groups | None = None
+) -> Estimate:
     """Gwet's AC1 [1]_: chance agreement is taken from the raters' uncertainty, not from their habits.
 
     Parameters
     ----------
-    counts, level, groups
-        As in `fleiss_kappa`. The number of columns is the number of declared categories.
+    ratings, categories, level, groups
+        As in `fleiss_kappa`. The number of declared categories matters, also of those that nobody used.
 
     Returns
     -------
@@ -123,20 +153,67 @@ def gwet_ac1(counts: ArrayLike, *, level: float = 0.95, groups: Groups | None = 
     References
     ----------
     .. [1] Gwet (2008), Br. J. Math. Stat. Psychol. 61:29-48, doi:10.1348/000711006X126600
+
+    Examples
+    --------
+    >>> round(gwet_ac1([[2, 0], [2, 0], [0, 2], [1, 1]]).value, 4)
+    0.5294
     """
-    r, groups = rated(counts, groups)
-    p_k, q = category_shares(r), r.shape[1]
-    pe_i = r @ (1 - p_k) / (r.sum(axis=1) * (q - 1))  # no row is without a rating
-    return _chance_corrected(r, float(values.ac1_chance(p_k)), pe_i, level, groups)
+    return _estimate(_ac, ratings, categories, None, level, groups)
 
 
-def brennan_prediger(counts: ArrayLike, *, level: float = 0.95, groups: Groups | None = None) -> Estimate:
+def gwet_ac2(
+    ratings: Ratings,
+    categories: Categories | None = None,
+    *,
+    weights: Weights = "linear",
+    level: float = 0.95,
+    groups: Groups | None = None,
+) -> Estimate:
+    """Gwet's AC2 [1]_: AC1 for ordinal categories, where near categories agree in part.
+
+    Parameters
+    ----------
+    ratings, categories, weights, level, groups
+        As in `fleiss_kappa`.
+
+    Returns
+    -------
+    Estimate
+        As from `gwet_ac1`; without weights it is AC1.
+
+    Raises
+    ------
+    ValueError
+        As in `fleiss_kappa`.
+
+    References
+    ----------
+    .. [1] Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., ch. 3 and 5
+
+    Examples
+    --------
+    >>> sure = [["low", "low"], ["low", "high"], ["high", "high"], ["medium", "high"]]
+    >>> round(gwet_ac2(sure, ["low", "medium", "high"], weights="quadratic").value, 4)
+    0.2308
+    """
+    return _estimate(_ac, ratings, categories, weights, level, groups)
+
+
+def brennan_prediger(
+    ratings: Ratings,
+    categories: Categories | None = None,
+    *,
+    weights: Weights = None,
+    level: float = 0.95,
+    groups: Groups | None = None,
+) -> Estimate:
     """Agreement corrected for guessing evenly among the categories, (pa - 1/q) / (1 - 1/q) [1]_ (PABAK for q = 2 [2]_).
 
     Parameters
     ----------
-    counts, level, groups
-        As in `fleiss_kappa`. The number of columns is the number of declared categories.
+    ratings, categories, weights, level, groups
+        As in `fleiss_kappa`. The number of declared categories matters, also of those that nobody used.
 
     Returns
     -------
@@ -152,19 +229,30 @@ def brennan_prediger(counts: ArrayLike, *, level: float = 0.95, groups: Groups |
     ----------
     .. [1] Brennan, Prediger (1981), Educ. Psychol. Meas. 41:687-699, doi:10.1177/001316448104100307
     .. [2] Byrt, Bishop, Carlin (1993), J. Clin. Epidemiol. 46:423-429, doi:10.1016/0895-4356(93)90018-V
+
+    Examples
+    --------
+    >>> brennan_prediger([[2, 0], [2, 0], [0, 2], [1, 1]]).value
+    0.5
     """
-    r, groups = rated(counts, groups)
-    q = r.shape[1]
-    return _chance_corrected(r, 1 / q, np.full(len(r), 1 / q), level, groups)
+    return _estimate(_brennan_prediger, ratings, categories, weights, level, groups)
 
 
-def krippendorff_alpha(counts: ArrayLike, *, level: float = 0.95, groups: Groups | None = None) -> Estimate:
-    """Krippendorff's alpha for nominal data with missing ratings [1]_.
+def krippendorff_alpha(
+    ratings: Ratings,
+    categories: Categories | None = None,
+    *,
+    weights: Weights = None,
+    level: float = 0.95,
+    groups: Groups | None = None,
+) -> Estimate:
+    """Krippendorff's alpha with missing ratings [1]_.
 
     Parameters
     ----------
-    counts, level, groups
-        As in `fleiss_kappa`. Items with fewer than two ratings do not enter at all.
+    ratings, categories, weights, level, groups
+        As in `fleiss_kappa`. Items with fewer than two ratings do not enter at all. Quadratic weights give the alpha
+        of interval data on categories at equal distances.
 
     Returns
     -------
@@ -182,58 +270,177 @@ def krippendorff_alpha(counts: ArrayLike, *, level: float = 0.95, groups: Groups
     .. [1] Krippendorff (2011), Computing Krippendorff's Alpha-Reliability,
        https://repository.upenn.edu/handle/20.500.14332/2089
     .. [2] Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed. (standard error)
+
+    Examples
+    --------
+    >>> round(krippendorff_alpha([[2, 0], [2, 0], [0, 2], [1, 1]]).value, 4)
+    0.5333
     """
-    r, groups = rated(counts, groups, at_least=2)
-    if not len(r):
-        return Estimate(None, reason=NO_PAIR)
-    if (r.sum(axis=0) > 0).sum() == 1:
-        return Estimate(None, reason=ONE_CATEGORY)
-    alpha = float(values.alpha_values(r, np.ones((1, len(r))))[0])
-    terms = _alpha_terms(r)
-    return linearised(alpha, terms - terms.mean() + alpha, level, groups=groups)
+    return _estimate(_alpha, ratings, categories, weights, level, groups, at_least=2)
 
 
-def rated(counts: ArrayLike, groups: Groups | None = None, *, at_least: int = 1) -> tuple[Floats, pd.Series | None]:
-    """The checked rows of a count table with that many ratings, and the groups of these rows."""
-    checked = checked_counts(counts)
-    r = checked[checked.sum(axis=1) >= at_least]
+def category_weights(weights: Weights, q: int) -> Floats:
+    """The weights of agreement between q categories in their order.
+
+    Parameters
+    ----------
+    weights : str or array_like of float, optional
+        None: 1 for the same category, else 0. "linear": 1 - |k - l| / (q - 1). "quadratic": 1 - (k - l)^2 / (q - 1)^2.
+    q : int
+        Number of categories.
+
+    Returns
+    -------
+    ndarray of float, shape (q, q)
+
+    Raises
+    ------
+    ValueError
+        If a table of weights has another shape, is not symmetric, leaves [0, 1], or is not 1 on the diagonal.
+
+    Examples
+    --------
+    >>> category_weights("linear", 3).tolist()
+    [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
+    """
+    if weights is None:
+        return np.eye(q)
+    if isinstance(weights, str):
+        powers = {"linear": 1, "quadratic": 2}
+        if weights not in powers:
+            raise ValueError(f"weights must be linear, quadratic or a table, got {weights!r}")
+        apart: Floats = np.abs(np.subtract.outer(np.arange(q), np.arange(q))) / (q - 1)
+        return 1 - apart ** powers[weights]
+    w = np.asarray(weights, dtype=np.float64)
+    if w.shape != (q, q):
+        raise ValueError(f"weights must have shape ({q}, {q}), one row a category, got {w.shape}")
+    if not (
+        np.isfinite(w).all() and (w == w.T).all() and (w >= 0).all() and (w <= 1).all() and (np.diag(w) == 1).all()
+    ):
+        raise ValueError(f"weights must be symmetric, within [0, 1], and 1 on the diagonal, got {w.tolist()}")
+    return w
+
+
+def rated(
+    ratings: Ratings, groups: Groups | None = None, categories: Categories | None = None, *, at_least: int = 1
+) -> tuple[Floats, pd.Series | None]:
+    """The rows of the count table with that many ratings, and the groups of these rows."""
+    counts = counts_of(ratings, categories)
+    enough = counts.sum(axis=1) >= at_least
     if groups is None:
-        return r, None
-    table = np.asarray(counts, dtype=float)
-    n_ratings = table.sum(axis=1) if table.ndim == 2 else np.zeros(0)
-    if len(groups) != len(n_ratings):
-        raise ValueError(f"groups has {len(groups)} entries for {len(n_ratings)} rows of counts")
-    return r, pd.Series(list(groups), dtype=object)[n_ratings >= max(at_least, 1)]
+        return counts[enough], None
+    if len(groups) != len(counts):
+        raise ValueError(f"groups has {len(groups)} entries for {len(counts)} rows of counts")
+    return counts[enough], pd.Series(list(groups), dtype=object)[enough]
 
 
-def category_shares(r: Floats) -> Floats:
-    """p_k: the mean over items of the share of their ratings in category k."""
-    shares: Floats = values.category_shares(r, np.ones((1, len(r))))[0]
+Formula = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
+
+
+def _estimate(
+    formula: Formula,
+    ratings: Ratings,
+    categories: Categories | None,
+    weights: Weights,
+    level: float,
+    groups: Groups | None,
+    at_least: int = 1,
+) -> Estimate:
+    r, groups = rated(ratings, groups, categories, at_least=at_least)
+    w = category_weights(weights, r.shape[1])
+    if not (r.sum(axis=1) >= 2).any():
+        return Estimate(None, reason=NO_PAIR)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value, x_i = formula(r, np.ones(len(r)), w)
+    if np.isnan(value):
+        return Estimate(None, reason=ONE_CATEGORY)
+    return linearised(float(value), x_i, level, groups=groups)
+
+
+def category_shares(r: Floats, times: Floats | None = None) -> Floats:
+    """p_k, shape (..., n_categories): the mean over items of the share of their ratings in category k."""
+    times = np.ones(len(r)) if times is None else times
+    shares: Floats = times @ (r / r.sum(axis=1, keepdims=True)) / times.sum(axis=-1, keepdims=True)
     return shares
 
 
-def _chance_corrected(r: Floats, pe: float, pe_i: Floats, level: float, groups: Groups | None) -> Estimate:
-    """(pa - pe) / (1 - pe) with Gwet's linearised standard error; `pe_i` is the item's part in pe."""
-    n, shared = len(r), r.sum(axis=1) >= 2
-    if not shared.any():
-        return Estimate(None, reason=NO_PAIR)
-    if 1 - pe < 1e-12:
-        return Estimate(None, reason=ONE_CATEGORY)
-    pa_i = values.item_agreement(r)
-    kappa = float(values.corrected(values.observed(r, np.ones((1, n))), np.array([pe]))[0])
-    k_i = n / shared.sum() * (pa_i - pe * shared) / (1 - pe)
-    x_i = k_i - 2 * (1 - kappa) * (pe_i - pe) / (1 - pe)
-    return linearised(kappa, x_i, level, groups=groups)
+def _observed(r: Floats, times: Floats, w: Floats) -> tuple[Floats, Floats]:
+    """pa, and pa_i: the share of agreeing pairs of ratings of each item, 0 where it has no pair."""
+    r_i = r.sum(axis=1)
+    shared = r_i >= 2
+    pa_i = np.zeros(len(r))
+    np.divide((r * (r @ w - 1)).sum(axis=1), r_i * (r_i - 1), out=pa_i, where=shared)
+    pa: Floats = (times @ pa_i) / (times @ shared)
+    return pa, pa_i
 
 
-def _alpha_terms(r: Floats) -> Floats:
-    """Gwet's item-wise terms of alpha; his variance leaves out its small-sample term: `prime` is alpha without it."""
-    r_i, n_k = r.sum(axis=1), r.sum(axis=0)
-    mean_r, p_k = r_i.mean(), n_k / n_k.sum()
-    pe, weight = float((p_k**2).sum()), (r_i - mean_r) / mean_r
-    agreeing = (r * (r - 1)).sum(axis=1) / (mean_r * (r_i - 1))
-    prime = (agreeing.mean() - pe) / (1 - pe)
-    k_i = (agreeing - agreeing.mean() * weight - pe) / (1 - pe)
-    pe_i = r @ p_k / mean_r - pe * weight
-    terms: Floats = k_i - 2 * (1 - prime) * (pe_i - pe) / (1 - pe)
-    return terms
+def _chance_corrected(
+    chance: Callable[[Floats, Floats], Floats], r: Floats, times: Floats, w: Floats
+) -> tuple[Floats, Floats]:
+    """Kappa and its linear terms x_i [Gwet 2008]; what `chance` makes of p_k is agreement by chance with category k."""
+    r_i = r.sum(axis=1)
+    shared = r_i >= 2
+    n, n2 = times.sum(axis=-1, keepdims=True), (times @ shared)[..., None]
+    p_k = category_shares(r, times)
+    pe_k = chance(p_k, w)
+    pe = (p_k * pe_k).sum(axis=-1, keepdims=True)
+    pe_i = pe_k @ (r / r_i[:, None]).T
+    pa, pa_i = _observed(r, times, w)
+    by_skill = np.where(1 - pe < 1e-12, np.nan, 1 - pe)
+    kappa = (pa[..., None] - pe) / by_skill
+    k_i = n / n2 * (pa_i - pe * shared) / by_skill
+    x_i = k_i - 2 * (1 - kappa) * (pe_i - pe) / by_skill
+    return kappa[..., 0], x_i
+
+
+def _fleiss_chance(p_k: Floats, w: Floats) -> Floats:
+    """Two ratings drawn from all ratings: pe = sum over k and l of w_kl p_k p_l."""
+    return p_k @ w
+
+
+def _ac_chance(p_k: Floats, w: Floats) -> Floats:
+    """Gwet: pe = sum w_kl / (q (q - 1)) times the sum of p_k (1 - p_k)."""
+    q = len(w)
+    scaled: Floats = w.sum() / (q * (q - 1)) * (1 - p_k)
+    return scaled
+
+
+def _even_chance(p_k: Floats, w: Floats) -> Floats:
+    """Guessing evenly among the categories: pe = sum w_kl / q^2."""
+    return np.full(p_k.shape, w.mean())
+
+
+_fleiss = partial(_chance_corrected, _fleiss_chance)
+_ac = partial(_chance_corrected, _ac_chance)
+_brennan_prediger = partial(_chance_corrected, _even_chance)
+
+
+def _alpha(r: Floats, times: Floats, w: Floats) -> tuple[Floats, Floats]:
+    """Krippendorff's alpha and Gwet's linear terms; these leave out the small-sample term: `prime` is without it."""
+    shared = r.sum(axis=1) >= 2
+    r, times = r[shared], times[..., shared]
+    r_i, n_k, n = r.sum(axis=1), times @ r, times.sum(axis=-1, keepdims=True)
+    n_all = n_k.sum(axis=-1, keepdims=True)  # N of the source
+    disagreeing = (times @ ((r * (r @ (1 - w))).sum(axis=1) / (r_i - 1)))[..., None]
+    expected = (n_k * (n_k @ (1 - w))).sum(axis=-1, keepdims=True)
+    alpha = 1 - (n_all - 1) * disagreeing / np.where(expected == 0, np.nan, expected)
+    mean_r, p_k = n_all / n, n_k / n_all
+    pe, weight = 1 - expected / n_all**2, (r_i - mean_r) / mean_r
+    agreeing = (r * (r @ w - 1)).sum(axis=1) / (mean_r * (r_i - 1))
+    mean_agreeing = (times * agreeing).sum(axis=-1, keepdims=True) / n
+    prime = (mean_agreeing - pe) / (1 - pe)
+    k_i = (agreeing - mean_agreeing * weight - pe) / (1 - pe)
+    pe_i = (p_k @ w) @ r.T / mean_r - pe * weight
+    terms = k_i - 2 * (1 - prime) * (pe_i - pe) / (1 - pe)
+    return alpha[..., 0], terms - (times * terms).sum(axis=-1, keepdims=True) / n + alpha
+
+
+FORMULAS: dict[Callable[..., Estimate], Formula] = {
+    percent_agreement: _observed,
+    fleiss_kappa: _fleiss,
+    gwet_ac1: _ac,
+    gwet_ac2: _ac,
+    brennan_prediger: _brennan_prediger,
+    krippendorff_alpha: _alpha,
+}
+"""Coefficient -> its formula, for the bootstrap."""

@@ -1,9 +1,8 @@
-"""The conditional logit model of labels on item strata, by its likelihood.
+"""The conditional logit model of labels on item strata, fitted by statsmodels where it has a finite answer.
 
 Within an item, given how many of its raters said dissimilar, who they were depends on the raters' leniencies beta
-alone: the item's own difficulty cancels. Items on which all raters say the same carry no information. Written out
-here because only the numbers of items by set of raters matter: a study has few such sets, and the answer takes
-milliseconds; existence of a finite answer is decided by the raters' graph, not by watching an optimiser fail.
+alone: the item's own difficulty cancels. Items on which all raters say the same carry no information. Whether a
+finite answer exists is decided by the raters' graph, not by watching an optimiser fail.
 """
 
 from dataclasses import dataclass
@@ -12,30 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
-from analysis.agreement._values import Floats
-
-MAX_STEPS = 100
-
-
-@dataclass(frozen=True)
-class Stratum:
-    """Items with the same raters of whom equally many said dissimilar."""
-
-    raters: NDArray[np.intp]
-    n_dissimilar: int
-    n_items: int
+from analysis.tables import Floats
 
 
 @dataclass(frozen=True)
 class Informative:
-    """What the split items say: the strata, each rater's number of dissimilar, and who stood against whom.
+    """The split items.
 
-    `against[j, l]` counts the items that j calls dissimilar and l similar.
+    Attributes
+    ----------
+    y : ndarray of float, shape (n_split_items, n_raters)
+        1 dissimilar, 0 similar, NaN no label.
     """
 
-    strata: tuple[Stratum, ...]
-    totals: Floats
-    against: Floats
+    y: Floats
+
+    @property
+    def against(self) -> Floats:
+        """Entry [j, l]: the items that rater j calls dissimilar and rater l similar."""
+        counts: Floats = (self.y == 1).astype(float).T @ (self.y == 0).astype(float)
+        return counts
 
     @property
     def components(self) -> tuple[int, NDArray[np.int32]]:
@@ -52,81 +47,48 @@ class Informative:
         return int(n_strong) == self.components[0]
 
 
+@dataclass(frozen=True)
+class Fit:
+    """Leniencies of sum 0 in each joined set, their covariance, and the likelihood ratio against equal ones."""
+
+    beta: Floats
+    covariance: Floats
+    chi2: float
+
+
 def informative(y: Floats) -> Informative:
-    """The strata of labels y, shape (n_items, n_raters): 1 dissimilar, 0 similar, NaN no label."""
-    rated = ~np.isnan(y)
-    positive = np.where(rated, y, 0.0)
-    n_dissimilar = positive.sum(axis=1)
-    split = (n_dissimilar > 0) & (n_dissimilar < rated.sum(axis=1))
-    rated, positive = rated[split], positive[split]
-    keys, n_items = np.unique(np.column_stack([rated, positive.sum(axis=1)]), axis=0, return_counts=True)
-    strata = tuple(
-        Stratum(np.flatnonzero(key[:-1]), int(key[-1]), int(n)) for key, n in zip(keys, n_items, strict=True)
-    )
-    return Informative(strata, positive.sum(axis=0), positive.T @ (rated - positive))
+    """The split items of labels y, shape (n_items, n_raters): 1 dissimilar, 0 similar, NaN no label."""
+    return Informative(y[(y == 1).any(axis=1) & (y == 0).any(axis=1)])
 
 
-def log_likelihood(data: Informative, beta: Floats) -> float:
-    """Of the labels given how many raters of each item said dissimilar."""
-    value = float(data.totals @ beta)
-    for stratum in data.strata:
-        odds = np.exp(beta[stratum.raters])[None, :]
-        value -= stratum.n_items * float(np.log(_elementary(odds, stratum.n_dissimilar)[0]))
-    return value
+def maximise(data: Informative) -> Fit:
+    """The leniencies that fit best; only if `data.has_maximum`."""
+    _, of_rater = data.components
+    same_set = of_rater[:, None] == of_rater[None, :]
+    free = np.array(
+        [(of_rater[:j] == of_rater[j]).any() for j in range(len(of_rater))], dtype=bool
+    )  # all but the first of a set
+    centred = (np.eye(len(of_rater)) - same_set / same_set.sum(axis=1))[:, free]
+    if not free.any():
+        return Fit(np.zeros(len(of_rater)), np.zeros((len(of_rater),) * 2), 0.0)
+    from statsmodels.discrete.conditional_models import ConditionalLogit  # slow to import
+    from statsmodels.tools.numdiff import approx_fprime
+
+    item, rater = np.nonzero(~np.isnan(data.y))
+    model = ConditionalLogit(data.y[item, rater].astype(int), np.eye(len(of_rater))[:, free][rater], groups=item)
+    fit = model.fit(method="newton", disp=False)
+    chi2 = 2 * float(fit.llf - model.loglike(np.zeros(int(free.sum()))))
+    # The covariance of the fit rests on one-sided differences and is good to seven digits; reports keep more.
+    covariance = np.linalg.inv(-approx_fprime(fit.params, model.score, centered=True))
+    params = fit.params + covariance @ model.score(fit.params)
+    return Fit(centred @ params, centred @ covariance @ centred.T, chi2)
 
 
-def slope_and_information(data: Informative, beta: Floats) -> tuple[Floats, Floats]:
-    """Gradient and negative second derivative of the log-likelihood."""
-    expected, information = np.zeros(len(beta)), np.zeros((len(beta), len(beta)))
-    for stratum in data.strata:
-        both = _inclusion(np.exp(beta[stratum.raters]), stratum.n_dissimilar)
-        single = np.diag(both)
-        expected[stratum.raters] += stratum.n_items * single
-        information[np.ix_(stratum.raters, stratum.raters)] += stratum.n_items * (both - np.outer(single, single))
-    return data.totals - expected, information
-
-
-def maximise(data: Informative) -> tuple[Floats, Floats]:
-    """The leniencies that fit best, sum 0 in each joined set, and their covariance; only if `data.has_maximum`."""
-    beta = np.zeros(len(data.totals))
-    reached = log_likelihood(data, beta)
-    for _ in range(MAX_STEPS):
-        slope, information = slope_and_information(data, beta)
-        step = inverse(information) @ slope
-        if float(slope @ step) < 1e-18 * max(1.0, abs(reached)):
-            break
-        at = log_likelihood(data, beta + step)
-        while at < reached and np.abs(step).max() > 1e-12:  # the likelihood is concave: a shorter step climbs
-            step = step / 2
-            at = log_likelihood(data, beta + step)
-        beta, reached = beta + step, max(at, reached)
-    return beta, inverse(slope_and_information(data, beta)[1])
-
-
-def inverse(information: Floats) -> Floats:
-    """Its inverse among leniencies of sum 0: adding the same to all raters changes nothing."""
-    return np.linalg.pinv(information, rcond=1e-10, hermitian=True).astype(np.float64)
-
-
-def _inclusion(odds: Floats, t: int) -> Floats:
-    """P(both j and l are among the t dissimilar), shape (m, m); on the diagonal P(j is)."""
-    m = len(odds)
-    without = np.broadcast_to(odds, (m, m, m)).copy()  # rater j and l removed from set [j, l]: odds 0
-    j = np.arange(m)
-    without[j, :, j] = 0.0
-    without[:, j, j] = 0.0
-    rest = np.where(np.eye(m, dtype=bool), 1, 2)
-    either = [_elementary(without.reshape(-1, m), t - k).reshape(m, m) if t >= k else np.zeros((m, m)) for k in (1, 2)]
-    weight = np.where(np.eye(m, dtype=bool), odds[:, None], np.outer(odds, odds))
-    both: Floats = weight * np.where(rest == 1, either[0], either[1]) / _elementary(odds[None, :], t)[0]
-    return both
-
-
-def _elementary(odds: Floats, t: int) -> Floats:
-    """Elementary symmetric function of order t of each row of odds, shape (n_rows, m)."""
-    sums = np.zeros((len(odds), t + 1))
-    sums[:, 0] = 1.0
-    for column in odds.T:
-        sums[:, 1:] += column[:, None] * sums[:, :-1].copy()
-    last: Floats = sums[:, t]
-    return last
+def score_chi2(data: Informative) -> float:
+    """Score test of equal leniencies; with a label by every rater on every item it is Cochran's Q."""
+    seen = ~np.isnan(data.y)
+    m, t = seen.sum(axis=1), (data.y == 1).sum(axis=1)  # raters of an item, and those who say dissimilar
+    slope = ((data.y == 1) - seen * (t / m)[:, None]).sum(axis=0)
+    spread = t * (m - t) / (m * (m - 1))
+    information = np.diag(spread @ seen) - (seen * (spread / m)[:, None]).T @ seen
+    return float(slope @ np.linalg.pinv(information, rcond=1e-10, hermitian=True) @ slope)

@@ -1,20 +1,20 @@
 """Agreement within groups of labels: by application, kind, position, date or time on task."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from analysis.agreement._coefficients import ONE_CATEGORY
-from analysis.agreement._values import Floats
-from analysis.categories import CATEGORIES, DISSIMILAR
+from analysis.agreement._coefficients import ONE_CATEGORY, Categories
+from analysis.categories import CATEGORIES
 from analysis.intervals import Estimate, linearised, wilson
-from analysis.tables import checked_labels
+from analysis.results import Result
+from analysis.tables import Floats, checked_labels, positive_category
 
 
-@dataclass(frozen=True)
-class GroupAgreement:
+@dataclass(frozen=True, repr=False)
+class GroupAgreement(Result):
     """Agreement of the labels of one group with all other labels of the same items.
 
     Attributes
@@ -24,7 +24,7 @@ class GroupAgreement:
     n_items, n_labels : int
         The group's labels that have another label on their item, and the items they are on.
     dissimilar : Estimate
-        Share of dissimilar of all labels of the group, with Wilson's interval.
+        Share of the positive category (dissimilar) of all labels of the group, with Wilson's interval.
     percent, kappa : Estimate
     """
 
@@ -37,7 +37,12 @@ class GroupAgreement:
 
 
 def by_group(
-    labels: pd.DataFrame, column: str, categories: Sequence[str] = CATEGORIES, *, level: float = 0.95
+    labels: pd.DataFrame,
+    column: str,
+    categories: Categories = CATEGORIES,
+    *,
+    positive: Hashable | None = None,
+    level: float = 0.95,
 ) -> list[GroupAgreement]:
     """Percent agreement and kappa of each group of labels.
 
@@ -54,8 +59,10 @@ def by_group(
         missing value in `column` belong to no group, but are still partners.
     column : str
         What groups the labels.
-    categories : sequence of str
+    categories : sequence of hashable
         The declared categories.
+    positive : hashable, optional
+        The category whose share is given; the last of two, to be named if there are more.
     level : float
         Confidence level. Intervals are linearised over items [1]_, n_items - 1 degrees of freedom; for shares of
         whole items with exactly two labels each, Wilson's.
@@ -85,6 +92,7 @@ def by_group(
     if column not in labels.columns:
         raise ValueError(f"label table lacks the column {column}; it has {', '.join(map(str, labels))}")
     table = _partnered(labels, categories)
+    table["positive"] = table["k"] == list(categories).index(positive_category(categories, positive))
     return [
         _of_group(group, table.loc[rows.index], len(categories), level)
         for group, rows in table.assign(group=labels[column].to_numpy()).groupby("group", sort=True)
@@ -94,8 +102,9 @@ def by_group(
 def by_order(
     labels: pd.DataFrame,
     column: str = "position",
-    categories: Sequence[str] = CATEGORIES,
+    categories: Categories = CATEGORIES,
     *,
+    positive: Hashable | None = None,
     n_bins: int = 3,
     level: float = 0.95,
 ) -> list[GroupAgreement]:
@@ -107,8 +116,8 @@ def by_order(
         As in `by_group`.
     column : str
         Orders the labels of a rater: position, time, or time on task (quickest third first).
-    categories : sequence of str
-        The declared categories.
+    categories, positive
+        As in `by_group`.
     n_bins : int
         Number of parts, >= 2: 3 for tertiles, 10 for deciles.
     level : float
@@ -126,11 +135,12 @@ def by_order(
     """
     if n_bins < 2:
         raise ValueError(f"n_bins must be at least 2, got {n_bins}")
+    checked_labels(labels, categories)
     if column not in labels.columns:
         raise ValueError(f"label table lacks the column {column}; it has {', '.join(map(str, labels))}")
     of_rater = in_order(labels[column]).groupby(labels["rater"])
     part = np.ceil(of_rater.rank() * n_bins / of_rater.transform("count"))
-    return by_group(labels.assign(part=part.astype("Int64")), "part", categories, level=level)
+    return by_group(labels.assign(part=part.astype("Int64")), "part", categories, positive=positive, level=level)
 
 
 def in_order(values: pd.Series) -> pd.Series:
@@ -139,14 +149,14 @@ def in_order(values: pd.Series) -> pd.Series:
     return values.map(rank).astype(float)
 
 
-def partner_agreement(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.Series:
+def partner_agreement(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> pd.Series:
     """For each label the share of the other labels of its item that are equal to it.
 
     Parameters
     ----------
     labels : DataFrame
         Label table: columns item, rater, category; at most one label an (item, rater).
-    categories : sequence of str
+    categories : sequence of hashable
         The declared categories.
 
     Returns
@@ -164,10 +174,10 @@ def partner_agreement(labels: pd.DataFrame, categories: Sequence[str] = CATEGORI
     return agreement
 
 
-def _partnered(labels: pd.DataFrame, categories: Sequence[str]) -> pd.DataFrame:
-    """Per label: number of its item, its category k, r_i, whether dissimilar, partners by category, agreement."""
+def _partnered(labels: pd.DataFrame, categories: Categories) -> pd.DataFrame:
+    """Per label: number of its item, its category k, r_i, partners by category, agreement."""
     table = checked_labels(labels, categories)
-    item = pd.factorize(table["item"], use_na_sentinel=False)[0]
+    item = pd.factorize(table["item"])[0]
     k = table["category"].map({name: k for k, name in enumerate(categories)}).to_numpy(dtype=np.int64)
     q, n_items = len(categories), int(item.max(initial=-1)) + 1
     counts = np.bincount(item * q + k, minlength=n_items * q).reshape(n_items, q)
@@ -178,14 +188,13 @@ def _partnered(labels: pd.DataFrame, categories: Sequence[str]) -> pd.DataFrame:
         "item": item,
         "k": k,
         "r_i": n_partners + 1,
-        "dissimilar": (table["category"] == DISSIMILAR).to_numpy(),
         "agreement": equal / np.maximum(n_partners, 1),
     }
     return pd.DataFrame(columns | {f"partner_{j}": partners[:, j] / np.maximum(n_partners, 1) for j in range(q)})
 
 
 def _of_group(group: object, table: pd.DataFrame, q: int, level: float) -> GroupAgreement:
-    dissimilar = wilson(float(table["dissimilar"].sum()), len(table), level)
+    dissimilar = wilson(float(table["positive"].sum()), len(table), level)
     shared = table[table["r_i"] >= 2]
     if not len(shared):
         alone = Estimate(None, reason="no label of the group has another label on its item")

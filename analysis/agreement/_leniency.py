@@ -1,6 +1,6 @@
 """Does a reviewer say dissimilar more often than others on the same items?"""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,21 +8,24 @@ import pandas as pd
 from scipy import special
 
 from analysis.agreement import _conditional as conditional
-from analysis.agreement._pairs import tables_of, wide_labels
-from analysis.agreement._two_by_two import TwoByTwo, bias_index, two_by_twos
-from analysis.agreement._values import Floats
+from analysis.agreement._coefficients import Categories
+from analysis.agreement._conditional import Fit, Informative
+from analysis.agreement._pairs import tables_of
+from analysis.agreement._two_by_two import TwoByTwo, bias_index, two_by_two
 from analysis.categories import CATEGORIES
 from analysis.evaluation import McNemar, mcnemar
 from analysis.intervals import Estimate, wilson
 from analysis.multiple import holm
+from analysis.results import Result
+from analysis.tables import Floats, positive_category, wide_labels
 
 NEVER_DIFFERS = "no item on which this rater differs from another"
 LIKELIHOOD_RATIO, SCORE = "likelihood ratio", "score"
 
 
-@dataclass(frozen=True)
-class RaterLeniency:
-    """How readily a rater says dissimilar.
+@dataclass(frozen=True, repr=False)
+class RaterLeniency(Result):
+    """How readily a rater says dissimilar, or whatever the positive category is called.
 
     Attributes
     ----------
@@ -41,8 +44,8 @@ class RaterLeniency:
     log_odds: Estimate
 
 
-@dataclass(frozen=True)
-class PairLeniency:
+@dataclass(frozen=True, repr=False)
+class PairLeniency(Result):
     """Two raters on the items both labelled.
 
     Attributes
@@ -65,8 +68,8 @@ class PairLeniency:
     p_holm: float
 
 
-@dataclass(frozen=True)
-class LeniencyTest:
+@dataclass(frozen=True, repr=False)
+class LeniencyTest(Result):
     """Test of "all raters are equally lenient on equal items".
 
     Attributes
@@ -89,16 +92,24 @@ class LeniencyTest:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
-class Leniency:
-    """Leniency of each rater, of each pair, and over all."""
+@dataclass(frozen=True, repr=False)
+class Leniency(Result):
+    """Leniency of each rater (the rows of the table), of each pair, and over all."""
+
+    rows_of = "raters"
 
     raters: tuple[RaterLeniency, ...]
     pairs: tuple[PairLeniency, ...]
     overall: LeniencyTest
 
 
-def leniency(labels: pd.DataFrame, *, level: float = 0.95) -> Leniency:
+def leniency(
+    labels: pd.DataFrame,
+    categories: Categories = CATEGORIES,
+    *,
+    positive: Hashable | None = None,
+    level: float = 0.95,
+) -> Leniency:
     """Compare how readily raters say dissimilar: alone, by pair (McNemar [1]_) and over all.
 
     Over all: conditional logit of the labels on item strata [2]_ and its likelihood ratio test with R - 1 degrees of
@@ -109,7 +120,11 @@ def leniency(labels: pd.DataFrame, *, level: float = 0.95) -> Leniency:
     Parameters
     ----------
     labels : DataFrame
-        Label table: columns item, rater, category (similar, dissimilar); at most one label an (item, rater).
+        Label table: columns item, rater, category; at most one label an (item, rater).
+    categories : sequence of hashable
+        The declared categories.
+    positive : hashable, optional
+        The category that takes the place of dissimilar; the last of two, to be named if there are more.
     level : float
         Confidence level of all intervals.
 
@@ -121,7 +136,7 @@ def leniency(labels: pd.DataFrame, *, level: float = 0.95) -> Leniency:
     Raises
     ------
     ValueError
-        If the label table is not one (`analysis.tables.checked_labels`).
+        If the label table is not one (`analysis.tables.checked_labels`), or `positive` is not one of the categories.
 
     References
     ----------
@@ -137,18 +152,21 @@ def leniency(labels: pd.DataFrame, *, level: float = 0.95) -> Leniency:
     >>> leniency(labels).pairs[0].mcnemar.p
     0.625
     """
-    names, y = wide_labels(labels)
+    names, codes = wide_labels(labels, categories)
+    k = list(categories).index(positive_category(categories, positive))
+    y = np.where(np.isnan(codes), np.nan, codes == k)
     data = conditional.informative(y)
+    fit = conditional.maximise(data) if data.has_maximum else None
     shares = [wilson(float(np.nansum(column)), int((~np.isnan(column)).sum()), level) for column in y.T]
     raters = tuple(
         RaterLeniency(name, int((~np.isnan(column)).sum()), share, log_odds)
-        for name, column, share, log_odds in zip(names, y.T, shares, _log_odds(data, level), strict=True)
+        for name, column, share, log_odds in zip(names, y.T, shares, _log_odds(data, fit, level), strict=True)
     )
-    return Leniency(raters, _pairs(names, y, level), _overall(data, names))
+    return Leniency(raters, _pairs(names, y, level), _overall(data, fit, names))
 
 
 def _pairs(raters: Sequence[str], y: Floats, level: float) -> tuple[PairLeniency, ...]:
-    tables = two_by_twos(tables_of(raters, y, len(CATEGORIES)))
+    tables = {pair: two_by_two(cells) for pair, cells in tables_of(raters, y, 2).items()}
     tests = [mcnemar(table.b, table.c) for table in tables.values()]
     corrected = holm([test.p for test in tests])
     return tuple(
@@ -157,49 +175,42 @@ def _pairs(raters: Sequence[str], y: Floats, level: float) -> tuple[PairLeniency
     )
 
 
-def _overall(data: conditional.Informative, raters: Sequence[str]) -> LeniencyTest:
-    n_split = sum(stratum.n_items for stratum in data.strata)
+def _overall(data: Informative, fit: Fit | None, raters: Sequence[str]) -> LeniencyTest:
+    n_split = len(data.y)
     if n_split == 0:
         return LeniencyTest(None, None, None, None, 0, "no item on which raters differ")
-    start = np.zeros(len(raters))
-    if data.has_maximum:
-        test, beta = LIKELIHOOD_RATIO, conditional.maximise(data)[0]
-        chi2 = 2 * (conditional.log_likelihood(data, beta) - conditional.log_likelihood(data, start))
-    else:
-        slope, information = conditional.slope_and_information(data, start)
-        test, chi2 = SCORE, float(slope @ conditional.inverse(information) @ slope)
+    test, chi2 = (SCORE, conditional.score_chi2(data)) if fit is None else (LIKELIHOOD_RATIO, fit.chi2)
     n_sets, _ = data.components
     chi2, df = max(chi2, 0.0), len(raters) - n_sets
     return LeniencyTest(test, chi2, df, float(special.chdtrc(df, chi2)), n_split, _left_out(data, raters))
 
 
-def _left_out(data: conditional.Informative, raters: Sequence[str]) -> str | None:
+def _left_out(data: Informative, raters: Sequence[str]) -> str | None:
     """What the test over all leaves out or replaces, in words; None if nothing."""
     never = [rater for rater, compared in zip(raters, _compared(data), strict=True) if not compared]
     n_sets = data.components[0] - len(never)
-    said = [f"without an item on which they differ from another rater: {', '.join(never)}"] if never else []
+    reasons = [f"without an item on which they differ from another rater: {', '.join(never)}"] if never else []
     if n_sets > 1:
-        said.append(f"split items join the raters to {n_sets} separate sets, each compared within itself")
+        reasons.append(f"split items join the raters to {n_sets} separate sets, each compared within itself")
     if not data.has_maximum:
-        said.append("score test: some raters differ from others in one direction only, no finite leniency fits best")
-    return "; ".join(said) or None
+        reasons.append("score test: some raters differ from others in one direction only, no finite leniency fits best")
+    return "; ".join(reasons) or None
 
 
-def _log_odds(data: conditional.Informative, level: float) -> list[Estimate]:
+def _log_odds(data: Informative, fit: Fit | None, level: float) -> list[Estimate]:
     compared = _compared(data)
-    if not data.has_maximum:
+    if fit is None:
         one_way = "some raters differ from others in one direction only: no finite estimate"
         return [Estimate(None, reason=one_way if involved else NEVER_DIFFERS) for involved in compared]
-    beta, covariance = conditional.maximise(data)
-    se = np.sqrt(np.maximum(np.diag(covariance), 0.0))  # rounding may leave -1e-18
+    se = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))  # rounding may leave -1e-18
     half = float(special.ndtri((1 + level) / 2)) * se
     return [
         Estimate(float(b), float(s), float(b - h), float(b + h)) if involved else Estimate(None, reason=NEVER_DIFFERS)
-        for b, s, h, involved in zip(beta, se, half, compared, strict=True)
+        for b, s, h, involved in zip(fit.beta, se, half, compared, strict=True)
     ]
 
 
-def _compared(data: conditional.Informative) -> list[bool]:
+def _compared(data: Informative) -> list[bool]:
     """Which raters differ from another one on some item."""
     involved: list[bool] = (data.against.sum(axis=0) + data.against.sum(axis=1) > 0).tolist()
     return involved

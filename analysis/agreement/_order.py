@@ -5,19 +5,20 @@ not matter. Only positions are known, there is no second, fixed order to compare
 orders (Duplyakin et al. 2023), which is for measurements.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
+from analysis.agreement._coefficients import Categories
 from analysis.agreement._groups import in_order, partner_agreement
-from analysis.agreement._values import Floats
-from analysis.categories import DISSIMILAR
+from analysis.categories import CATEGORIES
 from analysis.intervals import Estimate, linearised
 from analysis.multiple import bonferroni, holm
-from analysis.tables import checked_labels, ranks
+from analysis.results import Result
+from analysis.tables import Floats, checked_labels, positive_category, ranks
 
 SHARE, AGREEMENT = "dissimilar", "agreement"
 TREND, PREDECESSOR = "trend", "predecessor"
@@ -25,8 +26,8 @@ MIN_LABELS = 3
 MOST_LABELS = 2000  # all pairs of labels are compared: of more labels, each second or third stands for all
 
 
-@dataclass(frozen=True)
-class OrderEffect:
+@dataclass(frozen=True, repr=False)
+class OrderEffect(Result):
     """One test of one rater.
 
     Attributes
@@ -58,8 +59,8 @@ class OrderEffect:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
-class OrderTest:
+@dataclass(frozen=True, repr=False)
+class OrderTest(Result):
     """The order test of all raters and outcomes together.
 
     Attributes
@@ -72,6 +73,8 @@ class OrderTest:
         Whether any p is below alpha / |T|, or below alpha, to be shown side by side; None without a test.
     reason : str or None
     """
+
+    rows_of = "effects"
 
     effects: tuple[OrderEffect, ...]
     alpha: float
@@ -86,6 +89,8 @@ def trend_effects(
     over: str = "position",
     outcomes: Sequence[str] = (SHARE, AGREEMENT),
     *,
+    categories: Categories = CATEGORIES,
+    positive: Hashable | None = None,
     level: float = 0.95,
 ) -> tuple[OrderEffect, ...]:
     """Does an outcome change over the labels of a rater, such as by fatigue or practice?
@@ -102,6 +107,10 @@ def trend_effects(
         Orders the labels of a rater: position, time, or time on task. Labels at one place share a rank.
     outcomes : sequence of str
         "dissimilar", "agreement", or columns of numbers, such as dwell_ms.
+    categories : sequence of hashable
+        The declared categories.
+    positive : hashable, optional
+        The category that is meant by "dissimilar"; the last of two, to be named if there are more.
     level : float
         Confidence level of the effects.
 
@@ -120,7 +129,7 @@ def trend_effects(
     .. [1] Mantel (1963), J. Am. Stat. Assoc. 58:690-700, doi:10.1080/01621459.1963.10500879
     .. [2] Armitage (1955), Biometrics 11:375-386, doi:10.2307/3001775
     """
-    return _effects(_with_outcomes(labels, over, outcomes), outcomes, TREND, level)
+    return _effects(_with_outcomes(labels, over, outcomes, categories, positive), outcomes, TREND, level)
 
 
 def predecessor_effects(
@@ -128,6 +137,8 @@ def predecessor_effects(
     over: str = "position",
     outcomes: Sequence[str] = (SHARE, AGREEMENT),
     *,
+    categories: Categories = CATEGORIES,
+    positive: Hashable | None = None,
     level: float = 0.95,
 ) -> tuple[OrderEffect, ...]:
     """Does an outcome depend on the label that the rater gave just before?
@@ -137,7 +148,7 @@ def predecessor_effects(
 
     Parameters
     ----------
-    labels, over, outcomes, level
+    labels, over, outcomes, categories, positive, level
         As in `trend_effects`. The predecessor is the label before in the order of `over` (at one place, the row
         before); the first has none.
 
@@ -155,7 +166,7 @@ def predecessor_effects(
     ----------
     .. [1] Kruskal, Wallis (1952), J. Am. Stat. Assoc. 47:583-621, doi:10.1080/01621459.1952.10483441
     """
-    return _effects(_with_outcomes(labels, over, outcomes), outcomes, PREDECESSOR, level)
+    return _effects(_with_outcomes(labels, over, outcomes, categories, positive), outcomes, PREDECESSOR, level)
 
 
 def order_test(
@@ -163,13 +174,15 @@ def order_test(
     over: str = "position",
     outcomes: Sequence[str] = (SHARE, AGREEMENT),
     *,
+    categories: Categories = CATEGORIES,
+    positive: Hashable | None = None,
     alpha: float = 0.05,
 ) -> OrderTest:
     """Does the order of the items matter for any rater? Order matters if any p < alpha / |T| [1]_.
 
     Parameters
     ----------
-    labels, over, outcomes
+    labels, over, outcomes, categories, positive
         As in `trend_effects`.
     alpha : float
         Level of the test of all together; effects get intervals of level 1 - alpha.
@@ -195,7 +208,7 @@ def order_test(
     >>> order_test(labels).matters
     True
     """
-    table = _with_outcomes(labels, over, outcomes)
+    table = _with_outcomes(labels, over, outcomes, categories, positive)
     effects = tuple(effect for test in (TREND, PREDECESSOR) for effect in _effects(table, outcomes, test, 1 - alpha))
     p = [effect.p for effect in effects if effect.p is not None]
     if not p:
@@ -204,7 +217,7 @@ def order_test(
 
 
 def _effects(table: pd.DataFrame, outcomes: Sequence[str], test: str, level: float) -> tuple[OrderEffect, ...]:
-    found: list[OrderEffect] = []
+    effects: list[OrderEffect] = []
     by_rater = list(table.groupby("rater", sort=True))
     for outcome in outcomes:
         rows = [
@@ -212,26 +225,29 @@ def _effects(table: pd.DataFrame, outcomes: Sequence[str], test: str, level: flo
         ]
         p = [effect.p for effect in rows]
         corrected = zip(rows, holm(p), bonferroni(p), strict=True)
-        found += [replace(effect, p_holm=h, p_bonferroni=b) for effect, h, b in corrected]
-    return tuple(found)
+        effects += [replace(effect, p_holm=h, p_bonferroni=b) for effect, h, b in corrected]
+    return tuple(effects)
 
 
-def _with_outcomes(labels: pd.DataFrame, over: str, outcomes: Sequence[str]) -> pd.DataFrame:
+def _with_outcomes(
+    labels: pd.DataFrame, over: str, outcomes: Sequence[str], categories: Categories, positive: Hashable | None
+) -> pd.DataFrame:
     """Columns rater, over, is_dissimilar and outcome_<name>; sorted by rater and order."""
-    table = checked_labels(labels)
+    table = checked_labels(labels, categories)
+    positive = positive_category(categories, positive)
     missing = [name for name in (over, *outcomes) if name not in (*labels.columns, SHARE, AGREEMENT)]
     if missing:
         raise ValueError(f"label table lacks the column {', '.join(missing)}; it has {', '.join(map(str, labels))}")
     columns = {
         "rater": table["rater"],
         "over": in_order(labels[over]),
-        "is_dissimilar": (table["category"] == DISSIMILAR).astype(float),
+        "is_dissimilar": (table["category"] == positive).astype(float),
     }
     for name in outcomes:
         if name == SHARE:
             columns[f"outcome_{name}"] = columns["is_dissimilar"]
         elif name == AGREEMENT:
-            columns[f"outcome_{name}"] = partner_agreement(table)
+            columns[f"outcome_{name}"] = partner_agreement(table, categories)
         else:
             columns[f"outcome_{name}"] = pd.to_numeric(labels[name]).astype(float)
     return pd.DataFrame(columns).dropna(subset="over").sort_values(["rater", "over"], kind="stable")

@@ -6,17 +6,28 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import special
 
-from analysis.agreement._coefficients import ONE_CATEGORY, Floats
+from analysis.agreement._coefficients import ONE_CATEGORY, Categories, Weights, category_weights
 from analysis.categories import CATEGORIES
 from analysis.intervals import Estimate, wilson
-from analysis.tables import checked_labels
+from analysis.results import Result
+from analysis.tables import (
+    Floats,
+    Ratings,
+    codes_of_wide,
+    declared_categories,
+    holds_ratings,
+    is_label_table,
+    wide_labels,
+)
+
+NO_COMMON_ITEM = "no item was labelled by both"
 
 
-@dataclass(frozen=True)
-class PairAgreement:
+@dataclass(frozen=True, repr=False)
+class PairAgreement(Result):
     """Agreement of two raters on the items both labelled (one row of Table 1)."""
 
     a: str
@@ -27,8 +38,8 @@ class PairAgreement:
     cohen_kappa: Estimate
 
 
-@dataclass(frozen=True)
-class Homogeneity:
+@dataclass(frozen=True, repr=False)
+class Homogeneity(Result):
     """Test of "all pairs of raters share one agreement rate"; where undefined, `p` is None."""
 
     chi2: float | None
@@ -37,13 +48,19 @@ class Homogeneity:
     reason: str | None = None
 
 
-def cohen_kappa(table: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Cohen's kappa of two raters [1]_ with the large-sample standard error [2]_.
+def cohen_kappa(
+    ratings: Ratings, categories: Categories | None = None, *, weights: Weights = None, level: float = 0.95
+) -> Estimate:
+    """Cohen's kappa of two raters [1]_, weighted for ordinal categories [2]_, with the large-sample error [3]_.
 
     Parameters
     ----------
-    table : array_like of int, shape (n_categories, n_categories)
-        Items by category of the first rater (rows) and of the second (columns).
+    ratings : DataFrame or array_like
+        An array of numbers is the table of items by category of the first rater (rows) and of the second (columns),
+        shape (n_categories, n_categories). Otherwise a label table of two raters, or wide ratings with two columns,
+        as in `fleiss_kappa`; items that one of them did not label do not enter.
+    categories, weights
+        As in `fleiss_kappa`.
     level : float
         Confidence level of the normal interval.
 
@@ -57,44 +74,54 @@ def cohen_kappa(table: ArrayLike, *, level: float = 0.95) -> Estimate:
     Raises
     ------
     ValueError
-        If `table` is not a square table of counts.
+        If `ratings` are not of two raters, or the table is not a square table of counts.
 
     References
     ----------
     .. [1] Cohen (1960), Educ. Psychol. Meas. 20:37-46, doi:10.1177/001316446002000104
-    .. [2] Fleiss, Cohen, Everitt (1969), Psychological Bulletin 72:323-327, doi:10.1037/h0028106
+    .. [2] Cohen (1968), Psychological Bulletin 70:213-220, doi:10.1037/h0026256
+    .. [3] Fleiss, Cohen, Everitt (1969), Psychological Bulletin 72:323-327, doi:10.1037/h0028106
 
     Examples
     --------
     >>> round(cohen_kappa([[20, 5], [10, 15]]).value, 3)
     0.4
+    >>> round(cohen_kappa([[11, 3, 1], [2, 8, 4], [0, 3, 9]], weights="quadratic").value, 4)
+    0.7045
     """
-    counts = square_table(table)
-    n = counts.sum()
+    table = pair_table(ratings, categories)
+    w = category_weights(weights, len(table))
+    n, row, column = table.sum(), table.sum(axis=1), table.sum(axis=0)
     if n == 0:
-        return Estimate(None, reason="no item was labelled by both")
-    p = counts / n
-    row, column = p.sum(axis=1), p.sum(axis=0)
-    po, pe = float(np.trace(p)), float(row @ column)
-    if (row == 1).any() and (column == 1).any() and po == 1:
+        return Estimate(None, reason=NO_COMMON_ITEM)
+    one_sided = (row == n).any(), (column == n).any()
+    if all(one_sided) and np.trace(table) == n:
         return Estimate(None, reason=ONE_CATEGORY)
-    if (row == 1).any() or (column == 1).any():
+    if any(one_sided):
         return Estimate(0.0, reason="one rater used a single category: kappa is 0 whatever the other did")
-    kappa = (po - pe) / (1 - pe)
-    both = row[None, :] + column[:, None]  # p_.i + p_j. of the source, for cell (i, j)
-    on = np.trace(p * (1 - both.T * (1 - kappa)) ** 2)
-    off = (1 - kappa) ** 2 * ((p * both**2).sum() - np.trace(p * both**2))
-    variance = (on + off - (kappa - pe * (1 - kappa)) ** 2) / (n * (1 - pe) ** 2)
-    se = float(np.sqrt(max(variance, 0.0)))
+    kappa, se = map(float, cohen_of(table, w))
     if se < 1e-7:  # full agreement or full disagreement; rounding leaves up to 1e-8
         return Estimate(kappa, reason="no variation between items: no standard error")
     half = float(special.ndtri((1 + level) / 2)) * se
     return Estimate(kappa, se, max(kappa - half, -1.0), min(kappa + half, 1.0))
 
 
+def cohen_of(tables: Floats, w: Floats) -> tuple[Floats, Floats]:
+    """Cohen's kappa and its standard error of tables of two raters, shape (..., n_categories, n_categories)."""
+    n = tables.sum(axis=(-2, -1))
+    p = tables / n[..., None, None]
+    p_i, p_j = p.sum(axis=-1), p.sum(axis=-2)
+    w_i, w_j = p_j @ w, p_i @ w  # mean weight of a category of the first rater, and of the second
+    po, pe = (w * p).sum(axis=(-2, -1)), (p_i * w_i).sum(axis=-1)
+    kappa = (po - pe) / np.where(1 - pe < 1e-12, np.nan, 1 - pe)
+    apart = w - (w_i[..., :, None] + w_j[..., None, :]) * (1 - kappa)[..., None, None]
+    variance = ((p * apart**2).sum(axis=(-2, -1)) - (kappa - pe * (1 - kappa)) ** 2) / (n * (1 - pe) ** 2)
+    return kappa, np.sqrt(np.maximum(variance, 0.0))
+
+
 def pair_agreements(
     labels: pd.DataFrame,
-    categories: Sequence[str] = CATEGORIES,
+    categories: Categories = CATEGORIES,
     *,
     level: float = 0.95,
     interval: Callable[[float, float, float], Estimate] = wilson,
@@ -105,7 +132,7 @@ def pair_agreements(
     ----------
     labels : DataFrame
         Label table: columns item, rater, category; at most one label an (item, rater).
-    categories : sequence of str
+    categories : sequence of hashable
         The declared categories.
     level : float
         Confidence level of the interval of the share and of the interval of kappa.
@@ -121,6 +148,14 @@ def pair_agreements(
     ------
     ValueError
         If the label table is not one (`analysis.tables.checked_labels`).
+
+    Examples
+    --------
+    >>> labels = pd.DataFrame({"item": [1, 2, 3] * 2, "rater": ["ada"] * 3 + ["ben"] * 3,
+    ...     "category": ["similar", "similar", "dissimilar", "similar", "dissimilar", "dissimilar"]})
+    >>> pair = pair_agreements(labels)[0]
+    >>> pair.a, pair.b, pair.agree, pair.n, pair.percent
+    ('ada', 'ben', 2, 3, Estimate(0.6667, 0.2077 to 0.9385))
     """
     pairs = []
     for (a, b), table in pair_tables(labels, categories).items():
@@ -129,16 +164,14 @@ def pair_agreements(
     return pairs
 
 
-def pair_tables(
-    labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES
-) -> dict[tuple[str, str], NDArray[np.int64]]:
+def pair_tables(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> dict[tuple[str, str], NDArray[np.int64]]:
     """The table of every pair of raters that labelled an item in common.
 
     Parameters
     ----------
     labels : DataFrame
         Label table: columns item, rater, category; at most one label an (item, rater).
-    categories : sequence of str
+    categories : sequence of hashable
         The declared categories, in the order of rows and columns.
 
     Returns
@@ -152,16 +185,6 @@ def pair_tables(
         If the label table is not one (`analysis.tables.checked_labels`).
     """
     return tables_of(*wide_labels(labels, categories), len(categories))
-
-
-def wide_labels(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> tuple[list[str], Floats]:
-    """The sorted raters, and the number of the category that each gave each item, shape (n_items, n_raters), or NaN."""
-    table = checked_labels(labels, categories)
-    item, _ = pd.factorize(table["item"], use_na_sentinel=False)
-    rater, names = pd.factorize(table["rater"], sort=True, use_na_sentinel=False)
-    wide = np.full((item.max(initial=-1) + 1, len(names)), np.nan)
-    wide[item, rater] = table["category"].map({name: k for k, name in enumerate(categories)}).to_numpy(np.float64)
-    return list(names), wide
 
 
 def tables_of(raters: Sequence[str], wide: Floats, q: int) -> dict[tuple[str, str], NDArray[np.int64]]:
@@ -214,11 +237,27 @@ def pair_homogeneity(agree: Sequence[int], n: Sequence[int]) -> Homogeneity:
     return Homogeneity(chi2, df, float(special.chdtrc(df, chi2)))
 
 
-def square_table(table: ArrayLike) -> NDArray[np.float64]:
-    """The table of two raters as floats, checked; the message names the offending shape or values."""
-    counts = np.asarray(table, dtype=float)
-    if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.shape[0] < 2:
-        raise ValueError(f"table must be square with at least two categories, got shape {counts.shape}")
-    if not (np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))).all():
-        raise ValueError(f"table must hold whole numbers >= 0, got {counts.tolist()}")
-    return counts
+def pair_table(ratings: Ratings, categories: Categories | None = None) -> Floats:
+    """The table of two raters, (n_categories, n_categories), of any form that `cohen_kappa` takes, checked."""
+    declared = CATEGORIES if categories is None else declared_categories(categories)
+    if is_label_table(ratings):
+        raters, codes = wide_labels(ratings, declared)
+        if len(raters) > 2:
+            raise ValueError(f"Cohen's kappa is of two raters, there are {len(raters)}. Use pair_agreements.")
+        tables = tables_of(raters, codes, len(declared))
+        return next(iter(tables.values()), np.zeros((len(declared), len(declared)))).astype(np.float64)
+    if holds_ratings(ratings, categories):
+        wide = codes_of_wide(ratings, declared)
+        if wide.ndim != 2 or wide.shape[1] != 2:
+            raise ValueError(f"wide ratings of two raters must have two columns, got shape {wide.shape}")
+        both = wide[(wide >= 0).all(axis=1)]
+        q = len(declared)
+        return np.bincount(both[:, 0] * q + both[:, 1], minlength=q * q).reshape(q, q).astype(np.float64)
+    table = np.asarray(ratings, dtype=float)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or table.shape[0] < 2:
+        raise ValueError(f"table must be square with at least two categories, got shape {table.shape}")
+    if categories is not None and len(table) != len(declared):
+        raise ValueError(f"table has {len(table)} rows for {len(declared)} categories")
+    if not (np.isfinite(table) & (table >= 0) & (table == np.floor(table))).all():
+        raise ValueError(f"table must hold whole numbers >= 0, got {table.tolist()}")
+    return table

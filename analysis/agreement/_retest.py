@@ -1,19 +1,23 @@
 """Does a reviewer agree with themselves?"""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from analysis.agreement._pairs import cohen_kappa
-from analysis.agreement._two_by_two import TwoByTwo, bias_index, pabak
-from analysis.categories import CATEGORIES, DISSIMILAR
+from analysis.agreement._coefficients import Categories
+from analysis.agreement._pairs import cohen_kappa, pair_table
+from analysis.agreement._two_by_two import TwoByTwo, bias_index, pabak_of, two_by_two
+from analysis.categories import CATEGORIES
 from analysis.evaluation import McNemar, mcnemar
 from analysis.intervals import Estimate, wilson
+from analysis.results import Result
+from analysis.tables import Floats, checked_columns, positive_category
 
 
-@dataclass(frozen=True)
-class RetestAgreement:
+@dataclass(frozen=True, repr=False)
+class RetestAgreement(Result):
     """Agreement of a rater's second labels with the first ones on the same items.
 
     Attributes
@@ -39,13 +43,23 @@ class RetestAgreement:
     change: Estimate
 
 
-def retest_agreement(pairs: pd.DataFrame, *, level: float = 0.95) -> list[RetestAgreement]:
+def retest_agreement(
+    pairs: pd.DataFrame,
+    categories: Categories = CATEGORIES,
+    *,
+    positive: Hashable | None = None,
+    level: float = 0.95,
+) -> list[RetestAgreement]:
     """Agreement of each rater's first and second labels (test-retest).
 
     Parameters
     ----------
     pairs : DataFrame
-        One row an item labelled twice by the same rater: columns rater, first, second (similar, dissimilar).
+        One row an item labelled twice by the same rater: columns rater, first, second.
+    categories : sequence of hashable
+        The declared categories.
+    positive : hashable, optional
+        The category of `table`, `drift` and `change`; the last of two, to be named if there are more.
     level : float
         Confidence level; the interval of the share is Wilson's.
 
@@ -57,7 +71,7 @@ def retest_agreement(pairs: pd.DataFrame, *, level: float = 0.95) -> list[Retest
     Raises
     ------
     ValueError
-        If a column is missing or a label is not one of the two categories.
+        If a column or an entry is missing, or a label is not one of the categories.
 
     Examples
     --------
@@ -65,27 +79,22 @@ def retest_agreement(pairs: pd.DataFrame, *, level: float = 0.95) -> list[Retest
     >>> retest_agreement(pairs)[0].percent.value
     0.5
     """
-    missing = [name for name in ("rater", "first", "second") if name not in pairs.columns]
-    if missing:
-        raise ValueError(f"pairs lack the column {', '.join(missing)}; they have {', '.join(map(str, pairs))}")
-    for name in ("first", "second"):
-        unknown = pairs[name][~pairs[name].isin(CATEGORIES)]
-        if len(unknown):
-            raise ValueError(f"{name} label {unknown.iloc[0]!r} is not one of: {', '.join(CATEGORIES)}")
-    return [_of_rater(str(rater), rows, level) for rater, rows in pairs.groupby("rater", sort=True)]
+    table = checked_columns(pairs, ("rater", "first", "second"), "retest table")
+    k = tuple(categories).index(positive_category(categories, positive))
+    rows = table.groupby("rater", sort=True)[["first", "second"]]
+    return [_of_rater(str(rater), pair_table(labels.to_numpy(object), categories), k, level) for rater, labels in rows]
 
 
-def _of_rater(rater: str, rows: pd.DataFrame, level: float) -> RetestAgreement:
-    first, second = ((rows[name] == DISSIMILAR).to_numpy() for name in ("first", "second"))
-    d, c, b, a = np.bincount(2 * first + second, minlength=4).tolist()
-    table = TwoByTwo(a, b, c, d)
+def _of_rater(rater: str, cells: Floats, k: int, level: float) -> RetestAgreement:
+    table = two_by_two(cells, k)
+    percent = wilson(int(np.trace(cells)), table.n, level)
     return RetestAgreement(
         rater=rater,
         n=table.n,
         table=table,
-        percent=wilson(a + d, table.n, level),
-        cohen_kappa=cohen_kappa(table.matrix, level=level),
-        pabak=pabak(table, level=level),
-        drift=mcnemar(b, c),
-        change=bias_index(TwoByTwo(a, c, b, d), level=level),
+        percent=percent,
+        cohen_kappa=cohen_kappa(cells, level=level),
+        pabak=pabak_of(percent, len(cells)),
+        drift=mcnemar(table.b, table.c),
+        change=bias_index(TwoByTwo(table.a, table.c, table.b, table.d), level=level),
     )

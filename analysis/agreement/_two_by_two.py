@@ -1,23 +1,25 @@
 """Two raters, two categories: prevalence, bias and what kappa becomes without them; agreement by category."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from analysis.agreement._coefficients import Floats, fleiss_kappa, rated
-from analysis.agreement._pairs import pair_tables, square_table
+from analysis.agreement._coefficients import Categories, fleiss_kappa, rated
+from analysis.agreement._pairs import NO_COMMON_ITEM, pair_table, pair_tables
 from analysis.categories import CATEGORIES
 from analysis.intervals import Estimate, Groups, linearised, numbered_groups, wilson
+from analysis.results import Result
+from analysis.tables import Floats, Ratings, positive_category
 
-NO_COMMON_ITEM = "no item was labelled by both"
 
-
-@dataclass(frozen=True)
-class TwoByTwo:
+@dataclass(frozen=True, repr=False)
+class TwoByTwo(Result):
     """Items by the labels of two raters, or by a first and a second label of one rater.
+
+    Dissimilar stands for the positive category and similar for all others, whatever they are called.
 
     Attributes
     ----------
@@ -53,13 +55,19 @@ class TwoByTwo:
         return np.repeat(rows, [self.a, self.b + self.c, self.d], axis=0)
 
 
-def two_by_two_tables(labels: pd.DataFrame) -> dict[tuple[str, str], TwoByTwo]:
+def two_by_two_tables(
+    labels: pd.DataFrame, categories: Categories = CATEGORIES, *, positive: Hashable | None = None
+) -> dict[tuple[str, str], TwoByTwo]:
     """The table of every pair of raters that labelled an item in common.
 
     Parameters
     ----------
     labels : DataFrame
-        Label table: columns item, rater, category (similar, dissimilar); at most one label an (item, rater).
+        Label table: columns item, rater, category; at most one label an (item, rater).
+    categories : sequence of hashable
+        The declared categories.
+    positive : hashable, optional
+        The category that the tables are about; the last of two, to be named if there are more.
 
     Returns
     -------
@@ -69,17 +77,16 @@ def two_by_two_tables(labels: pd.DataFrame) -> dict[tuple[str, str], TwoByTwo]:
     Raises
     ------
     ValueError
-        If the label table is not one (`analysis.tables.checked_labels`).
+        If the label table is not one (`analysis.tables.checked_labels`), or `positive` is not one of the categories.
     """
-    return two_by_twos(pair_tables(labels))
+    k = tuple(categories).index(positive_category(categories, positive))
+    return {pair: two_by_two(table, k) for pair, table in pair_tables(labels, categories).items()}
 
 
-def two_by_twos(tables: Mapping[tuple[str, str], NDArray[np.int64]]) -> dict[tuple[str, str], TwoByTwo]:
-    """Tables of pairs of raters, similar before dissimilar, as `TwoByTwo`."""
-    return {
-        pair: TwoByTwo(a=int(table[1, 1]), b=int(table[1, 0]), c=int(table[0, 1]), d=int(table[0, 0]))
-        for pair, table in tables.items()
-    }
+def two_by_two(table: Floats | NDArray[np.int64], k: int = 1) -> TwoByTwo:
+    """A table of two raters, (n_categories, n_categories), as category number k against all others."""
+    a, first, second = int(table[k, k]), int(table[k].sum()), int(table[:, k].sum())
+    return TwoByTwo(a=a, b=first - a, c=second - a, d=int(table.sum()) - first - second + a)
 
 
 def prevalence_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
@@ -152,16 +159,21 @@ def pabak(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
     >>> round(pabak(TwoByTwo(a=40, b=9, c=6, d=45)).value, 2)
     0.7
     """
-    return _mapped(wilson(table.a + table.d, table.n, level), lambda po: 2 * po - 1, NO_COMMON_ITEM)
+    return pabak_of(wilson(table.a + table.d, table.n, level))
 
 
-def scott_pi(table: ArrayLike | TwoByTwo, *, level: float = 0.95) -> Estimate:
+def pabak_of(percent: Estimate, q: int = 2) -> Estimate:
+    """(q po - 1) / (q - 1) of an observed agreement with its interval, for q categories."""
+    return _mapped(percent, lambda po: (q * po - 1) / (q - 1), NO_COMMON_ITEM)
+
+
+def scott_pi(ratings: Ratings | TwoByTwo, categories: Categories | None = None, *, level: float = 0.95) -> Estimate:
     """Scott's pi of two raters [1]_: `fleiss_kappa` of their count table.
 
     Parameters
     ----------
-    table : TwoByTwo, or array_like of int, shape (n_categories, n_categories)
-        As in `cohen_kappa`.
+    ratings, categories
+        As in `cohen_kappa`, or a TwoByTwo.
     level : float
         As in `fleiss_kappa`.
 
@@ -173,7 +185,7 @@ def scott_pi(table: ArrayLike | TwoByTwo, *, level: float = 0.95) -> Estimate:
     Raises
     ------
     ValueError
-        If `table` is not a square table of counts.
+        As in `cohen_kappa`.
 
     References
     ----------
@@ -184,45 +196,45 @@ def scott_pi(table: ArrayLike | TwoByTwo, *, level: float = 0.95) -> Estimate:
     >>> round(scott_pi([[20, 5], [10, 15]]).value, 4)
     0.3939
     """
-    cells = square_table(table.matrix if isinstance(table, TwoByTwo) else table)
-    one = np.eye(len(cells))
-    rows = (one[:, None, :] + one[None, :, :]).reshape(-1, len(cells))  # the two labels of an item in cell (i, j)
+    cells = pair_table(ratings.matrix if isinstance(ratings, TwoByTwo) else ratings, categories)
+    single = np.eye(len(cells))
+    rows = (single[:, None, :] + single[None, :, :]).reshape(-1, len(cells))  # the two labels of an item in cell (i, j)
     return fleiss_kappa(np.repeat(rows, cells.astype(int).ravel(), axis=0), level=level)
 
 
 def specific_agreement(
-    counts: ArrayLike | TwoByTwo,
-    categories: Sequence[str] = CATEGORIES,
+    ratings: Ratings | TwoByTwo,
+    categories: Categories = CATEGORIES,
     *,
     level: float = 0.95,
     groups: Groups | None = None,
-) -> dict[str, Estimate]:
+) -> dict[Hashable, Estimate]:
     """Agreement by category [1]_: after one rater chose it, how often does another rater of the item too?
 
     sum r_ik (r_ik - 1) / sum r_ik (r_i - 1), which for two raters is 2a / (2a + b + c).
 
     Parameters
     ----------
-    counts : TwoByTwo, or array_like of int, shape (n_items, n_categories)
+    ratings : TwoByTwo, DataFrame or array_like
         As in `fleiss_kappa`.
-    categories : sequence of str
-        The names of the columns.
+    categories : sequence of hashable
+        The declared categories.
     level : float
         Confidence level. With exactly two ratings on each item the statistic is 2q / (1 + q) of the share
         q = a / (a + b + c), and the interval is Wilson's for q, mapped alike; otherwise it is the linearised interval
         of a ratio of means [2]_ with n_items - 1 degrees of freedom.
-    groups : sequence of hashable, one a row of `counts`, optional
+    groups : sequence of hashable, one an item, optional
         As in `fleiss_kappa`; with at least 20 of them the interval is the linearised, cluster-robust one.
 
     Returns
     -------
-    dict of str to Estimate
+    dict of category to Estimate
         In [0, 1], by category. Undefined for a category that no item with two labels has.
 
     Raises
     ------
     ValueError
-        If `counts` is not a table of counts with one column a category, or there is not one group a row.
+        As in `fleiss_kappa`.
 
     References
     ----------
@@ -234,9 +246,7 @@ def specific_agreement(
     >>> round(specific_agreement(TwoByTwo(a=40, b=9, c=6, d=45))["dissimilar"].value, 4)
     0.8421
     """
-    r, groups = rated(counts.counts if isinstance(counts, TwoByTwo) else counts, groups, at_least=2)
-    if r.shape[1] != len(categories):
-        raise ValueError(f"counts has {r.shape[1]} columns for {len(categories)} categories")
+    r, groups = rated(ratings.counts if isinstance(ratings, TwoByTwo) else ratings, groups, categories, at_least=2)
     r_i = r.sum(axis=1)
     return {name: _specific(r[:, k], r_i, level, groups) for k, name in enumerate(categories)}
 
@@ -247,10 +257,10 @@ def _specific(r_k: Floats, r_i: Floats, level: float, groups: Groups | None) -> 
         return Estimate(None, reason="no item with two labels has a label of this category")
     value = float(agreeing.sum() / pairs.sum())
     estimate = linearised(value, value + (agreeing - value * pairs) / pairs.mean(), level, groups=groups, lowest=0.0)
-    numbers, few = numbered_groups(len(r_i), groups)
+    numbers, few_groups = numbered_groups(len(r_i), groups)
     if (r_i == 2).all() and (numbers is None or estimate.se is None):
         share = wilson(float((r_k == 2).sum()), float((r_k > 0).sum()), level)
-        return replace(_mapped(share, lambda q: 2 * q / (1 + q)), reason=few)
+        return replace(_mapped(share, lambda q: 2 * q / (1 + q)), reason=few_groups)
     return estimate
 
 

@@ -1,9 +1,14 @@
 """A kappa in words, and a warning where it cannot be trusted."""
 
-import numpy as np
-from numpy.typing import ArrayLike
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
-from analysis.tables import checked_counts
+import numpy as np
+from scipy import special
+
+from analysis.intervals import Estimate
+from analysis.results import Result
+from analysis.tables import Ratings, checked_counts
 
 FEW_MINORITY_ITEMS = 10
 
@@ -39,12 +44,89 @@ def band(kappa: float | None) -> str | None:
     return next(word for upper, word in _BANDS if kappa <= upper)
 
 
-def minority_warning(counts: ArrayLike) -> str | None:
+@dataclass(frozen=True, repr=False)
+class BandMembership(Result):
+    """How probable it is that a kappa lies in each band of Landis and Koch.
+
+    Attributes
+    ----------
+    band : tuple of str
+        From almost perfect down to poor.
+    low, high : tuple of float
+        Where each band begins and ends.
+    probability : tuple of float
+        That kappa lies in the band; they sum to 1. Empty where undefined.
+    cumulative : tuple of float
+        That kappa lies in the band or in a higher one.
+    benchmark : str or None
+        The highest band that kappa reaches with the wanted probability.
+    reason : str or None
+        Why there are no probabilities.
+    """
+
+    band: tuple[str, ...] = ()
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    probability: tuple[float, ...] = ()
+    cumulative: tuple[float, ...] = ()
+    benchmark: str | None = None
+    reason: str | None = None
+
+
+def band_membership(kappa: Estimate, *, wanted: float = 0.95) -> BandMembership:
+    """The probability that a kappa lies in each band of Landis and Koch, given its standard error [1]_.
+
+    The word for the value alone says nothing of its precision: a kappa of .62 of few items is "substantial" hardly
+    more probably than "moderate".
+
+    Parameters
+    ----------
+    kappa : Estimate
+        Any coefficient in [-1, 1] with a standard error; normally distributed and cut at -1 and 1.
+    wanted : float
+        Probability with which the benchmark must be reached, in (0, 1).
+
+    Returns
+    -------
+    BandMembership
+        Undefined where kappa or its standard error is.
+
+    Raises
+    ------
+    ValueError
+        If `wanted` is not within (0, 1).
+
+    References
+    ----------
+    .. [1] Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., ch. 6
+
+    Examples
+    --------
+    >>> membership = band_membership(Estimate(0.62, se=0.1))
+    >>> membership.benchmark, [round(p, 2) for p in membership.probability]
+    ('moderate', [0.04, 0.54, 0.41, 0.01, 0.0, 0.0])
+    """
+    if not 0 < wanted < 1:
+        raise ValueError(f"wanted must be within (0, 1), got {wanted}")
+    if kappa.value is None or not kappa.se:
+        return BandMembership(reason=kappa.reason or "no standard error")
+    ends = np.array([-1.0, 0.0, *(upper for upper, _ in _BANDS)])
+    below = special.ndtr((ends - kappa.value) / kappa.se)
+    probability = (np.diff(below) / (below[-1] - below[0]))[::-1]
+    cumulative = np.minimum(np.cumsum(probability), 1.0)
+    words = (*(word for _, word in reversed(_BANDS)), "poor")
+    benchmark = words[int(np.argmax(cumulative >= wanted))]
+    low, high = ends[-2::-1], ends[:0:-1]
+    columns = [tuple(column.tolist()) for column in (low, high, probability, cumulative)]
+    return BandMembership(words, columns[0], columns[1], columns[2], columns[3], benchmark)
+
+
+def minority_warning(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> str | None:
     """A warning where so few items have a label of the rarer category that intervals of kappa cannot be trusted.
 
     Parameters
     ----------
-    counts : array_like of int, shape (n_items, n_categories)
+    ratings, categories
         As in `fleiss_kappa`.
 
     Returns
@@ -52,7 +134,7 @@ def minority_warning(counts: ArrayLike) -> str | None:
     str or None
         With fewer than ten such items the true coverage of a 95 % interval falls to about 70 %.
     """
-    r = checked_counts(counts)
+    r = checked_counts(ratings, categories)
     r = r[r.sum(axis=1) >= 2]
     if not len(r):
         return None

@@ -42,6 +42,12 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
     References
     ----------
     .. [1] Leznik et al. (2022), ICPE '22, doi:10.1145/3489525.3511677
+
+    Examples
+    --------
+    >>> step = np.repeat([1.0, 2.0], 50)
+    >>> same([step, step, step]).verdict, same([step, 3 * step, step]).verdict
+    ('similar', 'dissimilar')
     """
     from scipy.cluster import hierarchy  # here, as it takes long to import
 

@@ -1,7 +1,6 @@
 """From the labels of an item to what it is: by counting, by a person's decision, or by a model of the raters."""
 
 from analysis.consensus._dawid_skene import DawidSkene, dawid_skene
-from analysis.consensus._goals import Goal, consensus_goals
 from analysis.consensus._identifiability import Identifiability, identifiability, identifiability_of_plan
 from analysis.consensus._latent import UNDECIDED, LatentClass, RaterRates, latent_class
 from analysis.consensus._misfit import Misfit, misfit
@@ -16,14 +15,12 @@ __all__ = [
     "SPLIT",
     "UNDECIDED",
     "DawidSkene",
-    "Goal",
     "Identifiability",
     "LatentClass",
     "Misfit",
     "RaterRates",
     "agreed_only",
     "classifier_rates",
-    "consensus_goals",
     "dawid_skene",
     "identifiability",
     "identifiability_of_plan",

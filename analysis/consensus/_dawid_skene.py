@@ -1,18 +1,22 @@
 """Dawid and Skene's EM: any number of categories, any number of ratings by each rater, no priors."""
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from analysis.consensus._patterns import Floats
+from analysis.categories import CATEGORIES
+from analysis.results import Result
+from analysis.tables import Floats, declared_categories, is_label_table, wide_labels
 
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class DawidSkene:
+@dataclass(frozen=True, repr=False)
+class DawidSkene(Result):
     """A fit of Dawid and Skene's model.
 
     Attributes
@@ -42,14 +46,22 @@ class DawidSkene:
 
 
 def dawid_skene(
-    ratings: ArrayLike, *, start: ArrayLike | None = None, tolerance: float = 1e-9, max_iterations: int = 10_000
+    ratings: ArrayLike | pd.DataFrame,
+    categories: Sequence[Hashable] = CATEGORIES,
+    *,
+    start: ArrayLike | None = None,
+    tolerance: float = 1e-9,
+    max_iterations: int = 10_000,
 ) -> DawidSkene:
     """Maximum likelihood of prevalence and of each rater's error matrix by EM [1]_.
 
     Parameters
     ----------
-    ratings : array_like of int, shape (n_items, n_raters, n_categories)
-        How often the rater put the item in the category; a rater may rate an item several times or not at all.
+    ratings : DataFrame, or array_like of int, shape (n_items, n_raters, n_categories)
+        A label table: columns item, rater, category; items in order of first appearance, raters sorted. Or how often
+        the rater put the item in the category; a rater may rate an item several times or not at all.
+    categories : sequence of hashable
+        The declared categories of a label table.
     start : array_like of float, shape (n_items, n_categories), optional
         Probability of each category for each item to start from; the share of its ratings where missing.
     tolerance : float
@@ -65,7 +77,8 @@ def dawid_skene(
     Raises
     ------
     ValueError
-        If `ratings` is not a table of counts with at least two categories, or `start` not one of probabilities.
+        If `ratings` is no label table and not a table of counts with at least two categories, or `start` not one of
+        probabilities.
 
     References
     ----------
@@ -76,7 +89,7 @@ def dawid_skene(
     >>> dawid_skene([[[3, 0], [1, 0]], [[0, 3], [0, 1]]]).prevalence.tolist()
     [0.5, 0.5]
     """
-    counts = _checked(ratings)
+    counts = _checked(_of_labels(ratings, categories) if is_label_table(ratings) else ratings)
     n_given = counts.sum(axis=(1, 2))
     if not n_given.any():
         return DawidSkene(None, None, None, None, reason="no ratings")
@@ -92,12 +105,18 @@ def dawid_skene(
     return DawidSkene(prevalence, error_matrices, q, log_likelihood, n_iterations, converged)
 
 
+def _of_labels(labels: pd.DataFrame, categories: Sequence[Hashable]) -> Floats:
+    _, codes = wide_labels(labels, categories)
+    counts: Floats = (codes[:, :, None] == np.arange(len(declared_categories(categories)))).astype(np.float64)
+    return counts
+
+
 def _m_step(counts: Floats, q: Floats, rated: Bools) -> tuple[Floats, Floats]:
     """Prevalence and error matrices given the probability of each item's categories."""
-    said = np.einsum("ij,irl->rjl", q, counts)
-    total = said.sum(axis=2, keepdims=True)
-    even = np.full_like(said, 1 / said.shape[2])
-    return q[rated].mean(axis=0), np.divide(said, total, out=even, where=total > 0)
+    expected = np.einsum("ij,irl->rjl", q, counts)
+    total = expected.sum(axis=2, keepdims=True)
+    even = np.full_like(expected, 1 / expected.shape[2])
+    return q[rated].mean(axis=0), np.divide(expected, total, out=even, where=total > 0)
 
 
 def _e_step(counts: Floats, prevalence: Floats, error_matrices: Floats) -> tuple[Floats, float]:
@@ -107,7 +126,7 @@ def _e_step(counts: Floats, prevalence: Floats, error_matrices: Floats) -> tuple
     return np.exp(joint - marginal[:, None]), float(marginal.sum())
 
 
-def _checked(ratings: ArrayLike) -> Floats:
+def _checked(ratings: ArrayLike | pd.DataFrame) -> Floats:
     counts = np.asarray(ratings, dtype=float)
     if counts.ndim != 3 or counts.shape[2] < 2:
         raise ValueError(f"ratings must have shape (n_items, n_raters, n_categories >= 2), got {counts.shape}")

@@ -10,6 +10,7 @@ References
 
 from dataclasses import replace
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from analysis.consensus._patterns import Floats, Ints, Patterns, distinct_rows
 Bools = NDArray[np.bool_]
 
 _MAX_RATERS = 8  # of a combination that is taken whole
+_MAX_SETS = 5000  # that 32 reviewers make by threes
 _ZERO = 1e-10  # of the largest eigenvalue: far above rounding, far below what a usable design gives
 _IN_NULL_SPACE = 1e-5
 _EXPECTED = 5.0  # a pattern that never came up though this many were expected is one that the design does not produce
@@ -150,8 +152,14 @@ def _keys(patterns: Patterns) -> list[tuple[int, bytes, bytes]]:
 
 
 def all_sets(n_reviewers: int, k: int) -> Bools:
-    """All k-subsets of the reviewers, shape (n_subsets, n_reviewers)."""
-    sets = list(combinations(range(n_reviewers), k))
+    """All k-subsets of the reviewers, shape (n_subsets, n_reviewers).
+
+    Of too many, those of neighbours around a circle: they tell as much, each reviewer being in k of them.
+    """
+    if comb(n_reviewers, k) <= _MAX_SETS:
+        sets = list(combinations(range(n_reviewers), k))
+    else:
+        sets = [tuple((i + step) % n_reviewers for step in range(k)) for i in range(n_reviewers)]
     seen = np.zeros((len(sets), n_reviewers), dtype=bool)
     seen[np.repeat(np.arange(len(sets)), k), np.array(sets, dtype=np.int64).reshape(-1)] = True
     return seen

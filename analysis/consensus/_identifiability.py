@@ -11,6 +11,7 @@ from scipy import stats
 from analysis.consensus._fisher import Bools, all_cells, all_sets, prevalence_se, rank, reachable, rows_of, with_rows
 from analysis.consensus._model import PREVALENCE_PRIOR, Theta, by_stratum, fit
 from analysis.consensus._patterns import Ints, Patterns, patterns_of
+from analysis.results import Result
 
 THIRD = "a third label on split items"
 OVERLAP = "10 to 20 % of the items labelled by all reviewers"
@@ -26,8 +27,8 @@ STRATA = "strata of items that differ in prevalence, such as applications"
 NO_LABELS = pd.DataFrame({"item": [], "rater": [], "category": []}, dtype=object)
 
 
-@dataclass(frozen=True)
-class Identifiability:
+@dataclass(frozen=True, repr=False)
+class Identifiability(Result):
     """Whether the parameters of a latent class model follow from labels of this design, however many.
 
     Attributes
@@ -100,8 +101,8 @@ def identifiability(
     --------
     >>> cells = [(f"{pair}{x}{y}", rater, ("similar", "dissimilar")[label]) for pair in ("ab", "ac", "bc")
     ...          for x in (0, 1) for y in (0, 1) for rater, label in zip(pair, (x, y))]
-    >>> told = identifiability(pd.DataFrame(cells, columns=["item", "rater", "category"]))
-    >>> told.rank, told.n_parameters, told.identified
+    >>> answer = identifiability(pd.DataFrame(cells, columns=["item", "rater", "category"]))
+    >>> answer.rank, answer.n_parameters, answer.identified
     (6, 7, False)
     """
     patterns = patterns_of(labels, verdicts, strata)
@@ -159,11 +160,11 @@ def _with_precision(judged: Identifiability, se: float) -> Identifiability:
     return replace(judged, prevalence_se=se, weak=weak, words=words)
 
 
-def told_patterns(patterns: Patterns, known: Bools) -> Bools:
+def identified_patterns(patterns: Patterns, known: Bools) -> Bools:
     """Patterns whose posterior is known: the prevalence of the stratum is, and so are the rates of all who labelled."""
     pi, se, sp = np.split(known, np.cumsum([len(patterns.strata), len(patterns.raters)]))
-    told: Bools = pi[patterns.stratum] & (patterns.seen @ ~(se & sp) == 0)
-    return told
+    is_identified: Bools = pi[patterns.stratum] & (patterns.seen @ ~(se & sp) == 0)
+    return is_identified
 
 
 def _too_little(patterns: Patterns) -> str | None:
@@ -180,19 +181,23 @@ def _too_little(patterns: Patterns) -> str | None:
 
 def _judged(cells: Patterns, reason: str | None) -> tuple[Identifiability, Bools]:
     """The judgement of the patterns that a design produces, and the parameters it does not tell."""
-    (told, unknown), n = rank(cells), cells.n_parameters
+    (n_identified, unknown), n = rank(cells), cells.n_parameters
     names = _parameter_names(cells.strata, cells.raters)
     if reason is not None:
-        return Identifiability(told, n, False, tuple(names), f"not identified: {reason}"), unknown
-    if told == n:
-        return Identifiability(told, n, True, (), f"identified: labels of this design tell all {n} parameters"), unknown
+        return Identifiability(n_identified, n, False, tuple(names), f"not identified: {reason}"), unknown
+    if n_identified == n:
+        return Identifiability(
+            n_identified, n, True, (), f"identified: labels of this design tell all {n} parameters"
+        ), unknown
     missing = tuple(name for name, is_unknown in zip(names, unknown, strict=True) if is_unknown)
     some = "" if len(missing) == n else f"; unknown: {', '.join(missing)}"
-    words = f"not identified: however many items, labels of this design tell only {told} of {n} parameters{some}"
+    words = (
+        f"not identified: however many items, labels of this design tell only {n_identified} of {n} parameters{some}"
+    )
     remedies = [remedy for remedy, other in _remedies(cells) if rank(other)[0] == other.n_parameters]
     if CLASSIFIER in remedies and CLASSIFIERS in remedies:
         remedies.remove(CLASSIFIERS)
-    return Identifiability(told, n, False, missing, words, tuple(remedies)), unknown
+    return Identifiability(n_identified, n, False, missing, words, tuple(remedies)), unknown
 
 
 def _remedies(cells: Patterns) -> Iterator[tuple[str, Patterns]]:
@@ -218,8 +223,8 @@ def _remedies(cells: Patterns) -> Iterator[tuple[str, Patterns]]:
 
 def _with_third(labels: NDArray[np.int8], stratum: Ints, n_reviewers: int) -> tuple[NDArray[np.int8], Ints]:
     """Patterns of at most two reviewers, where each other reviewer in turn adds a label to those that are split."""
-    given = labels[:, :n_reviewers]
-    split = (given == 0).any(axis=1) & (given == 1).any(axis=1) & ((given >= 0).sum(axis=1) == 2)
+    of_reviewers = labels[:, :n_reviewers]
+    split = (of_reviewers == 0).any(axis=1) & (of_reviewers == 1).any(axis=1) & ((of_reviewers >= 0).sum(axis=1) == 2)
     rows, strata = [labels[~split]], [stratum[~split]]
     for reviewer, label in np.ndindex(n_reviewers, 2):
         more = split & (labels[:, reviewer] < 0)

@@ -8,17 +8,18 @@ import pandas as pd
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.consensus import _gibbs
 from analysis.consensus._fisher import Bools
-from analysis.consensus._identifiability import Identifiability, identified, told_patterns
+from analysis.consensus._identifiability import Identifiability, identified, identified_patterns
 from analysis.consensus._model import Theta, by_stratum, fit, posterior
 from analysis.consensus._patterns import Floats, Patterns, patterns_of
 from analysis.intervals import Estimate
+from analysis.results import Result
 
 UNDECIDED = "undecided"
 _DRAWS_OF_ITEMS = 500  # draws that item posteriors average over
 
 
-@dataclass(frozen=True)
-class RaterRates:
+@dataclass(frozen=True, repr=False)
+class RaterRates(Result):
     """How often one rater is right.
 
     Attributes
@@ -37,8 +38,8 @@ class RaterRates:
     specificity: Estimate
 
 
-@dataclass(frozen=True)
-class LatentClass:
+@dataclass(frozen=True, repr=False)
+class LatentClass(Result):
     """A fitted latent class model.
 
     Attributes
@@ -58,6 +59,8 @@ class LatentClass:
     identifiability : Identifiability
     """
 
+    rows_of = "rates"
+
     n_items: int
     level: float
     prevalence: Estimate
@@ -66,6 +69,11 @@ class LatentClass:
     classifiers: tuple[RaterRates, ...]
     items: pd.DataFrame
     identifiability: Identifiability
+
+    @property
+    def rates(self) -> tuple[RaterRates, ...]:
+        """The rows of the table: reviewers, then classifiers."""
+        return (*self.reviewers, *self.classifiers)
 
 
 def latent_class(
@@ -122,6 +130,15 @@ def latent_class(
     .. [1] Dawid, Skene (1979), J. R. Stat. Soc. C 28:20-28, doi:10.2307/2346806
     .. [2] Hui, Walter (1980), Biometrics 36:167-171, doi:10.2307/2530508
     .. [3] Joseph, Gyorkos, Coupal (1995), Am. J. Epidemiol. 141:263-272, doi:10.1093/oxfordjournals.aje.a117428
+
+    Examples
+    --------
+    >>> from analysis.simulation import Design, Rater, simulate
+    >>> reviewers = [Rater("ada", 0.9, 0.9), Rater("ben", 0.8, 0.9), Rater("cleo", 0.8, 0.8)]
+    >>> study = simulate(Design(n_items=500, k=3), reviewers, [], 0.4, rng=np.random.default_rng(1))
+    >>> model = latent_class(study.labels, rng=np.random.default_rng(1))
+    >>> round(model.prevalence.value, 2), round(float((study.truth == "dissimilar").mean()), 2)
+    (0.46, 0.42)
     """
     check_settings(level, n_sweeps)
     if not 0 <= undecided[0] <= undecided[1] <= 1:
@@ -187,11 +204,11 @@ def _items(patterns: Patterns, drawn: Theta, known: Bools, undecided: tuple[floa
     """Posterior of each item: its mean over draws, so that doubt about the raters is doubt about the item."""
     every = max(len(drawn.pi) // _DRAWS_OF_ITEMS, 1)
     q = posterior(drawn.rows(slice(None, None, every)), patterns).mean(axis=0)
-    told = told_patterns(patterns, known)
+    is_identified = identified_patterns(patterns, known)
     low, high = undecided
-    category = np.where(told & (q > high), DISSIMILAR, np.where(told & (q < low), SIMILAR, UNDECIDED))
+    category = np.where(is_identified & (q > high), DISSIMILAR, np.where(is_identified & (q < low), SIMILAR, UNDECIDED))
     of_pattern = pd.DataFrame({"posterior": q, "category": category}, dtype=object)
-    of_pattern.loc[~told, "posterior"] = None
+    of_pattern.loc[~is_identified, "posterior"] = None
     items = of_pattern.iloc[patterns.of_item].reset_index(drop=True)
     items.insert(0, "item", patterns.items)
     return items

@@ -1,13 +1,17 @@
 """Whether raters err independently of each other given what an item is, as the latent class model believes."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
 
 from analysis.consensus._fisher import all_cells, combinations_of, rank, with_rows
-from analysis.consensus._model import Theta, climb, fit
-from analysis.consensus._patterns import Floats, Patterns, distinct_rows, patterns_of
+from analysis.consensus._model import Theta, climb_together, fit
+from analysis.consensus._patterns import Floats, Ints, Patterns, distinct_rows, patterns_of
+from analysis.results import Result
 
 _MAX_CELLS = 2_000_000  # data sets side by side times label patterns: what fits memory
 WORDS_FIT = "no sign that raters share errors or that items differ in difficulty"
@@ -17,8 +21,8 @@ WORDS_MISFIT = (
 _TOLERANCE = 1e-4  # of the parameters of a drawn data set: its statistic does not need more
 
 
-@dataclass(frozen=True)
-class Misfit:
+@dataclass(frozen=True, repr=False)
+class Misfit(Result):
     """Test of "given what an item is, raters err independently of each other"; where undefined, `p` is None.
 
     Attributes
@@ -117,11 +121,13 @@ def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
     """
     pair = np.triu(np.ones((len(patterns.raters),) * 2, dtype=bool), 1)
     of_strata = (n * (patterns.stratum == stratum) for stratum in range(len(patterns.strata)))
-    labelled = np.stack([_both(m, patterns.seen, patterns.seen)[:, pair] for m in of_strata])  # by both raters
+    positive, negative = patterns.marks
+    seen = positive + negative
+    labelled = np.stack([_both(m, seen, seen)[:, pair] for m in of_strata])  # by both raters
     if_dissimilar, if_similar = (theta.se, 1 - theta.se), (1 - theta.sp, theta.sp)
     total = np.zeros(len(n))
-    for x, first in enumerate((patterns.positive, patterns.negative)):
-        for y, second in enumerate((patterns.positive, patterns.negative)):
+    for x, first in enumerate((positive, negative)):
+        for y, second in enumerate((positive, negative)):
             yes = (if_dissimilar[x][:, :, None] * if_dissimilar[y][:, None, :])[:, pair]
             no = (if_similar[x][:, :, None] * if_similar[y][:, None, :])[:, pair]
             pi = theta.pi.T[:, :, None]
@@ -131,8 +137,10 @@ def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
     return total
 
 
-def _both(n: Floats, first: Floats, second: Floats) -> Floats:
+def _both(n: Floats, first: Any, second: Any) -> Floats:
     """Items where rater a is marked in `first` and rater b in `second`, shape (n_fits, n_raters, n_raters)."""
+    if sparse.issparse(first):
+        return np.stack([((first * row[:, None]).T @ second).toarray() for row in n])
     counted: Floats = (n[:, None, :] * first.T) @ second
     return counted
 
@@ -144,7 +152,7 @@ def _untestable(patterns: Patterns) -> str | None:
         return "only one category was used"
     combined, stratum, _ = combinations_of(patterns)
     n_free = sum(2.0**n_raters - 1 for n_raters in combined.sum(axis=1).tolist())
-    if n_free <= rank(all_cells(combined, stratum, patterns)[0])[0]:
+    if n_free <= patterns.n_parameters and n_free <= rank(all_cells(combined, stratum, patterns)[0])[0]:
         return "the model has as many parameters as these labels have free shares, it always fits"
     return None
 
@@ -155,20 +163,34 @@ def _drawn_x2(mode: Theta, patterns: Patterns, n_draws: int, rng: np.random.Gene
     n_aside = max(int(np.sqrt(_MAX_CELLS / n_items)), 1)
     drawn = []
     for begin in range(0, n_draws, n_aside):
-        redrawn, n = _drawn_patterns(mode, patterns, min(n_aside, n_draws - begin), rng)
-        refitted = climb(mode.repeated(len(n)), redrawn, n, tolerance=_TOLERANCE)
-        drawn.append(pair_x2(refitted, redrawn, n))
+        redrawn = _drawn_patterns(mode, patterns, min(n_aside, n_draws - begin), rng)
+        refitted = climb_together([mode.repeated(len(n)) for _, n in redrawn], redrawn, tolerance=_TOLERANCE)
+        drawn += [pair_x2(theta, own, n) for theta, (own, n) in zip(refitted, redrawn, strict=True)]
     return np.concatenate(drawn)
 
 
-def _drawn_patterns(mode: Theta, patterns: Patterns, n_sets: int, rng: np.random.Generator) -> tuple[Patterns, Floats]:
-    """Data sets with the same raters on the same items: their patterns, and how often each occurs in each set."""
+def _drawn_patterns(
+    mode: Theta, patterns: Patterns, n_sets: int, rng: np.random.Generator
+) -> list[tuple[Patterns, Floats]]:
+    """Data sets with the same raters on the same items: their patterns, and how often each occurs in each set.
+
+    One table for all sets, or, where hardly any pattern occurs in two of them, one for each.
+    """
     # By pattern, not by item: the order of the label table must not change what is drawn.
     stratum, seen = (np.repeat(x, patterns.n, axis=0) for x in (patterns.stratum, patterns.seen == 1))
     dissimilar = rng.random((n_sets, len(stratum))) < mode.pi[0, stratum]
     chance = np.where(dissimilar[:, :, None], mode.se[0], 1 - mode.sp[0])
-    labels = np.where(seen, rng.random(chance.shape) < chance, -1).astype(np.int8).reshape(-1, seen.shape[1])
-    first, which, _ = distinct_rows(labels, np.tile(stratum, n_sets))
-    of_set = np.repeat(np.arange(n_sets), len(stratum))
+    labels = np.where(seen, rng.random(chance.shape) < chance, -1).astype(np.int8)
+    if sparse.issparse(patterns.marks[0]):
+        return [_counted_patterns(patterns, of_set[None], stratum) for of_set in labels]
+    return [_counted_patterns(patterns, labels, stratum)]
+
+
+def _counted_patterns(like: Patterns, labels: NDArray[np.int8], stratum: Ints) -> tuple[Patterns, Floats]:
+    """The patterns of labels, shape (n_sets, n_items, n_raters), and how often each occurs in each set."""
+    n_sets, n_items, n_raters = labels.shape
+    rows, strata = labels.reshape(-1, n_raters), np.tile(stratum, n_sets)
+    first, which, _ = distinct_rows(rows, strata)
+    of_set = np.repeat(np.arange(n_sets), n_items)
     n = np.bincount(of_set * len(first) + which, minlength=n_sets * len(first)).reshape(n_sets, -1)
-    return with_rows(patterns, labels[first], np.tile(stratum, n_sets)[first]), n.astype(float)
+    return with_rows(like, rows[first], strata[first]), n.astype(float)

@@ -12,6 +12,7 @@ References
 .. [3] Joseph, Gyorkos, Coupal (1995), Am. J. Epidemiol. 141:263-272, doi:10.1093/oxfordjournals.aje.a117428
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,7 +68,8 @@ def log_odds(theta: Theta, patterns: Patterns) -> Floats:
     if_positive = np.log(theta.se / (1 - theta.sp))
     if_negative = np.log((1 - theta.se) / theta.sp)
     prior = special.logit(theta.pi)[:, patterns.stratum]
-    odds: Floats = prior + if_positive @ patterns.positive.T + if_negative @ patterns.negative.T
+    positive, negative = patterns.marks
+    odds: Floats = prior + if_positive @ positive.T + if_negative @ negative.T
     return odds
 
 
@@ -80,7 +82,8 @@ def posterior(theta: Theta, patterns: Patterns) -> Floats:
 def log_probability(theta: Theta, patterns: Patterns) -> Floats:
     """log P(pattern | who labelled), shape (n_fits, n_patterns)."""
     prior = np.log(1 - theta.pi)[:, patterns.stratum]
-    if_similar = prior + np.log(theta.sp) @ patterns.negative.T + np.log(1 - theta.sp) @ patterns.positive.T
+    positive, negative = patterns.marks
+    if_similar = prior + np.log(theta.sp) @ negative.T + np.log(1 - theta.sp) @ positive.T
     total: Floats = if_similar + np.logaddexp(0, log_odds(theta, patterns))
     return total
 
@@ -101,7 +104,7 @@ def expected_counts(q: Floats, patterns: Patterns, n: Floats) -> tuple[Floats, F
     dissimilar.
     """
     yes, no = n * q, n * (1 - q)
-    positive, negative = patterns.positive, patterns.negative
+    positive, negative = patterns.marks
     return yes @ positive, yes @ negative, no @ negative, no @ positive
 
 
@@ -136,12 +139,22 @@ def climb(start: Theta, patterns: Patterns, n: Floats, *, tolerance: float = _TO
     `n` has shape (n_patterns,), or (n_fits, n_patterns) where each fit has its own data. Every iteration raises the log
     posterior or leaves it.
     """
-    theta = start
+    return climb_together([start], [(patterns, n)], tolerance=tolerance)[0]
+
+
+def climb_together(
+    starts: Sequence[Theta], data: Sequence[tuple[Patterns, Floats]], *, tolerance: float
+) -> list[Theta]:
+    """The same for fits to patterns of their own: as many iterations for each as the slowest needs."""
+    thetas = list(starts)
     for _ in range(_MAX_ITERATIONS):
-        previous, theta = theta, step(posterior(theta, patterns), patterns, n)
-        if np.abs(theta.columns - previous.columns).max(initial=0) <= tolerance:
+        moved = 0.0
+        for i, (theta, (patterns, n)) in enumerate(zip(thetas, data, strict=True)):
+            thetas[i] = step(posterior(theta, patterns), patterns, n)
+            moved = max(moved, float(np.abs(thetas[i].columns - theta.columns).max(initial=0)))
+        if moved <= tolerance:
             break
-    return theta
+    return thetas
 
 
 def starts(patterns: Patterns) -> Theta:

@@ -5,18 +5,22 @@ them than items: 586 items labelled by three of four reviewers show at most 32.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 
 from analysis.categories import DISSIMILAR
-from analysis.tables import checked_labels
+from analysis.tables import checked_columns, checked_labels
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ALL = "all items"
+_MIN_RATERS, _MAX_SHARE = 16, 0.25  # from so many raters, of whom a pattern has at most this share, most are 0
 _RATERS_A_CODE = 20  # 3**20 patterns times 2**31 items still fit 64 bits
 
 
@@ -57,6 +61,14 @@ class Patterns:
     def seen(self) -> Floats:
         """1 where the rater labelled at all, shape (n_patterns, n_raters)."""
         return self.positive + self.negative
+
+    @cached_property
+    def marks(self) -> tuple[Any, Any]:
+        """`positive` and `negative` for matrix products: sparse where there are many raters and most entries are 0."""
+        is_sparse = len(self.raters) >= _MIN_RATERS and self.seen.mean() <= _MAX_SHARE if self.seen.size else False
+        if not is_sparse:
+            return self.positive, self.negative
+        return sparse.csr_array(self.positive), sparse.csr_array(self.negative)
 
     @property
     def n_parameters(self) -> int:
@@ -111,11 +123,11 @@ def verdict_table(verdicts: pd.DataFrame | None) -> pd.DataFrame:
     """
     if verdicts is None:
         return pd.DataFrame({"item": [], "rater": [], "category": []}, dtype=object)
-    missing = [name for name in ("item", "classifier", "verdict") if name not in verdicts.columns]
-    if missing:
-        raise ValueError(f"verdict table lacks the column {', '.join(missing)}")
-    given = verdicts[["item", "classifier", "verdict"]].dropna(subset="verdict")
-    return checked_labels(given.set_axis(["item", "rater", "category"], axis=1))
+    checked_columns(verdicts, ("item", "classifier"), "verdict table")
+    if "verdict" not in verdicts:
+        raise ValueError(f"verdict table lacks the column verdict; it has {', '.join(map(str, verdicts))}")
+    known = verdicts[["item", "classifier", "verdict"]].dropna(subset="verdict")
+    return checked_labels(known.set_axis(["item", "rater", "category"], axis=1))
 
 
 def distinct_rows(matrix: NDArray[np.int8], stratum: Ints) -> tuple[Ints, Ints, Ints]:

@@ -1,11 +1,14 @@
 """Sensitivity and specificity of classifiers against what the items are, not against what was counted or decided."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.consensus import _gibbs
-from analysis.consensus._identifiability import identified, told_patterns
+from analysis.consensus._identifiability import identified, identified_patterns
 from analysis.consensus._latent import RaterRates, check_settings, estimate
 from analysis.consensus._model import EPS, fit, posterior
 from analysis.consensus._patterns import Floats, Ints, Patterns, patterns_of, verdict_table
@@ -60,17 +63,17 @@ def classifier_rates(
     .. [1] Plummer (2015), Statistics and Computing 25:37-43, doi:10.1007/s11222-014-9503-z
     """
     check_settings(level, n_sweeps)
-    given = verdict_table(verdicts)
+    table = verdict_table(verdicts)
     names = sorted(pd.unique(verdicts["classifier"]), key=str)
     patterns = patterns_of(labels, strata=strata)
     mode = fit(patterns)
     judgement, known = identified(patterns, mode)
-    told = told_patterns(patterns, known)
-    counts = np.array([_verdict_counts(patterns, given[given["rater"] == name]) * told for name in names])
-    counts = counts.reshape(len(names), 2, len(told))
+    is_identified = identified_patterns(patterns, known)
+    counts = np.array([_verdict_counts(patterns, table[table["rater"] == name]) * is_identified for name in names])
+    counts = counts.reshape(len(names), 2, len(is_identified))
     n = counts.sum(axis=(1, 2)).tolist()
     if not any(n):
-        undefined = Estimate(None, reason="no verdict on a labelled item" if told.any() else judgement.words)
+        undefined = Estimate(None, reason="no verdict on a labelled item" if is_identified.any() else judgement.words)
         return tuple(RaterRates(name, 0, undefined, undefined) for name in names)
     value = two_step(posterior(mode, patterns), counts)
     reviewers = _gibbs.draws(mode, patterns, n_sweeps=n_sweeps, rng=rng)
@@ -114,14 +117,33 @@ def two_step(q: Floats, counts: Ints) -> Floats:
 def _drawn(q: Floats, counts: Ints, value: Floats, rng: np.random.Generator) -> Floats:
     """Draws of Se and Sp, one chain for each row of `q`; shape (2, n_fits, n_classifiers)."""
     rates = np.repeat(value, len(q), axis=1)
-    positive, negative = counts[None, :, 0], counts[None, :, 1]
+    positive, negative = ([np.flatnonzero(of_classifier) for of_classifier in counts[:, x]] for x in (0, 1))
+    n_positive, n_negative = counts.sum(axis=2).T
     for _ in range(_N_STEPS):
-        of_positive, of_negative = _dissimilar_share(q, rates)
-        hit, miss = rng.binomial(positive, of_positive), rng.binomial(negative, of_negative)
-        se = rng.beta(1 + hit.sum(axis=2), 1 + miss.sum(axis=2))
-        sp = rng.beta(1 + (negative - miss).sum(axis=2), 1 + (positive - hit).sum(axis=2))
+        hit = _drawn_dissimilar(q, counts[:, 0], positive, rates[0], 1 - rates[1], rng)
+        miss = _drawn_dissimilar(q, counts[:, 1], negative, 1 - rates[0], rates[1], rng)
+        se = rng.beta(1 + hit, 1 + miss)
+        sp = rng.beta(1 + n_negative - miss, 1 + n_positive - hit)
         rates = np.clip(np.stack([se, sp]), EPS, 1 - EPS)
     return rates
+
+
+def _drawn_dissimilar(
+    q: Floats, counts: Ints, known: Sequence[Ints], if_dissimilar: Floats, if_similar: Floats, rng: np.random.Generator
+) -> Ints:
+    """How many of the items with one verdict are dissimilar, shape (n_fits, n_classifiers).
+
+    Only patterns with such a verdict, `known` for each classifier, are looked at: most have none of one or the other.
+    """
+    n = np.concatenate([of_classifier[which] for of_classifier, which in zip(counts, known, strict=True)])
+    begins = np.cumsum([0, *map(len, known)])
+    drawn = np.zeros((len(q), len(known)), dtype=np.int64)
+    for row, of_pattern in enumerate(q):
+        yes = np.concatenate([of_pattern[which] * x for which, x in zip(known, if_dissimilar[row], strict=True)])
+        no = np.concatenate([(1 - of_pattern[which]) * x for which, x in zip(known, if_similar[row], strict=True)])
+        dissimilar = rng.binomial(n, yes / (yes + no))
+        drawn[row] = [dissimilar[begin:end].sum() for begin, end in pairwise(begins)]
+    return drawn
 
 
 def _dissimilar_share(q: Floats, rates: Floats) -> tuple[Floats, Floats]:
@@ -133,8 +155,8 @@ def _dissimilar_share(q: Floats, rates: Floats) -> tuple[Floats, Floats]:
 
 def _verdict_counts(patterns: Patterns, verdicts: pd.DataFrame) -> Ints:
     """Verdicts dissimilar and similar of one classifier on the items of each pattern, shape (2, n_patterns)."""
-    given = verdicts.set_index("item")["category"].reindex(patterns.items)
-    items = ((given == category).to_numpy() for category in (DISSIMILAR, SIMILAR))
+    of_item = verdicts.set_index("item")["category"].reindex(patterns.items)
+    items = ((of_item == category).to_numpy() for category in (DISSIMILAR, SIMILAR))
     return np.array([np.bincount(patterns.of_item[of_verdict], minlength=len(patterns.n)) for of_verdict in items])
 
 

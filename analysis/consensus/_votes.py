@@ -100,8 +100,8 @@ def majority(
         raise ValueError(
             f"decision {unknown.iloc[0]!r} (item {unknown.index[0]!r}) is not one of: {', '.join(categories)}"
         )
-    given = [labels] if third_labels is None else [labels, third_labels]
-    counts = count_table(pd.concat([rows for rows in given if len(rows)] or [labels], ignore_index=True), categories)
+    tables = [labels] if third_labels is None else [labels, third_labels]
+    counts = count_table(pd.concat([rows for rows in tables if len(rows)] or [labels], ignore_index=True), categories)
     extra = [item for item in decided.index if item not in counts.index]
     counts = counts.reindex(pd.Index([*counts.index, *extra], name="item"), fill_value=0)
     n_labels, top = counts.sum(axis=1), counts.max(axis=1)

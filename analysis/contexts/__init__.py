@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING
 from analysis._lazy import on_first_use
 from analysis.contexts._causal import Spread, SpreadComparison, brown_forsythe, compare_spreads
 from analysis.contexts._factors import FactorEffect, LevelEffect, factor_effect, parse_context
-from analysis.contexts._observer import InstrumentationLevel, ObserverEffect, as_number, observer_effect
+from analysis.contexts._observer import (
+    Observation,
+    ObservedLevel,
+    ObserverEffect,
+    OverallLevel,
+    SpeedupAtLevel,
+    SpeedupByLevel,
+    as_number,
+    observer_effects,
+    speedup_by_level,
+)
 from analysis.contexts._plan import variant_plan
 from analysis.contexts._ratios import (
     MeanRatios,
@@ -32,11 +42,15 @@ __all__ = [
     "CausalCheck",
     "Context",
     "FactorEffect",
-    "InstrumentationLevel",
     "LevelEffect",
     "MeanRatios",
+    "Observation",
+    "ObservedLevel",
     "ObserverEffect",
+    "OverallLevel",
     "Quartiles",
+    "SpeedupAtLevel",
+    "SpeedupByLevel",
     "Spread",
     "SpreadComparison",
     "Survey",
@@ -49,12 +63,13 @@ __all__ = [
     "factor_effect",
     "geometric_mean",
     "mean_ratios",
-    "observer_effect",
+    "observer_effects",
     "paired_ratio",
     "paired_t",
     "parse_context",
     "quartiles",
     "signed_rank",
+    "speedup_by_level",
     "speedup_in_words",
     "speedups",
     "survey",

@@ -1,16 +1,17 @@
 """Everything that is asked of one benchmark over its contexts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.benchmark import CONTEXT, HIGHER, VERSION, Benchmark, LeftOut, Sampling, in_direction
+from analysis.benchmark import CONTEXT, FASTER, SLOWER, VERSION, Benchmark, LeftOut, Sampling
+from analysis.benchmark import natural as by_name
 from analysis.bootstrap import bootstrap
 from analysis.comparison import NOT_SHOWN
 from analysis.contexts._causal import compare_spreads, verdict_on
 from analysis.contexts._factors import FactorEffect, factor_effect
-from analysis.contexts._observer import ObserverEffect, observer_effect
+from analysis.contexts._observer import SpeedupByLevel, speedup_by_level
 from analysis.contexts._ratios import (
     geometric_mean,
     mean_ratios,
@@ -21,10 +22,20 @@ from analysis.contexts._ratios import (
     speedup_in_words,
 )
 from analysis.contexts._results import CausalCheck, Sweep
-from analysis.contexts._sweep import INTERVENTION, Context, contexts_of, verdict, versions_of, with_corrections
+from analysis.contexts._sweep import (
+    INTERVENTION,
+    Context,
+    contexts_of,
+    factors_of,
+    missing_version,
+    verdict,
+    with_corrections,
+)
 from analysis.intervals import Estimate
 from analysis.multiple import bonferroni, holm
 from analysis.runs import Floats
+
+UP, DOWN = (FASTER, "higher"), (SLOWER, "lower")  # verdicts
 
 
 @dataclass(frozen=True)
@@ -40,24 +51,23 @@ class Options:
     resamples: int
 
 
-def sweep(measured: Benchmark, options: Options, rng: np.random.Generator) -> Sweep | str:
+def sweep(measured: Benchmark, versions: tuple[str, str], options: Options, rng: np.random.Generator) -> Sweep | str:
     """The benchmark over its contexts, or in words why that cannot be."""
-    versions = versions_of(measured, options.baseline, options.candidate)
-    if isinstance(versions, str):
-        return versions
+    if missing := missing_version(measured, versions):
+        return missing
     levels = _interventions(measured, options.held_fixed)
     if isinstance(levels, str):
         return levels
     try:
         natural = _at(measured, levels[0]) if len(levels) > 1 else measured
-        contexts, missing = contexts_of(natural, versions, options.sampling, options.alpha)
+        contexts, unusable = contexts_of(natural, versions, options.sampling, options.alpha)
         causal = _causal(measured, contexts, versions, levels, options) if len(levels) > 1 else None
     except ValueError as nothing_but_warmup:
         return str(nothing_but_warmup)
     if not contexts:
-        reasons = dict.fromkeys(entry.reason for entry in missing)
+        reasons = dict.fromkeys(entry.reason for entry in unusable)
         return f"no context has usable runs of both versions: {'; '.join(reasons)}"
-    left_out = [*missing, *_unused(measured, VERSION, versions), *_unused(measured, INTERVENTION, levels)]
+    left_out = [*unusable, *_unused(measured, VERSION, versions), *_unused(measured, INTERVENTION, levels)]
     return _over_contexts(measured, versions, contexts, causal, left_out + _failed(measured), options, rng)
 
 
@@ -75,23 +85,22 @@ def _failed(measured: Benchmark) -> list[LeftOut]:
 def _over_contexts(
     measured: Benchmark,
     versions: tuple[str, str],
-    given: Sequence[Context],
+    uncorrected: Sequence[Context],
     causal: CausalCheck | None,
     left_out: Sequence[LeftOut],
     options: Options,
     rng: np.random.Generator,
 ) -> Sweep:
-    contexts = with_corrections(given, options.alpha, measured.better)
+    contexts = with_corrections(uncorrected, options.alpha, measured.better)
     level = 1 - options.alpha
     a, b = (np.array([getattr(context, side) for context in contexts]) for side in ("baseline", "candidate"))
-    above, below = (b, a) if measured.better == HIGHER else (a, b)
+    above, below = (a, b) if measured.better == "lower" else (b, a)
     ratios = above / below
     speedup = geometric_mean(ratios, level)
     verdicts = [context.verdict for context in contexts]
-    faster, slower = (
-        in_direction(is_faster != (measured.better == HIGHER), measured.better) for is_faster in (True, False)
-    )
-    bold = [verdict(context.speedup, context.p_bonferroni, options.alpha, measured.better) for context in contexts]
+    bonferroni_verdicts = [
+        verdict(context.speedup, context.p_bonferroni, options.alpha, measured.better) for context in contexts
+    ]
     return Sweep(
         measured.name, measured.application, measured.unit, measured.better, *versions,
         contexts=contexts,
@@ -103,15 +112,19 @@ def _over_contexts(
         words=speedup_in_words(speedup.value or 1.0, measured.better),
         paired_t=paired_t(above, below),
         signed_rank=signed_rank(above, below),
-        n_faster=verdicts.count(faster), n_slower=verdicts.count(slower),
+        n_faster=_count(verdicts, UP), n_slower=_count(verdicts, DOWN),
         n_not_shown=verdicts.count(NOT_SHOWN), n_untested=verdicts.count(None),
-        n_faster_bonferroni=bold.count(faster), n_slower_bonferroni=bold.count(slower),
-        both_directions=faster in verdicts and slower in verdicts,
+        n_faster_bonferroni=_count(bonferroni_verdicts, UP), n_slower_bonferroni=_count(bonferroni_verdicts, DOWN),
+        both_directions=min(_count(verdicts, UP), _count(verdicts, DOWN)) > 0,
         factors=_factors(contexts, ratios, level),
-        observer=_observer(contexts, measured.better, options.instrumentation, level),
+        by_instrumentation=_by_instrumentation(contexts, measured.better, options.instrumentation, level),
         causal=causal,
         left_out=tuple(left_out),
     )  # fmt: skip
+
+
+def _count(verdicts: Sequence[str | None], of: Sequence[str]) -> int:
+    return sum(verdict in of for verdict in verdicts)
 
 
 def _bootstrap(ratios: Floats, options: Options, rng: np.random.Generator) -> Estimate:
@@ -138,20 +151,40 @@ def _factors(contexts: Sequence[Context], ratios: Floats, level: float) -> tuple
     )
 
 
-def _observer(contexts: Sequence[Context], better: str, by: str | None, level: float) -> ObserverEffect | None:
-    """The observer effect over the levels of a factor, in contexts that are alike in all others."""
+def _by_instrumentation(
+    contexts: Sequence[Context], better: str, by: str | None, level: float
+) -> SpeedupByLevel | None:
+    """The speed-up over the levels of a factor, in contexts that are alike in all others."""
     runs: dict[str, dict[str, tuple[tuple[float, ...], tuple[float, ...]]]] = {}
     for context in contexts:
         values = (context.baseline_runs, context.candidate_runs)
         if by is not None and by in context.factors and min(map(min, values)) > 0:
-            rest = " ".join(f"{name}={entry}" for name, entry in sorted(context.factors.items()) if name != by)
-            runs.setdefault(context.factors[by], {})[rest] = values
-    return observer_effect(runs, better=better, level=level) if runs else None
+            runs.setdefault(context.factors[by], {})[_others(context.factors, by)] = values
+    return speedup_by_level(runs, better=better, level=level) if runs else None
+
+
+def instrumented(measured: Benchmark, by: str, options: Options) -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Version -> level of instrumentation -> all else that is known of the context -> one number a run.
+
+    Raises ValueError if a run has nothing but warm-up.
+    """
+    levels = _interventions(measured, options.held_fixed)
+    natural = _at(measured, levels[0]) if not isinstance(levels, str) and len(levels) > 1 else measured
+    runs: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for run, version, factors in zip(natural.runs, natural.of(VERSION), factors_of(natural), strict=True):
+        if by in factors:
+            of_level = runs.setdefault(version, {}).setdefault(factors[by], {})
+            of_level.setdefault(_others(factors, by), []).append(options.sampling.value(run))
+    return runs
+
+
+def _others(factors: Mapping[str, str], by: str) -> str:
+    return " ".join(f"{name}={level}" for name, level in sorted(factors.items()) if name != by)
 
 
 def _interventions(measured: Benchmark, held_fixed: str | None) -> tuple[str, ...] | str:
     """The level at which the suspected cause is free and, where there is one, that at which it is held fixed."""
-    levels = list(dict.fromkeys(measured.of(INTERVENTION)))
+    levels = sorted(set(measured.of(INTERVENTION)), key=by_name)
     if len(levels) < 2:
         return (levels[0],)
     if held_fixed is not None and held_fixed not in levels:
@@ -172,21 +205,21 @@ def _causal(
     levels: Sequence[str],
     options: Options,
 ) -> CausalCheck:
-    found, _ = contexts_of(_at(measured, levels[1]), versions, options.sampling, options.alpha)
-    if not found:
+    fixed, _ = contexts_of(_at(measured, levels[1]), versions, options.sampling, options.alpha)
+    if not fixed:
         return CausalCheck(
             levels[0], levels[1], reason="no context with the cause held fixed has runs of both versions"
         )
     sides = [
-        compare_spreads([of(context) for context in free], [of(context) for context in found], of=name)
+        compare_spreads([of(context) for context in free], [of(context) for context in fixed], of=name)
         for name, of in (("speed-up", _speedup), ("baseline", _baseline), ("candidate", _candidate))
     ]
     ps = [side.test.p for side in sides]
     corrected = tuple(
-        replace(side, p_holm=p, p_bonferroni=bold, verdict=verdict_on(side.free, side.fixed, p, options.alpha))
-        for side, p, bold in zip(sides, holm(ps), bonferroni(ps), strict=True)
+        replace(side, p_holm=p, p_bonferroni=p_bonferroni, verdict=verdict_on(side.free, side.fixed, p, options.alpha))
+        for side, p, p_bonferroni in zip(sides, holm(ps), bonferroni(ps), strict=True)
     )
-    return CausalCheck(levels[0], levels[1], with_corrections(found, options.alpha, measured.better), corrected)
+    return CausalCheck(levels[0], levels[1], with_corrections(fixed, options.alpha, measured.better), corrected)
 
 
 def _speedup(context: Context) -> float:

@@ -1,32 +1,49 @@
 """What is found of measurement contexts -> its sections in words, tables and figures."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
-from analysis.benchmark import FASTER, HIGHER, LOWER, SLOWER
-from analysis.comparison import NOT_SHOWN
-from analysis.contexts import Context, Survey, Sweep, speedup_in_words
-from analysis.contexts._document_further import causal, cause_in_short, cut, factors, observer, ratio
+from analysis import comparison
+from analysis.contexts import (
+    CausalCheck,
+    Context,
+    FactorEffect,
+    Observation,
+    ObservedLevel,
+    ObserverEffect,
+    SpeedupAtLevel,
+    SpeedupByLevel,
+    Spread,
+    SpreadComparison,
+    Survey,
+    Sweep,
+    speedup_in_words,
+)
+from analysis.contexts._causal import NOT_SHOWN
 from analysis.contexts._figures import charts, most_dependent
 from analysis.document import (
     DASH,
+    N_NAMED,
     Block,
     Bullets,
     Document,
     Figure,
     Paragraph,
     Section,
-    Table,
-    clean,
+    counted,
+    estimate,
+    first_rows,
+    listed,
     number,
     p_value,
+    percent,
     table,
     value_in_words,
     words,
 )
+from analysis.intervals import Estimate
 
-N_NAMED = 3
+N_LEVELS = 4  # of a factor, in words
 
 
 def document(survey: Survey) -> Document:
@@ -47,66 +64,93 @@ def document(survey: Survey) -> Document:
         ("Speed-up over contexts", _speedups(survey)),
         ("Contexts on their own", _contexts(survey)),
         ("Estimates and tests beside each other", _estimates(survey)),
-        ("Factors of the context", factors(survey)),
-        ("Observer effect", observer(survey)),
-        ("Is it the cause?", causal(survey)),
+        ("Factors of the context", _factors(survey)),
+        ("Observer effect", _observer(survey)),
+        ("Is it the cause?", _causal(survey)),
         ("Left out", _left_out(survey)),
         ("Parameters", _parameters(survey)),
     )
     sections = [
-        Section(
-            title, tuple(_cleaned(block) for block in blocks if not isinstance(block, Figure) or block.name in names)
-        )
+        Section(title, tuple(block for block in blocks if not isinstance(block, Figure) or block.name in names))
         for title, blocks in parts
     ]
     lead = "Does the context of the measurement decide which version is called faster?"
     return Document("Measurement contexts", lead, "", tuple(part for part in sections if part.blocks), "context report")
 
 
-def _cleaned(block: Block) -> Block:
-    """Without what XML forbids, which names from files may hold."""
-    if isinstance(block, Paragraph):
-        return replace(block, text=clean(block.text))
-    if isinstance(block, Bullets):
-        return replace(block, items=tuple(map(clean, block.items)))
-    if isinstance(block, Table):
-        return replace(block, rows=tuple(tuple(map(clean, row)) for row in block.rows))
-    return block
-
-
 def _in_short(survey: Survey) -> Iterator[Block]:
-    if not survey.benchmarks:
+    observed = list(_observer_in_short(survey.observer)) if survey.observer else []
+    if not survey.benchmarks and not observed:
         yield Paragraph(
             "No benchmark could be compared. This method needs runs of two versions in several contexts: the "
             "conditions version and context of each run. What is missing is said below."
         )
         return
-    sentences = [
-        _what(survey),
-        _depends(survey),
-        _over_all(survey),
-        *cause_in_short(survey),
-        _inflated(survey),
-        _advice(survey),
-    ]
-    yield Bullets(tuple(sentence for sentence in sentences if sentence))
+    compared = (
+        [
+            _what(survey),
+            _depends(survey),
+            _over_all(survey),
+            *_cause_in_short(survey),
+            _inflated(survey),
+            _advice(survey),
+        ]
+        if survey.benchmarks
+        else []
+    )
+    yield Bullets(tuple(sentence for sentence in (*observed, *compared) if sentence))
+
+
+def _observer_in_short(observation: Observation) -> Iterator[str]:
+    """What instrumentation does to one version, then whether it changes the verdict on two."""
+    effects = [effect for effect in observation.effects if effect.levels]
+    if not effects:
+        return
+    if not observation.n_shown:
+        yield (
+            f"No effect of instrumentation ({observation.by}) on what is measured is shown, which does not prove that "
+            "there is none."
+        )
+    else:
+        yield (
+            f"Instrumentation ({observation.by}) changes what is measured: an effect is shown for "
+            f"{observation.n_shown} of {len(effects)} "
+            f"{'benchmarks, each version by itself' if len(effects) > 1 else 'benchmark'}."
+        )
+    for row in observation.overall[-N_NAMED:]:
+        over = f" over {row.n_benchmarks} benchmarks" if row.n_benchmarks > 1 else ""
+        yield f"{observation.by} = {row.level} against the least level{over}: {row.words}, ratio {ratio(row.ratio)}."
+    if observation.n_compared:
+        yield (
+            f"The verdict on the two versions is not the same at all levels of {observation.by} for "
+            f"{observation.n_changing or 'none'} of {counted(observation.n_compared, 'benchmark')}."
+        )
 
 
 def _what(survey: Survey) -> str:
     sizes = [len(sweep.contexts) for sweep in survey.benchmarks]
-    pairs = {(sweep.baseline, sweep.candidate) for sweep in survey.benchmarks}
-    named = [f"{candidate} (candidate) against {baseline} (baseline)" for baseline, candidate in pairs]
-    versions = named[0] if len(named) == 1 else f"{len(named)} pairs of versions"
+    first = survey.benchmarks[0]
+    versions = f"{first.candidate} (candidate) against {first.baseline} (baseline)"
     contexts = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     untested = (
-        f" In {_count(survey.n_untested, 'context')} a version has one run only, so they cannot be judged on their own."
+        f" In {counted(survey.n_untested, 'context')} a version has one run only, so they cannot be judged on their "
+        "own."
         if survey.n_untested
         else ""
     )
     each = " each" if len(sizes) > 1 else ""
     return (
-        f"{_count(len(sizes), 'benchmark')} in {contexts} {_plural(max(sizes), 'context')}{each}: {versions}. A "
-        f"speed-up above 1 means that the candidate is faster, for times as for rates.{untested}"
+        f"{counted(len(sizes), 'benchmark')} in {contexts} {_plural(max(sizes), 'context')}{each}: {versions}. A "
+        f"speed-up above 1 means that the candidate is faster, for times as for rates.{_unstated(survey)}{untested}"
+    )
+
+
+def _unstated(survey: Survey) -> str:
+    if all(sweep.better for sweep in survey.benchmarks):
+        return ""
+    return (
+        " Where nobody said whether lower or higher is better, it is candidate / baseline, and above 1 means higher: "
+        "name the unit or the better direction (--unit, --better)."
     )
 
 
@@ -119,13 +163,13 @@ def _depends(survey: Survey) -> str:
         return "No benchmark has speed-ups on both sides of 1: in these contexts the direction is always the same."
     both = [sweep for sweep in straddling if sweep.both_directions]
     text = (
-        f"For {len(straddling)} of {_count(len(several), 'benchmark')} it depends on the context which version looks "
-        "faster: speed-ups lie on both sides of 1."
+        f"For {len(straddling)} of {counted(len(several), 'benchmark')} it depends on the context which version looks "
+        f"{_words(several)[0]}: speed-ups lie on both sides of 1."
     )
     if both:
         return (
-            f"{text} For {len(both)} this is no accident of the runs: some contexts show the candidate faster and "
-            f"others slower, each on its own ({_names(both)})."
+            f"{text} For {len(both)} this is no accident of the runs: some contexts show the candidate "
+            f"{' and others '.join(_words(both))}, each on its own ({_names(both)})."
         )
     return f"{text} For none of them do single contexts show both directions beyond the noise of their runs."
 
@@ -136,10 +180,11 @@ def _over_all(survey: Survey) -> str:
         p = "" if sweep.paired_t.p is None else f"; paired t test: p = {p_value(sweep.paired_t.p)}"
         return f"Over all contexts, {sweep.words}: speed-up {ratio(sweep.speedup)}{p}."
     parts = []
-    for said in (FASTER, SLOWER, LOWER, HIGHER, NOT_SHOWN):
-        found = [sweep for sweep in survey.benchmarks if sweep.verdict == said]
-        if found:
-            parts.append(f"{said} in {len(found)}" + (f" ({_names(found)})" if said != NOT_SHOWN else ""))
+    for verdict in ("faster", "slower", "higher", "lower", comparison.NOT_SHOWN):
+        sweeps = [sweep for sweep in survey.benchmarks if sweep.verdict == verdict]
+        if sweeps:
+            named = f" ({_names(sweeps)})" if verdict != comparison.NOT_SHOWN else ""
+            parts.append(f"{verdict} in {len(sweeps)}{named}")
     n_untested = sum(sweep.verdict is None for sweep in survey.benchmarks)
     parts += [f"not tested in {n_untested} with one context"] if n_untested else []
     return (
@@ -149,14 +194,14 @@ def _over_all(survey: Survey) -> str:
 
 
 def _inflated(survey: Survey) -> str:
-    found = [sweep for sweep in survey.benchmarks if sweep.mean_ratios.both_faster]
-    if not found:
+    inflated = [sweep for sweep in survey.benchmarks if sweep.mean_ratios.both_faster]
+    if not inflated:
         return ""
-    one, other = number(found[0].mean_ratios.of_candidate), number(found[0].mean_ratios.of_baseline)
+    means = inflated[0].mean_ratios
     return (
-        f"Do not quote the plain mean of the ratios: for {_count(len(found), 'benchmark')} it makes each version "
-        f"faster than the other, as for {found[0].name}: {one} one way and {other} the other. The geometric mean does "
-        "not."
+        f"Do not quote the plain mean of the ratios: for {counted(len(inflated), 'benchmark')} it makes each version "
+        f"{_words(inflated)[0]} than the other, as for {inflated[0].name}: {number(means.of_candidate)} one way and "
+        f"{number(means.of_baseline)} the other. The geometric mean does not."
     )
 
 
@@ -177,12 +222,13 @@ def _advice(survey: Survey) -> str:
 def _speedups(survey: Survey) -> Iterator[Block]:
     if not survey.benchmarks:
         return
-    yield cut(
+    yield first_rows(
         "How many times as fast the candidate is, over the contexts; those that depend most on the context first. "
         "↔: below 1 in one context and above 1 in another. The speed-up is the geometric mean with its interval; over "
         "all: what the paired t test shows, with Holm's correction over the benchmarks.",
-        ("Benchmark", "Contexts", "Lowest", "Quartiles", "Highest", "", "Speed-up", "In words", "p (Holm)", "Over all"),
-        most_dependent(survey.benchmarks), _speedup_row, (1, 2, 4, 8),
+        ("Benchmark", "Contexts", "Lowest", "Quartiles", "Highest", "", "Speed-up", "Candidate is", "p (Holm)",
+         "Over all"),
+        [_speedup_row(sweep) for sweep in most_dependent(survey.benchmarks)], (1, 2, 4, 8),
     )  # fmt: skip
     yield Figure("violins", "Speed-ups over the contexts, beside 1: a shape across the line has no single answer.")
 
@@ -192,27 +238,28 @@ def _speedup_row(sweep: Sweep) -> tuple[Any, ...]:
     middle, mark = f"{number(at.q1)} {number(at.median)} {number(at.q3)}", "↔" if at.straddles else ""
     ends = (at.n, number(at.lowest), middle, number(at.highest), mark)
     shown = sweep.verdict or f"not tested: {sweep.paired_t.reason}"
-    return sweep.name, *ends, ratio(sweep.speedup), sweep.words, p_value(sweep.t_holm), shown
+    return sweep.name, *ends, ratio(sweep.speedup), _short(sweep.words), p_value(sweep.t_holm), shown
 
 
 def _contexts(survey: Survey) -> Iterator[Block]:
     if not survey.benchmarks:
         return
-    yield cut(
+    up, down = (word.capitalize() for word in _words(survey.benchmarks))
+    yield first_rows(
         "How many contexts show a change on their own, by Welch's test of the runs in the context, corrected over the "
         "contexts of the benchmark. Both directions: the context decides, and it is not the noise of runs.",
-        ("Benchmark", "Faster (Holm)", "Slower (Holm)", "Faster (Bonferroni)", "Slower (Bonferroni)", "No change shown",
+        ("Benchmark", f"{up} (Holm)", f"{down} (Holm)", f"{up} (Bonferroni)", f"{down} (Bonferroni)", "No change shown",
          "Not tested", "Both directions"),
-        most_dependent(survey.benchmarks),
-        lambda one: (one.name, one.n_faster, one.n_slower, one.n_faster_bonferroni, one.n_slower_bonferroni,
-                     one.n_not_shown, one.n_untested, value_in_words(one.both_directions)),
+        [(sweep.name, sweep.n_faster, sweep.n_slower, sweep.n_faster_bonferroni, sweep.n_slower_bonferroni,
+                     sweep.n_not_shown, sweep.n_untested, value_in_words(sweep.both_directions))
+         for sweep in most_dependent(survey.benchmarks)],
         (1, 2, 3, 4, 5, 6),
     )  # fmt: skip
     rows = [row for sweep in most_dependent(survey.benchmarks) for row in _extremes(sweep)]
-    yield cut(
+    yield first_rows(
         "The contexts at both ends, with intervals from their runs.",
-        ("Benchmark", "Context", "Speed-up", "In words", "Runs", "p", "Holm", "Bonferroni", "Alone"),
-        rows, _context_row, (5, 6, 7),
+        ("Benchmark", "Context", "Speed-up", "Candidate is", "Runs", "p", "Holm", "Bonferroni", "Alone"),
+        [_context_row(row) for row in rows], (5, 6, 7),
     )  # fmt: skip
     yield Figure("contexts-sorted", "Contexts from the lowest to the highest speed-up; the mark is the test's answer.")
     yield Figure("densities", "What was measured in the contexts. Where the versions overlap, contexts outweigh them.")
@@ -227,43 +274,219 @@ def _extremes(sweep: Sweep) -> list[tuple[Sweep, Context]]:
 def _context_row(row: tuple[Sweep, Context]) -> tuple[Any, ...]:
     sweep, context = row
     runs = f"{len(context.baseline_runs)} and {len(context.candidate_runs)}"
-    said = speedup_in_words(context.speedup.value, sweep.better) if context.speedup.value else DASH
+    in_words = _short(speedup_in_words(context.speedup.value, sweep.better)) if context.speedup.value else DASH
     ps = map(p_value, (context.test.p, context.p_holm, context.p_bonferroni))
     alone = context.verdict or f"not tested: {context.test.reason}"
-    return sweep.name, context.name, ratio(context.speedup), said, runs, *ps, alone
+    return sweep.name, context.name, ratio(context.speedup), in_words, runs, *ps, alone
 
 
 def _estimates(survey: Survey) -> Iterator[Block]:
     if not survey.benchmarks:
         return
-    yield cut(
+    yield first_rows(
         "The geometric mean counts every context alike; its second interval draws contexts again and assumes no normal "
         "distribution. In the ratio of means, contexts with larger numbers weigh more. The mean of the ratios is "
         "inflated by noise: taken both ways, the two multiply to more than 1.",
         ("Benchmark", "Geometric mean", "by drawing contexts again", "Ratio of means (Fieller)", "Mean of ratios",
          "the other way round"),
-        most_dependent(survey.benchmarks),
-        lambda one: (one.name, ratio(one.speedup), ratio(one.bootstrap), ratio(one.ratio_of_means),
-                     number(one.mean_ratios.of_candidate), number(one.mean_ratios.of_baseline)),
+        [(sweep.name, ratio(sweep.speedup), ratio(sweep.bootstrap), ratio(sweep.ratio_of_means),
+                     number(sweep.mean_ratios.of_candidate), number(sweep.mean_ratios.of_baseline))
+         for sweep in most_dependent(survey.benchmarks)],
         (4, 5),
     )  # fmt: skip
-    yield cut(
+    yield first_rows(
         "Whether the versions differ over these contexts at all: two tests of the differences, context by context, "
         "corrected over the benchmarks.",
         ("Benchmark", "Paired t p", "Holm", "Bonferroni", "Signed rank p", "Holm", "Bonferroni"),
-        most_dependent(survey.benchmarks),
-        lambda one: (one.name, *map(p_value, (one.paired_t.p, one.t_holm, one.t_bonferroni, one.signed_rank.p,
-                                              one.rank_holm, one.rank_bonferroni))),
+        [(sweep.name, *map(p_value, (sweep.paired_t.p, sweep.t_holm, sweep.t_bonferroni, sweep.signed_rank.p,
+                                              sweep.rank_holm, sweep.rank_bonferroni)))
+         for sweep in most_dependent(survey.benchmarks)],
         (1, 2, 3, 4, 5, 6),
     )  # fmt: skip
 
 
+def _factors(survey: Survey) -> Iterator[Block]:
+    """Which factor of the context goes with the speed-up."""
+    rows = [(sweep, factor) for sweep in survey.benchmarks for factor in sweep.factors]
+    if not rows:
+        return
+    yield first_rows(
+        "Whether the speed-up goes with a factor: Kruskal and Wallis' test over its levels, corrected over the factors "
+        "of the benchmark, and the share of the variation between contexts that lies between the levels (eta squared; "
+        "epsilon squared is the same of ranks). Compare the share with what it is by chance: many levels explain a lot "
+        "of anything.",
+        ("Benchmark", "Factor", "Levels", "Share", "by chance", "Epsilon squared", "p", "Holm", "Bonferroni",
+         "Speed-up by level"),
+        [_factor_row(row) for row in sorted(rows, key=_share, reverse=True)], (2, 3, 4, 5, 6, 7, 8),
+    )  # fmt: skip
+
+
+def _share(row: tuple[Sweep, FactorEffect]) -> float:
+    return -1.0 if row[1].share is None else row[1].share - (row[1].share_by_chance or 0.0)
+
+
+def _factor_row(row: tuple[Sweep, FactorEffect]) -> tuple[Any, ...]:
+    sweep, factor = row
+    shares = (factor.share, factor.share_by_chance, factor.test.epsilon2)
+    ps = (factor.test.p, factor.p_holm, factor.p_bonferroni)
+    if factor.test.p is None:
+        levels = f"undefined: {factor.test.reason}"
+    else:
+        ordered = sorted(factor.levels, key=lambda level: level.speedup.value or 0.0)
+        ends = ordered if len(ordered) <= N_LEVELS else [ordered[0], ordered[-1]]
+        between = ", " if len(ordered) <= N_LEVELS else " … "
+        levels = between.join(f"{level.level}: {number(level.speedup.value)}" for level in ends)
+    return sweep.name, factor.name, len(factor.levels), *map(percent, shares), *map(p_value, ps), levels
+
+
+def _observer(survey: Survey) -> Iterator[Block]:
+    """What instrumentation does to one version, and whether it changes the verdict on two."""
+    observation = survey.observer
+    if observation is None:
+        return
+    if not observation.effects:
+        yield Paragraph(f"No run of any benchmark knows {observation.by}, the instrumentation asked for.")
+        return
+    yield Paragraph(
+        "What is measured of one version at each level of instrumentation, over what is measured at the least level in "
+        "the same contexts. Instrumentation that changes nothing has a ratio of 1."
+    )
+    if len({(effect.application, effect.benchmark) for effect in observation.effects}) > 1:
+        yield table(
+            "Over all benchmarks: the geometric mean of their ratios, with its interval over benchmarks.",
+            (observation.by, "Benchmarks", "Ratio to the least level", "In words"),
+            [(row.level, row.n_benchmarks, ratio(row.ratio), row.words) for row in observation.overall], (1,),
+        )  # fmt: skip
+    yield first_rows(
+        "Each benchmark and version. p: Welch's test of the runs in one context, a t test of the logarithms over "
+        "several, corrected over all rows.",
+        ("Benchmark", "Version", observation.by, "Contexts", "Ratio to the least level", "In words", "p", "Holm",
+         "Bonferroni", "Shown"),
+        [_observed_row(effect, level) for effect in observation.effects for level in effect.levels or (None,)],
+        (3, 6, 7, 8),
+    )  # fmt: skip
+    yield Figure("observer-effect", "The ratio to the least level, with intervals; 1 (dotted): no effect.")
+    yield from _speedups_by_level(survey, observation.by)
+
+
+def _observed_row(effect: ObserverEffect, level: ObservedLevel | None) -> tuple[Any, ...]:
+    named = effect.benchmark, effect.version or DASH
+    if level is None:
+        return *named, effect.least, DASH, f"undefined: {effect.reason}", *[DASH] * 5
+    ps = map(p_value, (level.test.p, level.p_holm, level.p_bonferroni))
+    shown = level.verdict or f"not tested: {level.test.reason}"
+    return *named, level.level, level.n_contexts, ratio(level.ratio), level.words or DASH, *ps, shown
+
+
+def _speedups_by_level(survey: Survey, by: str) -> Iterator[Block]:
+    compared = [(sweep, sweep.by_instrumentation) for sweep in survey.benchmarks if sweep.by_instrumentation]
+    if not compared:
+        return
+    rows = [(sweep, speedups, level) for sweep, speedups in compared for level in speedups.levels or (None,)]
+    yield first_rows(
+        "Is the verdict on the two versions the same at every level? Speed-up of the candidate by level of "
+        "instrumentation, against that in the same contexts at the least level. The inter-run range is what single "
+        "runs at the least level could have shown.",
+        ("Benchmark", by, "Contexts", "Speed-up", "Verdict", "Against the least", "Inter-run range", "Outside"),
+        [_speedup_level_row(row) for row in rows], (2, 5),
+    )  # fmt: skip
+    yield Figure("speedup-by-instrumentation", "Speed-up by instrumentation; grey: what runs alone explain.")
+
+
+def _speedup_level_row(row: tuple[Sweep, SpeedupByLevel, SpeedupAtLevel | None]) -> tuple[Any, ...]:
+    sweep, speedups, level = row
+    if level is None:
+        return sweep.name, speedups.least, DASH, f"undefined: {speedups.reason}", *[DASH] * 4
+    span = DASH if level.low is None else f"{number(level.low)} to {number(level.high)}"
+    outside = {True: "yes", False: "no", None: f"not known: {level.reason}"}[level.exceeds]
+    against = number(level.against_least)
+    return (
+        sweep.name, level.level, level.n_contexts, ratio(level.speedup), level.verdict or "not tested", against, span,
+        outside,
+    )  # fmt: skip
+
+
+def _causal(survey: Survey) -> Iterator[Block]:
+    """Whether contexts still differ once the suspected cause is held fixed."""
+    checks = [(sweep, sweep.causal) for sweep in survey.benchmarks if sweep.causal]
+    if not checks:
+        return
+    known = [(sweep, check.comparisons[0]) for sweep, check in checks if check.comparisons]
+    yield from (Paragraph(f"{sweep.name}: {_cause_in_words(compared)}") for sweep, compared in known[:N_LEVELS])
+    rows = [(sweep, check, compared) for sweep, check in checks for compared in check.comparisons or (None,)]
+    yield first_rows(
+        "How far contexts are apart as they come and with the suspected cause held fixed: the mean absolute deviation "
+        "from the median (of logarithms), the highest over the lowest, and Brown and Forsythe's test of the two "
+        "spreads, corrected over the three rows of a benchmark.",
+        ("Benchmark", "Spread of", "As it comes", "highest / lowest", "Held fixed", "highest / lowest", "p", "Holm",
+         "Bonferroni", "Spread is"),
+        [_causal_row(row) for row in rows], (2, 3, 4, 5, 6, 7, 8),
+    )  # fmt: skip
+    yield Figure("intervention", "Speed-up over contexts as they come, and with the suspected cause held fixed.")
+
+
+def _cause_in_words(compared: SpreadComparison) -> str:
+    if compared.verdict is None:
+        return f"the spreads of the speed-up cannot be compared: {compared.test.reason}."
+    free, fixed = percent(compared.free.deviation), percent(compared.fixed.deviation)
+    effect = {
+        "smaller": "holding it fixed takes away variation between contexts: what is held fixed is a cause of it",
+        "larger": "contexts differ more with it held fixed: the intervention brings variation of its own",
+        "no difference shown": "contexts are not shown to differ less with it held fixed: look for another cause",
+    }[compared.verdict]
+    return (
+        f"{effect} (spread of the speed-up {free} as it comes, {fixed} held fixed; p = {p_value(compared.p_holm)} with "
+        "Holm's correction)."
+    )
+
+
+def _causal_row(row: tuple[Sweep, CausalCheck, SpreadComparison | None]) -> tuple[Any, ...]:
+    sweep, check, compared = row
+    if compared is None:
+        return sweep.name, *[DASH] * 8, f"undefined: {check.reason}"
+    ps = map(p_value, (compared.test.p, compared.p_holm, compared.p_bonferroni))
+    verdict = compared.verdict or f"undefined: {compared.test.reason}"
+    return sweep.name, compared.of, *_spread(compared.free), *_spread(compared.fixed), *ps, verdict
+
+
+def _spread(spread: Spread) -> tuple[str, str]:
+    return percent(spread.deviation), number(spread.highest_over_lowest)
+
+
+def _cause_in_short(survey: Survey) -> Iterator[str]:
+    """The factor that goes with the speed-up most surely, and what holding the suspected cause fixed did."""
+    pairs = [(sweep, factor) for sweep in survey.benchmarks for factor in sweep.factors]
+    shown = [pair for pair in pairs if pair[1].share and _is_shown(pair[1], survey)]
+    if shown:
+        sweep, factor = max(shown, key=_share)
+        yield (
+            f"The speed-up of {sweep.name} goes with the factor {factor.name}: {percent(factor.share)} of its "
+            f"variation between contexts (by chance {percent(factor.share_by_chance)})."
+        )
+    for sweep in survey.benchmarks:
+        for side in sweep.causal.comparisons[:1] if sweep.causal else ():
+            if side.verdict is not None:
+                changed = f"makes the spread of its speed-up {side.verdict}"
+                effect = "does not show in the spread of its speed-up" if side.verdict == NOT_SHOWN else changed
+                p = p_value(side.p_holm)
+                yield f"For {sweep.name}, holding the suspected cause fixed {effect} (p = {p} by Holm)."
+
+
+def _is_shown(factor: FactorEffect, survey: Survey) -> bool:
+    return factor.p_holm is not None and factor.p_holm <= float(str(survey.parameters["alpha"]))
+
+
+def ratio(statistic: Estimate) -> str:
+    """A ratio with its interval, or the reason why one of them is missing."""
+    return estimate(statistic, as_percent=False)
+
+
 def _left_out(survey: Survey) -> Iterator[Block]:
     if survey.left_out:
-        yield cut("Benchmarks.", ("Benchmark", "Why"), survey.left_out, lambda entry: (entry.name, entry.reason))
+        yield first_rows("Benchmarks.", ("Benchmark", "Why"), [(row.name, row.reason) for row in survey.left_out])
     rows = [(sweep.name, entry.name, entry.reason) for sweep in survey.benchmarks for entry in sweep.left_out]
     if rows:
-        yield cut("Contexts and runs.", ("Benchmark", "Context or run", "Why"), rows, lambda row: row)
+        yield first_rows("Contexts and runs.", ("Benchmark", "Context or run", "Why"), rows)
 
 
 def _parameters(survey: Survey) -> Iterator[Block]:
@@ -271,15 +494,19 @@ def _parameters(survey: Survey) -> Iterator[Block]:
     yield table("Everything that the numbers depend on beside the data.", ("Parameter", "Value"), rows)
 
 
+def _words(sweeps: Sequence[Sweep]) -> tuple[str, str]:
+    """What a speed-up above 1 and one below are called."""
+    return ("faster", "slower") if any(sweep.better for sweep in sweeps) else ("higher", "lower")
+
+
 def _names(sweeps: Sequence[Sweep]) -> str:
     """Some of them with their speed-ups."""
-    more = len(sweeps) - N_NAMED
-    named = ", ".join(f"{sweep.name} {number(sweep.speedup.value)}" for sweep in most_dependent(sweeps)[:N_NAMED])
-    return f"{named} and {more} more" if more > 0 else named
+    return listed([f"{sweep.name} {number(sweep.speedup.value)}" for sweep in most_dependent(sweeps)])
 
 
-def _count(n: int, word: str) -> str:
-    return f"{n} {_plural(n, word)}"
+def _short(change: str) -> str:
+    """A change without its subject, which the header of its column names."""
+    return change.removeprefix("the candidate is ")
 
 
 def _plural(n: int, word: str) -> str:

@@ -1,6 +1,5 @@
 """Figures of measurement contexts: speed-ups over contexts, sorted, as densities, with and without the cause."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -8,18 +7,18 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.benchmark import FASTER, SLOWER
-from analysis.comparison import NOT_SHOWN
-from analysis.contexts import CausalCheck, Context, ObserverEffect, Survey, Sweep, as_number
-from analysis.document import clean
-from analysis.document.figures import INK, PAPER, SOFT, Chart
+from analysis.contexts import CausalCheck, Context, ObserverEffect, SpeedupByLevel, Survey, Sweep, as_number
+from analysis.contexts._observer import by_size
+from analysis.document import shortened
+from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.runs import Floats
 
 LIGHT = "#c9d0da"
 FEW = 8  # contexts; a violin of fewer would show a shape that is not known
 N_ROWS, N_PANELS, N_POINTS, N_LETTERS = 20, 4, 200, 44
 WIDTH, HEIGHT = 330, 200
-MARKS = {FASTER: "triangle-up", SLOWER: "triangle-down", NOT_SHOWN: "circle", "not tested": "cross"}
+MARKS = {"faster": "triangle-up", "slower": "triangle-down", "no significant change": "circle", "not tested": "cross"}
+UNKNOWN = {"higher": "triangle-up", "lower": "triangle-down"}  # where it is not known which is better
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
@@ -32,14 +31,16 @@ def charts(survey: Survey) -> dict[str, Chart]:
     Returns
     -------
     dict of str to Chart
-        Of "violins", "contexts-sorted", "densities", "intervention" and "observer-effect".
+        Of "violins", "contexts-sorted", "densities", "intervention", "observer-effect" and
+        "speedup-by-instrumentation".
     """
     charts = {
         "violins": violins(survey),
         "contexts-sorted": contexts_sorted(survey),
         "densities": densities(survey),
         "intervention": intervention(survey),
-        "observer-effect": observer(survey),
+        "observer-effect": observer_effect(survey),
+        "speedup-by-instrumentation": speedup_by_instrumentation(survey),
     }
     return {name: chart for name, chart in charts.items() if chart is not None}
 
@@ -56,17 +57,17 @@ def most_dependent(sweeps: Iterable[Sweep]) -> list[Sweep]:
 
 def violins(survey: Survey) -> Chart | None:
     """The speed-ups of each benchmark over its contexts beside 1; None without benchmarks."""
-    given = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
-    drawn = most_dependent(given)[:N_ROWS]
+    several = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
+    drawn = most_dependent(several)[:N_ROWS]
     if not drawn:
         return None
     scale = _scale([(sweep.quartiles.lowest or 1.0, sweep.quartiles.highest or 1.0) for sweep in drawn])
-    x = alt.X("speedup:Q", title="speed-up of the candidate (below 1: slower, above 1: faster)", scale=scale)
-    names = [f"{short(sweep.name)} (n = {len(sweep.contexts)}){' ↔' * sweep.quartiles.straddles}" for sweep in drawn]
-    axis = alt.Axis(
-        values=list(range(len(drawn))), labelExpr=f"{json.dumps(clean(names))}[datum.value]",
-        labelLimit=0, labelOverlap=False, grid=False, ticks=False, domain=False,
-    )  # fmt: skip
+    below, above = ("slower", "faster") if all(sweep.better for sweep in drawn) else ("lower", "higher")
+    title = f"{_speedup_title(drawn)} (below 1: {below}, above 1: {above})"
+    x = alt.X("speedup:Q", title=title, scale=scale)
+    short = _names(drawn)
+    names = [f"{short[sweep.name]} (n = {len(sweep.contexts)}){' ↔' * sweep.quartiles.straddles}" for sweep in drawn]
+    axis = names_axis(names, values=list(range(len(drawn))), grid=False)
     y = alt.Y("row:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(drawn) - 0.5, -0.5], nice=False))
     boxes = alt.Chart(_boxes(drawn)).encode(y=y)
     layers = [
@@ -75,48 +76,67 @@ def violins(survey: Survey) -> Chart | None:
         boxes.mark_rule(color=INK, strokeWidth=5).encode(x=alt.X("q1:Q", scale=scale), x2="q3:Q"),
         boxes.mark_point(color=INK, fill=PAPER, opacity=1, size=45).encode(x=alt.X("median:Q", scale=scale)),
     ]
-    cut = f"the {N_ROWS} of {len(given)} benchmarks that depend most on it; " if len(given) > N_ROWS else ""
+    cut = f"the {N_ROWS} of {len(several)} benchmarks that depend most on it; " if len(several) > N_ROWS else ""
     lines = [
         f"{cut}bar: middle half of the contexts, point: median",
-        "↔: which version is faster depends on the context",
+        f"↔: which version is {above} depends on the context",
     ]
-    title = alt.TitleParams("Speed-up over contexts", subtitle=lines, anchor="start", fontSize=12, offset=8)
-    return alt.layer(*layers, title=title).properties(width=420, height=34 * len(drawn)).configure_view(stroke=None)
+    heading = alt.TitleParams("Speed-up over contexts", subtitle=lines, anchor="start", fontSize=12, offset=8)
+    return alt.layer(*layers, title=heading).properties(width=420, height=34 * len(drawn)).configure_view(stroke=None)
 
 
 def contexts_sorted(survey: Survey) -> Chart | None:
     """The contexts of some benchmarks from the lowest to the highest speed-up, with intervals from their runs."""
-    given = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
-    return _panels([_sorted(sweep) for sweep in most_dependent(given)[:N_PANELS]])
+    several = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
+    shown = most_dependent(several)[:N_PANELS]
+    names = _names(shown)
+    return _panels([_sorted(sweep, names[sweep.name]) for sweep in shown])
 
 
 def densities(survey: Survey) -> Chart | None:
     """What was measured of both versions over all contexts, as two densities; None where nothing varies."""
-    given = [sweep for sweep in survey.benchmarks if len(sweep.contexts) >= FEW and _varies(sweep)]
-    return _panels([_densities(sweep) for sweep in most_dependent(given)[:N_PANELS]])
+    varying = [sweep for sweep in survey.benchmarks if len(sweep.contexts) >= FEW and _varies(sweep)]
+    shown = most_dependent(varying)[:N_PANELS]
+    names = _names(shown)
+    return _panels([_densities(sweep, names[sweep.name]) for sweep in shown])
 
 
 def intervention(survey: Survey) -> Chart | None:
     """Speed-ups over contexts as they come and with the suspected cause held fixed; None without such runs."""
-    given = [(sweep, sweep.causal) for sweep in most_dependent(survey.benchmarks) if sweep.causal]
-    return _panels([_intervention(sweep, causal) for sweep, causal in given if causal.contexts][:N_PANELS])
+    checks = [(sweep, sweep.causal) for sweep in most_dependent(survey.benchmarks) if sweep.causal]
+    shown = [(sweep, causal) for sweep, causal in checks if causal.contexts][:N_PANELS]
+    names = _names([sweep for sweep, _ in shown])
+    return _panels([_intervention(sweep, names[sweep.name], causal) for sweep, causal in shown])
 
 
-def observer(survey: Survey) -> Chart | None:
+def observer_effect(survey: Survey) -> Chart | None:
+    """What is measured at each level of instrumentation over the least level; None where it was not asked for."""
+    effects: dict[tuple[str, str], list[ObserverEffect]] = {}
+    for effect in survey.observer.effects if survey.observer else ():
+        if any(level.ratio.value for level in effect.levels):
+            effects.setdefault((effect.application, effect.benchmark), []).append(effect)
+    shown = sorted(effects.items(), key=lambda row: max(map(_largest, row[1])), reverse=True)[:N_PANELS]
+    names = shortened((benchmark for (_, benchmark), _ in shown), N_LETTERS)
+    by = survey.observer.by if survey.observer else ""
+    return _panels([_observer_effect(names[benchmark], versions, by) for (_, benchmark), versions in shown])
+
+
+def speedup_by_instrumentation(survey: Survey) -> Chart | None:
     """Speed-up by level of instrumentation, beside what runs alone explain; None where it was not asked for."""
-    given = [(sweep, sweep.observer) for sweep in most_dependent(survey.benchmarks) if sweep.observer]
-    return _panels([_observer(sweep, effect) for sweep, effect in given if effect.levels][:N_PANELS])
+    compared = [
+        (sweep, sweep.by_instrumentation) for sweep in most_dependent(survey.benchmarks) if sweep.by_instrumentation
+    ]
+    shown = [(sweep, speedups) for sweep, speedups in compared if speedups.levels][:N_PANELS]
+    names = _names([sweep for sweep, _ in shown])
+    return _panels([_by_instrumentation(names[sweep.name], speedups) for sweep, speedups in shown])
 
 
-def short(name: str) -> str:
-    """A name that fits beside a figure: its end, which tells benchmarks apart.
+def _names(sweeps: Sequence[Sweep]) -> Mapping[str, str]:
+    return shortened((sweep.name for sweep in sweeps), N_LETTERS)
 
-    Examples
-    --------
-    >>> short("b"), len(short("x" * 100))
-    ('b', 44)
-    """
-    return name if len(name) <= N_LETTERS else f"…{name[1 - N_LETTERS :]}"
+
+def _largest(effect: ObserverEffect) -> float:
+    return max((abs(np.log(level.ratio.value)) for level in effect.levels if level.ratio.value), default=0.0)
 
 
 def _panels(charts: Sequence[Chart]) -> Chart | None:
@@ -126,10 +146,8 @@ def _panels(charts: Sequence[Chart]) -> Chart | None:
     return grid.configure_view(stroke=None).configure_legend(orient="top", symbolSize=120)
 
 
-def _titled(sweep: Sweep, said: str) -> Any:
-    return alt.TitleParams(
-        short(sweep.name), subtitle=said, anchor="start", fontSize=12, limit=WIDTH + 20, offset=8
-    )  # fmt: skip
+def _titled(name: str, subtitle: str) -> Any:
+    return alt.TitleParams(name, subtitle=subtitle, anchor="start", fontSize=12, limit=WIDTH + 20, offset=8)
 
 
 def _scale(ends: Sequence[tuple[float, float]]) -> Any:
@@ -179,7 +197,7 @@ def _ratios(contexts: Sequence[Context]) -> Floats:
     return np.array([context.speedup.value for context in contexts], dtype=np.float64)
 
 
-def _sorted(sweep: Sweep) -> Chart:
+def _sorted(sweep: Sweep, name: str) -> Chart:
     ordered = sorted(sweep.contexts, key=lambda context: context.speedup.value or 0.0)
     shown = [int(at) for at in np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), N_POINTS)).round())]
     rows = _context_rows([ordered[at] for at in shown]).assign(place=[at + 1 for at in shown])
@@ -193,14 +211,16 @@ def _sorted(sweep: Sweep) -> Chart:
     base = alt.Chart(rows).encode(
         x=alt.X("place:Q", title="contexts, sorted by speed-up", scale=places, axis=_FEW_TICKS)
     )
-    shapes = alt.Scale(domain=[*MARKS], range=[*MARKS.values()])
+    marks = MARKS if sweep.better else MARKS | UNKNOWN
+    marks = {verdict: mark for verdict, mark in marks.items() if sweep.better or verdict not in ("faster", "slower")}
+    shapes = alt.Scale(domain=[*marks], range=[*marks.values()])
     shape = alt.Shape("alone:N", title="in this context alone", scale=shapes)
-    said = f"{len(ordered)} contexts" if len(shown) == len(ordered) else f"{len(shown)} of {len(ordered)} contexts"
+    how_many = f"{len(ordered)} contexts" if len(shown) == len(ordered) else f"{len(shown)} of {len(ordered)} contexts"
     return alt.layer(
         _one(scale),
         base.transform_filter("isValid(datum.low)").mark_rule(color=SOFT).encode(y=_speedup("low", scale), y2="high:Q"),
         base.mark_point(color=INK, filled=True, opacity=1, size=28).encode(y=_speedup("speedup", scale), shape=shape),
-        title=_titled(sweep, f"{said}; lines: intervals from their runs"),
+        title=_titled(name, f"{how_many}; lines: intervals from their runs"),
     ).properties(width=WIDTH, height=HEIGHT)
 
 
@@ -217,16 +237,22 @@ def _one(scale: Any) -> alt.Chart:
     return line.encode(y=_speedup("speedup", scale))
 
 
-def _speedup(field: str, scale: Any) -> alt.Y:
-    return alt.Y(f"{field}:Q", title="speed-up of the candidate", scale=scale, axis=alt.Axis(tickCount=6))
+def _speedup_title(sweeps: Sequence[Sweep]) -> str:
+    known = all(sweep.better for sweep in sweeps)
+    return "speed-up of the candidate" if known else "speed-up, or candidate / baseline"
+
+
+def _speedup(field: str, scale: Any, title: str = "speed-up of the candidate") -> alt.Y:
+    return alt.Y(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6))
 
 
 def _varies(sweep: Sweep) -> bool:
     return all(np.ptp([getattr(context, side) for context in sweep.contexts]) > 0 for side in ("baseline", "candidate"))
 
 
-def _densities(sweep: Sweep) -> Chart:
+def _densities(sweep: Sweep, name: str) -> Chart:
     factor, unit = _readable(sweep)
+    versions = shortened((sweep.baseline, sweep.candidate), N_LETTERS // 2)
     sides = {"baseline": [c.baseline for c in sweep.contexts], "candidate": [c.candidate for c in sweep.contexts]}
     parts = []
     for version, values in sides.items():
@@ -238,8 +264,6 @@ def _densities(sweep: Sweep) -> Chart:
             "height:Q", stack=None, title="density over contexts", axis=alt.Axis(labels=False, ticks=False, grid=False)
         ),
     )
-    shades = alt.Scale(domain=["baseline", "candidate"], range=[SOFT, INK])
-    dashes = alt.Scale(domain=["baseline", "candidate"], range=[[1, 0], [6, 3]])
     shades = alt.Scale(domain=[*sides], range=[SOFT, INK])
     dashes = alt.Scale(domain=[*sides], range=[[1, 0], [6, 3]])
     return alt.layer(
@@ -248,7 +272,7 @@ def _densities(sweep: Sweep) -> Chart:
             color=alt.Color("version:N", scale=shades, title=None, legend=_LINES),
             strokeDash=alt.StrokeDash("version:N", scale=dashes, title=None, legend=_LINES),
         ),
-        title=_titled(sweep, f"baseline {short(sweep.baseline)}, candidate {short(sweep.candidate)}"),
+        title=_titled(name, f"baseline {versions[sweep.baseline]}, candidate {versions[sweep.candidate]}"),
     ).properties(width=WIDTH, height=HEIGHT)
 
 
@@ -268,7 +292,7 @@ def _readable(sweep: Sweep) -> tuple[float, str]:
     )
 
 
-def _intervention(sweep: Sweep, causal: CausalCheck) -> Chart:
+def _intervention(sweep: Sweep, name: str, causal: CausalCheck) -> Chart:
     names = {"as it comes": sweep.contexts, "cause held fixed": causal.contexts}
     factor, places = _places([context for contexts in names.values() for context in contexts])
     rows = pd.DataFrame(
@@ -296,26 +320,56 @@ def _intervention(sweep: Sweep, causal: CausalCheck) -> Chart:
         _one(scale),
         *lines,
         points.encode(shape=alt.Shape("sweep:N", title=None, sort=None, scale=shapes)),
-        title=_titled(sweep, f"cause held fixed: {short(causal.fixed) or 'runs that name no level'}"),
+        title=_titled(name, f"cause held fixed: {causal.fixed[:N_LETTERS] or 'runs that name no level'}"),
     ).properties(width=WIDTH, height=HEIGHT)
 
 
 def _places(contexts: Sequence[Context]) -> tuple[str, Mapping[str, float]]:
-    """Where contexts stand: at the value of the only factor if that is a number, else in order of appearance."""
+    """Where contexts stand: at the value of the only factor if that is a number, else in order of their names."""
     factors = {name for context in contexts for name in context.factors}
     numbers = {context.name: as_number(next(iter(context.factors.values()), "")) for context in contexts}
     if len(factors) == 1 and all(number is not None for number in numbers.values()):
         return factors.pop(), {name: number or 0.0 for name, number in numbers.items()}
-    return "contexts, in order of appearance", {name: float(at + 1) for at, name in enumerate(numbers)}
+    return "contexts, in order of their names", {name: float(at + 1) for at, name in enumerate(numbers)}
 
 
-def _observer(sweep: Sweep, effect: ObserverEffect) -> Chart:
-    names = ["level", "speedup", "from", "to", "low", "high", "against"]
-    found = [
-        (at.level, at.speedup.value, at.speedup.low, at.speedup.high, at.low, at.high, _AGAINST[at.exceeds is True])
+def _observer_effect(name: str, versions: Sequence[ObserverEffect], by: str) -> Chart:
+    columns = ["level", "version", "ratio", "low", "high"]
+    levels = [
+        (at.level, effect.version or "one version", at.ratio.value, at.ratio.low, at.ratio.high)
+        for effect in versions
         for at in effect.levels
+        if at.ratio.value is not None
     ]
-    rows = pd.DataFrame(found, columns=names).astype(dict.fromkeys(names[1:-1], float))
+    rows = pd.DataFrame(levels, columns=columns).astype(dict.fromkeys(columns[2:], float))
+    scale = _scale([(float(rows[["ratio", "low"]].min().min()), float(rows[["ratio", "high"]].max().max()))])
+    title = f"ratio to {by} = {versions[0].least}"
+    y = alt.Y("ratio:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6))
+    named = list(dict.fromkeys(rows["version"]))
+    base = alt.Chart(rows).encode(
+        x=alt.X("level:N", sort=by_size(rows["level"]), title=by, axis=alt.Axis(labelAngle=0)),
+        xOffset=alt.XOffset("version:N", sort=named),
+    )
+    line = alt.Chart(pd.DataFrame({"ratio": [1.0]})).mark_rule(color=INK, strokeDash=[1, 3]).encode(y=y)
+    marks = base.mark_point(color=INK, filled=True, opacity=1, size=60)
+    shape = alt.Shape("version:N", sort=named, title=None, legend=alt.Legend() if len(named) > 1 else None)
+    return alt.layer(
+        line,
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(color=SOFT)
+        .encode(y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q"),
+        marks.encode(y=y, shape=shape),
+        title=_titled(name, "lines: intervals; dotted: no effect"),
+    ).properties(width=WIDTH, height=HEIGHT)
+
+
+def _by_instrumentation(name: str, speedups: SpeedupByLevel) -> Chart:
+    names = ["level", "speedup", "from", "to", "low", "high", "against"]
+    levels = [
+        (at.level, at.speedup.value, at.speedup.low, at.speedup.high, at.low, at.high, _AGAINST[at.exceeds is True])
+        for at in speedups.levels
+    ]
+    rows = pd.DataFrame(levels, columns=names).astype(dict.fromkeys(names[1:-1], float))
     numbers = rows[["speedup", "low", "high"]].to_numpy()
     scale = _scale([(float(np.nanmin(numbers)), float(np.nanmax(numbers)))])
     base = alt.Chart(rows).encode(x=alt.X("level:N", sort=None, title="instrumentation", axis=alt.Axis(labelAngle=0)))
@@ -328,7 +382,7 @@ def _observer(sweep: Sweep, effect: ObserverEffect) -> Chart:
         .mark_rule(color=INK, clip=True)
         .encode(y=_speedup("from", scale), y2="to:Q"),
         base.mark_point(color=INK, filled=True, opacity=1, size=70).encode(y=_speedup("speedup", scale), shape=shape),
-        title=_titled(sweep, "grey: what single runs at the least level could have shown"),
+        title=_titled(name, "grey: what single runs at the least level could have shown"),
     ).properties(width=WIDTH, height=HEIGHT)
 
 

@@ -1,21 +1,133 @@
-"""Does measuring change what is measured? The speed-up at each level of instrumentation against that of the least."""
+"""Does measuring change what is measured? Each version at each level of instrumentation against the least level."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
-from analysis.benchmark import HIGHER
-from analysis.contexts._ratios import TINY, geometric_mean, series, speedups
+from analysis.benchmark import in_direction, natural
+from analysis.comparison import NOT_SHOWN
+from analysis.contexts._ratios import NOT_POSITIVE, TINY, geometric_mean, series, speedups
 from analysis.intervals import Estimate
+from analysis.multiple import bonferroni, holm
 from analysis.runs import Floats
+from analysis.samples import NO_VARIATION, Test, change_in_words, welch
+from analysis.two_samples import ratio_of_means
 
+NONE = ("", "0", "none", "off", "no", "without", "base", "baseline")  # levels that mean no instrumentation, in words
+ONE_LEVEL = "fewer than two levels of instrumentation"
+
+Key = tuple[str, str, str]  # application, benchmark, version
 Cells = Mapping[str, tuple[ArrayLike, ArrayLike]]
+ONE_BENCHMARK = "one benchmark has no interval"
 
 
 @dataclass(frozen=True)
-class InstrumentationLevel:
+class ObservedLevel:
+    """One version of a benchmark at one level of instrumentation, against the least.
+
+    Attributes
+    ----------
+    level : str
+    n_contexts : int
+        Other contexts measured both at this level and at the least.
+    ratio : Estimate
+        What is measured here / at the least level. In one context: of the means of runs, with Fieller's interval; over
+        several: the geometric mean, with Student's interval over contexts.
+    words : str or None
+        The ratio with its direction, such as "12 % slower".
+    test : Test
+        Welch's test of the runs in one context, or a t test of the logarithms over contexts.
+    p_holm, p_bonferroni : float or None
+        Corrected over all levels of all versions and benchmarks.
+    verdict : str or None
+        "faster", "slower" ("higher", "lower" where it is not known which is better) or "no significant change".
+    """
+
+    level: str
+    n_contexts: int
+    ratio: Estimate
+    words: str | None
+    test: Test
+    p_holm: float | None = None
+    p_bonferroni: float | None = None
+    verdict: str | None = None
+
+
+@dataclass(frozen=True)
+class ObserverEffect:
+    """One version of a benchmark over the levels of instrumentation.
+
+    Attributes
+    ----------
+    benchmark, application, version, better : str
+        The version is "" where none is known.
+    least : str
+        The level that the others are compared with.
+    levels : tuple of ObservedLevel
+        The others.
+    reason : str or None
+        Why there are none.
+    """
+
+    benchmark: str
+    application: str
+    version: str
+    better: str
+    least: str
+    levels: tuple[ObservedLevel, ...]
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class OverallLevel:
+    """One level of instrumentation over all benchmarks with one direction.
+
+    Attributes
+    ----------
+    level, better : str
+    n_benchmarks : int
+    ratio : Estimate
+        Geometric mean of their ratios, with Student's interval over benchmarks; of a single one, its own.
+    words : str or None
+    """
+
+    level: str
+    better: str
+    n_benchmarks: int
+    ratio: Estimate
+    words: str | None
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What instrumentation does to a suite.
+
+    Attributes
+    ----------
+    by : str
+        The factor whose levels are degrees of instrumentation.
+    effects : tuple of ObserverEffect
+        One a benchmark and version of which the factor is known.
+    overall : tuple of OverallLevel
+    n_shown : int
+        Those of `effects` with an effect shown at any level.
+    n_compared, n_changing : int
+        Benchmarks with two versions at several levels, and those among them whose verdict on the versions changes.
+    """
+
+    by: str
+    effects: tuple[ObserverEffect, ...]
+    overall: tuple[OverallLevel, ...]
+    n_shown: int
+    n_compared: int
+    n_changing: int
+
+
+@dataclass(frozen=True)
+class SpeedupAtLevel:
     """The speed-up at one level of instrumentation.
 
     Attributes
@@ -31,7 +143,10 @@ class InstrumentationLevel:
         Inter-run range: the speed-ups that single runs at the least level could have shown in these contexts.
     exceeds : bool or None
         The speed-up lies outside the range: more than runs alone explain. None where that cannot be said.
+    verdict : str or None
+        What a test of the two versions at this level shows of the candidate; None without a test.
     reason : str or None
+        Why it is not known whether the range is exceeded.
     """
 
     level: str
@@ -41,30 +156,34 @@ class InstrumentationLevel:
     low: float | None = None
     high: float | None = None
     exceeds: bool | None = None
+    verdict: str | None = None
     reason: str | None = None
 
 
 @dataclass(frozen=True)
-class ObserverEffect:
-    """The levels of instrumentation, the least first.
+class SpeedupByLevel:
+    """The speed-up at each level of instrumentation, the least first.
 
     Attributes
     ----------
     least : str or None
     levels : tuple of InstrumentationLevel
     n_exceeding : int
+    changes : bool
+        Whether the verdict on the two versions is not the same at all levels that have one.
     reason : str or None
         Why nothing can be compared.
     """
 
     least: str | None
-    levels: tuple[InstrumentationLevel, ...] = ()
+    levels: tuple[SpeedupAtLevel, ...] = ()
     n_exceeding: int = 0
+    changes: bool = False
     reason: str | None = None
 
 
-def observer_effect(runs: Mapping[str, Cells], *, better: str = "lower", level: float = 0.95) -> ObserverEffect:
-    """The speed-up at each level of instrumentation against that at the least [1]_.
+def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level: float = 0.95) -> SpeedupByLevel:
+    """Whether the conclusion on two versions is the same at each level of instrumentation [1]_.
 
     The range that runs alone explain goes from the worst run of the one version against the best of the other to the
     reverse, geometric mean over contexts; it is wide on purpose, so that what exceeds it is no accident of the runs.
@@ -72,16 +191,16 @@ def observer_effect(runs: Mapping[str, Cells], *, better: str = "lower", level: 
     Parameters
     ----------
     runs : mapping of str to mapping of str to (array_like of float, array_like of float)
-        Level of instrumentation -> other context -> one number a run, > 0, of baseline and of candidate. The least
-        level is the smallest number, or the first if not all levels are numbers.
+        Level of instrumentation -> other context -> one number a run, > 0, of baseline and of candidate. For the
+        order of levels see `by_size`.
     better : str
         "lower" or "higher", as in `speedups`.
     level : float
-        Of the intervals.
+        Of the intervals; a verdict is given where Holm's p over the levels is at most 1 - level.
 
     Returns
     -------
-    ObserverEffect
+    SpeedupByLevel
         With a reason instead of levels where there are fewer than two. A level that shares no context with the least,
         or whose contexts have one run of each version there, is not flagged but given a reason.
 
@@ -96,30 +215,36 @@ def observer_effect(runs: Mapping[str, Cells], *, better: str = "lower", level: 
 
     Examples
     --------
-    >>> effect = observer_effect({"0": {"": ([2.0, 2.2], [1.0, 1.1])}, "8": {"": ([3.0, 3.0], [1.0, 1.0])}})
+    >>> effect = speedup_by_level({"0": {"": ([2.0, 2.2], [1.0, 1.1])}, "8": {"": ([3.0, 3.0], [1.0, 1.0])}})
     >>> round(effect.levels[1].against_least, 3), round(effect.levels[1].high, 3), effect.levels[1].exceeds
     (1.5, 2.2, True)
     """
     ordered = by_size(list(runs))
     if len(ordered) < 2:
-        return ObserverEffect(next(iter(ordered), None), reason="fewer than two levels of instrumentation")
+        return SpeedupByLevel(next(iter(ordered), None), reason=ONE_LEVEL)
     least = runs[ordered[0]]
-    levels = tuple(_compared(name, runs[name], least, better, level) for name in ordered)
-    return ObserverEffect(ordered[0], levels, sum(found.exceeds is True for found in levels))
+    levels = [_speedup_at(name, runs[name], least, better, level) for name in ordered]
+    ps = holm([_versions_differ(runs[name]).p for name in ordered])
+    decided = tuple(
+        replace(at, verdict=_verdict(at.speedup, p, 1 - level, "higher" if better else ""))
+        for at, p in zip(levels, ps, strict=True)
+    )
+    verdicts = {at.verdict for at in decided if at.verdict}
+    return SpeedupByLevel(ordered[0], decided, sum(at.exceeds is True for at in decided), len(verdicts) > 1)
 
 
-def by_size(levels: Sequence[str]) -> list[str]:
-    """Ascending if all are numbers, else as they come.
+def by_size(levels: Iterable[str]) -> list[str]:
+    """Levels of instrumentation, the least first: by number, else what means none, then by name.
 
     Examples
     --------
-    >>> by_size(["10", "2"]), by_size(["on", "off"])
-    (['2', '10'], ['on', 'off'])
+    >>> by_size(["10", "2"]), by_size(["on", "off"]), by_size(["perf", "none", "gdb"])
+    (['2', '10'], ['off', 'on'], ['none', 'gdb', 'perf'])
     """
-    numbers = [as_number(level) for level in levels]
-    if any(number is None for number in numbers):
-        return list(levels)
-    return [level for _, level in sorted(zip(numbers, levels, strict=True), key=lambda pair: pair[0] or 0.0)]
+    numbers = {level: as_number(level) for level in levels}
+    if None not in numbers.values():
+        return sorted(numbers, key=lambda level: numbers[level] or 0.0)
+    return sorted(numbers, key=lambda level: (level.casefold() not in NONE, natural(level)))
 
 
 def as_number(text: str) -> float | None:
@@ -131,21 +256,141 @@ def as_number(text: str) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _compared(name: str, cells: Cells, least: Cells, better: str, level: float) -> InstrumentationLevel:
+def observer_effects(
+    runs: Mapping[Key, Mapping[str, Mapping[str, Sequence[float]]]], better: Mapping[Key, str], alpha: float
+) -> tuple[ObserverEffect, ...]:
+    """How each level of instrumentation changes what is measured of one version [1]_ [2]_.
+
+    Parameters
+    ----------
+    runs : mapping of (application, benchmark, version) to mapping of str to mapping of str to sequence of float
+        Level of instrumentation -> other context -> one number a run. For the order of levels see `by_size`.
+    better : mapping of (application, benchmark, version) to str
+        "lower", "higher" or "".
+    alpha : float
+        Intervals are at 1 - alpha; an effect is shown where Holm's p over all levels of all of them is at most alpha.
+
+    Returns
+    -------
+    tuple of ObserverEffect
+        One a version, in the order given, with a reason where there are fewer than two levels.
+
+    References
+    ----------
+    .. [1] Mytkowicz, Sweeney, Hauswirth, Diwan (2008), Technical Report CU-CS-1042-08, University of Colorado
+    .. [2] Mytkowicz, Diwan, Hauswirth, Sweeney (2009), ASPLOS XIV, 265-276, doi:10.1145/1508244.1508275
+    """
+    effects = [_effect(key, levels, better[key], alpha) for key, levels in runs.items()]
+    ps = [at.test.p for effect in effects for at in effect.levels]
+    corrected = iter(zip(holm(ps), bonferroni(ps), strict=True))
+    decided = []
+    for effect in effects:
+        levels = []
+        for at in effect.levels:
+            p_holm, p_bonferroni = next(corrected)
+            verdict = _verdict(at.ratio, p_holm, alpha, effect.better)
+            levels.append(replace(at, p_holm=p_holm, p_bonferroni=p_bonferroni, verdict=verdict))
+        decided.append(replace(effect, levels=tuple(levels)))
+    return tuple(decided)
+
+
+def over_all(effects: Sequence[ObserverEffect], alpha: float) -> tuple[OverallLevel, ...]:
+    """The effect of each level over all benchmarks, each counting once, however many versions it has."""
+    of_level: dict[tuple[str, str], dict[tuple[str, str], list[Estimate]]] = {}
+    for effect in effects:
+        for at in effect.levels:
+            if at.ratio.value is not None:
+                benchmarks = of_level.setdefault((effect.better, at.level), {})
+                benchmarks.setdefault((effect.application, effect.benchmark), []).append(at.ratio)
+    order = by_size({level for _, level in of_level})
+    rows = []
+    for (better, level), benchmarks in sorted(of_level.items(), key=lambda row: (row[0][0], order.index(row[0][1]))):
+        ratios = list(benchmarks.values())
+        if len(ratios) == 1:
+            (of_one,) = ratios
+            ratio = of_one[0] if len(of_one) == 1 else replace(_over_versions(of_one), reason=ONE_BENCHMARK)
+        else:
+            ratio = geometric_mean([_over_versions(versions).value or 1.0 for versions in ratios], 1 - alpha)
+        rows.append(OverallLevel(level, better, len(ratios), ratio, _in_words(ratio, better)))
+    return tuple(rows)
+
+
+def _over_versions(ratios: Sequence[Estimate]) -> Estimate:
+    return Estimate(float(np.exp(np.mean([np.log(ratio.value or 1.0) for ratio in ratios]))))
+
+
+def _effect(key: Key, runs: Mapping[str, Mapping[str, Sequence[float]]], better: str, alpha: float) -> ObserverEffect:
+    application, benchmark, version = key
+    least, *others = by_size(runs)
+    levels = tuple(_observed(level, runs[least], runs[level], better, alpha) for level in others)
+    reason = None if others else ONE_LEVEL
+    return ObserverEffect(benchmark, application, version, better, least, levels, reason)
+
+
+def _observed(
+    level: str, least: Mapping[str, Sequence[float]], here: Mapping[str, Sequence[float]], better: str, alpha: float
+) -> ObservedLevel:
+    """The ratio of one level to the least: of the runs in one context, or over the contexts that have both."""
+    shared = [context for context in here if context in least]
+    a, b = ([np.array(side[context], dtype=np.float64) for context in shared] for side in (here, least))
+    if not shared:
+        missing = "no context in common with the least level"
+        return ObservedLevel(level, 0, Estimate(None, reason=missing), None, Test(None, reason=missing))
+    if min(float(runs.mean()) for runs in (*a, *b)) <= 0:
+        return ObservedLevel(
+            level, len(shared), Estimate(None, reason=NOT_POSITIVE), None, Test(None, reason=NOT_POSITIVE)
+        )
+    if len(shared) == 1:
+        ratio, test = ratio_of_means(a[0], b[0], 1 - alpha), welch(a[0], b[0])
+    else:
+        ratios = np.array([x.mean() / y.mean() for x, y in zip(a, b, strict=True)])
+        ratio, test = geometric_mean(ratios, 1 - alpha), _log_t(ratios)
+    return ObservedLevel(level, len(shared), ratio, _in_words(ratio, better), test)
+
+
+def _log_t(ratios: Floats) -> Test:
+    """Whether the mean logarithm is zero, the test that goes with the interval of `geometric_mean`."""
+    logs = np.log(ratios)
+    if np.ptp(ratios) <= TINY * ratios.max():
+        return Test(float(abs(logs[0]) <= TINY), reason=NO_VARIATION)
+    found = stats.ttest_1samp(logs, 0.0)
+    return Test(float(found.pvalue), float(found.statistic))
+
+
+def _in_words(ratio: Estimate, better: str) -> str | None:
+    return None if ratio.value is None else change_in_words(ratio.value, better, who="it").removeprefix("it is ")
+
+
+def _verdict(ratio: Estimate, p: float | None, alpha: float, better: str) -> str | None:
+    """What a test with this p shows of a ratio; None without one."""
+    if p is None or ratio.value is None:
+        return None
+    return NOT_SHOWN if p > alpha or ratio.value == 1 else in_direction(ratio.value < 1, better)
+
+
+def _versions_differ(cells: Cells) -> Test:
+    """Both versions at one level: in one context by their runs, else by the ratios of the contexts."""
+    sides = [[_runs(side) for side in cell] for cell in cells.values()]
+    if len(sides) == 1:
+        return welch(*sides[0])
+    return _log_t(np.array([baseline.mean() / candidate.mean() for baseline, candidate in sides]))
+
+
+def _speedup_at(name: str, cells: Cells, least: Cells, better: str, level: float) -> SpeedupAtLevel:
     shared = [context for context in cells if context in least]
     if not shared:
         nothing = "no context in common with the least level"
-        return InstrumentationLevel(name, 0, Estimate(None, reason=nothing), reason=nothing)
+        return SpeedupAtLevel(name, 0, Estimate(None, reason=nothing), reason=nothing)
     here, there = (_speedups([side[context] for context in shared], better) for side in (cells, least))
-    found = len(shared), geometric_mean(here, level)
+    known = len(shared), geometric_mean(here, level)
     centre = float(np.log(here).mean())
     against = float(np.exp(centre - np.log(there).mean()))
     if not any(_repeated(least[context]) for context in shared):
         reason = "one run of each version at the least level: no range"
-        return InstrumentationLevel(name, *found, against, reason=reason)
+        return SpeedupAtLevel(name, *known, against, reason=reason)
     low, high = np.log([_ends(*least[context], better) for context in shared]).mean(axis=0)
     exceeds = not low - TINY <= centre <= high + TINY
-    return InstrumentationLevel(name, *found, against, float(np.exp(low)), float(np.exp(high)), exceeds)
+    return SpeedupAtLevel(name, *known, against, float(np.exp(low)), float(np.exp(high)), exceeds)
 
 
 def _speedups(cells: Sequence[tuple[ArrayLike, ArrayLike]], better: str) -> Floats:
@@ -156,7 +401,7 @@ def _speedups(cells: Sequence[tuple[ArrayLike, ArrayLike]], better: str) -> Floa
 def _ends(baseline: ArrayLike, candidate: ArrayLike, better: str) -> tuple[float, float]:
     """The lowest and highest speed-up of one run of each version."""
     a, b = _runs(baseline), _runs(candidate)
-    return (b.min() / a.max(), b.max() / a.min()) if better == HIGHER else (a.min() / b.max(), a.max() / b.min())
+    return (a.min() / b.max(), a.max() / b.min()) if better == "lower" else (b.min() / a.max(), b.max() / a.min())
 
 
 def _repeated(cell: tuple[ArrayLike, ArrayLike]) -> bool:

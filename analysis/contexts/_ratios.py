@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from analysis.benchmark import DIRECTIONS, HIGHER
+from analysis.benchmark import in_direction
 from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.samples import NO_VARIATION, Test, change_in_words, mean_interval
@@ -74,7 +74,8 @@ def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower"
         The number of each version in each context, > 0.
     better : str
         "lower" for times, where a speed-up is baseline / candidate; "higher" for rates such as ops/s, the inverse of
-        times, where it is candidate / baseline. "" if that is not known: baseline / candidate, for what it is worth.
+        times, where it is candidate / baseline. So it is for "", where nobody said which is better: above 1 the
+        candidate is then higher, not faster.
 
     Returns
     -------
@@ -90,13 +91,12 @@ def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower"
     >>> speedups([3.0, 2.0], [2.0, 4.0]), speedups([2.0], [3.0], better="higher")
     (array([1.5, 0.5]), array([1.5]))
     """
-    if better not in DIRECTIONS:
-        raise ValueError(f"better must be 'lower' or 'higher', got {better!r}")
+    in_direction(True, better)  # refuses another word
     a, b = paired(baseline, candidate)
     for name, values in (("baseline", a), ("candidate", b)):
         if (values <= 0).any():
             raise ValueError(f"{name} must be above 0 in every context, got {values.min():g}")
-    return b / a if better == HIGHER else a / b
+    return a / b if better == "lower" else b / a
 
 
 def speedup_in_words(speedup: float, better: str = "lower") -> str:
@@ -107,7 +107,7 @@ def speedup_in_words(speedup: float, better: str = "lower") -> str:
     >>> speedup_in_words(1.25), speedup_in_words(0.8), speedup_in_words(1.25, "higher")
     ('the candidate is 20 % faster', 'the candidate is 25 % slower', 'the candidate is 25 % faster')
     """
-    return change_in_words(speedup if better == HIGHER else 1 / speedup, better)
+    return change_in_words(1 / speedup if better == "lower" else speedup, better)
 
 
 def quartiles(ratios: ArrayLike) -> Quartiles:
@@ -310,7 +310,7 @@ def paired(x: ArrayLike, y: ArrayLike, names: tuple[str, str] = ("baseline", "ca
 
 def series(values: ArrayLike, name: str) -> Floats:
     """As an array of one dimension; raises ValueError if it is not, or a value is not finite."""
-    given = np.asarray(values, dtype=np.float64)
-    if given.ndim != 1 or not np.isfinite(given).all():
-        raise ValueError(f"{name} must be a series of finite numbers, got shape {given.shape}: {given}")
-    return given
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ValueError(f"{name} must be a series of finite numbers, got shape {array.shape}: {array}")
+    return array

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from analysis.benchmark import LeftOut
 from analysis.contexts._causal import SpreadComparison
 from analysis.contexts._factors import FactorEffect
-from analysis.contexts._observer import ObserverEffect
+from analysis.contexts._observer import Observation, SpeedupByLevel
 from analysis.contexts._ratios import MeanRatios, Quartiles
 from analysis.contexts._sweep import Context
 from analysis.intervals import Estimate
@@ -65,15 +65,17 @@ class Sweep:
     t_holm, t_bonferroni, rank_holm, rank_bonferroni : float or None
         Their p corrected over the benchmarks.
     verdict : str or None
-        "faster", "slower" or "no significant change" over all contexts, by the paired t test with Holm's correction.
+        "faster" or "slower" ("higher" or "lower" where it is not known which is better) or "no significant change"
+        over all contexts, by the paired t test with Holm's correction.
     n_faster, n_slower, n_not_shown, n_untested : int
-        Contexts by what their runs show on their own, with Holm's correction.
+        Contexts by what their runs show on their own, with Holm's correction; higher counts as faster.
     n_faster_bonferroni, n_slower_bonferroni : int
     both_directions : bool
         Some contexts show the candidate faster and others slower, each on its own.
     factors : tuple of FactorEffect
-    observer : ObserverEffect or None
-        None if not asked for, or no context with all its runs above zero knows such a factor.
+    by_instrumentation : SpeedupByLevel or None
+        Whether the verdict on the two versions is the same at all levels of instrumentation. None if not asked for, or
+        no context with all its runs above zero knows such a factor.
     causal : CausalCheck or None
         None if no run names an intervention.
     left_out : tuple of LeftOut
@@ -103,7 +105,7 @@ class Sweep:
     n_slower_bonferroni: int
     both_directions: bool
     factors: tuple[FactorEffect, ...]
-    observer: ObserverEffect | None
+    by_instrumentation: SpeedupByLevel | None
     causal: CausalCheck | None
     left_out: tuple[LeftOut, ...]
     t_holm: float | None = None
@@ -126,6 +128,8 @@ class Survey:
         Benchmarks with contexts that show, each on its own, one version faster and the other.
     n_faster, n_slower, n_not_shown, n_untested : int
         Contexts of all benchmarks by what their runs show.
+    observer : Observation or None
+        What instrumentation does to each version; None if not asked for.
     left_out : tuple of LeftOut
         Benchmarks.
     parameters : mapping of str to object
@@ -138,5 +142,6 @@ class Survey:
     n_slower: int
     n_not_shown: int
     n_untested: int
+    observer: Observation | None
     left_out: tuple[LeftOut, ...]
     parameters: Mapping[str, object]

@@ -1,12 +1,24 @@
 """The whole question asked of a suite: does what is concluded depend on the context in which it was measured?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from analysis.benchmark import EVERY_ITERATION, Advance, Benchmark, LeftOut, Sampling, unwatched
-from analysis.contexts._benchmark import Options, sweep
+from analysis.benchmark import (
+    EVERY_ITERATION,
+    VERSION,
+    Advance,
+    Benchmark,
+    LeftOut,
+    Sampling,
+    canonical,
+    two_versions,
+    unwatched,
+)
+from analysis.comparison import NOT_SHOWN
+from analysis.contexts._benchmark import Options, instrumented, sweep
+from analysis.contexts._observer import Observation, observer_effects, over_all
 from analysis.contexts._results import Survey, Sweep
 from analysis.contexts._sweep import verdict
 from analysis.multiple import bonferroni, holm
@@ -35,13 +47,14 @@ def survey(
     sampling : Sampling
         How a run becomes one number; the number of a version in a context is the mean over its runs.
     baseline, candidate : str, optional
-        Versions; if they are not named, the first two to appear, where there are no more.
+        Versions, the same for all benchmarks, as for `two_versions`.
     instrumentation : str, optional
-        The factor, or condition, whose levels are degrees of instrumentation: asks for the observer effect.
+        The factor, or condition, whose levels are degrees of instrumentation: asks for the observer effect, for which
+        one version is enough.
     held_fixed : str, optional
         The level of `intervention` at which the suspected cause is held fixed. If not named: where some runs name no
-        level, the first that is named; else the second to appear. All but the causal check is about the runs as they
-        come: those without a level or, if there are none, with the first that is not held fixed.
+        level, the first that is named, in sorted order; else the second. All but the causal check is about the runs as
+        they come: those without a level or, if there are none, with the first that is not held fixed.
     alpha : float
         Level of the tests; intervals have 1 - alpha.
     seed : int
@@ -54,50 +67,90 @@ def survey(
     Returns
     -------
     Survey
-        Benchmarks without two versions or without a context that has both are left out, with the reason.
+        Benchmarks without two versions or without a context that has both are left out, with the reason; not those of
+        one version of which the observer effect is known.
 
     Raises
     ------
     ValueError
-        If `alpha` or `resamples` is out of range, or baseline and candidate are the same.
+        If `alpha` or `resamples` is out of range, a named version is nowhere, or both are the same.
 
     References
     ----------
     .. [1] Mytkowicz, Sweeney, Hauswirth, Diwan (2008), Technical Report CU-CS-1042-08, University of Colorado
     .. [2] Mytkowicz, Diwan, Hauswirth, Sweeney (2009), ASPLOS XIV, 265-276, doi:10.1145/1508244.1508275
+
+    Examples
+    --------
+    >>> runs = tuple(np.array([mean]) for mean in (1.0, 1.1, 1.2, 1.1))
+    >>> conditions = {"version": ("old", "new") * 2, "context": ("a", "a", "b", "b")}
+    >>> answer = survey([Measured("parse", runs, conditions=conditions)], baseline="old", candidate="new")
+    >>> [round(context.speedup.value, 2) for context in answer.benchmarks[0].contexts]
+    [0.91, 1.09]
     """
-    _check(alpha, resamples, baseline, candidate)
+    _check(alpha, resamples)
     options = Options(sampling, baseline, candidate, instrumentation, held_fixed, alpha, resamples)
     rng = np.random.default_rng(seed)
+    benchmarks = canonical(benchmarks)
+    versions = two_versions(benchmarks, baseline, candidate)
+    observation, observed = _observation(benchmarks, options)
     found, left_out = [], []
     for done, measured in enumerate(benchmarks):
-        result = sweep(measured, options, rng)
+        result = versions if isinstance(versions, str) else sweep(measured, versions, options, rng)
         if isinstance(result, Sweep):
             found.append(result)
-        else:
+        elif (measured.application, measured.name) not in observed or len(measured.levels(VERSION)) > 1:
             left_out.append(LeftOut(measured.name, result))
         advance(done + 1, len(benchmarks))
     sweeps = _corrected(found, alpha)
     return Survey(
         sweeps,
-        sum(one.quartiles.straddles for one in sweeps),
-        sum(one.both_directions for one in sweeps),
-        sum(one.n_faster for one in sweeps),
-        sum(one.n_slower for one in sweeps),
-        sum(one.n_not_shown for one in sweeps),
-        sum(one.n_untested for one in sweeps),
+        sum(row.quartiles.straddles for row in sweeps),
+        sum(row.both_directions for row in sweeps),
+        sum(row.n_faster for row in sweeps),
+        sum(row.n_slower for row in sweeps),
+        sum(row.n_not_shown for row in sweeps),
+        sum(row.n_untested for row in sweeps),
+        _with_conclusions(observation, sweeps),
         tuple(left_out),
         _parameters(options, seed),
     )
 
 
-def _check(alpha: float, resamples: int, baseline: str | None, candidate: str | None) -> None:
+def _observation(benchmarks: Sequence[Benchmark], options: Options) -> tuple[Observation | None, set[tuple[str, str]]]:
+    """The observer effect on each version, and which benchmarks it is known of."""
+    by = options.instrumentation
+    if by is None:
+        return None, set()
+    runs: dict[tuple[str, str, str], Mapping[str, Mapping[str, Sequence[float]]]] = {}
+    better = {}
+    for measured in benchmarks:
+        try:
+            of_versions = instrumented(measured, by, options)
+        except ValueError:  # nothing behind the warm-up: the comparison of versions says so
+            continue
+        for version, levels in sorted(of_versions.items()):
+            key = (measured.application, measured.name, version)
+            runs[key], better[key] = levels, measured.better
+    effects = observer_effects(runs, better, options.alpha)
+    n_shown = sum(any(at.verdict not in (None, NOT_SHOWN) for at in effect.levels) for effect in effects)
+    observed = {(effect.application, effect.benchmark) for effect in effects if effect.levels}
+    return Observation(by, effects, over_all(effects, options.alpha), n_shown, 0, 0), observed
+
+
+def _with_conclusions(observation: Observation | None, sweeps: Sequence[Sweep]) -> Observation | None:
+    """With how many conclusions on two versions change over the levels."""
+    if observation is None:
+        return None
+    compared = [row.by_instrumentation for row in sweeps if row.by_instrumentation and row.by_instrumentation.levels]
+    return replace(observation, n_compared=len(compared), n_changing=sum(row.changes for row in compared))
+
+
+def _check(alpha: float, resamples: int) -> None:
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be within (0, 1), got {alpha}")
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, got {resamples}")
-    if baseline is not None and baseline == candidate:
-        raise ValueError(f"baseline and candidate must be two versions, got {baseline!r} twice")
 
 
 def _parameters(options: Options, seed: int) -> dict[str, object]:
@@ -116,12 +169,12 @@ def _parameters(options: Options, seed: int) -> dict[str, object]:
 
 def _corrected(sweeps: Sequence[Sweep], alpha: float) -> tuple[Sweep, ...]:
     """The same with their p corrected, the benchmarks being one family of tests."""
-    t, rank = [one.paired_t.p for one in sweeps], [one.signed_rank.p for one in sweeps]
+    t, rank = [row.paired_t.p for row in sweeps], [row.signed_rank.p for row in sweeps]
     columns = zip(sweeps, holm(t), bonferroni(t), holm(rank), bonferroni(rank), strict=True)
     return tuple(
         replace(
-            one, t_holm=t_holm, t_bonferroni=t_bold, rank_holm=rank_holm, rank_bonferroni=rank_bold,
-            verdict=verdict(one.ratio_of_means, t_holm, alpha, one.better),
+            row, t_holm=t_holm, t_bonferroni=t_bonferroni, rank_holm=rank_holm, rank_bonferroni=rank_bonferroni,
+            verdict=verdict(row.ratio_of_means, t_holm, alpha, row.better),
         )
-        for one, t_holm, t_bold, rank_holm, rank_bold in columns
+        for row, t_holm, t_bonferroni, rank_holm, rank_bonferroni in columns
     )  # fmt: skip

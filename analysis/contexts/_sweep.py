@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.benchmark import CONDITIONS, CONTEXT, HIGHER, TIME, VERSION, Benchmark, LeftOut, Sampling, in_direction
+from analysis.benchmark import CONDITIONS, CONTEXT, TIME, VERSION, Benchmark, LeftOut, Sampling, in_direction, natural
 from analysis.comparison import NOT_SHOWN
 from analysis.contexts._factors import parse_context
 from analysis.contexts._ratios import speedups
@@ -40,7 +40,8 @@ class Context:
     p_holm, p_bonferroni : float or None
         Corrected over the contexts of the benchmark.
     verdict : str or None
-        "faster", "slower" or "no significant change" in this context alone, by Holm's p; None without a test.
+        "faster" or "slower" ("higher" or "lower" where it is not known which is better) or "no significant change"
+        in this context alone, by Holm's p; None without a test.
     """
 
     name: str
@@ -56,48 +57,36 @@ class Context:
     verdict: str | None = None
 
 
-def versions_of(measured: Benchmark, baseline: str | None, candidate: str | None) -> tuple[str, str] | str:
-    """Baseline and candidate, or in words why they are not known.
-
-    Those named; if one is not named, the other of two; if none is, the first two to appear, and there may be no third.
-    """
+def missing_version(measured: Benchmark, versions: tuple[str, str]) -> str | None:
+    """In words, which of two versions the benchmark lacks."""
     levels = measured.levels(VERSION)
-    for named in (baseline, candidate):
-        if named is not None and named not in levels:
-            return f"no run of version {named}; there is {', '.join(levels) or 'no version'}"
-    others = [level for level in levels if level not in (baseline, candidate)]
-    n_wanted = (baseline is None) + (candidate is None)
-    if len(others) < n_wanted:
-        return f"runs of one version only: {levels[0]}" if levels else "no version is known of any run"
-    if n_wanted and len(others) > n_wanted:
-        return f"{len(levels)} versions ({', '.join(levels)}): name the baseline and the candidate"
-    first, second = baseline or others.pop(0), candidate or others.pop(0)
-    return first, second
+    absent = [version for version in versions if version not in levels]
+    return f"no run of version {absent[0]}; there is {', '.join(levels) or 'no version'}" if absent else None
 
 
 def contexts_of(
     measured: Benchmark, versions: tuple[str, str], sampling: Sampling, alpha: float
 ) -> tuple[list[Context], list[LeftOut]]:
-    """The contexts with runs of both versions, in order of appearance, and those without; no corrected p yet.
+    """The contexts with runs of both versions, in order of their names, and those without; no corrected p yet.
 
     Raises ValueError if a run has nothing but warm-up.
     """
-    factors = _factors(measured)
+    factors = factors_of(measured)
     names = [_name(text, of_run) for text, of_run in zip(measured.of(CONTEXT), factors, strict=True)]
     cells: dict[str, tuple[list[int], list[int]]] = {}
     for run, (name, version) in enumerate(zip(names, measured.of(VERSION), strict=True)):
         if version in versions:
             cells.setdefault(name, ([], []))[versions.index(version)].append(run)
-    found, left_out = [], []
-    for name, sides in cells.items():
-        values = [sampling.values([measured.runs[run] for run in side]) for side in sides]
+    contexts, left_out = [], []
+    for name in sorted(cells, key=natural):
+        values = [sampling.values([measured.runs[run] for run in side]) for side in cells[name]]
         reason = _cannot(values, versions)
         if reason:
             left_out.append(LeftOut(name, reason))
         else:
-            known = factors[sides[0][0]]
-            found.append(_context(name, known, (values[0], values[1]), measured.better, alpha))
-    return found, left_out
+            known = factors[cells[name][0][0]]
+            contexts.append(_context(name, known, (values[0], values[1]), measured.better, alpha))
+    return contexts, left_out
 
 
 def with_corrections(contexts: Sequence[Context], alpha: float, better: str) -> tuple[Context, ...]:
@@ -105,7 +94,10 @@ def with_corrections(contexts: Sequence[Context], alpha: float, better: str) -> 
     ps = [context.test.p for context in contexts]
     return tuple(
         replace(
-            context, p_holm=p_holm, p_bonferroni=p_bonferroni, verdict=verdict(context.speedup, p_holm, alpha, better)
+            context,
+            p_holm=p_holm,
+            p_bonferroni=p_bonferroni,
+            verdict=verdict(context.speedup, p_holm, alpha, better),
         )
         for context, p_holm, p_bonferroni in zip(contexts, holm(ps), bonferroni(ps), strict=True)
     )
@@ -117,16 +109,16 @@ def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> st
         return None
     if p > alpha or speedup.value == 1:
         return NOT_SHOWN
-    return in_direction((speedup.value > 1) != (better == HIGHER), better)
+    return in_direction(speedup.value < 1, "higher" if better else "")  # a speed-up is a rate
 
 
-def _factors(measured: Benchmark) -> list[dict[str, str]]:
+def factors_of(measured: Benchmark) -> list[dict[str, str]]:
     """What is known of the context of each run: the parts of its text, or the text, and all further conditions."""
     further = [name for name in measured.conditions if name not in (*CONDITIONS, TIME, INTERVENTION)]
     known = []
     for run, text in enumerate(measured.of(CONTEXT)):
         parts = parse_context(text) or ({CONTEXT: text} if text else {})
-        known.append(parts | {name: entry for name in further if (entry := measured.runs[run].of(name))})
+        known.append(parts | {name: entry for name in further if (entry := measured.of(name)[run])})
     return known
 
 
@@ -150,7 +142,7 @@ def _context(
 ) -> Context:
     a, b = values
     means = float(np.mean(a)), float(np.mean(b))
-    above, below = (b, a) if better == HIGHER else (a, b)
+    above, below = (a, b) if better == "lower" else (b, a)
     interval = ratio_of_means(above, below, 1 - alpha)
     (value,) = speedups(means[:1], means[1:], better=better)
     reason = _why(interval, min(len(a), len(b)))

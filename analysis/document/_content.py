@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from analysis.intervals import Estimate
+
 DASH = "–"
 N_ROWS = 40  # of a table that people read; the JSON has all
 N_NAMED = 3  # names in a sentence
@@ -122,28 +124,28 @@ def number(value: float | None, digits: int = 3) -> str:
     return DASH if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
-def interval(estimate: Mapping[str, Any], *, as_percent: bool = True) -> str:
+def interval(statistic: Estimate, *, as_percent: bool = True) -> str:
     """The ends of an interval; empty where there is none."""
-    if estimate["low"] is None:
+    if statistic.low is None or statistic.high is None:
         return ""
     write = percent if as_percent else number
-    return f"{write(estimate['low']).removesuffix(' %')} to {write(estimate['high'])}"
+    return f"{write(statistic.low).removesuffix(' %')} to {write(statistic.high)}"
 
 
-def estimate(given: Mapping[str, Any], *, as_percent: bool = True) -> str:
+def estimate(statistic: Estimate, *, as_percent: bool = True) -> str:
     """A statistic with its interval, or with the reason why it or its interval is missing.
 
     Examples
     --------
-    >>> estimate({"value": 0.5, "low": 0.25, "high": 0.75, "reason": None})
+    >>> estimate(Estimate(0.5, low=0.25, high=0.75))
     '50.0 % (25.0 to 75.0 %)'
-    >>> estimate({"value": None, "low": None, "high": None, "reason": "no observations"})
+    >>> estimate(Estimate(None, reason="no observations"))
     'undefined: no observations'
     """
-    if given["value"] is None:
-        return f"undefined: {given['reason']}"
-    value = percent(given["value"]) if as_percent else number(given["value"])
-    behind = interval(given, as_percent=as_percent) or given["reason"]
+    if statistic.value is None:
+        return f"undefined: {statistic.reason}"
+    value = percent(statistic.value) if as_percent else number(statistic.value)
+    behind = interval(statistic, as_percent=as_percent) or statistic.reason
     return f"{value} ({behind})" if behind else value
 
 

@@ -1,8 +1,9 @@
 """A document as one page that needs nothing else: no font, nothing from outside."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from analysis.document._content import Document
+from analysis.document._content import Document, clean
 
 
 def to_html(document: Document, figures: Mapping[str, str]) -> str:
@@ -19,8 +20,16 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("analysis.document"),
         autoescape=True,
+        finalize=_cleaned,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     return environment.get_template("report.html.j2").render(report=document, figures=figures)
+
+
+def _cleaned(value: Any) -> Any:
+    """Texts from outside without what HTML forbids; figures as they are."""
+    from markupsafe import Markup
+
+    return value if isinstance(value, Markup) else clean(value)

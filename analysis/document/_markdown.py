@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from analysis.document._content import Block, Bullets, Document, Figure, Paragraph, Table
+from analysis.document._content import Block, Bullets, Document, Figure, Paragraph, Table, clean
 
 _LIST = re.compile(r"^(\d*)([-+.)])")  # what begins an item of a list, or a rule
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$!&@])")
@@ -47,4 +47,4 @@ def _escaped(text: str) -> str:
 
 def _inline(text: str) -> str:
     """The same where no list can begin, as in a cell."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return _SPECIAL.sub(r"\\\1", " ".join(clean(text).split()))

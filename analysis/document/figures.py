@@ -4,6 +4,8 @@ Nothing is told by colour alone: dark and light differ in greyscale too, and wha
 """
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import vl_convert
@@ -49,6 +51,13 @@ def to_svg(chart: Chart) -> str:
     """The figure as SVG text, without a browser and without the network."""
     svg: str = vl_convert.vegalite_to_svg(_spec(chart), allowed_base_urls=[])
     return svg
+
+
+def names_axis(names: Sequence[str | Sequence[str]], **more: Any) -> alt.Axis:
+    """An axis over the numbers from 0 on that shows names, each of one line or several; equal ones stay apart."""
+    texts = json.dumps(clean(list(names)))
+    options = {"labelLimit": 0, "labelOverlap": False, "ticks": False, "domain": False} | more
+    return alt.Axis(labelExpr=f"{texts}[datum.value]", **options)
 
 
 def _spec(chart: Chart) -> str:

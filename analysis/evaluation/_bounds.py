@@ -1,9 +1,10 @@
 """What the items without a consensus could change: every split item decided for, or against, the classifier."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import partial
 
-from analysis.categories import DISSIMILAR
+from analysis.categories import CATEGORIES
 from analysis.evaluation._confusion import (
     Confusion,
     accuracy,
@@ -16,22 +17,24 @@ from analysis.evaluation._confusion import (
     specificity,
     youden,
 )
-from analysis.evaluation._inputs import Categories, check_categories, matched
+from analysis.evaluation._inputs import Categories, Declared, check_categories, matched
 from analysis.intervals import Estimate, wilson
+from analysis.results import Result
+from analysis.tables import positive_category
 
 STATISTICS = (sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy, youden)  # as in `Bounds`
 
 
-@dataclass(frozen=True)
-class Extremes:
+@dataclass(frozen=True, repr=False)
+class Extremes(Result):
     """The least and the greatest value that a statistic can take, each with its interval as if it were the truth."""
 
     worst: Estimate
     best: Estimate
 
 
-@dataclass(frozen=True)
-class Bounds:
+@dataclass(frozen=True, repr=False)
+class Bounds(Result):
     """Best and worst case over the split items.
 
     Attributes
@@ -57,7 +60,14 @@ class Bounds:
     youden: Extremes
 
 
-def bounds(consensus: Categories, verdicts: Categories, *, level: float = 0.95) -> Bounds:
+def bounds(
+    consensus: Categories,
+    verdicts: Categories,
+    *,
+    categories: Declared = CATEGORIES,
+    positive: Hashable | None = None,
+    level: float = 0.95,
+) -> Bounds:
     """How far the split items could move what a classifier reaches on the agreed ones.
 
     Nothing is assumed about the split items, so the bounds are wide where many were dropped; they are of the items
@@ -69,6 +79,11 @@ def bounds(consensus: Categories, verdicts: Categories, *, level: float = 0.95) 
         The category of each agreed item, None for each split one.
     verdicts : sequence of str or None, or Series indexed by item
         The verdict on the same items. None: no verdict; such an item enters `dropped` only.
+    categories : sequence of hashable
+        The declared categories.
+    positive : hashable, optional
+        The positive category; the last of two (dissimilar), to be named if there are more. Where texts and names of
+        fields say dissimilar, they mean this one.
     level : float
         Confidence level of the interval around each bound.
 
@@ -91,9 +106,10 @@ def bounds(consensus: Categories, verdicts: Categories, *, level: float = 0.95) 
     truth, called = matched({"consensus": consensus, "verdicts": verdicts})
     agreed = [(t, v) for t, v in zip(truth, called, strict=True) if t is not None]
     split = [v for t, v in zip(truth, called, strict=True) if t is None]
-    check_categories("verdicts", [v for v in split if v is not None])
-    known = confusion_matrix([t for t, _ in agreed], [v for _, v in agreed])
-    up, n_split = split.count(DISSIMILAR), len(split) - split.count(None)
+    positive = positive_category(categories, positive)
+    check_categories("verdicts", [v for v in split if v is not None], categories)
+    known = confusion_matrix([t for t, _ in agreed], [v for _, v in agreed], categories=categories, positive=positive)
+    up, n_split = split.count(positive), len(split) - split.count(None)
     decided = partial(_decided, known, up, n_split - up, split.count(None))
     # In each of these statistics the worst is (0, all) and the best (all, 0). Where the statistic is undefined there,
     # as sensitivity without a dissimilar item, its extreme is next to that corner.

@@ -1,18 +1,20 @@
 """Two classifiers on the same items: who is right where the other is wrong."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
-from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.evaluation._inputs import Categories, check_categories, matched
+from analysis.categories import CATEGORIES
+from analysis.evaluation._inputs import Categories, Declared, absent_words, check_categories, matched
 from analysis.intervals import Estimate, wilson
+from analysis.results import Result
+from analysis.tables import positive_category
 
 
-@dataclass(frozen=True)
-class McNemar:
+@dataclass(frozen=True, repr=False)
+class McNemar(Result):
     """McNemar's test of two paired shares.
 
     Attributes
@@ -35,8 +37,8 @@ class McNemar:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
-class PairedShares:
+@dataclass(frozen=True, repr=False)
+class PairedShares(Result):
     """How often two classifiers are right on the same items.
 
     Attributes
@@ -62,8 +64,8 @@ class PairedShares:
     mcnemar: McNemar
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """Two classifiers on the items on which both have a verdict.
 
     Attributes
@@ -114,12 +116,20 @@ def mcnemar(b: int, c: int) -> McNemar:
             raise ValueError(f"{name} must be a whole number >= 0, got {count}")
     if b + c == 0:
         return McNemar(0, 0, 1.0, None, "no discordant pair")
-    p = min(1.0, 2 * float(special.bdtr(min(b, c), b + c, 0.5)))
-    return McNemar(int(b), int(c), p, float((b - c) ** 2 / (b + c)))
+    from statsmodels.stats import contingency_tables  # slow to import
+
+    p = float(contingency_tables.mcnemar([[0, b], [c, 0]], exact=True).pvalue)
+    return McNemar(int(b), int(c), min(1.0, p), float((b - c) ** 2 / (b + c)))
 
 
 def compare(
-    consensus: Categories, verdicts_a: Categories, verdicts_b: Categories, *, level: float = 0.95
+    consensus: Categories,
+    verdicts_a: Categories,
+    verdicts_b: Categories,
+    *,
+    categories: Declared = CATEGORIES,
+    positive: Hashable | None = None,
+    level: float = 0.95,
 ) -> Comparison:
     """Compare two classifiers on the same items, over all and within each category.
 
@@ -131,6 +141,11 @@ def compare(
         The category of each item.
     verdicts_a, verdicts_b : sequence of str or None, or Series indexed by item
         Verdicts on the same items; Series are matched by item. None: no verdict.
+    categories : sequence of hashable
+        The declared categories.
+    positive : hashable, optional
+        The positive category; the last of two (dissimilar), to be named if there are more. Where texts and names of
+        fields say dissimilar, they mean this one.
     level : float
         Confidence level of all intervals.
 
@@ -151,19 +166,20 @@ def compare(
     1.0
     """
     truth, *called = matched({"consensus": consensus, "verdicts_a": verdicts_a, "verdicts_b": verdicts_b})
-    check_categories("consensus", truth)
+    positive = positive_category(categories, positive)
+    check_categories("consensus", truth, categories)
     for name, verdicts in zip(("verdicts_a", "verdicts_b"), called, strict=True):
-        check_categories(name, [v for v in verdicts if v is not None])
+        check_categories(name, [v for v in verdicts if v is not None], categories)
     rows = [row for row in zip(truth, *called, strict=True) if None not in row]
     true = np.array([t for t, _, _ in rows], dtype=object)
     right_a, right_b = (np.array([row[0] == row[k] for row in rows], dtype=bool) for k in (1, 2))
-    all_items = np.ones(len(rows), dtype=bool)
+    all_items, absent = np.ones(len(rows), dtype=bool), absent_words(categories, positive)
     overall, dissimilar, similar = (
         _paired_shares(right_a[chosen], right_b[chosen], reason, level)
         for chosen, reason in (
             (all_items, "no item has a consensus and both verdicts"),
-            (true == DISSIMILAR, "no item is dissimilar"),
-            (true == SIMILAR, "no item is similar"),
+            (true == positive, absent[0]),
+            (true != positive, absent[1]),
         )
     )
     return Comparison(overall, dissimilar, similar, len(truth) - len(rows))

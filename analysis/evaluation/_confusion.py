@@ -1,20 +1,23 @@
 """The confusion matrix of a classifier, and the shares that are read from it."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.bootstrap import N_DRAWS, percentile_interval
-from analysis.categories import DISSIMILAR
-from analysis.evaluation._inputs import Categories, check_categories, matched
+from analysis.categories import CATEGORIES
+from analysis.evaluation._inputs import Categories, Declared, check_categories, matched
 from analysis.intervals import Estimate, wilson
+from analysis.results import Result
+from analysis.tables import positive_category
 
 NO_ITEM = "no item has both a consensus and a verdict"
 
 
-@dataclass(frozen=True)
-class Confusion:
+@dataclass(frozen=True, repr=False)
+class Confusion(Result):
     """Confusion matrix of one classifier; rows are the consensus, columns the verdict.
 
     Attributes
@@ -38,7 +41,9 @@ class Confusion:
         return self.tp + self.fp + self.fn + self.tn
 
 
-def confusion_matrix(consensus: Categories, verdicts: Categories, *, positive: str = DISSIMILAR) -> Confusion:
+def confusion_matrix(
+    consensus: Categories, verdicts: Categories, *, categories: Declared = CATEGORIES, positive: Hashable | None = None
+) -> Confusion:
     """Count verdicts against the consensus of the same items.
 
     Parameters
@@ -48,8 +53,11 @@ def confusion_matrix(consensus: Categories, verdicts: Categories, *, positive: s
     verdicts : sequence of str or None, or Series indexed by item
         The verdict on the same items. Two Series are matched by item; sequences by position. None or
         missing: no verdict.
-    positive : str
-        The positive category.
+    categories : sequence of hashable
+        The declared categories.
+    positive : hashable, optional
+        The positive category; the last of two (dissimilar), to be named if there are more. Where texts and names of
+        fields say dissimilar, they mean this one.
 
     Returns
     -------
@@ -66,8 +74,9 @@ def confusion_matrix(consensus: Categories, verdicts: Categories, *, positive: s
     Confusion(tp=1, fp=1, fn=0, tn=0, n_without_verdict=1)
     """
     truth, called = matched({"consensus": consensus, "verdicts": verdicts})
-    check_categories("consensus", truth)
-    check_categories("verdicts", [v for v in called if v is not None])
+    positive = positive_category(categories, positive)
+    check_categories("consensus", truth, categories)
+    check_categories("verdicts", [v for v in called if v is not None], categories)
     cells = [(t == positive, v == positive) for t, v in zip(truth, called, strict=True) if v is not None]
     return Confusion(
         tp=cells.count((True, True)),
@@ -133,6 +142,11 @@ def balanced_accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     References
     ----------
     .. [1] Zou, Donner (2008), Statistics in Medicine 27:1693-1702, doi:10.1002/sim.3095
+
+    Examples
+    --------
+    >>> balanced_accuracy(Confusion(tp=52, fp=23, fn=137, tn=112))
+    Estimate(0.5524, 0.5058 to 0.5957)
     """
     a, b = sensitivity(confusion, level=level), specificity(confusion, level=level)
     if a.ends is None or b.ends is None:

@@ -1,6 +1,6 @@
 """Consensus, verdicts and scores of the same items, matched and checked: the only place that does."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,24 +8,29 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.categories import CATEGORIES, DISSIMILAR
+from analysis.categories import CATEGORIES
+from analysis.tables import declared_categories, positive_category
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Categories = Sequence[str] | Sequence[str | None] | pd.Series
+Categories = Sequence[str] | Sequence[str | None] | Sequence[Hashable] | pd.Series
+Declared = Sequence[Hashable]
 Scores = Sequence[float] | Sequence[float | None] | Floats | pd.Series
 
-ONE_CLASS = {True: "no item is similar", False: "no item is dissimilar"}  # by the class of all items there are
 NO_SCORE = "no item has both a consensus and a score"
 
 
 @dataclass(frozen=True)
 class Scored:
-    """The items with a score: whether each is dissimilar, its score, and how many had none."""
+    """The items with a score: whether each is dissimilar, its score, and how many had none.
+
+    Dissimilar stands for the positive category; `absent` says that it, or all others, are not there.
+    """
 
     dissimilar: Bools
     scores: Floats
     n_without_score: int
+    absent: tuple[str, str]
 
     @property
     def reason(self) -> str | None:
@@ -33,10 +38,12 @@ class Scored:
         if not len(self.scores):
             return NO_SCORE
         first = bool(self.dissimilar[0])
-        return ONE_CLASS[first] if (self.dissimilar == first).all() else None
+        return self.absent[first] if (self.dissimilar == first).all() else None
 
 
-def scored(truth: Categories, scores: Scores) -> Scored:
+def scored(
+    truth: Categories, scores: Scores, categories: Declared = CATEGORIES, positive: Hashable | None = None
+) -> Scored:
     """Items and scores matched; items whose score is None or NaN are left out and counted.
 
     Raises
@@ -44,12 +51,19 @@ def scored(truth: Categories, scores: Scores) -> Scored:
     ValueError
         If the lengths differ, `truth` holds something that is not a category, or a score is not a finite number.
     """
-    categories, values = matched({"truth": truth, "scores": scores})
-    check_categories("truth", categories)
+    positive = positive_category(categories, positive)
+    true, values = matched({"truth": truth, "scores": scores})
+    check_categories("truth", true, categories)
     numbers = as_floats("scores", values)
     known = ~np.isnan(numbers)
-    dissimilar = np.array([category == DISSIMILAR for category in categories], dtype=bool)
-    return Scored(dissimilar[known], numbers[known], int((~known).sum()))
+    dissimilar = np.array([category == positive for category in true], dtype=bool)
+    return Scored(dissimilar[known], numbers[known], int((~known).sum()), absent_words(categories, positive))
+
+
+def absent_words(categories: Declared, positive: Hashable) -> tuple[str, str]:
+    """Why nothing can be said of the positive category, and why not of the others: there is no such item."""
+    others = [category for category in categories if category != positive]
+    return f"no item is {positive}", f"no item is {' or '.join(map(str, others))}"
 
 
 def matched(columns: dict[str, Any]) -> list[list[Any]]:
@@ -77,11 +91,13 @@ def matched(columns: dict[str, Any]) -> list[list[Any]]:
     return lists
 
 
-def check_categories(name: str, values: Sequence[Any]) -> None:
-    """Raise ValueError naming the first value that is not a category."""
-    unknown = [value for value in values if value not in CATEGORIES]
-    if unknown:
-        raise ValueError(f"{name} holds {unknown[0]!r}, not one of: {', '.join(CATEGORIES)}")
+def check_categories(name: str, values: Sequence[Any], categories: Declared = CATEGORIES) -> None:
+    """Raise ValueError naming the first value that is not a category, and its position."""
+    declared = declared_categories(categories)
+    known = [isinstance(value, Hashable) and value in declared for value in values]
+    if not all(known):
+        row = known.index(False)
+        raise ValueError(f"{name} holds {values[row]!r} (row {row}), not one of: {', '.join(map(str, declared))}")
 
 
 def as_floats(name: str, values: Sequence[Any]) -> Floats:

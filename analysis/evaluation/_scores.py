@@ -1,13 +1,16 @@
 """What a classifier's score can do at any threshold: the curves, and the areas under them."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
 
+from analysis.categories import CATEGORIES
 from analysis.evaluation._cuts import cuts
-from analysis.evaluation._inputs import Categories, Floats, Scored, Scores, as_floats, matched, scored
+from analysis.evaluation._inputs import Categories, Declared, Floats, Scored, Scores, as_floats, matched, scored
 from analysis.intervals import Estimate
+from analysis.results import Result
 from analysis.tables import ranks
 
 ONE_ITEM = "one item of a category: no standard error"
@@ -16,8 +19,8 @@ SEPARATED = "the scores separate the categories: no interval"
 NO_VARIATION = "no item says more than another: no standard error"
 
 
-@dataclass(frozen=True)
-class Roc:
+@dataclass(frozen=True, repr=False)
+class Roc(Result):
     """Receiver operating characteristic: one point for each way in which a threshold can divide the items.
 
     Attributes
@@ -41,8 +44,8 @@ class Roc:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
-class PrecisionRecall:
+@dataclass(frozen=True, repr=False)
+class PrecisionRecall(Result):
     """Precision against recall (sensitivity): one point for each cut that calls at least one item dissimilar.
 
     Attributes
@@ -65,8 +68,8 @@ class PrecisionRecall:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
-class AucComparison:
+@dataclass(frozen=True, repr=False)
+class AucComparison(Result):
     """The areas of two scores on the same items.
 
     Attributes
@@ -89,7 +92,9 @@ class AucComparison:
     n_without_score: int
 
 
-def roc(truth: Categories, scores: Scores) -> Roc:
+def roc(
+    truth: Categories, scores: Scores, *, categories: Declared = CATEGORIES, positive: Hashable | None = None
+) -> Roc:
     """Sensitivity and 1 - specificity at every threshold.
 
     Parameters
@@ -99,6 +104,11 @@ def roc(truth: Categories, scores: Scores) -> Roc:
     scores : sequence of float or None, or Series indexed by item
         A larger score means more dissimilar. Series are matched by item. Items whose score is None or NaN are left
         out and counted. Equal scores make one point.
+    categories : sequence of hashable
+        The declared categories.
+    positive : hashable, optional
+        The positive category; the last of two (dissimilar), to be named if there are more. Where texts and names of
+        fields say dissimilar, they mean this one.
 
     Returns
     -------
@@ -116,7 +126,7 @@ def roc(truth: Categories, scores: Scores) -> Roc:
     >>> list(zip(curve.sensitivity, curve.false_positive_rate))
     [(0.0, 0.0), (0.5, 0.0), (1.0, 1.0)]
     """
-    items = scored(truth, scores)
+    items = scored(truth, scores, categories, positive)
     n_dissimilar = int(items.dissimilar.sum())
     counts = n_dissimilar, len(items.scores) - n_dissimilar, items.n_without_score
     if items.reason:
@@ -127,12 +137,14 @@ def roc(truth: Categories, scores: Scores) -> Roc:
     return Roc(threshold, sensitivity, false_positive_rate, *counts)
 
 
-def precision_recall(truth: Categories, scores: Scores) -> PrecisionRecall:
+def precision_recall(
+    truth: Categories, scores: Scores, *, categories: Declared = CATEGORIES, positive: Hashable | None = None
+) -> PrecisionRecall:
     """Precision and recall at every threshold that calls something dissimilar.
 
     Parameters
     ----------
-    truth, scores
+    truth, scores, categories, positive
         As in `roc`.
 
     Returns
@@ -150,15 +162,22 @@ def precision_recall(truth: Categories, scores: Scores) -> PrecisionRecall:
     >>> precision_recall(["dissimilar", "similar", "dissimilar"], [0.8, 0.2, 0.2]).precision
     (1.0, 0.6666666666666666)
     """
-    return _precision_recall(scored(truth, scores))
+    return _precision_recall(scored(truth, scores, categories, positive))
 
 
-def auc(truth: Categories, scores: Scores, *, level: float = 0.95) -> Estimate:
+def auc(
+    truth: Categories,
+    scores: Scores,
+    *,
+    categories: Declared = CATEGORIES,
+    positive: Hashable | None = None,
+    level: float = 0.95,
+) -> Estimate:
     """Area under the ROC curve: the chance that a dissimilar item scores above a similar one, ties counting half.
 
     Parameters
     ----------
-    truth, scores
+    truth, scores, categories, positive
         As in `roc`.
     level : float
         Confidence level of the interval: normal on the logit scale [2]_, so that it stays within (0, 1) and
@@ -187,16 +206,23 @@ def auc(truth: Categories, scores: Scores, *, level: float = 0.95) -> Estimate:
     >>> auc(["dissimilar", "dissimilar", "similar", "similar"], [0.9, 0.4, 0.4, 0.1]).value
     0.875
     """
-    items = scored(truth, scores)
+    items = scored(truth, scores, categories, positive)
     return _auc(items, level)
 
 
-def average_precision(truth: Categories, scores: Scores, *, level: float = 0.95) -> Estimate:
+def average_precision(
+    truth: Categories,
+    scores: Scores,
+    *,
+    categories: Declared = CATEGORIES,
+    positive: Hashable | None = None,
+    level: float = 0.95,
+) -> Estimate:
     """Average precision: the precision at each threshold, weighted by the recall gained there.
 
     Parameters
     ----------
-    truth, scores
+    truth, scores, categories, positive
         As in `roc`.
     level : float
         Confidence level of the interval: normal on the logit scale, with n_dissimilar as the number of
@@ -222,7 +248,7 @@ def average_precision(truth: Categories, scores: Scores, *, level: float = 0.95)
     >>> round(average_precision(["dissimilar", "similar", "dissimilar"], [0.8, 0.5, 0.2]).value, 4)
     0.8333
     """
-    items = scored(truth, scores)
+    items = scored(truth, scores, categories, positive)
     curve = _precision_recall(items)
     if curve.reason:
         return Estimate(None, reason=curve.reason)
@@ -233,7 +259,15 @@ def average_precision(truth: Categories, scores: Scores, *, level: float = 0.95)
     return Estimate(value, low=low, high=high)
 
 
-def compare_auc(truth: Categories, scores_a: Scores, scores_b: Scores, *, level: float = 0.95) -> AucComparison:
+def compare_auc(
+    truth: Categories,
+    scores_a: Scores,
+    scores_b: Scores,
+    *,
+    categories: Declared = CATEGORIES,
+    positive: Hashable | None = None,
+    level: float = 0.95,
+) -> AucComparison:
     """Compare the areas of two scores on the same items, by the paired test of DeLong et al. [1]_.
 
     Parameters
@@ -242,6 +276,8 @@ def compare_auc(truth: Categories, scores_a: Scores, scores_b: Scores, *, level:
         The category of each item.
     scores_a, scores_b : sequence of float or None, or Series indexed by item
         As in `roc`; an item that lacks one of the two is left out of both areas.
+    categories, positive
+        As in `roc`.
     level : float
         Confidence level; the interval of the difference is normal, cut at -1 and 1.
 
@@ -266,10 +302,10 @@ def compare_auc(truth: Categories, scores_a: Scores, scores_b: Scores, *, level:
     >>> compare_auc(truth, [3, 2, 1, 0, 1, 0], [1, 0, 2, 2, 0, 1]).difference.value
     0.4444444444444444
     """
-    categories, a, b = matched({"truth": truth, "scores_a": scores_a, "scores_b": scores_b})
+    true, a, b = matched({"truth": truth, "scores_a": scores_a, "scores_b": scores_b})
     columns = [as_floats("scores_a", a), as_floats("scores_b", b)]
-    of_a = scored(categories, np.where(np.isnan(columns[1]), np.nan, columns[0]))
-    of_b = scored(categories, np.where(np.isnan(columns[0]), np.nan, columns[1]))
+    of_a = scored(true, np.where(np.isnan(columns[1]), np.nan, columns[0]), categories, positive)
+    of_b = scored(true, np.where(np.isnan(columns[0]), np.nan, columns[1]), categories, positive)
     difference, p = _paired(of_a, of_b, level)
     area_a, area_b = (_auc(items, level) for items in (of_a, of_b))
     return AucComparison(area_a, area_b, difference, p, len(of_a.scores), of_a.n_without_score)

@@ -1,23 +1,25 @@
 """Which threshold a score should be cut at, and how much of what it reaches comes from having chosen it so."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from analysis.categories import CATEGORIES
 from analysis.evaluation._confusion import Confusion, youden
 from analysis.evaluation._cuts import cuts
 from analysis.evaluation._folds import balanced_folds
-from analysis.evaluation._inputs import Categories, Floats, Scored, Scores, matched, scored
+from analysis.evaluation._inputs import Categories, Declared, Floats, Scored, Scores, matched, scored
+from analysis.results import Result
 
 THETA = 0.25  # of the paper
 EQUAL_LOSS = 1e-12  # relative: two losses that differ by rounding only
 
 
-@dataclass(frozen=True)
-class ThresholdChoice:
+@dataclass(frozen=True, repr=False)
+class ThresholdChoice(Result):
     """A threshold chosen from the items themselves, and what it reaches on items it was not chosen from.
 
     Attributes
@@ -57,8 +59,8 @@ class ThresholdChoice:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
-class CostRange:
+@dataclass(frozen=True, repr=False)
+class CostRange(Result):
     """The cost ratios c_FN / c_FP (of a missed dissimilar item to a false alarm) for which a threshold is best.
 
     Attributes
@@ -75,12 +77,14 @@ class CostRange:
     reason: str | None = None
 
 
-def threshold_sweep(truth: Categories, scores: Scores) -> pd.DataFrame:
+def threshold_sweep(
+    truth: Categories, scores: Scores, *, categories: Declared = CATEGORIES, positive: Hashable | None = None
+) -> pd.DataFrame:
     """What each threshold would do: one row for each way in which one can divide the items.
 
     Parameters
     ----------
-    truth, scores
+    truth, scores, categories, positive
         As in `roc`.
 
     Returns
@@ -104,7 +108,7 @@ def threshold_sweep(truth: Categories, scores: Scores) -> pd.DataFrame:
     2  0.625   1   0
     3  0.750   0   0
     """
-    items = scored(truth, scores)
+    items = scored(truth, scores, categories, positive)
     at = cuts(items.dissimilar, items.scores)
     undefined = np.full(len(at.theta), None, dtype=object)
     sensitivity = at.tp / at.n_dissimilar if at.n_dissimilar else undefined
@@ -129,6 +133,8 @@ def cross_validated_threshold(
     folds: int = 5,
     fixed: float = THETA,
     cost_ratio: float | None = None,
+    categories: Declared = CATEGORIES,
+    positive: Hashable | None = None,
 ) -> ThresholdChoice:
     """Choose the threshold on some items and score it on others.
 
@@ -136,7 +142,7 @@ def cross_validated_threshold(
 
     Parameters
     ----------
-    truth, scores
+    truth, scores, categories, positive
         As in `roc`.
     groups : sequence of hashable, or Series indexed by item, optional
         The application of each item: all items of one are in the same fold, so that a threshold is scored on
@@ -164,7 +170,7 @@ def cross_validated_threshold(
         As in `roc`, or if `folds`, `fixed` or `cost_ratio` is out of range.
     """
     _check_options(folds, fixed, cost_ratio)
-    items, group = _grouped(truth, scores, groups)
+    items, group = _grouped(truth, scores, groups, categories, positive)
     criterion = "Youden's index" if cost_ratio is None else f"cost ratio {cost_ratio:g}"
     choice = ThresholdChoice(criterion, float(fixed), _confusion_at(items, fixed), items.n_without_score)
     theta = _best_theta(items, fixed, cost_ratio)
@@ -178,12 +184,20 @@ def cross_validated_threshold(
     return _out_of_fold(choice, items, fold, folds, cost_ratio)
 
 
-def cost_range(truth: Categories, scores: Scores, theta: float, *, tolerance: float = 0.0) -> CostRange:
+def cost_range(
+    truth: Categories,
+    scores: Scores,
+    theta: float,
+    *,
+    tolerance: float = 0.0,
+    categories: Declared = CATEGORIES,
+    positive: Hashable | None = None,
+) -> CostRange:
     """For which cost ratios theta is best: its cost, ratio x fn + fp, is least among all thresholds.
 
     Parameters
     ----------
-    truth, scores
+    truth, scores, categories, positive
         As in `roc`.
     theta : float
         A threshold; items are called dissimilar when their score > theta.
@@ -212,13 +226,13 @@ def cost_range(truth: Categories, scores: Scores, theta: float, *, tolerance: fl
     >>> cost_range(truth, scores, 0.25)
     CostRange(low=None, high=None, reason='another threshold is better at every cost ratio')
     >>> cost_range(truth, scores, 0.15)
-    CostRange(low=1.0, high=None, reason='no upper end: no item is missed')
+    CostRange(low=1, high=None, reason='no upper end: no item is missed')
     """
     if theta != theta:
         raise ValueError(f"theta must be a number, got {theta}")
     if not 0 <= tolerance < np.inf:
         raise ValueError(f"tolerance must be a finite number >= 0, got {tolerance}")
-    items = scored(truth, scores)
+    items = scored(truth, scores, categories, positive)
     if items.reason:
         return CostRange(None, None, items.reason)
     at, own = cuts(items.dissimilar, items.scores), _confusion_at(items, theta)
@@ -233,13 +247,18 @@ def cost_range(truth: Categories, scores: Scores, theta: float, *, tolerance: fl
 
 
 def _grouped(
-    truth: Categories, scores: Scores, groups: Sequence[object] | pd.Series | None
+    truth: Categories,
+    scores: Scores,
+    groups: Sequence[object] | pd.Series | None,
+    categories: Declared,
+    positive: Hashable | None,
 ) -> tuple[Scored, NDArray[np.intp]]:
     """The items with a score, and the number of each one's group."""
     everyone = range(len(truth)) if groups is None else groups
-    categories, values, of_item = matched({"truth": truth, "scores": scores, "groups": everyone})
+    true, values, of_item = matched({"truth": truth, "scores": scores, "groups": everyone})
     names = [name for name, value in zip(of_item, values, strict=True) if value is not None]
-    return scored(categories, values), pd.factorize(pd.Series(names, dtype=object), use_na_sentinel=False)[0]
+    items = scored(true, values, categories, positive)
+    return items, pd.factorize(pd.Series(names, dtype=object), use_na_sentinel=False)[0]
 
 
 def _confusion_at(items: Scored, theta: float | Floats) -> Confusion:
@@ -265,7 +284,9 @@ def _out_of_fold(
     choice: ThresholdChoice, items: Scored, fold: NDArray[np.intp], planned: int, cost_ratio: float | None
 ) -> ThresholdChoice:
     n_folds = int(fold.max()) + 1
-    others = (Scored(items.dissimilar[fold != k], items.scores[fold != k], 0) for k in range(n_folds))
+    others = (
+        replace(items, dissimilar=items.dissimilar[fold != k], scores=items.scores[fold != k]) for k in range(n_folds)
+    )
     chosen = [_best_theta(training, choice.fixed, cost_ratio) for training in others]
     theta = np.array([choice.fixed if best is None else best for best in chosen])
     confusion, in_sample = _confusion_at(items, theta[fold]), choice.in_sample

@@ -1,6 +1,5 @@
 """Figures of the measures: made pairs, means by application and by benchmark, and the evidence on one benchmark."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +9,7 @@ import pandas as pd
 from scipy.cluster import hierarchy
 
 from analysis.dissimilarity import MEASURES, title_of
-from analysis.document import clean
-from analysis.document.figures import INK, PAPER, SOFT, Chart
+from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.measures._tables import measures_of
 from analysis.runs import Floats
 
@@ -185,10 +183,10 @@ def _heat_map(values: pd.DataFrame, theta: float | None, title: str) -> Chart:
     names = [str(name).split("#") for name in ordered.index]
     titles = [_in_two_lines(title_of(str(name))) for name in ordered.columns]
     padding = 18 if len(titles[0]) > 1 else 4  # room for the second line
-    header = _labelled(titles, orient="top", labelAngle=0, labelPadding=padding)
+    header = names_axis(titles, orient="top", labelAngle=0, labelPadding=padding)
     base = alt.Chart(_cells(ordered, theta)).encode(
         x=alt.X("column:O", title=None, axis=header, scale=alt.Scale(domain=list(range(len(titles))))),
-        y=alt.Y("row:O", title=None, axis=_labelled(names), scale=alt.Scale(domain=list(range(len(names))))),
+        y=alt.Y("row:O", title=None, axis=names_axis(names), scale=alt.Scale(domain=list(range(len(names))))),
     )
     readable = alt.Color("dark:N", scale=alt.Scale(domain=[False, True], range=[INK, PAPER]), legend=None)
     mark = base.transform_filter("datum.exceeds").encode(color=readable)
@@ -221,18 +219,6 @@ def _cells(values: pd.DataFrame, theta: float | None) -> pd.DataFrame:
 
 
 _SHADES = alt.Scale(domain=[0, 1], range=["#f4f6f9", INK])
-
-
-def _labelled(texts: list[list[str]], **more: Any) -> alt.Axis:
-    """An axis over the numbers from 0 on that shows texts, each of one line or several; equal texts stay apart."""
-    return alt.Axis(
-        labelExpr=f"{json.dumps(clean(texts))}[datum.value]",
-        labelLimit=0,
-        labelOverlap=False,
-        ticks=False,
-        domain=False,
-        **more,
-    )
 
 
 def _in_two_lines(title: str) -> list[str]:

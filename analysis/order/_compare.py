@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from analysis.intervals import Estimate
 from analysis.multiple import bonferroni, holm
-from analysis.order._medians import median_interval
+from analysis.order._medians import COMPAT, PUBLISHED_LEVEL, median_interval
 from analysis.runs import Floats
 from analysis.samples import KruskalWallis, change_in_words, kruskal
 from analysis.spread import cv
@@ -61,6 +61,8 @@ class Comparison:
         The same in words, random against fixed.
     case : int or None
         As `interval_case` gives it.
+    published_case : int
+        What the published tool says: intervals at 95 % for each test alone, with its ranks and its rule.
     """
 
     benchmark: str
@@ -80,6 +82,7 @@ class Comparison:
     delta_percent: Estimate
     change: str | None
     case: int | None
+    published_case: int
 
 
 @dataclass(frozen=True)
@@ -131,13 +134,16 @@ def delta_percent(fixed: ArrayLike, random: ArrayLike) -> Estimate:
     return Estimate(delta) if isfinite(delta) else Estimate(None, reason="the difference is beyond the largest number")
 
 
-def interval_case(fixed: Estimate, random: Estimate) -> int | None:
+def interval_case(fixed: Estimate, random: Estimate, *, compat: str | None = None) -> int | None:
     """Which of the three cases of two medians with intervals it is [1]_.
 
     Parameters
     ----------
     fixed, random : Estimate
         As `median_interval` gives them.
+    compat : str, optional
+        "ordersage": as the tool published with [1]_, for which a median that only touches the end of the other's
+        interval is not within it, unless the random order reaches higher than the fixed one.
 
     Returns
     -------
@@ -163,6 +169,8 @@ def interval_case(fixed: Estimate, random: Estimate) -> int | None:
     (a, a_low, a_high), (b, b_low, b_high) = fixed.ends, random.ends
     if a_high < b_low or b_high < a_low:
         return RED_FLAG
+    if compat and b_high <= a_high:
+        return UNLIKELY if b > a_low or a < b_high else EXAMINE
     return UNLIKELY if b_low <= a <= b_high or a_low <= b <= a_high else EXAMINE
 
 
@@ -179,12 +187,12 @@ def smallest_p(n_fixed: int, n_random: int) -> float:
     return 1.0 if p is None else p
 
 
-def compared(cells: Sequence[Cell], *, alpha: float, compat: str | None) -> tuple[Comparison, ...]:
-    """All tests, corrected over each other; intervals at the level 1 - alpha / |T|."""
+def compared(cells: Sequence[Cell], *, alpha: float, ci_level: float, compat: str | None) -> tuple[Comparison, ...]:
+    """All tests, corrected over each other; intervals at `ci_level`."""
     tests = [kruskal([cell.fixed, cell.random]) for cell in cells]
     p = [test.p for test in tests]
     return tuple(
-        _comparison(cell, test, corrected, alpha=alpha, threshold=alpha / len(cells), compat=compat)
+        _comparison(cell, test, corrected, alpha=alpha, n_tests=len(cells), ci_level=ci_level, compat=compat)
         for cell, test, *corrected in zip(cells, tests, bonferroni(p), holm(p), strict=True)
     )
 
@@ -200,26 +208,29 @@ def _comparison(
     corrected: Sequence[float | None],
     *,
     alpha: float,
-    threshold: float,
+    n_tests: int,
+    ci_level: float,
     compat: str | None,
 ) -> Comparison:
-    fixed, random = (_side(values, 1 - threshold, compat) for values in (cell.fixed, cell.random))
+    fixed, random = (_side(values, ci_level, compat) for values in (cell.fixed, cell.random))
+    published = [median_interval(values, PUBLISHED_LEVEL, compat=COMPAT[0]) for values in (cell.fixed, cell.random)]
     delta = delta_percent(cell.fixed, cell.random)
     p_bonferroni, p_holm = corrected
-    in_words = None
+    change = None
     if delta.value is not None:
-        in_words = change_in_words(random.mean / fixed.mean, cell.better, who="the random order")
+        change = change_in_words(random.mean / fixed.mean, cell.better, who="the random order")
     return Comparison(
         cell.benchmark, cell.application, cell.version, cell.unit, cell.better, fixed, random, test,
         smallest_p=smallest_p(len(cell.fixed), len(cell.random)),
         p_bonferroni=p_bonferroni,
         p_holm=p_holm,
-        differs=below(test.p, threshold),
+        differs=below(test.p, alpha / n_tests),
         differs_holm=below(p_holm, alpha),
         differs_uncorrected=below(test.p, alpha),
         delta_percent=delta,
-        change=in_words,
-        case=interval_case(fixed.median, random.median),
+        change=change,
+        case=interval_case(fixed.median, random.median, compat=compat),
+        published_case=interval_case(*published, compat=COMPAT[0]) or EXAMINE,
     )  # fmt: skip
 
 

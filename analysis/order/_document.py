@@ -5,13 +5,16 @@ from typing import Any
 
 from analysis.document import (
     DASH,
+    N_NAMED,
     Block,
     Bullets,
     Document,
     Figure,
     Paragraph,
     Section,
-    clean,
+    counted,
+    first_rows,
+    listed,
     number,
     p_value,
     percent,
@@ -21,11 +24,11 @@ from analysis.document import (
 )
 from analysis.intervals import Estimate
 from analysis.order import Comparison, Placed, Side, Survey, count_flags
-from analysis.order._figures import by_least_p, by_p, title_of
+from analysis.order._compare import RED_FLAG
+from analysis.order._figures import by_least_p, by_p
+from analysis.order._medians import PUBLISHED_LEVEL
 from analysis.samples import Test
 
-N_ROWS = 40  # of a table; all are in the JSON
-N_NAMED = 3
 CASES = {1: "1: red flag", 2: "2: conclusions unlikely to change", 3: "3: examine"}
 P_READ = (
     "p: how likely a difference at least this large would be if order did not matter; small is evidence. Where many "
@@ -35,10 +38,14 @@ EFFECT_READ = (
     "epsilon²: how large the effect is, from 0 (the orders are mixed) to 1 (they are wholly apart). With many runs p "
     "is small for tiny effects too."
 )
-DELTA_READ = "Δ%: (mean fixed − mean random) / mean fixed; beside it the same in words."
+DELTA_READ = "Δ%: (mean fixed − mean random) / mean fixed; beside it the change from fixed to random in words."
 CASE_READ = (
     "Case 1: the intervals of the two medians have nothing in common, a red flag. Case 2: a median lies within the "
     "other's interval, order is unlikely to change a conclusion. Case 3: the intervals only overlap, look closer."
+)
+PUBLISHED_READ = (
+    f"As published: the case by the rule of the published tool, with intervals at {100 * PUBLISHED_LEVEL:g} % for each "
+    "test alone."
 )
 
 
@@ -73,11 +80,15 @@ def _in_short(survey: Survey) -> Iterator[str]:
         yield _verdict(survey)
         yield from _uncorrected(survey)
         yield from _affected(survey)
+        yield from _red_flags(survey)
         yield from _too_few(survey)
     yield from _versions_in_short(survey)
     yield from _positions_in_short(survey)
-    if any(not one.unit for one in survey.tests) or any(not one.unit for one in survey.positions):
-        yield "Some values have no unit: whether lower or higher ones are better, and so what is faster, is a guess."
+    if not all([test.better for test in survey.tests] + [row.better for row in survey.positions]):
+        yield (
+            "Nobody said of some values whether lower or higher ones are better, so they are called higher and lower, "
+            "not faster and slower. Name the unit or the better direction (--unit, --better)."
+        )
     if survey.tests:
         yield (
             "What to do: draw the order anew for every run, and compare only what was measured so. More runs in the "
@@ -89,12 +100,12 @@ def _in_short(survey: Survey) -> Iterator[str]:
 
 def _verdict(survey: Survey) -> str:
     n_differing = sum(test.differs for test in survey.tests)
-    said = (
+    verdict = (
         "Order matters" if survey.matters else "No effect of order was found, which does not prove that there is none"
     )
     return (
-        f"{said}: {n_differing or 'none'} of {_count(survey.n_tests, 'test')} {_has(n_differing)} p below α / |T| = "
-        f"{survey.threshold:.3g} (Bonferroni; Holm finds {sum(test.differs_holm for test in survey.tests)})."
+        f"{verdict}: {n_differing or 'none'} of {counted(survey.n_tests, 'test')} {_has(n_differing)} p below α / |T| "
+        f"= {survey.threshold:.3g} (Bonferroni; Holm finds {sum(test.differs_holm for test in survey.tests)})."
     )
 
 
@@ -110,17 +121,40 @@ def _affected(survey: Survey) -> Iterator[str]:
     for test in [test for test in by_p(survey) if test.differs][:N_NAMED]:
         change = test.change or f"Δ% is undefined ({test.delta_percent.reason})"
         case = "" if test.case is None else f", case {CASES[test.case]}"
-        yield f"{_title(test, survey)}: {change} (p = {p_value(test.test.p)}{case})."
-    n_flags = sum(test.case == 1 for test in survey.tests)
-    if n_flags:
-        yield f"Red flag for {_count(n_flags, 'test')}: the intervals of the medians in the two orders are disjoint."
+        yield f"{survey.title(test)}: {change} (p = {p_value(test.test.p)}{case})."
+
+
+def _red_flags(survey: Survey) -> Iterator[str]:
+    """The red flags with the intervals asked for, beside those that the paper would have raised."""
+    flagged = [survey.title(test) for test in by_p(survey) if test.case == RED_FLAG]
+    published = [survey.title(test) for test in by_p(survey) if test.published_case == RED_FLAG]
+    of, level = f"of {counted(survey.n_tests, 'test')}", f"{100 * (survey.level or 0):.4g} %"
+    if survey.parameters["compat"] and survey.level == PUBLISHED_LEVEL:
+        names = f": {listed(published)}" if published else ""
+        yield (
+            f"Red flag, by the rule of the published tool ({level} intervals for each test alone), for "
+            f"{len(published) or 'none'} {of}{names}."
+        )
+        return
+    yield f"Red flag (the {level} intervals of the medians are apart) for {len(flagged) or 'none'} {of}" + (
+        f": {listed(flagged)}." if flagged else "."
+    )
+    more = [name for name in published if name not in flagged]
+    if more or len(published) < len(flagged):
+        yield (
+            f"The paper would have raised {counted(len(published), 'red flag')}"
+            f"{f', also for {listed(more)}' if more else ''}: its intervals are at {100 * PUBLISHED_LEVEL:g} % for "
+            f"each test alone, and those here at {level}, so that among all {counted(survey.n_tests, 'test')} a false "
+            "red flag is rare; its tool also takes the ranks of intervals one too high. --compat ordersage shows its "
+            "cases."
+        )
 
 
 def _too_few(survey: Survey) -> Iterator[str]:
     n_unable = sum(test.smallest_p >= (survey.threshold or 0) for test in survey.tests)
     if n_unable:
         yield (
-            f"{_count(n_unable, 'test')} cannot get below α / |T| with so few runs even if the orders are wholly "
+            f"{counted(n_unable, 'test')} cannot get below α / |T| with so few runs even if the orders are wholly "
             "apart: nothing found there means nothing. Add runs, or ask fewer benchmarks."
         )
 
@@ -131,8 +165,8 @@ def _versions_in_short(survey: Survey) -> Iterator[str]:
         first, n = survey.conclusions[0], len(survey.conclusions)
         few = f"; {counts['none']} have too few runs" if counts["none"] else ""
         yield (
-            f"From {clean(first.baseline)} to {clean(first.candidate)}: the orders lead to opposite conclusions for "
-            f"{counts['red flag']} of {_count(n, 'benchmark')} (red flag), only one of them decides for "
+            f"From {first.baseline} to {first.candidate}: the orders lead to opposite conclusions for "
+            f"{counts['red flag']} of {counted(n, 'benchmark')} (red flag), only one of them decides for "
             f"{counts['amber']} (amber), both say the same for {counts['same']}{few}."
         )
 
@@ -141,35 +175,35 @@ def _positions_in_short(survey: Survey) -> Iterator[str]:
     if not survey.n_position_tests:
         return
     limit = survey.position_threshold or 0
-    found = [(one, *_strongest(one)) for one in by_least_p(survey)]
-    below = [entry for entry in found if (p := entry[1].p) is not None and p < limit]
+    strongest = [(row, *_strongest(row)) for row in by_least_p(survey)]
+    below = [entry for entry in strongest if (p := entry[1].p) is not None and p < limit]
     yield (
         f"Weaker tests, on runs that were not in fixed order: {len(below) or 'none'} of "
-        f"{_count(len(survey.positions), 'benchmark')} {_has(len(below))} values that go along with the position in "
+        f"{counted(len(survey.positions), 'benchmark')} {_has(len(below))} values that go along with the position in "
         f"the run or with the benchmark just before (p below {limit:.3g})."
     )
-    for one, test, said in below[:N_NAMED]:
-        yield f"{_title(one, survey)}: {said} (p = {p_value(test.p)})."
+    for row, test, effect in below[:N_NAMED]:
+        yield f"{survey.title(row)}: {effect} (p = {p_value(test.p)})."
 
 
-def _strongest(one: Placed) -> tuple[Test, str]:
-    """Of both tests the one with the smaller p, and what it says."""
-    trend, after = one.trend.p, one.after.p
+def _strongest(row: Placed) -> tuple[Test, str]:
+    """Of both tests the one with the smaller p, and its effect in words."""
+    trend, after = row.trend.p, row.after.p
     if after is None or (trend is not None and trend <= after):
-        return one.trend, one.change or "no trend"
-    low, high = one.groups[0], one.groups[-1]
-    return one.after, (
-        f"median {_with_unit(low.median, one)} {_behind(low.before)}, {_with_unit(high.median, one)} "
+        return row.trend, row.change or "no trend"
+    low, high = row.groups[0], row.groups[-1]
+    return row.after, (
+        f"median {_with_unit(low.median, row)} {_behind(low.before)}, {_with_unit(high.median, row)} "
         f"{_behind(high.before)}"
     )
 
 
-def _with_unit(value: float, one: Placed) -> str:
-    return f"{_value(value)} {clean(one.unit)}".strip()
+def _with_unit(value: float, row: Placed) -> str:
+    return f"{_value(value)} {row.unit}".strip()
 
 
 def _behind(before: str) -> str:
-    return f"just after {clean(before)}" if before else "as the first in its run"
+    return f"just after {before}" if before else "as the first in its run"
 
 
 def _tests(survey: Survey) -> Iterator[Block]:
@@ -180,16 +214,17 @@ def _tests(survey: Survey) -> Iterator[Block]:
         ("none", f"p < α = {alpha:g}", sum(t.differs_uncorrected for t in tests)),
     ]
     yield table(
-        f"Verdicts on {_count(survey.n_tests, 'test')}. The first is the source's: order matters if any p is so small.",
+        f"Verdicts on {counted(survey.n_tests, 'test')}. The first is the source's: order matters if any p is so "
+        "small.",
         ("Correction", "A test differs if", "Tests", "Order matters"),
         [(*row, "yes" if row[2] else "no") for row in rows],
         numeric=(2,),
     )
-    yield Bullets((P_READ, EFFECT_READ, DELTA_READ, CASE_READ))
-    yield table(
-        f"Fixed against random order, the smallest p first{_cut(len(tests))}.",
-        ("Benchmark", "Runs fixed", "random", "p", "Bonferroni", "Holm", "epsilon²", "Δ%", "In words", "Case"),
-        [_test_row(test, survey) for test in by_p(survey)[:N_ROWS]],
+    yield Bullets((P_READ, EFFECT_READ, DELTA_READ))
+    yield first_rows(
+        "Fixed against random order, the smallest p first.",
+        ("Benchmark", "Runs fixed", "random", "p", "Bonferroni", "Holm", "epsilon²", "Δ%", "Random order is"),
+        [_test_row(test, survey) for test in by_p(survey)],
         numeric=(1, 2, 3, 4, 5, 6, 7),
     )
     yield Figure("order-p-values", "p of each test beside α / |T| (dashed) and α (dotted); a log axis, cut at 1e-30.")
@@ -199,25 +234,28 @@ def _tests(survey: Survey) -> Iterator[Block]:
 
 def _test_row(test: Comparison, survey: Survey) -> tuple[Any, ...]:
     return (
-        _title(test, survey), len(test.fixed.values), len(test.random.values), p_value(test.test.p),
+        survey.title(test), len(test.fixed.values), len(test.random.values), p_value(test.test.p),
         p_value(test.p_bonferroni), p_value(test.p_holm), number(test.test.epsilon2),
-        number(test.delta_percent.value, 2), test.change or f"undefined: {test.delta_percent.reason}",
-        DASH if test.case is None else CASES[test.case],
+        number(test.delta_percent.value, 2), _short(test.change) or f"undefined: {test.delta_percent.reason}",
     )  # fmt: skip
 
 
 def _medians(survey: Survey) -> Iterator[Block]:
-    ranks = " with the ranks of the published tool, one too high" if survey.parameters["compat"] else ""
-    yield table(
-        f"Medians with intervals at {100 * (survey.level or 0):.4g} % (1 − α / |T|){ranks}, and the coefficient of "
-        f"variation (CV) of the runs, the smallest p first{_cut(survey.n_tests)}.",
-        ("Benchmark", "Unit", "Fixed", "Random", "CV fixed", "CV random", "Case"),
+    ranks = ", with the ranks of the published tool, one too high" if survey.parameters["compat"] else ""
+    is_corrected = survey.n_tests > 1 and survey.level == 1 - (survey.threshold or 0)
+    each = " (1 − α / |T|)" if is_corrected else ", for each test alone"
+    yield Paragraph(f"{CASE_READ} {PUBLISHED_READ}")
+    yield first_rows(
+        f"Medians with intervals at {100 * (survey.level or 0):.4g} %{each}{ranks}, and the coefficient of variation "
+        "(CV) of the runs, the smallest p first.",
+        ("Benchmark", "Unit", "Fixed", "Random", "CV fixed", "CV random", "Case", "As published"),
         [
             (
-                _title(test, survey), clean(test.unit) or DASH, _median(test.fixed), _median(test.random),
+                survey.title(test), test.unit or DASH, _median(test.fixed), _median(test.random),
                 _cv(test.fixed), _cv(test.random), DASH if test.case is None else CASES[test.case],
+                CASES[test.published_case],
             )
-            for test in by_p(survey)[:N_ROWS]
+            for test in by_p(survey)
         ],
         numeric=(4, 5),
     )  # fmt: skip
@@ -232,16 +270,15 @@ def _conclusions(survey: Survey) -> Iterator[Block]:
         "A version is called faster or slower in an order if the intervals of the two medians are disjoint, else it is "
         "undecided. Opposite conclusions are a red flag; one order that decides and one that does not, amber."
     )
-    yield table(
-        f"{clean(first.candidate)} against {clean(first.baseline)} (ratio: candidate / baseline of the medians), the "
-        f"flags first{_cut(len(ranked))}.",
-        ("Benchmark", "Fixed order", "Ratio", "In words", "Random order", "Ratio", "In words", "Flag"),
+    yield first_rows(
+        f"{first.candidate} against {first.baseline} (ratio: candidate / baseline of the medians), the flags first.",
+        ("Benchmark", "Fixed order", "Ratio", "Candidate is", "Random order", "Ratio", "Candidate is", "Flag"),
         [
             (
-                clean(row.benchmark), row.fixed, number(row.ratio_fixed.value), row.change_fixed, row.random,
-                number(row.ratio_random.value), row.change_random, row.flag or row.reason,
+                row.benchmark, row.fixed, number(row.ratio_fixed.value), _short(row.change_fixed), row.random,
+                number(row.ratio_random.value), _short(row.change_random), row.flag or row.reason,
             )
-            for row in ranked[:N_ROWS]
+            for row in ranked
         ],
         numeric=(2, 5),
     )  # fmt: skip
@@ -255,23 +292,22 @@ def _positions(survey: Survey) -> Iterator[Block]:
         "position or with the one benchmark before, and they do not enter the verdict on order."
     )
     n, threshold = survey.n_position_tests, survey.position_threshold
-    yield table(
-        f"Weaker tests, the smallest p first; corrected over all {n}: α / {n} = {threshold:.3g}"
-        f"{_cut(len(survey.positions))}.",
+    yield first_rows(
+        f"Weaker tests, the smallest p first; corrected over all {n}: α / {n} = {threshold:.3g}.",
         ("Benchmark", "Runs", "tau", "p trend", "Bonferroni", "Holm", "p before", "Bonferroni", "Holm", "Says"),
-        [_position_row(one, survey) for one in by_least_p(survey)[:N_ROWS]],
+        [_position_row(row, survey) for row in by_least_p(survey)],
         numeric=(1, 2, 3, 4, 5, 6, 7, 8),
     )
     yield Figure("order-positions", "Runs over their position, with medians; one panel a benchmark, each its unit.")
 
 
-def _position_row(one: Placed, survey: Survey) -> tuple[Any, ...]:
-    strongest, said = _strongest(one)
+def _position_row(row: Placed, survey: Survey) -> tuple[Any, ...]:
+    strongest, effect = _strongest(row)
     differs = strongest.p is not None and strongest.p < survey.alpha
     return (
-        _title(one, survey), len(one.values), number(one.trend.statistic, 2), p_value(one.trend.p),
-        p_value(one.trend_bonferroni), p_value(one.trend_holm), p_value(one.after.p), p_value(one.after_bonferroni),
-        p_value(one.after_holm), said if differs else "nothing seen",
+        survey.title(row), len(row.values), number(row.trend.statistic, 2), p_value(row.trend.p),
+        p_value(row.trend_bonferroni), p_value(row.trend_holm), p_value(row.after.p), p_value(row.after_bonferroni),
+        p_value(row.after_holm), effect if differs else "nothing seen",
     )  # fmt: skip
 
 
@@ -279,26 +315,26 @@ def _left_out(survey: Survey) -> Iterator[Block]:
     if not survey.dropped and not survey.left_out:
         yield Paragraph("Nothing: every benchmark and every run was used.")
     if survey.dropped:
-        yield table(
+        yield first_rows(
             "Runs with a failed benchmark. In fixed order the whole run is dropped, since what follows a failure no "
-            f"longer stands where it should; in random order only what failed{_cut(len(survey.dropped))}.",
+            "longer stands where it should; in random order only what failed.",
             ("Run", "Order", "Version", "Failed", "Why", "Values dropped beside"),
             [
                 (
-                    clean(row.run) or DASH, clean(row.order_type) or DASH, clean(row.version) or DASH,
-                    clean(", ".join(row.failed)), clean("; ".join(filter(None, row.reasons))) or DASH, row.n_values,
+                    row.run or DASH, row.order_type or DASH, row.version or DASH,
+                    ", ".join(row.failed), "; ".join(filter(None, row.reasons)) or DASH, row.n_values,
                 )
-                for row in survey.dropped[:N_ROWS]
+                for row in survey.dropped
             ],
             numeric=(5,),
         )  # fmt: skip
     if survey.left_out:
-        rows = [(clean(row.name), clean(row.reason)) for row in survey.left_out[:N_ROWS]]
-        yield table(f"Left out, and why{_cut(len(survey.left_out))}.", ("What", "Why"), rows)
+        rows = [(row.name, row.reason) for row in survey.left_out]
+        yield first_rows("Left out, and why.", ("What", "Why"), rows)
 
 
 def _parameters(survey: Survey) -> Iterator[Block]:
-    rows = [(words(name), clean(value_in_words(value))) for name, value in survey.parameters.items()]
+    rows = [(words(name), value_in_words(value)) for name, value in survey.parameters.items()]
     yield table("Every option as it was used.", ("Option", "Value"), rows)
     yield Paragraph(
         "A run is one value, its aggregate behind the warm-up. Tests by Kruskal and Wallis, ties corrected; medians "
@@ -308,8 +344,9 @@ def _parameters(survey: Survey) -> Iterator[Block]:
     )
 
 
-def _title(one: Comparison | Placed, survey: Survey) -> str:
-    return str(clean(title_of(one, survey)))
+def _short(change: str | None) -> str | None:
+    """A change without its subject, which the header of its column names."""
+    return None if change is None else change.partition(" is ")[2] or change
 
 
 def _median(side: Side) -> str:
@@ -328,13 +365,5 @@ def _value(value: float) -> str:
     return f"{value:.6g}".replace("-", "−") if abs(value) >= 1e-4 or value == 0 else f"{value:.5g}"
 
 
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'' if n == 1 else 's'}"
-
-
 def _has(n: int) -> str:
     return "has" if n < 2 else "have"
-
-
-def _cut(n: int) -> str:
-    return f"; {n - N_ROWS} more are in the output of --json" if n > N_ROWS else ""

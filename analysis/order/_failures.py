@@ -85,18 +85,18 @@ def _runs_left(benchmark: Benchmark, lost: dict[Key, int]) -> Sequence[int]:
     """The runs of no lost key; counts the others."""
     left = []
     for run, key in enumerate(run_keys(benchmark)):
-        hit = next((one for one in lost if all(not a or a == b for a, b in zip(one, key, strict=True))), None)
-        if hit is None:
+        failed = next((gone for gone in lost if all(not a or a == b for a, b in zip(gone, key, strict=True))), None)
+        if failed is None:
             left.append(run)
         else:
-            lost[hit] += 1
+            lost[failed] += 1
     return left
 
 
 def _listed(failed: Mapping[Key, list[tuple[str, str]]], lost: Mapping[Key, int]) -> tuple[Dropped, ...]:
     listed = []
-    for key, whom in failed.items():
-        names, reasons = tuple(name for name, _ in whom), tuple(reason for _, reason in whom)
+    for key, benchmarks in failed.items():
+        names, reasons = tuple(name for name, _ in benchmarks), tuple(reason for _, reason in benchmarks)
         run, order_type, version, context, _ = key
         listed.append(
             Dropped(run, order_type, version, context, names, reasons, whole=key in lost, n_values=lost.get(key, 0))

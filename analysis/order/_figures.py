@@ -1,6 +1,5 @@
 """Figures of the order of benchmarks: p values, differences, medians in both orders, values over positions."""
 
-import json
 from collections.abc import Sequence
 from math import floor, log10
 from typing import Any
@@ -9,13 +8,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.document import clean
-from analysis.document.figures import INK, PAPER, SOFT, Chart
+from analysis.document import clean, shortened
+from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.order import Comparison, Placed, Side, Survey
 
 LEAST_P = 1e-30  # smaller ones are drawn here
 MOST_ROWS, MOST_PANELS, COLUMNS = 40, 12, 3
-LONGEST, LONGEST_ABOVE = 56, 34  # letters of a name beside, above; of a longer one its end, where benchmarks differ
+LONGEST, LONGEST_ABOVE = 56, 34  # letters of a name beside, above
 MOST_MEDIANS = 6  # of neighbouring positions, where there are more
 CASES = {1: "intervals apart: red flag", 2: "a median inside the other's interval", 3: "intervals overlap: examine"}
 BOTH, ONE, NEITHER = "below α / |T|", "below α only", "not below α"
@@ -41,7 +40,7 @@ def p_values(survey: Survey) -> Chart:
     shown = by_p(survey)[:MOST_ROWS]
     rows = pd.DataFrame({"row": range(len(shown)), "p": [_p(test) for test in shown], "outcome": _outcomes(shown)})
     x = _p_axis(alt.X, survey, "p:Q")
-    y = alt.Y("row:O", title=None, axis=_names([title_of(test, survey) for test in shown]))
+    y = alt.Y("row:O", title=None, axis=_names(shown, survey))
     points = alt.Chart(rows).mark_point(color=INK, size=70, opacity=1).encode(x=x, y=y, **_marks(survey))
     subtitle = _cut("smallest p values", len(shown), survey.n_tests)
     return _finished(
@@ -88,7 +87,7 @@ def differences(survey: Survey) -> Chart:
     room = 0.2 * (high - low or 1.0)  # for the numbers at the bars' ends
     scale = alt.Scale(domain=[low - room * (low < 0), high + room * (high > 0 or low == 0)], nice=False)
     x = alt.X("delta:Q", title="(mean fixed − mean random) / mean fixed (%)", scale=scale)
-    y = alt.Y("row:O", title=None, axis=_names([title_of(test, survey) for test in shown]))
+    y = alt.Y("row:O", title=None, axis=_names(shown, survey))
     shade = alt.Color("differs:N", scale=alt.Scale(domain=[False, True], range=["#c9d0da", INK]), legend=None)
     base = alt.Chart(rows).encode(x=x, y=y)
     layers = [
@@ -111,7 +110,8 @@ def medians(survey: Survey) -> Chart:
         f"mark and line: median with its interval at {100 * (survey.level or 0):.4g} %; ticks: runs",
         *([_cut("smallest p values", len(shown), survey.n_tests)] if len(shown) < survey.n_tests else []),
     ]
-    panels = [_panel(test, survey) for test in shown]
+    names = shortened(map(survey.title, shown), LONGEST_ABOVE)
+    panels = [_panel(test, names[survey.title(test)]) for test in shown]
     return _grid(panels, "Medians in fixed and in random order", subtitle)
 
 
@@ -123,7 +123,9 @@ def positions(survey: Survey) -> Chart:
         "circles: runs not in fixed order; line: medians of the same or of neighbouring positions",
         *([_cut("smallest p values", len(shown), len(ranked))] if len(shown) < len(ranked) else []),
     ]
-    return _grid([_over_positions(one, survey) for one in shown], "Values over the position in the run", subtitle)
+    names = shortened(map(survey.title, shown), LONGEST_ABOVE)
+    panels = [_over_positions(row, names[survey.title(row)]) for row in shown]
+    return _grid(panels, "Values over the position in the run", subtitle)
 
 
 def by_p(survey: Survey) -> list[Comparison]:
@@ -133,19 +135,7 @@ def by_p(survey: Survey) -> list[Comparison]:
 
 def by_least_p(survey: Survey) -> list[Placed]:
     """The weaker tests, the benchmark with the smallest p first."""
-    return sorted(survey.positions, key=lambda one: (_least(one), one.benchmark))
-
-
-def title_of(one: Comparison | Placed, survey: Survey) -> str:
-    """A benchmark with its version, and its application where there are several."""
-    shown: list[Comparison | Placed] = [*survey.tests, *survey.positions]
-    several, versions = len({each.application for each in shown}) > 1, len({each.version for each in shown}) > 1
-    name = f"{one.application}: {one.benchmark}" if several and one.application else one.benchmark
-    return f"{name} ({one.version})" if one.version and versions else name
-
-
-def _short(name: str, longest: int = LONGEST) -> str:
-    return name if len(name) <= longest else f"…{name[1 - longest :]}"
+    return sorted(survey.positions, key=lambda row: (_least(row), row.benchmark))
 
 
 def _p(test: Comparison) -> float:
@@ -156,8 +146,8 @@ def _delta(test: Comparison) -> float:
     return test.delta_percent.value or 0.0
 
 
-def _least(one: Placed) -> float:
-    return min(1.0 if test.p is None else test.p for test in (one.trend, one.after))
+def _least(row: Placed) -> float:
+    return min(1.0 if test.p is None else test.p for test in (row.trend, row.after))
 
 
 def _outcomes(tests: Sequence[Comparison]) -> list[str]:
@@ -222,7 +212,7 @@ def _thresholds(survey: Survey, axis: str) -> list[alt.Chart]:
     return layers
 
 
-def _panel(test: Comparison, survey: Survey) -> Chart:
+def _panel(test: Comparison, name: str) -> Chart:
     sides = (("fixed", test.fixed), ("random", test.random))
     factor, unit = _readable(test.unit, [*test.fixed.values, *test.random.values])
     runs = pd.DataFrame([{"order": order, "value": value * factor} for order, side in sides for value in side.values])
@@ -237,7 +227,7 @@ def _panel(test: Comparison, survey: Survey) -> Chart:
         alt.Chart(runs).mark_tick(color=SOFT, thickness=1, width=22, opacity=0.6).encode(x=x, y=y),
         base.mark_rule(color=INK, strokeWidth=2.5).encode(y=alt.Y("low:Q"), y2="high:Q"),
         base.mark_point(color=INK, fill=INK, size=90, opacity=1).encode(y=y, shape=shape),
-        title=_panel_title(title_of(test, survey), CASES.get(test.case or 0, "no interval: too few runs")),
+        title=_panel_title(name, CASES.get(test.case or 0, "no interval: too few runs")),
     ).properties(width=190, height=190)
 
 
@@ -258,9 +248,9 @@ def _readable(unit: str, values: Sequence[float]) -> tuple[float, str]:
     )
 
 
-def _over_positions(one: Placed, survey: Survey) -> Chart:
-    factor, unit = _readable(one.unit, one.values)
-    runs = pd.DataFrame({"position": one.positions, "value": np.array(one.values) * factor})
+def _over_positions(row: Placed, name: str) -> Chart:
+    factor, unit = _readable(row.unit, row.values)
+    runs = pd.DataFrame({"position": row.positions, "value": np.array(row.values) * factor})
     low, high = runs["position"].min(), runs["position"].max()
     margin = 0.06 * (high - low or 1)
     x = alt.X(
@@ -270,15 +260,17 @@ def _over_positions(one: Placed, survey: Survey) -> Chart:
         scale=alt.Scale(domain=[low - margin, high + margin], nice=False),
     )
     y = alt.Y("value:Q", title=f"runs ({unit})", scale=_ROOMY, axis=alt.Axis(tickCount=4))
-    tau = one.trend.statistic
-    said = one.trend.reason if tau is None else f"trend: tau = {tau:.2f}, p = {one.trend.p:.2g}".replace("= -", "= −")
+    tau = row.trend.statistic
+    subtitle = (
+        row.trend.reason if tau is None else f"trend: tau = {tau:.2f}, p = {row.trend.p:.2g}".replace("= -", "= −")
+    )
     line = alt.Chart(_middle(runs)).mark_line(
         color=INK, strokeWidth=1.5, point=alt.OverlayMarkDef(color=INK, fill=INK, size=50)
     )
     return alt.layer(
         alt.Chart(runs).mark_point(color=SOFT, size=28, opacity=0.8).encode(x=x, y=y),
         line.encode(x=x, y=y),
-        title=_panel_title(title_of(one, survey), said or ""),
+        title=_panel_title(name, subtitle or ""),
     ).properties(width=190, height=170)
 
 
@@ -291,7 +283,7 @@ def _middle(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _panel_title(name: str, below: str) -> alt.TitleParams:
     return alt.TitleParams(
-        clean(_short(name, LONGEST_ABOVE)),
+        clean(name),
         subtitle=below,
         anchor="start",
         frame="group",
@@ -301,10 +293,11 @@ def _panel_title(name: str, below: str) -> alt.TitleParams:
     )
 
 
-def _names(names: Sequence[str]) -> alt.Axis:
-    """An axis over the numbers from 0 on that shows names; equal names stay apart."""
-    texts = json.dumps(clean([_short(name) for name in names]))
-    return alt.Axis(labelExpr=f"{texts}[datum.value]", labelLimit=0, labelOverlap=False, ticks=False, grid=False)
+def _names(shown: Sequence[Comparison], survey: Survey) -> alt.Axis:
+    """An axis over the numbers from 0 on that shows the names of tests."""
+    names = [survey.title(test) for test in shown]
+    short = shortened(names, LONGEST)
+    return names_axis([short[name] for name in names], domain=True, grid=False)
 
 
 def _grid(panels: list[Chart], title: str, subtitle: Sequence[str]) -> Chart:

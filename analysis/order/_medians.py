@@ -11,6 +11,7 @@ from analysis.intervals import Estimate
 from analysis.runs import Floats
 
 COMPAT = ("ordersage",)
+PUBLISHED_LEVEL = 0.95  # of the published tool, for each test alone
 
 
 def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | None = None) -> Estimate:
@@ -49,7 +50,7 @@ def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | Non
     Examples
     --------
     >>> median_interval([3, 1, 4, 2, 6, 5])
-    Estimate(value=3.5, se=None, low=1.0, high=6.0, reason=None)
+    Estimate(3.5, 1 to 6)
     >>> median_interval([3, 1, 4]).reason
     '3 values are too few for an interval of 95 %: 6 are needed'
     """

@@ -114,8 +114,8 @@ def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
         return Test(None, reason="the position is the same in all runs")
     if y.min() == y.max():
         return Test(1.0, 0.0, NO_VARIATION)
-    found = stats.kendalltau(x, y)
-    return Test(float(found.pvalue), float(found.statistic))
+    trend = stats.kendalltau(x, y)
+    return Test(float(trend.pvalue), float(trend.statistic))
 
 
 def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalWallis:
@@ -169,11 +169,11 @@ def predecessors(benchmarks: Sequence[Benchmark]) -> list[list[str | None]]:
         joined), "" if there is none lower, None where run or position is not known.
     """
     order = _order_of_runs(benchmarks)
-    found: list[list[str | None]] = []
+    before: list[list[str | None]] = []
     for benchmark in benchmarks:
         places = zip(run_keys(benchmark), map(_number, benchmark.of(ORDER_POSITION)), strict=True)
-        found.append([None if at is None or not key[0] else _before(order[key], at) for key, at in places])
-    return found
+        before.append([None if at is None or not key[0] else _before(order[key], at) for key, at in places])
+    return before
 
 
 def placed(
@@ -200,19 +200,19 @@ def placed(
         )  # fmt: skip
 
 
-def corrected(found: Sequence[Placed]) -> tuple[Placed, ...]:
+def corrected(tested: Sequence[Placed]) -> tuple[Placed, ...]:
     """The same with p corrected over both tests of all of them."""
-    p = [test.p for one in found for test in (one.trend, one.after)]
+    p = [test.p for benchmark in tested for test in (benchmark.trend, benchmark.after)]
     by_bonferroni, by_holm = bonferroni(p), holm(p)
     return tuple(
         replace(
-            one,
+            benchmark,
             trend_bonferroni=by_bonferroni[2 * i],
             after_bonferroni=by_bonferroni[2 * i + 1],
             trend_holm=by_holm[2 * i],
             after_holm=by_holm[2 * i + 1],
         )
-        for i, one in enumerate(found)
+        for i, benchmark in enumerate(tested)
     )
 
 
@@ -245,7 +245,7 @@ def _number(entry: str) -> float | None:
 def _by_predecessor(before: Sequence[Hashable], values: Floats) -> dict[Hashable, Floats]:
     if len(before) != len(values):
         raise ValueError(f"before must be one a value, got {len(before)} for {len(values)} values")
-    return {name: values[[one == name for one in before]] for name, n in Counter(before).items() if n >= MIN_AFTER}
+    return {name: values[[entry == name for entry in before]] for name, n in Counter(before).items() if n >= MIN_AFTER}
 
 
 def _median(group: After) -> float:

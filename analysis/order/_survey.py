@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -17,13 +18,15 @@ from analysis.benchmark import (
     LeftOut,
     Sampling,
     by_level,
+    canonical,
+    two_versions,
     unwatched,
 )
 from analysis.order._compare import Cell, Comparison, below, compared
 from analysis.order._failures import FIXED, RANDOM, Dropped, drop_failed
-from analysis.order._medians import checked_compat
+from analysis.order._medians import PUBLISHED_LEVEL, checked_compat
 from analysis.order._positions import Placed, corrected, placed, predecessors
-from analysis.order._systems import Conclusion, conclusions, two_versions
+from analysis.order._systems import Conclusion, conclusions
 from analysis.runs import Floats
 
 
@@ -38,8 +41,10 @@ class Survey:
     n_tests : int
         |T|.
     alpha : float
-    threshold, level : float or None
-        alpha / |T|, and 1 - alpha / |T|, the level of all intervals; None without a test.
+    threshold : float or None
+        alpha / |T|; None without a test.
+    level : float or None
+        Of all intervals: 1 - alpha / |T| unless another is asked for; None without a test.
     matters : bool or None
         Whether any p is below alpha / |T|; None without a test.
     matters_uncorrected : bool or None
@@ -76,9 +81,20 @@ class Survey:
     left_out: tuple[LeftOut, ...]
     parameters: Mapping[str, object]
 
+    @cached_property
+    def _several(self) -> tuple[bool, bool]:
+        shown: list[Comparison | Placed] = [*self.tests, *self.positions]
+        return len({row.application for row in shown}) > 1, len({row.version for row in shown}) > 1
+
+    def title(self, row: Comparison | Placed) -> str:
+        """A benchmark with its version, and its application, where there are several."""
+        applications, versions = self._several
+        name = f"{row.application}: {row.benchmark}" if applications and row.application else row.benchmark
+        return f"{name} ({row.version})" if row.version and versions else name
+
 
 @dataclass
-class _Found:
+class _Gathered:
     cells: list[Cell] = field(default_factory=list)
     positions: list[Placed] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
@@ -89,6 +105,7 @@ def survey(
     *,
     sampling: Sampling = EVERY_ITERATION,
     alpha: float = 0.05,
+    ci_level: float | None = None,
     compat: str | None = None,
     baseline: str | None = None,
     candidate: str | None = None,
@@ -106,11 +123,12 @@ def survey(
         How a run becomes one number.
     alpha : float
         In (0, 1).
+    ci_level : float, optional
+        Of the intervals of medians, for each test alone, in (0, 1); otherwise 1 - alpha / |T|, or with `compat` 0.95.
     compat : str, optional
-        As for `median_interval`.
+        "ordersage": intervals and cases of the published tool, as for `median_interval` and `interval_case`.
     baseline, candidate : str, optional
-        The two versions whose conclusions are compared; otherwise the first and the second there is, if there are
-        two. Then only these are tested.
+        The two versions whose conclusions are compared, as for `two_versions`. Then only these are tested.
     seed : int
         Kept with the parameters; nothing is drawn at random.
     advance : callable
@@ -124,47 +142,73 @@ def survey(
     Raises
     ------
     ValueError
-        If alpha is not within (0, 1), `compat` is another word, or a named version is nowhere.
+        If alpha or `ci_level` is not within (0, 1), `compat` is another word, or a named version is nowhere.
 
     References
     ----------
     .. [1] Duplyakin et al. (2023), USENIX ATC '23,
        https://www.usenix.org/conference/atc23/presentation/duplyakin
+
+    Examples
+    --------
+    >>> runs = tuple(np.array([mean]) for mean in (1.0, 1.1, 1.2, 1.1, 1.0, 1.2))
+    >>> answer = survey([Measured("parse", runs, conditions={"order_type": ("fixed",) * 3 + ("random",) * 3})])
+    >>> answer.matters, answer.n_tests
+    (False, 1)
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be within (0, 1), got {alpha}")
+    if ci_level is not None and not 0 < ci_level < 1:
+        raise ValueError(f"ci_level must be within (0, 1), got {ci_level}")
     checked_compat(compat)
-    pair, no_pair = two_versions(benchmarks, baseline, candidate)
+    benchmarks = canonical(benchmarks)
+    pair, no_pair = _pair(benchmarks, baseline, candidate)
     left, dropped, lost = drop_failed(benchmarks)
     kept = [part for benchmark in left for part in by_level(benchmark, (CONTEXT, ALTERED))]
-    found = _Found(left_out=[*lost, *([LeftOut("conclusions on two versions", no_pair)] if no_pair else [])])
+    gathered = _Gathered(left_out=[*lost, *([LeftOut("conclusions on two versions", no_pair)] if no_pair else [])])
     for done, (benchmark, before) in enumerate(zip(kept, predecessors(kept), strict=True), 1):
-        _read(benchmark, before, sampling, pair, found)
+        _read(benchmark, before, sampling, pair, gathered)
         advance(done, len(kept))
     parameters = {
-        "warmup": sampling.warmup, "aggregate": sampling.aggregate, "alpha": alpha, "compat": compat,
+        "warmup": sampling.warmup, "aggregate": sampling.aggregate, "alpha": alpha, "ci_level": ci_level,
+        "compat": compat,
         "baseline": pair[0] if pair else baseline, "candidate": pair[1] if pair else candidate, "seed": seed,
     }  # fmt: skip
-    return _answer(found, pair, dropped, parameters, alpha=alpha, compat=compat)
+    n_tests = len(gathered.cells)
+    level = ci_level or (PUBLISHED_LEVEL if compat else 1 - alpha / max(n_tests, 1))
+    tests = compared(gathered.cells, alpha=alpha, ci_level=level, compat=compat)
+    return _answer(tests, gathered, pair, dropped, parameters, alpha=alpha, level=level)
+
+
+def _pair(
+    benchmarks: Sequence[Benchmark], baseline: str | None, candidate: str | None
+) -> tuple[tuple[str, str] | None, str | None]:
+    """Baseline and candidate; why not, if there are too many to choose from; nothing where nothing can be compared."""
+    pair = two_versions(benchmarks, baseline, candidate)
+    if not isinstance(pair, str):
+        return pair, None
+    several = any(len(benchmark.levels(VERSION)) > 1 for benchmark in benchmarks)
+    return None, pair if several else None
 
 
 def _answer(
-    found: _Found,
+    tests: tuple[Comparison, ...],
+    gathered: _Gathered,
     pair: tuple[str, str] | None,
     dropped: tuple[Dropped, ...],
     parameters: Mapping[str, object],
     *,
     alpha: float,
-    compat: str | None,
+    level: float,
 ) -> Survey:
-    tests, positions = compared(found.cells, alpha=alpha, compat=compat), corrected(found.positions)
-    n, p = len(tests), [p for one in positions for p in (one.trend.p, one.after.p) if p is not None]
+    positions, n = corrected(gathered.positions), len(tests)
+    p = [p for row in positions for p in (row.trend.p, row.after.p) if p is not None]
     return Survey(
         tests=tests,
         n_tests=n,
         alpha=alpha,
         threshold=alpha / n if n else None,
-        level=1 - alpha / n if n else None,
+        level=level if n else None,
         matters=any(test.differs for test in tests) if n else None,
         matters_uncorrected=any(test.differs_uncorrected for test in tests) if n else None,
         conclusions=conclusions(tests, pair) if pair else (),
@@ -173,32 +217,35 @@ def _answer(
         position_threshold=alpha / len(p) if p else None,
         position_matters=below(min(p), alpha / len(p)) if p else None,
         dropped=dropped,
-        left_out=tuple(found.left_out),
+        left_out=tuple(gathered.left_out),
         parameters=parameters,
     )
 
 
 def _read(
-    benchmark: Benchmark, before: Sequence[str | None], sampling: Sampling, pair: tuple[str, str] | None, found: _Found
+    benchmark: Benchmark,
+    before: Sequence[str | None],
+    sampling: Sampling,
+    pair: tuple[str, str] | None,
+    gathered: _Gathered,
 ) -> None:
     """The tests that a benchmark allows, and why not others."""
     try:
         values = sampling.values(benchmark.runs)
     except ValueError as error:  # nothing is left behind the warm-up
-        found.left_out.append(LeftOut(benchmark.name, str(error)))
+        gathered.left_out.append(LeftOut(benchmark.name, str(error)))
         return
-    there = list(dict.fromkeys(benchmark.of(VERSION)))
-    versions = [version for version in there if pair is None or version in pair]
-    found.left_out += _unread(benchmark, versions)
-    for one in placed(benchmark, values, before, versions):
-        cell = _cell(benchmark, values, one.version)
+    versions = [version for version in dict.fromkeys(benchmark.of(VERSION)) if pair is None or version in pair]
+    gathered.left_out += _unread(benchmark, versions)
+    for row in placed(benchmark, values, before, versions):
+        cell = _cell(benchmark, values, row.version)
         if len(cell.fixed) and len(cell.random):
-            found.cells.append(cell)
-        if one.trend.p is not None or one.after.p is not None:
-            found.positions.append(one)
+            gathered.cells.append(cell)
+        if row.trend.p is not None or row.after.p is not None:
+            gathered.positions.append(row)
         elif not (len(cell.fixed) and len(cell.random)):
-            name = f"{benchmark.name} ({one.version})" if one.version else benchmark.name
-            found.left_out.append(LeftOut(name, _why_not(cell, one)))
+            name = f"{benchmark.name} ({row.version})" if row.version else benchmark.name
+            gathered.left_out.append(LeftOut(name, _why_not(cell, row)))
 
 
 def _cell(benchmark: Benchmark, values: Floats, version: str) -> Cell:
@@ -217,12 +264,12 @@ def _unread(benchmark: Benchmark, versions: Sequence[str]) -> Iterator[LeftOut]:
         yield LeftOut(benchmark.name, f"{n} runs of order_type {', '.join(unknown)}: neither {FIXED} nor {RANDOM}")
 
 
-def _why_not(cell: Cell, one: Placed) -> str:
+def _why_not(cell: Cell, row: Placed) -> str:
     """What would be needed."""
     if len(cell.fixed):
         return f"all runs are in fixed order: runs with {ORDER_TYPE} = {RANDOM} are needed to compare with"
-    if one.positions:
-        return f"{one.trend.reason}; {ORDER_TYPE} ({FIXED} and {RANDOM}) would allow to compare two orders"
+    if row.positions:
+        return f"{row.trend.reason}; {ORDER_TYPE} ({FIXED} and {RANDOM}) would allow to compare two orders"
     if len(cell.random):
         fixed = f"runs with {ORDER_TYPE} = {FIXED} are needed to compare with"
         return f"all runs are in random order: {fixed}, or {ORDER_POSITION} for the weaker tests"

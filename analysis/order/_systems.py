@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from analysis.benchmark import VERSION, Benchmark, in_direction
+from analysis.benchmark import in_direction
 from analysis.intervals import Estimate
 from analysis.order._compare import Comparison, Side
 from analysis.samples import change_in_words
@@ -21,7 +21,7 @@ class Conclusion:
     ----------
     benchmark, application, baseline, candidate : str
     fixed, random : str or None
-        Of the candidate: "faster", "slower" or "undecided", as `conclusion` gives it.
+        Of the candidate, as `conclusion` gives it.
     ratio_fixed, ratio_random : Estimate
         Median of the candidate / median of the baseline; undefined if the latter is not positive, the former negative.
     change_fixed, change_random : str or None
@@ -54,13 +54,13 @@ def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower"
     baseline, candidate : Estimate
         As `median_interval` gives them.
     better : str
-        "lower" for times, "higher" for rates, "" if that is not known.
+        "lower" for times, "higher" for rates, "" where neither is known.
 
     Returns
     -------
     str or None
-        "faster", "slower" or "undecided", or "lower" or "higher" for an unknown direction; None where one of them has
-        no interval.
+        "faster" or "slower", "higher" or "lower" where it is not known which is better, or "undecided"; None where one
+        of them has no interval.
 
     Examples
     --------
@@ -105,38 +105,12 @@ def flag(fixed: str | None, random: str | None) -> str | None:
     return AMBER if UNDECIDED in (fixed, random) else RED
 
 
-def count_flags(found: Sequence[Conclusion]) -> dict[str, int]:
+def count_flags(conclusions: Sequence[Conclusion]) -> dict[str, int]:
     """How many conclusions carry each flag; "none" where there is none."""
     counts = {RED: 0, AMBER: 0, SAME: 0, "none": 0}
-    for one in found:
-        counts[one.flag or "none"] += 1
+    for row in conclusions:
+        counts[row.flag or "none"] += 1
     return counts
-
-
-def two_versions(
-    benchmarks: Sequence[Benchmark], baseline: str | None, candidate: str | None
-) -> tuple[tuple[str, str] | None, str | None]:
-    """Baseline and candidate: as named, else the first and the second version there is; None and why if not two.
-
-    Raises
-    ------
-    ValueError
-        If a named version is nowhere, or both are the same.
-    """
-    versions = list(dict.fromkeys(level for benchmark in benchmarks for level in benchmark.levels(VERSION)))
-    for argument, name in (("baseline", baseline), ("candidate", candidate)):
-        if name is not None and name not in versions:
-            raise ValueError(f"{argument} must be one of the versions ({', '.join(versions) or 'none'}), got {name!r}")
-    if baseline is not None and baseline == candidate:
-        raise ValueError(f"candidate must be another version than baseline, got {candidate!r}")
-    if baseline is not None and candidate is not None:
-        return (baseline, candidate), None
-    others = [name for name in versions if name not in (baseline, candidate)]
-    if len(versions) < 2:
-        return None, None
-    if len(versions) > 2:
-        return None, f"there are {len(versions)} versions ({', '.join(versions)}): name a baseline and a candidate"
-    return (baseline or others[0], candidate or others[-1]), None
 
 
 def conclusions(tests: Sequence[Comparison], pair: tuple[str, str]) -> tuple[Conclusion, ...]:
@@ -152,13 +126,13 @@ def _conclusions(tests: dict[tuple[str, str, str], Comparison], pair: tuple[str,
         fixed = conclusion(a.fixed.median, b.fixed.median, better=a.better)
         random = conclusion(a.random.median, b.random.median, better=a.better)
         ratio_fixed, ratio_random = _ratio(a.fixed, b.fixed), _ratio(a.random, b.random)
-        found = flag(fixed, random)
+        flagged = flag(fixed, random)
         yield Conclusion(
             benchmark, application, *pair, fixed, random, ratio_fixed, ratio_random,
             change_fixed=_in_words(ratio_fixed, a.better),
             change_random=_in_words(ratio_random, a.better),
-            flag=found,
-            reason="a median has no interval: too few runs" if found is None else None,
+            flag=flagged,
+            reason="a median has no interval: too few runs" if flagged is None else None,
         )  # fmt: skip
 
 

@@ -12,8 +12,7 @@ from analysis.document import (
     Section,
     Table,
     clean,
-    estimate,
-    interval,
+    first_rows,
     number,
     p_value,
     percent,
@@ -25,11 +24,11 @@ from analysis.report._methods import methods
 from analysis.report._sections_agreement import agreement_sections
 from analysis.report._sections_classifiers import classifier_sections
 from analysis.report._sections_course import course_sections, unblinded_in_words
+from analysis.report._wording import estimate, interval
 
 Content = Mapping[str, Any]
 
 TESTED = {"reviewers": "reviewers", "with_classifiers": "reviewers and classifiers together"}
-N_LISTED = 60  # undecided items named in the report; all are in the JSON
 
 
 def document(content: Content) -> Document:
@@ -180,12 +179,11 @@ def _undecided(latent: Content) -> Iterator[Block]:
     undecided = latent["undecided"]
     if not latent["identifiability"]["identified"] or not undecided:
         return
-    more = f" The first {N_LISTED}; all are in report.json." if len(undecided) > N_LISTED else ""
-    yield table(
+    yield first_rows(
         f"{len(undecided)} items that the reviewers' labels leave undecided: the probability of dissimilar is between "
-        f"0.1 and 0.9.{more}",
+        "0.1 and 0.9.",
         ("Item", "Probability of dissimilar"),
-        [(row["item"], number(row["posterior"], 2)) for row in undecided[:N_LISTED]],
+        [(row["item"], number(row["posterior"], 2)) for row in undecided],
         numeric=(1,),
     )
 

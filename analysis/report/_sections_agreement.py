@@ -8,13 +8,12 @@ from analysis.document import (
     Figure,
     Paragraph,
     Section,
-    estimate,
-    interval,
     number,
     p_value,
     table,
     words,
 )
+from analysis.report._wording import estimate, interval
 
 Content = Mapping[str, Any]
 

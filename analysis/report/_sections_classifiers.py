@@ -10,7 +10,6 @@ from analysis.document import (
     Paragraph,
     Section,
     Table,
-    estimate,
     number,
     p_value,
     percent,
@@ -18,6 +17,7 @@ from analysis.document import (
     value_in_words,
     words,
 )
+from analysis.report._wording import estimate
 
 Content = Mapping[str, Any]
 

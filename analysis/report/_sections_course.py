@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.document import Block, Paragraph, Section, estimate, percent, table
+from analysis.document import Block, Paragraph, Section, percent, table
+from analysis.report._wording import estimate
 
 Content = Mapping[str, Any]
 

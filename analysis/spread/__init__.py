@@ -6,7 +6,8 @@ from analysis._lazy import on_first_use
 from analysis.spread._regression import Pair, Regression, is_regression
 from analysis.spread._score import Detection, Score, Variant, api_benchmarking_score
 from analysis.spread._spread import BUCKETS, PER, bucket, cv, max_spread, variability
-from analysis.spread._survey import BucketRow, Spread, Survey, survey
+from analysis.spread._survey import BucketRow, Environment, EnvironmentPair, Spread, Survey, survey
+from analysis.spread._time import BenchmarkTime, Part, SuiteTime, suite_time
 
 if TYPE_CHECKING:
     from analysis.spread._document import document
@@ -15,12 +16,17 @@ if TYPE_CHECKING:
 __all__ = [
     "BUCKETS",
     "PER",
+    "BenchmarkTime",
     "BucketRow",
     "Detection",
+    "Environment",
+    "EnvironmentPair",
     "Pair",
+    "Part",
     "Regression",
     "Score",
     "Spread",
+    "SuiteTime",
     "Survey",
     "Variant",
     "api_benchmarking_score",
@@ -30,6 +36,7 @@ __all__ = [
     "document",
     "is_regression",
     "max_spread",
+    "suite_time",
     "survey",
     "variability",
 ]  # fmt: skip

@@ -1,10 +1,12 @@
 """What the spread of runs tells, in words and tables."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any
 
 from analysis.document import (
+    DASH,
+    N_NAMED,
     Block,
     Bullets,
     Document,
@@ -12,23 +14,33 @@ from analysis.document import (
     Paragraph,
     Section,
     Table,
-    clean,
+    counted,
     estimate,
+    first_rows,
     interval,
+    listed,
     number,
     p_value,
     percent,
-    plain,
     table,
     value_in_words,
     words,
 )
-from analysis.spread import BUCKETS, Survey
+from analysis.intervals import Estimate
+from analysis.spread import (
+    BUCKETS,
+    BucketRow,
+    Detection,
+    Environment,
+    EnvironmentPair,
+    Part,
+    Score,
+    SuiteTime,
+    Survey,
+    Variant,
+)
+from analysis.spread._figures import figure_name
 
-Content = Mapping[str, Any]
-
-N_ROWS = 40  # of a table; all are in the JSON
-N_NAMED = 3
 FIRST, _, _, *WIDE = BUCKETS
 
 
@@ -39,62 +51,98 @@ def document(survey: Survey) -> Document:
     ----------
     survey : Survey
     """
-    content = clean(plain(survey))
-    sections = [Section("In short", (Bullets(tuple(_in_short(content))),))]
-    if content["overall"]["n"]:
-        sections += [
-            Section("How far apart runs are", tuple(_buckets(content))),
-            Section("Benchmarks, the widest first", tuple(_benchmarks(content))),
-        ]
-    if content["score"]:
-        sections.append(Section("What the suite notices", tuple(_score(content["score"]))))
+    known = [row for row in survey.environments if row.overall.n]
+    sections = [Section("In short", (Bullets(tuple(_in_short(survey, known))),))]
+    if known:
+        sections.append(Section("How far apart runs are", tuple(_buckets(survey, known))))
+        if survey.environment_pairs:
+            sections.append(Section("Environments beside each other", tuple(_environment_pairs(survey))))
+        sections.append(Section("Benchmarks, the widest first", tuple(_benchmarks(survey, known))))
+    for at, environment in enumerate(survey.environments):
+        if environment.score:
+            title = "What the suite notices" + _where(environment, survey)
+            sections.append(Section(title, tuple(_score(environment.score, at, survey))))
+    timed = [row for row in survey.environments if row.time]
+    sections += [Section("How long the suite takes" + _where(row, survey), tuple(_time(row))) for row in timed]
     sections += [
-        Section("What was left out", tuple(_left_out(content))),
-        Section("How it was computed", tuple(_parameters(content))),
+        Section("What was left out", tuple(_left_out(survey))),
+        Section("How it was computed", tuple(_parameters(survey))),
     ]
     lead = "How far apart the runs of each benchmark are, and what slowdown that leaves to be seen"
     return Document("Spread of runs", lead, "", tuple(sections), kind="spread report")
 
 
-def _in_short(content: Content) -> Iterator[str]:
-    row = content["overall"]
-    if not row["n"]:
+def _in_short(survey: Survey, known: Sequence[Environment]) -> Iterator[str]:
+    if not known:
         yield "No benchmark has two runs or more whose spread is defined: nothing can be said of their stability."
         yield "Measure every benchmark in several runs, each in a process of its own; five or more are usual."
+    for environment in known:
+        yield from _level_in_short(survey, environment)
+    yield from _environments_in_short(survey.environment_pairs)
+    if known:
+        yield from _limits_in_short(survey)
+    for environment in survey.environments:
+        if environment.score:
+            yield from _score_in_short(environment.score, _where(environment, survey))
+        if environment.time and environment.time.smallest:
+            yield from _time_in_short(environment.time, _where(environment, survey))
+
+
+def _where(environment: Environment, survey: Survey) -> str:
+    """In which environment, where there are several."""
+    return f", in {_name(environment.name)}" if len(survey.environments) > 1 else ""
+
+
+def _name(environment: str) -> str:
+    return environment or "no context given"
+
+
+def _level_in_short(survey: Survey, environment: Environment) -> Iterator[str]:
+    row, several = environment.overall, len(survey.environments) > 1
+    within = f"In {_name(environment.name)}, the" if several else "The"
+    stable, wide = row.shares[FIRST], sum(row.counts[name] for name in WIDE)
+    yield (
+        f"{within} runs of {row.counts[FIRST]} of {counted(row.n, 'benchmark')} ({_asked(survey, environment)}"
+        f"{percent(stable.value)}, interval {interval(stable)}) stay within 5 % of each other, those of {wide} "
+        f"({percent(wide / row.n)}) are more than 25 % apart ({_runs_in_words(survey, row)})."
+    )
+    if several:
+        yield f"In {_name(environment.name)}, the median spread is {percent(row.median)}."
     else:
-        yield from _level_in_short(content, row)
-        yield from _limits_in_short(content)
-    if content["score"]:
-        yield from _score_in_short(content["score"])
-
-
-def _level_in_short(content: Content, row: Content) -> Iterator[str]:
-    stable, wide = row["shares"][FIRST], sum(row["counts"][name] for name in WIDE)
-    yield (
-        f"The runs of {row['counts'][FIRST]} of {_count(row['n'], 'benchmark')} ({_asked(content)}"
-        f"{percent(stable['value'])}, interval {interval(stable)}) stay within 5 % of each other, those of {wide} "
-        f"({percent(wide / row['n'])}) are more than 25 % apart ({_runs_in_words(content)})."
-    )
-    yield (
-        f"The median spread is {percent(row['median'])}. By the source's rule that is the smallest slowdown such a "
-        "benchmark shows: one below its spread looks like the difference between two of its runs without any change."
-    )
-    if content["v"]["value"] is not None:
-        share = content["v"]["value"] / 2
+        yield (
+            f"The median spread is {percent(row.median)}. By the source's rule that is the smallest slowdown such a "
+            "benchmark shows: one below its spread looks like the difference between two of its runs without any "
+            "change."
+        )
+    if environment.v.value is not None:
+        share = environment.v.value / 2
         yield f"All but the widest 5 % of the benchmarks would show a slowdown of {percent(share)} by this rule."
-    worst = [one for one in _widest(content) if one["bucket"] == WIDE[-1]][:N_NAMED]
+    worst = [spread for spread in survey.within(environment) if spread.bucket == WIDE[-1]][:N_NAMED]
     if worst:
-        names = ", ".join(f"{one['name']} ({percent(one['judged'])})" for one in worst)
-        yield f"Mend or drop first, as their runs are more than 50 % apart: {names}."
+        names = ", ".join(f"{spread.name} ({percent(spread.judged)})" for spread in worst)
+        yield f"Fix or remove these first, as their runs are more than 50 % apart: {names}."
 
 
-def _limits_in_short(content: Content) -> Iterator[str]:
-    per = content["per"]
-    some = [one for one in content["spreads"] if one["bucket"] and one["n_runs"] > per and one["per_spread"]["value"]]
+def _environments_in_short(pairs: Sequence[EnvironmentPair]) -> Iterator[str]:
+    for pair in pairs[:N_NAMED]:
+        if pair.ratio.value is None:
+            yield f"{_name(pair.first)} and {_name(pair.second)} cannot be compared: {pair.ratio.reason}."
+            continue
+        p = "" if pair.p_holm is None else f"; p = {p_value(pair.p_holm)}"
+        yield (
+            f"Benchmark by benchmark, spreads in {_name(pair.second)} are {number(pair.ratio.value, 2)} times those in "
+            f"{_name(pair.first)} ({_ends(pair.ratio, 2) or pair.ratio.reason}{p}); {pair.n_wider} of {pair.n} are "
+            "wider."
+        )
+
+
+def _limits_in_short(survey: Survey) -> Iterator[str]:
+    per = survey.per
+    some = [row for row in survey.spreads if row.bucket and row.n_runs > per and row.per_spread.value]
     grows = "The spread grows with the number of runs, although more runs make a comparison more exact"
     if some:
-        over_all = median([one["max_spread"]["value"] for one in some])
-        over_some = median([one["per_spread"]["value"] for one in some])
+        over_all = median([row.max_spread.value or 0.0 for row in some])
+        over_some = median([row.per_spread.value or 0.0 for row in some])
         grows += f": over {per} runs its median is {percent(over_some)}, over all runs {percent(over_all)}"
     yield (
         f"{grows}. Set it beside others of the same number of runs only, and take it for a rough guide: whether two "
@@ -102,78 +150,116 @@ def _limits_in_short(content: Content) -> Iterator[str]:
     )
 
 
-def _score_in_short(score: Content) -> Iterator[str]:
-    total = score["variants"]["total"]
-    if total["score"]["value"] is None:
-        yield f"What the suite notices cannot be said: {total['score']['reason']}."
+def _score_in_short(score: Score, where: str) -> Iterator[str]:
+    total = score.variants["total"]
+    if total.score.value is None:
+        yield f"What the suite notices{where} cannot be said: {total.score.reason}."
         return
     yield (
-        f"The suite notices {len(total['covered'])} of {_count(len(score['methods']), 'altered method')}: an API "
-        f"benchmarking score of {number(total['score']['value'], 0)} ({_ends(total['score'])}). A difference counts "
-        f"from {percent(score['v']['value'] / 2)} on, in every run."
+        f"The suite notices {len(total.covered)} of {counted(len(score.methods), 'altered method')}{where}: an API "
+        f"benchmarking score of {number(total.score.value, 0)} ({_score_ends(total.score)}). A difference counts "
+        f"from {percent(_half(score.v))} on, in every run."
     )
-    missed = [method for method in score["methods"] if method not in total["covered"]]
+    missed = [method for method in score.methods if method not in total.covered]
     if missed:
         yield (
-            f"Noticed by no benchmark: {_listed(missed)}. Add a benchmark that calls them, or make the benchmarks more "
+            f"Noticed by no benchmark: {listed(missed)}. Add a benchmark that calls them, or make the benchmarks more "
             "stable."
         )
     once = [
-        f"{one['method']} (by {one['benchmark']})"
-        for one in score["detections"]
-        if _found(one) and score["redundancy"][one["method"]] == 1
+        f"{row.method} (by {row.benchmark})"
+        for row in score.detections
+        if row.regression.found and score.redundancy[row.method] == 1
     ]
     if once:
-        yield f"Noticed by one benchmark only, which should therefore stay: {_listed(once)}."
+        yield f"Noticed by one benchmark only, which should therefore stay: {listed(once)}."
 
 
-def _buckets(content: Content) -> Iterator[Block]:
-    rows = [("all", content["overall"])] if len(content["applications"]) != 1 else []
-    named = sorted(content["applications"], key=lambda row: -(row["median"] or 0))
-    rows += [(row["application"] or "no application", row) for row in named if row["n"]]
-    if content["parameters"]["per"] is None:
+def _time_in_short(time: SuiteTime, where: str) -> Iterator[str]:
+    smallest = time.smallest
+    if smallest and len(smallest.benchmarks) < len(time.benchmarks):
+        yield (
+            f"{counted(len(smallest.benchmarks), 'benchmark')} of {len(time.benchmarks)} would notice as much{where}, "
+            f"in {_duration(smallest.seconds)} instead of {_duration(time.seconds)}: {listed(smallest.benchmarks)}."
+        )
+
+
+def _buckets(survey: Survey, known: Sequence[Environment]) -> Iterator[Block]:
+    if survey.parameters["per"] is None:
         meaning = "over all runs of a benchmark"
     else:
-        meaning = f"averaged over all choices of {content['per']} runs"
-    yield _table(
+        meaning = f"averaged over all choices of {survey.per} runs"
+    several = len(survey.environments) > 1
+    rows = [
+        (*((_name(environment.name),) if several else ()), name, row.n, _range(row.n_runs), *row.counts.values(),
+         percent(row.median))
+        for environment in known
+        for name, row in _bucket_rows(environment)
+    ]  # fmt: skip
+    first = ("Environment", "Application") if several else ("Application",)
+    yield first_rows(
         f"Benchmarks by spread, (slowest run − fastest run) / mean of the runs, {meaning}. A spread on the border is "
-        "in the lower bucket, 0 in the first.",
-        ("Application", "Benchmarks", "Runs", *BUCKETS, "Median"),
-        [
-            (name, row["n"], _range(row["n_runs"]), *row["counts"].values(), percent(row["median"]))
-            for name, row in rows
-        ],
-        numeric=range(1, 4 + len(BUCKETS)),
+        "in the lower bucket, 0 in the first." + (" Environments are never pooled." if several else ""),
+        (*first, "Benchmarks", "Runs", *BUCKETS, "Median"),
+        rows,
+        numeric=range(len(first), len(first) + 3 + len(BUCKETS)),
     )
     yield Figure(
         "max-spread",
         "How to read it: the further to the right, the larger a slowdown must be to be seen. A row with strokes on "
         "both sides of the dashed lines mixes benchmarks to rely on with others; see the table for their names.",
     )
-    yield Figure("spread-buckets", "The same in buckets: the lighter a bar, the more stable the application.")
+    yield Figure("spread-buckets", "The same in buckets: the lighter a bar, the more stable the benchmarks.")
 
 
-def _benchmarks(content: Content) -> Iterator[Block]:
-    per = content["per"]
-    yield _table(
-        f"Spread: over all runs, and averaged over choices of {per} of them, to compare with benchmarks of {per} runs. "
-        "CV: standard deviation of the runs over their mean, which does not grow with their number.",
-        ("Benchmark", "Application", "Runs", "Spread", f"Over {per}", "CV", "Bucket"),
+def _bucket_rows(environment: Environment) -> list[tuple[str, BucketRow]]:
+    rows = [("all", environment.overall)] if len(environment.applications) != 1 else []
+    named = sorted(environment.applications, key=lambda row: -(row.median or 0))
+    return rows + [(row.application or "no application", row) for row in named if row.n]
+
+
+def _environment_pairs(survey: Survey) -> Iterator[Block]:
+    yield first_rows(
+        "The same benchmarks in two environments: spread in the second over spread in the first, geometric mean over "
+        "benchmarks with its interval, and Wilcoxon's signed-rank test of it, corrected over the pairs. Without a "
+        "pair: benchmarks that have no spread above 0 in one of the two.",
+        ("First", "Second", "Benchmarks", "Without a pair", "Ratio", "Wider in the second", "p", "Holm"),
         [
             (
-                one["name"], one["application"], one["n_runs"], percent(one["max_spread"]["value"]),
-                percent(one["per_spread"]["value"]), percent(one["cv"]["value"]), one["bucket"],
+                _name(pair.first), _name(pair.second), pair.n, pair.n_unpaired,
+                estimate(pair.ratio, as_percent=False), f"{pair.n_wider} of {pair.n}", p_value(pair.test.p),
+                p_value(pair.p_holm),
             )
-            for one in _widest(content)
+            for pair in survey.environment_pairs
         ],
-        numeric=(2, 3, 4, 5),
+        numeric=(2, 3, 6, 7),
     )  # fmt: skip
 
 
-def _score(score: Content) -> Iterator[Block]:
+def _benchmarks(survey: Survey, known: Sequence[Environment]) -> Iterator[Block]:
+    per, several = survey.per, len(survey.environments) > 1
+    rows = [(row, environment) for environment in known for row in survey.within(environment)]
+    rows.sort(key=lambda pair: -(pair[0].judged or 0.0))
+    yield first_rows(
+        f"Spread: over all runs, and averaged over choices of {per} of them, to compare with benchmarks of {per} runs. "
+        "CV: standard deviation of the runs over their mean, which does not grow with their number.",
+        ("Benchmark", "Application", *(("Environment",) if several else ()), "Runs", "Spread", f"Over {per}", "CV",
+         "Bucket"),
+        [
+            (
+                row.name, row.application, *((_name(environment.name),) if several else ()), row.n_runs,
+                percent(row.max_spread.value), percent(row.per_spread.value), percent(row.cv.value), row.bucket,
+            )
+            for row, environment in rows
+        ],
+        numeric=range(2 + several, 6 + several),
+    )  # fmt: skip
+
+
+def _score(score: Score, at: int, survey: Survey) -> Iterator[Block]:
     yield Paragraph(
         "A benchmark notices an altered method if, in every run, the iterations with and without the change differ by "
-        f"a rank-sum test, and their means by at least v / 2 = {percent(_half(score['v']['value']))}. A change for the "
+        f"a rank-sum test, and their means by at least v / 2 = {percent(_half(score.v))}. A change for the "
         "better counts as well. The test takes iterations of one run for independent, which makes its p too small; "
         "Bonferroni's and Holm's corrections for the number of questions stand beside it."
     )
@@ -182,124 +268,169 @@ def _score(score: Content) -> Iterator[Block]:
         "takes the methods for a random sample. Relative: without the 5 % of the benchmarks of widest baseline; "
         "absolute: without those above 50 %.",
         ("Variant", "Score", "Interval", "Noticed", "Benchmarks", "Without"),
-        [_variant(name, one) for name, one in score["variants"].items()],
+        [_variant(name, variant) for name, variant in score.variants.items()],
         numeric=(1, 3, 4),
     )
-    if not score["detections"]:
+    if not score.detections:
         return
     yield _methods(score)
     yield Figure(
-        "noticed-by", "A row without a square tells of no altered method; a column without one is a blind spot."
+        figure_name("noticed-by", at, survey),
+        "A row without a square tells of no altered method; a column without one is a blind spot.",
     )
-    yield Figure("redundancy", "Far to the right: methods that many benchmarks notice, where some could be spared.")
-    yield _table(
+    yield Figure(
+        figure_name("redundancy", at, survey),
+        "Far to the right: methods that many benchmarks notice, where some could be spared.",
+    )
+    yield first_rows(
         "Every benchmark with every altered method, what was noticed first. Change: (altered − baseline) / baseline, "
         "run by run; above 0 the altered one has the larger values. p: the largest of the runs.",
         ("Benchmark", "Method", "Noticed", "Change, run by run", "p", "Bonferroni", "Holm", "Remark"),
-        [_detection(one) for one in sorted(score["detections"], key=lambda one: not _found(one))],
+        [_detection(row) for row in sorted(score.detections, key=lambda row: not row.regression.found)],
         numeric=(4, 5, 6),
     )
 
 
-def _methods(score: Content) -> Table:
-    by = {method: [one for one in score["detections"] if one["method"] == method] for method in score["methods"]}
-    rows = sorted(by.items(), key=lambda row: score["redundancy"][row[0]])
-    return _table(
+def _methods(score: Score) -> Table:
+    asked = {method: [row for row in score.detections if row.method == method] for method in score.methods}
+    return first_rows(
         "Altered methods, those that nothing notices first.",
         ("Method", "Benchmarks that notice it", "of", "Which"),
         [
-            (name, score["redundancy"][name], len(of), _listed([one["benchmark"] for one in of if _found(one)]))
-            for name, of in rows
+            (name, score.redundancy[name], len(rows), listed([row.benchmark for row in rows if row.regression.found]))
+            for name, rows in sorted(asked.items(), key=lambda entry: score.redundancy[entry[0]])
         ],
         numeric=(1, 2),
     )
 
 
-def _variant(name: str, one: Content) -> tuple[Any, ...]:
-    score = one["score"]
-    shown = "undefined" if score["value"] is None else number(score["value"], 0)
-    return name, shown, _ends(score), len(one["covered"]), one["n_benchmarks"], _listed(one["without"])
+def _variant(name: str, variant: Variant) -> tuple[Any, ...]:
+    score = variant.score
+    shown = "undefined" if score.value is None else number(score.value, 0)
+    return name, shown, _score_ends(score), len(variant.covered), variant.n_benchmarks, listed(variant.without)
 
 
-def _detection(one: Content) -> tuple[Any, ...]:
-    found = one["regression"]
-    changes = ", ".join(percent(pair["difference"]) for pair in found["pairs"][:N_NAMED])
-    changes += ", …" if len(found["pairs"]) > N_NAMED else ""
-    p = (p_value(found["p"]), p_value(one["p_bonferroni"]), p_value(one["p_holm"]))
-    remark = f"cannot be detected: {found['reason']}" if found["reason"] else ""
-    return one["benchmark"], one["method"], "yes" if found["found"] else "no", changes, *p, remark
+def _detection(row: Detection) -> tuple[Any, ...]:
+    regression = row.regression
+    changes = ", ".join(percent(pair.difference) for pair in regression.pairs[:N_NAMED])
+    changes += ", …" if len(regression.pairs) > N_NAMED else ""
+    p = (p_value(regression.p), p_value(row.p_bonferroni), p_value(row.p_holm))
+    remark = f"cannot be detected: {regression.reason}" if regression.reason else ""
+    return row.benchmark, row.method, "yes" if regression.found else "no", changes, *p, remark
 
 
-def _left_out(content: Content) -> Iterator[Block]:
-    rows = [(one["name"], one["reason"]) for one in content["left_out"]]
-    score = [(one["name"], one["reason"]) for one in content["score"]["left_out"]] if content["score"] else []
+def _time(environment: Environment) -> Iterator[Block]:
+    time = environment.time
+    if time is None:
+        return
+    source = (
+        "as each run says (the condition duration)"
+        if time.is_measured
+        else "as the sum of its measured times: a run whose values are times of one operation among many takes longer, "
+        "and one with a setup too"
+    )
+    unknown = f" {counted(time.n_unknown, 'benchmark')} without a known time left out." if time.n_unknown else ""
+    yield Paragraph(
+        f"All runs once, {_duration(time.seconds)}; how long a run takes is taken {source}.{unknown} A part keeps all "
+        "runs of its benchmarks, so that it sees what they see in the whole suite."
+    )
+    parts = [("fewest that notice as much", time.smallest)] if time.smallest else []
+    parts += [(f"in {_duration(part.limit or 0.0)}", part) for part in time.parts]
+    is_scored = environment.score is not None
+    rows = [("whole suite", *_whole(time, environment)), *((name, *_part(part, is_scored)) for name, part in parts)]
+    score = ("Score",) if is_scored else ()
+    chosen = "that notices the most altered methods in that time" if is_scored else "of as many benchmarks as fit in it"
+    yield table(
+        f"What a time budget buys: for each time, the part {chosen}.",
+        ("Part", "Benchmarks", "Time", *score, "Which"), rows, numeric=(1, 2),
+    )  # fmt: skip
+    yield first_rows(
+        "How long each benchmark takes, the longest first.",
+        ("Benchmark", "Application", "One run", "Runs", "All runs"),
+        [
+            (row.benchmark, row.application, _duration(row.seconds_per_run), row.n_runs, _duration(row.seconds))
+            for row in time.benchmarks
+        ],
+        numeric=(2, 3, 4),
+    )
+
+
+def _whole(time: SuiteTime, environment: Environment) -> tuple[Any, ...]:
+    score = (_scored(environment.score.variants["total"].score),) if environment.score else ()
+    return len(time.benchmarks), _duration(time.seconds), *score, "all"
+
+
+def _part(part: Part, is_scored: bool) -> tuple[Any, ...]:
+    score = (_scored(part.score),) if is_scored else ()
+    return len(part.benchmarks), _duration(part.seconds), *score, listed(part.benchmarks) or DASH
+
+
+def _scored(score: Estimate | None) -> str:
+    return DASH if score is None or score.value is None else f"{number(score.value, 0)} ({_score_ends(score)})"
+
+
+def _duration(seconds: float) -> str:
+    """Seconds as people say them."""
+    for size, unit in ((3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns" if seconds else "no time"
+
+
+def _left_out(survey: Survey) -> Iterator[Block]:
+    rows = [(row.name, row.reason) for row in survey.left_out]
+    scores = [row for environment in survey.environments if environment.score for row in environment.score.left_out]
+    score = list(dict.fromkeys((row.name, row.reason) for row in scores))
     if not rows and not score:
         yield Paragraph("Nothing.")
     if rows:
-        yield _table("In no bucket.", ("Benchmark", "Why"), rows)
+        yield first_rows("In no bucket.", ("Benchmark", "Why"), rows)
     if score:
-        yield _table("Not, or not wholly, in the API benchmarking score.", ("Benchmark", "Why"), score)
+        yield first_rows("Not, or not wholly, in the API benchmarking score.", ("Benchmark", "Why"), score)
 
 
-def _parameters(content: Content) -> Iterator[Block]:
-    v = content["v"]
+def _parameters(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
         "Spread, buckets, v and the score: Laaber and Leitner (2018), doi:10.1145/3196398.3196407. v is twice the "
-        f"largest spread but for the widest 5 % of them: {estimate(v)}."
-        + (f" The score was computed with v = {estimate(content['score']['v'])}." if content["score"] else "")
+        "largest spread but for the widest 5 % of them"
+        + "".join(
+            f"{_where(environment, survey)}: {estimate(environment.v)}."
+            + (f" The score was computed with v = {estimate(environment.score.v)}." if environment.score else "")
+            for environment in survey.environments
+        )
     )
     yield table(
         "Every parameter.",
         ("Parameter", "Value"),
-        [(words(name), value_in_words(value)) for name, value in content["parameters"].items()],
+        [(words(name), value_in_words(value)) for name, value in survey.parameters.items()],
     )
 
 
-def _table(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()) -> Table:
-    """The first rows of a table, and how many there are."""
-    cut = f" The first {N_ROWS} of {len(rows)}; --json holds all." if len(rows) > N_ROWS else ""
-    return table(caption + cut, header, rows[:N_ROWS], numeric)
+def _runs_in_words(survey: Survey, row: BucketRow) -> str:
+    each = counted(row.n_runs[0], "run") + " each" if len(row.n_runs) == 1 else f"{_range(row.n_runs)} runs each"
+    return each if survey.parameters["per"] is None else f"{each}, seen {survey.per} at a time"
 
 
-def _widest(content: Content) -> list[Content]:
-    return sorted((one for one in content["spreads"] if one["bucket"]), key=lambda one: -one["judged"])
-
-
-def _runs_in_words(content: Content) -> str:
-    n_runs = content["overall"]["n_runs"]
-    each = _count(n_runs[0], "run") + " each" if len(n_runs) == 1 else f"{_range(n_runs)} runs each"
-    return each if content["parameters"]["per"] is None else f"{each}, seen {content['per']} at a time"
-
-
-def _asked(content: Content) -> str:
-    """Of how many benchmarks the versions, altered methods and contexts were counted, where that is not the same."""
-    kept = [(one["application"], one["benchmark"]) for one in content["spreads"] if one["bucket"]]
+def _asked(survey: Survey, environment: Environment) -> str:
+    """Of how many benchmarks the versions and altered methods were counted, where that is not the same."""
+    kept = [(row.application, row.benchmark) for row in survey.within(environment)]
     n = len(set(kept))
-    return "" if n == len(kept) else f"{n} on each version, altered method and context by itself; "
-
-
-def _count(n: int, thing: str) -> str:
-    return f"{n} {thing}{'' if n == 1 else 's'}"
+    return "" if n == len(kept) else f"{n} on each version and altered method by itself; "
 
 
 def _range(numbers: Sequence[int]) -> str:
     return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:N_NAMED])
-    return f"{shown} and {len(names) - N_NAMED} more" if len(names) > N_NAMED else shown
+def _ends(ratio: Estimate, digits: int) -> str:
+    return "" if ratio.ends is None else f"{number(ratio.low, digits)} to {number(ratio.high, digits)}"
 
 
-def _ends(score: Content) -> str:
-    return interval(
-        {name: None if end is None else end / 100 for name, end in score.items() if name in ("low", "high")}
-    )
+def _score_ends(score: Estimate) -> str:
+    if score.low is None or score.high is None:
+        return ""
+    return interval(Estimate(score.value, low=score.low / 100, high=score.high / 100))
 
 
-def _found(one: Content) -> bool:
-    return bool(one["regression"]["found"])
-
-
-def _half(v: float | None) -> float | None:
-    return None if v is None else v / 2
+def _half(v: Estimate) -> float | None:
+    return None if v.value is None else v.value / 2

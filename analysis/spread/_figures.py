@@ -1,8 +1,8 @@
 """Figures of the spread of runs: by application, in buckets, and what a suite notices."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from analysis.document import clean
-from analysis.document.figures import INK, PAPER, SOFT, Chart
+from analysis.document import shortened
+from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.spread import BUCKETS, BucketRow, Detection, Score, Survey
 
 MAX_ROWS = 40  # of applications or benchmarks, and columns of methods
+LONGEST = 44  # letters of a name
 MIN_FOR_SHAPE = 5  # fewer values have no shape that a violin could show
 LOWEST = 1e-4  # smaller spreads, and 0, are drawn here: the axis is logarithmic
 WIDTH = 460
@@ -33,28 +34,37 @@ def charts(survey: Survey) -> dict[str, Chart]:
     -------
     dict of str to Chart
         `max-spread` and `spread-buckets` if a benchmark is in a bucket; `noticed-by` and `redundancy` if the suite
-        was asked what it notices.
+        was asked what it notices, numbered where there are several environments.
     """
     charts: dict[str, Chart] = {}
-    if survey.overall.n:
+    if any(environment.overall.n for environment in survey.environments):
         charts = {"max-spread": max_spread_chart(survey), "spread-buckets": bucket_chart(survey)}
-    if survey.score and survey.score.detections:
-        charts |= {"noticed-by": noticed_by(survey.score), "redundancy": redundancy(survey.score)}
+    for at, environment in enumerate(survey.environments):
+        if environment.score and environment.score.detections:
+            charts[figure_name("noticed-by", at, survey)] = noticed_by(environment.score)
+            charts[figure_name("redundancy", at, survey)] = redundancy(environment.score)
     return charts
 
 
+def figure_name(name: str, at: int, survey: Survey) -> str:
+    """The name of a figure of one environment."""
+    return f"{name}-{at + 1}" if len(survey.environments) > 1 else name
+
+
 def max_spread_chart(survey: Survey) -> Chart:
-    """The spread of each benchmark, a row an application: a stroke a benchmark, their shape behind it, the median.
+    """The spread of each benchmark, a row an application, or an environment where there are several.
+
+    A stroke a benchmark, their shape behind it, and the median.
 
     Spreads and not run values, as their shape would say nothing of how many benchmarks are wide.
     """
     rows = _rows(survey)
-    values = [_drawn(survey, row) for row in rows]
+    values = [row.spreads for row in rows]
     axis = alt.Axis(format="~%", values=[10.0**k for k in range(-4, 3)] + list(BUCKETS.values())[:-1], grid=False)
     low, high = min(map(min, values)), max(max(map(max, values)), 0.6)
     title = "(slowest run − fastest run) / mean of the runs; logarithmic"
     x = alt.X("x:Q", title=title, scale=alt.Scale(type="log", domain=[low / 1.2, high * 1.2], nice=False), axis=axis)
-    names = [_label(row) for row in rows]
+    names = _labels(rows)
     y = _row_axis("row", names)
     strokes = pd.DataFrame(
         [(row, value) for row, inside in enumerate(values) for value in inside], columns=["row", "x"]
@@ -80,9 +90,9 @@ def max_spread_chart(survey: Survey) -> Chart:
 def bucket_chart(survey: Survey) -> Chart:
     """The share of benchmarks in each bucket of spread, a bar an application; the numbers are counts."""
     rows = _rows(survey)
-    pieces = pd.DataFrame([piece for row, of in enumerate(rows) for piece in _pieces(row, of)])
-    names = [_label(row) for row in rows]
-    y = alt.Y("row:O", title=None, axis=_texts(names), scale=alt.Scale(domain=list(range(len(rows)))))
+    pieces = pd.DataFrame([piece for row, of in enumerate(rows) for piece in _pieces(row, of.buckets)])
+    names = _labels(rows)
+    y = alt.Y("row:O", title=None, axis=names_axis(names), scale=alt.Scale(domain=list(range(len(rows)))))
     legend = alt.Legend(orient="top", symbolStrokeColor=SOFT, symbolType="square", titleLimit=0)
     shade = alt.Color(
         "bucket:N", title="spread of the runs", legend=legend, sort=list(BUCKETS),
@@ -121,15 +131,15 @@ def redundancy(score: Score) -> Chart:
 
 def noticed_by(score: Score) -> Chart:
     """Which benchmark notices which altered method; those that notice most on top and to the left."""
-    per_benchmark = Counter(one.benchmark for one in score.detections if one.regression.found)
-    benchmarks = sorted(dict.fromkeys(one.benchmark for one in score.detections), key=lambda b: -per_benchmark[b])
+    per_benchmark = Counter(row.benchmark for row in score.detections if row.regression.found)
+    benchmarks = sorted(dict.fromkeys(row.benchmark for row in score.detections), key=lambda b: -per_benchmark[b])
     methods = sorted(score.methods, key=lambda method: -score.redundancy[method])
     rows, columns = benchmarks[:MAX_ROWS], methods[:MAX_ROWS]
     cells = pd.DataFrame(
         [
-            {"row": rows.index(one.benchmark), "column": columns.index(one.method), "state": _state(one)}
-            for one in score.detections
-            if one.benchmark in rows and one.method in columns
+            {"row": rows.index(row.benchmark), "column": columns.index(row.method), "state": _state(row)}
+            for row in score.detections
+            if row.benchmark in rows and row.method in columns
         ]
     )
     x = alt.X(
@@ -151,10 +161,10 @@ def noticed_by(score: Score) -> Chart:
     )
 
 
-def _state(one: Detection) -> str:
-    if one.regression.found:
+def _state(row: Detection) -> str:
+    if row.regression.found:
         return STATES[0]
-    return STATES[2] if one.regression.reason else STATES[1]
+    return STATES[2] if row.regression.reason else STATES[1]
 
 
 def _framed(layers: Sequence[alt.Chart], title: str, subtitle: Sequence[str]) -> alt.LayerChart:
@@ -164,27 +174,45 @@ def _framed(layers: Sequence[alt.Chart], title: str, subtitle: Sequence[str]) ->
     return alt.layer(*layers, title=heading).configure_view(stroke=None)
 
 
-def _rows(survey: Survey) -> list[BucketRow]:
-    """All together, then the applications, the widest first; a single application is all there is."""
-    named = sorted((row for row in survey.applications if row.n), key=lambda row: -(row.median or 0.0))
-    return [survey.overall, *named[:MAX_ROWS]] if len(survey.applications) > 1 else [survey.overall]
+@dataclass(frozen=True)
+class _Row:
+    name: str
+    buckets: BucketRow
+    spreads: list[float]  # as the axis can show them
 
 
-def _drawn(survey: Survey, row: BucketRow) -> list[float]:
-    """The spreads of a row as the axis can show them."""
-    return [
-        max(one.judged, LOWEST)
-        for one in survey.spreads
-        if one.bucket and one.judged is not None and (row is survey.overall or one.application == row.application)
+def _rows(survey: Survey) -> list[_Row]:
+    """All together, then the applications, the widest first; of several environments each as a whole."""
+    if len(survey.environments) > 1:
+        known = [environment for environment in survey.environments if environment.overall.n]
+        return [
+            _Row(row.name or "no context given", row.overall, _drawn([s.judged for s in survey.within(row)]))
+            for row in known
+        ]
+    (environment,) = survey.environments
+    inside = survey.within(environment)
+    everything = _Row("all", environment.overall, _drawn([row.judged for row in inside]))
+    named = sorted((row for row in environment.applications if row.n), key=lambda row: -(row.median or 0.0))
+    if len(environment.applications) == 1:
+        return [_Row(named[0].application or "all", environment.overall, everything.spreads)]
+    rows = [
+        _Row(row.application, row, _drawn([s.judged for s in inside if s.application == row.application]))
+        for row in named[:MAX_ROWS]
     ]
+    return [everything, *rows]
 
 
-def _label(row: BucketRow) -> str:
-    return f"{row.application or 'all'} ({row.n})"
+def _drawn(spreads: Sequence[float | None]) -> list[float]:
+    return [max(spread, LOWEST) for spread in spreads if spread is not None]
+
+
+def _labels(rows: Sequence[_Row]) -> list[str]:
+    names = shortened((row.name for row in rows), LONGEST)
+    return [f"{names[row.name] or 'no application'} ({row.buckets.n})" for row in rows]
 
 
 def _cut(survey: Survey) -> list[str]:
-    n = sum(row.n > 0 for row in survey.applications)
+    n = sum(row.n > 0 for row in survey.applications)  # none where there are several environments
     return [f"The {MAX_ROWS} widest of {n} applications."] if n > MAX_ROWS else []
 
 
@@ -212,13 +240,13 @@ def _pieces(row: int, of: BucketRow) -> list[dict[str, Any]]:
 
 
 def _texts(names: Sequence[str], **more: Any) -> alt.Axis:
-    """An axis over the numbers from 0 on that shows names as they are, also equal ones."""
-    return alt.Axis(
-        labelExpr=f"{json.dumps(clean(list(names)))}[datum.value]", labelLimit=260, labelOverlap=False, ticks=False,
-        domain=False, **more,
-    )  # fmt: skip
+    """An axis that shows names as they are, shortened where they are long."""
+    short = shortened(names, LONGEST)
+    return names_axis([short[name] for name in names], **more)
 
 
 def _row_axis(field: str, names: Sequence[str]) -> alt.Y:
     scale = alt.Scale(domain=[-0.6, len(names) - 0.4], reverse=True, nice=False)
-    return alt.Y(f"{field}:Q", title=None, scale=scale, axis=_texts(names, values=list(range(len(names))), grid=False))
+    return alt.Y(
+        f"{field}:Q", title=None, scale=scale, axis=names_axis(names, values=list(range(len(names))), grid=False)
+    )

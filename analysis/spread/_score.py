@@ -154,7 +154,7 @@ def api_benchmarking_score(
     questions = _questions(suite, named, methods, found_v, sampling, regression_p, advance)
     detections = _corrected(list(questions))
     variants = _variants(suite, named, methods, detections, found_v, sampling, regression_p, alpha)
-    redundancy = Counter(one.method for one in detections if one.regression.found)
+    redundancy = Counter(row.method for row in detections if row.regression.found)
     return Score(
         named, methods, tuple(benchmark.name for benchmark in suite), found_v, detections, variants,
         {method: redundancy[method] for method in methods}, left_out,
@@ -176,7 +176,7 @@ def _check_without(benchmarks: Sequence[Benchmark], without: Sequence[str]) -> N
 
 
 def _variability(benchmarks: Sequence[Benchmark], sampling: Sampling) -> Estimate:
-    spreads = [max_spread(sampling.values(one.runs)) for benchmark in benchmarks for one in by_level(benchmark)]
+    spreads = [max_spread(sampling.values(level.runs)) for benchmark in benchmarks for level in by_level(benchmark)]
     return variability(defined(spreads))
 
 
@@ -216,24 +216,24 @@ def _questions(
             if not after:
                 continue
             common = [key for key in before if key in after]
-            found = is_regression(
+            regression = is_regression(
                 [before[key] for key in common], [after[key] for key in common], v.value or 0.0,
                 p=regression_p, sampling=sampling, names=[_run_in_words(key) for key in common],
             )  # fmt: skip
-            undefined = Regression(False, found.pairs, found.p, f"v is undefined: {v.reason}")
-            yield benchmark.name, method, found if v.value is not None else undefined
+            undefined = Regression(False, regression.pairs, regression.p, f"v is undefined: {v.reason}")
+            yield benchmark.name, method, regression if v.value is not None else undefined
         advance(done, len(suite))
 
 
 def _by_run(benchmark: Benchmark, level: str) -> dict[tuple[str, ...], Floats]:
     """The runs of a level by what makes them belong to those of another: run, version, context, and which of these."""
-    found: dict[tuple[str, ...], Floats] = {}
+    runs: dict[tuple[str, ...], Floats] = {}
     seen: Counter[tuple[str, ...]] = Counter()
     for number in (number for number, entry in enumerate(benchmark.of(ALTERED)) if entry == level):
         key = tuple(benchmark.runs[number].of(name) for name in (RUN, VERSION, CONTEXT))
-        found[(*key, str(seen[key]))] = benchmark.values[number]
+        runs[(*key, str(seen[key]))] = benchmark.values[number]
         seen[key] += 1
-    return found
+    return runs
 
 
 def _run_in_words(key: tuple[str, ...]) -> str:
@@ -256,25 +256,25 @@ def _variants(
     regression_p: float,
     alpha: float,
 ) -> dict[str, Variant]:
-    found = [one for one in detections if one.regression.found]
+    noticing = [row for row in detections if row.regression.found]
     missing = "no method is altered" if not methods else None if v.value is not None else f"v is undefined: {v.reason}"
     missing = "no level of altered is called baseline" if baseline is None else missing
 
     def variant(noticed: Sequence[Detection], without: Sequence[str] = ()) -> Variant:
-        names = {one.method for one in noticed if one.benchmark not in without}
+        names = {row.method for row in noticed if row.benchmark not in without}
         covered = tuple(method for method in methods if method in names)
-        share = Estimate(None, reason=missing) if missing else _percentage(len(covered), len(methods), 1 - alpha)
+        share = Estimate(None, reason=missing) if missing else percentage(len(covered), len(methods), 1 - alpha)
         n_benchmarks = sum(benchmark.name not in without for benchmark in suite)
         return Variant(share, n_benchmarks, tuple(without), covered)
 
     spreads = _baseline_spreads(suite, baseline or "", sampling)
     widest = sorted(spreads, key=lambda name: -spreads[name])[: (len(suite) + 10) // 20]  # round(.05 n), halves up
     return {
-        "total": variant(found),
-        "relative": variant(found, widest),
-        "absolute": variant(found, [name for name, spread in spreads.items() if spread > WIDEST]),
-        "total, Bonferroni": variant([one for one in found if _below(one.p_bonferroni, regression_p)]),
-        "total, Holm": variant([one for one in found if _below(one.p_holm, regression_p)]),
+        "total": variant(noticing),
+        "relative": variant(noticing, widest),
+        "absolute": variant(noticing, [name for name, spread in spreads.items() if spread > WIDEST]),
+        "total, Bonferroni": variant([row for row in noticing if _below(row.p_bonferroni, regression_p)]),
+        "total, Holm": variant([row for row in noticing if _below(row.p_holm, regression_p)]),
     }
 
 
@@ -282,7 +282,8 @@ def _below(p: float | None, limit: float) -> bool:
     return p is not None and p < limit
 
 
-def _percentage(x: int, n: int, level: float) -> Estimate:
+def percentage(x: int, n: int, level: float) -> Estimate:
+    """x of n in percent, with Wilson's interval."""
     share = wilson(x, n, level)
     value, low, high = (100 * np.array(share.ends)).tolist()
     return Estimate(value, low=low, high=high)
@@ -290,10 +291,10 @@ def _percentage(x: int, n: int, level: float) -> Estimate:
 
 def _baseline_spreads(suite: Sequence[Benchmark], baseline: str, sampling: Sampling) -> dict[str, float]:
     """The widest spread of each benchmark's baseline, where it has one."""
-    found = {}
+    widest = {}
     for benchmark in suite:
-        levels = [one for one in by_level(benchmark) if one.of(ALTERED)[0] == baseline]
-        spreads = defined([max_spread(sampling.values(one.runs)) for one in levels])
+        levels = [level for level in by_level(benchmark) if level.of(ALTERED)[0] == baseline]
+        spreads = defined([max_spread(sampling.values(level.runs)) for level in levels])
         if spreads:
-            found[benchmark.name] = max(spreads)
-    return found
+            widest[benchmark.name] = max(spreads)
+    return widest

@@ -5,27 +5,23 @@ from typing import Any
 
 from analysis.document import (
     DASH,
+    N_ROWS,
     Block,
     Bullets,
     Document,
     Figure,
     Paragraph,
     Section,
-    Table,
-    clean,
+    first_rows,
     number,
     percent,
-    plain,
     table,
     value_in_words,
     words,
 )
-from analysis.trust import MERGED, ONE_SAMPLE, RUN_MEANS, WELCH, Survey
-from analysis.trust._figures import MIN_FOR_ALARMS, TITLES
+from analysis.trust import MERGED, ONE_SAMPLE, RUN_MEANS, WELCH, Quartiles, Rate, Summary, Survey, Trust
+from analysis.trust._figures import MIN_FOR_ALARMS, TITLES, change_of
 
-Content = Mapping[str, Any]
-
-N_ROWS = 40  # of a table; all are in the JSON
 MEANINGS = {
     MERGED: "all iterations of the runs drawn are taken for one sample",
     RUN_MEANS: "one number a run, its {}",
@@ -40,89 +36,86 @@ def document(survey: Survey) -> Document:
     ----------
     survey : Survey
     """
-    content = clean(plain(survey))
-    sections = [Section("In short", (Bullets(tuple(_in_short(content))),))]
-    if content["benchmarks"]:
+    sections = [Section("In short", (Bullets(tuple(_in_short(survey))),))]
+    if survey.benchmarks:
         sections += [
-            Section("Intervals: do they hold the mean?", tuple(_coverage(content))),
-            Section("Tests: how often do they raise a false alarm?", tuple(_false_alarms(content))),
-            Section("Tests: what slowdown do they see?", tuple(_slowdowns(content))),
-            Section("Benchmarks, the most misleading first", tuple(_benchmarks(content))),
+            Section("Intervals: do they hold the mean?", tuple(_coverage(survey))),
+            Section("Tests: how often do they raise a false alarm?", tuple(_false_alarms(survey))),
+            Section(f"Tests: what {change_of(survey)[0]} do they see?", tuple(_slowdowns(survey))),
+            Section("Benchmarks, the most misleading first", tuple(_benchmarks(survey))),
         ]
     sections += [
-        Section("What was left out", tuple(_left_out(content))),
-        Section("How it was computed", tuple(_parameters(content))),
+        Section("What was left out", tuple(_left_out(survey))),
+        Section("How it was computed", tuple(_parameters(survey))),
     ]
     lead = "How far intervals and tests can be believed with the runs of each benchmark"
     return Document("Trust in intervals and tests", lead, "", tuple(sections), kind="trust report")
 
 
-def _in_short(content: Content) -> Iterator[str]:
-    if not content["benchmarks"]:
+def _in_short(survey: Survey) -> Iterator[str]:
+    if not survey.benchmarks:
         yield "No benchmark has two runs or more: how far runs differ from each other cannot be seen."
         yield "Measure every benchmark in several runs, each in a process of its own; ten or more let this be judged."
         return
-    rows = {row["aggregation"]: row for row in content["summaries"]}
-    yield from _alarms_in_short(content, rows)
-    yield from _intervals_in_short(content, rows)
-    yield from _slowdowns_in_short(content)
-    yield from _advice(rows)
+    rows = {row.aggregation: row for row in survey.summaries}
+    yield from _alarms_in_short(survey, rows)
+    yield from _intervals_in_short(survey, rows)
+    yield from _slowdowns_in_short(survey)
+    yield from _advice(survey, rows)
 
 
-def _alarms_in_short(content: Content, rows: Mapping[str, Content]) -> Iterator[str]:
-    of = {name: row["type_1_error"].get(WELCH) for name, row in rows.items()}
-    if of[MERGED] is None or of[MERGED]["median"] is None:
+def _alarms_in_short(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[str]:
+    merged, single = (rows[name].type_1_error.get(WELCH) for name in (MERGED, RUN_MEANS))
+    if merged is None or single is None or merged.median is None:
         return
-    n, n_runs = len(content["benchmarks"]), content["parameters"]["n_runs"]
+    n = len(survey.benchmarks)
     median = "" if n == 1 else " (median over benchmarks)"
-    single = f", and {percent(of[RUN_MEANS]['median'])} with one number a run" if of[RUN_MEANS]["n"] else ""
+    of_single = f", and {percent(single.median)} with one number a run" if single.n else ""
     yield (
-        f"Two draws of {n_runs} runs each of the same benchmark, nothing changed: Welch's test tells them apart in "
-        f"{percent(of[MERGED]['median'])} of the pairs with all iterations merged{median}{single}. "
-        f"{_whole(content['parameters']['alpha'])} are asked for."
+        f"Two draws of {survey.n_runs} runs each of the same benchmark, nothing changed: Welch's test tells them apart "
+        f"in {percent(merged.median)} of the pairs with all iterations merged{median}{of_single}. "
+        f"{_whole(survey.alpha)} are asked for."
     )
-    alarming = rows[MERGED]["n_alarming"][WELCH]
     if n > 1:
+        of_merged, of_means = (rows[name].n_alarming[WELCH] for name in (MERGED, RUN_MEANS))
         yield (
-            f"With merged iterations {_of(alarming, of[MERGED]['n'])} raise more than twice as many false alarms as "
-            f"asked for, with one number a run {_of(rows[RUN_MEANS]['n_alarming'][WELCH], of[RUN_MEANS]['n'])}."
+            f"With merged iterations {_of(of_merged, merged.n)} raise more than twice as many false alarms as asked "
+            f"for, with one number a run {_of(of_means, single.n)}."
         )
 
 
-def _intervals_in_short(content: Content, rows: Mapping[str, Content]) -> Iterator[str]:
-    of = {name: row["coverage"] for name, row in rows.items()}
-    if of[MERGED]["median"] is None:
+def _intervals_in_short(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[str]:
+    merged, single = rows[MERGED].coverage, rows[RUN_MEANS].coverage
+    if merged.median is None:
         return
-    single = f", from one number a run {percent(of[RUN_MEANS]['median'])}" if of[RUN_MEANS]["n"] else ""
-    median = "" if len(content["benchmarks"]) == 1 else " (medians)"
+    of_single = f", from one number a run {percent(single.median)}" if single.n else ""
+    median = "" if len(survey.benchmarks) == 1 else " (medians)"
     yield (
-        f"A {_whole(content['parameters']['level'])} interval from merged iterations holds the mean of all runs in "
-        f"{percent(of[MERGED]['median'])} of the draws{single}{median}."
+        f"A {_whole(survey.level)} interval from merged iterations holds the mean of all runs in "
+        f"{percent(merged.median)} of the draws{of_single}{median}."
     )
 
 
-def _slowdowns_in_short(content: Content) -> Iterator[str]:
-    rows = [row for row in content["slowdowns"] if (row["aggregation"], row["test"]) == (RUN_MEANS, WELCH)]
+def _slowdowns_in_short(survey: Survey) -> Iterator[str]:
+    rows = [row for row in survey.slowdowns if (row.aggregation, row.test) == (RUN_MEANS, WELCH)]
     for row in rows[:1]:
-        typical = (
-            f"is {_slower(row['median'])} for half of the benchmarks" if row["median"] else "is beyond the factors"
-        )
-        missed = row["n"] - row["n_reached"]
-        behind = f"; in {_of(missed, row['n'])} it is not reached" if missed else ""
-        if len(content["benchmarks"]) == 1:
-            typical = f"is {_slower(row['median'])}" if row["median"] else "is not reached with the factors tried"
+        typical = f"is {_slower(row.median)} for half of the benchmarks" if row.median else "is beyond the factors"
+        missed = row.n - row.n_reached
+        behind = f"; in {_of(missed, row.n)} it is not reached" if missed else ""
+        if len(survey.benchmarks) == 1:
+            typical = f"is {_slower(row.median)}" if row.median else "is not reached with the factors tried"
             behind = ""
         yield (
-            f"The smallest slowdown that {content['parameters']['n_runs']} runs on each side show in "
-            f"{_whole(row['power'])} of the cases, one number a run, {typical}{behind}."
+            f"The smallest {change_of(survey)[0]} that {survey.n_runs} runs on each side show in "
+            f"{_whole(row.power)} of the cases, one number a run, {typical}{behind}."
         )
 
 
-def _advice(rows: Mapping[str, Content]) -> Iterator[str]:
-    asked = rows[MERGED]["type_1_error"].get(WELCH)
-    if asked is None or not asked["n"]:
+def _advice(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[str]:
+    asked = rows[MERGED].type_1_error.get(WELCH)
+    if asked is None or not asked.n:
         yield "Compare one number a run: the iterations of a run are alike and no sample of independent values."
-    elif rows[MERGED]["n_alarming"][WELCH]:
+    elif rows[MERGED].n_alarming[WELCH]:
         yield (
             "Do not merge the iterations of several runs into one sample: they are alike within a run, which makes "
             "intervals too narrow and tests too ready. Compare one number a run."
@@ -130,34 +123,30 @@ def _advice(rows: Mapping[str, Content]) -> Iterator[str]:
     else:
         yield "Runs differ little from each other here; comparing one number a run is right all the same."
     yield (
-        "To see smaller slowdowns make more runs, not longer ones: what differs from run to run is not averaged out by "
-        "more iterations."
+        f"To see smaller {change_of(survey)[0]}s make more runs, not longer ones: what differs from run to run is not "
+        "averaged out by more iterations."
     )
 
 
-def _coverage(content: Content) -> Iterator[Block]:
+def _coverage(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
-        f"{content['parameters']['n_runs']} of a benchmark's runs are drawn with replacement, again and again; each "
+        f"{survey.n_runs} of a benchmark's runs are drawn with replacement, again and again; each "
         "draw gives an interval for the mean. Its coverage is the share of draws whose interval holds the mean of all "
         "runs. Far below the level, differences are believed that are none."
     )
-    aggregate = content["parameters"]["aggregate"]
+    aggregate = survey.parameters["aggregate"]
     yield Bullets(tuple(f"{name}: {meaning.format(aggregate)}." for name, meaning in MEANINGS.items()))
-    rows = []
-    for row in content["summaries"]:
-        below = [f"{count}" for count in row["below"].values()]
-        coverage = row["coverage"]
-        rows.append((row["aggregation"], coverage["n"], *_three(coverage), *below))
-    limits = [_whole(float(limit)) for limit in content["summaries"][0]["below"]]
+    rows = [(row.aggregation, row.coverage.n, *_three(row.coverage), *row.below.values()) for row in survey.summaries]
+    limits = [_whole(float(limit)) for limit in survey.summaries[0].below]
     yield table(
-        f"Coverage of {_whole(content['parameters']['level'])} intervals over benchmarks: median and middle half, and "
+        f"Coverage of {_whole(survey.level)} intervals over benchmarks: median and middle half, and "
         "how many benchmarks are below a limit.",
         ("What is compared", "Benchmarks", "Median", "Middle half", *(f"Below {limit}" for limit in limits)),
         rows,
         numeric=(1, 2, *range(4, 4 + len(limits))),
     )
-    yield Paragraph(_without_width(content), "note")
-    if any(entry["by_n_runs"] for entry in content["benchmarks"]):
+    yield Paragraph(_without_width(survey), "note")
+    if any(entry.by_n_runs for entry in survey.benchmarks):
         yield Figure(
             "coverage",
             "How to read it: a line that stays below the dashed one does not get better with more runs; it treats what "
@@ -165,9 +154,8 @@ def _coverage(content: Content) -> Iterator[Block]:
         )
 
 
-def _without_width(content: Content) -> str:
-    widths = {row["aggregation"]: row["zero_width"]["median"] for row in content["summaries"]}
-    share = widths[RUN_MEANS]
+def _without_width(survey: Survey) -> str:
+    share = next(row.zero_width.median for row in survey.summaries if row.aggregation == RUN_MEANS)
     drawn = "" if share is None else f"; with one number a run that is {100 * share:.2g} % of the draws (median)"
     return (
         f"A draw of one run again and again has an interval of zero width, which counts as a miss{drawn}. Where all "
@@ -175,74 +163,76 @@ def _without_width(content: Content) -> str:
     )
 
 
-def _false_alarms(content: Content) -> Iterator[Block]:
+def _false_alarms(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
         "Two draws of the same runs differ by chance only. The share of pairs that a test tells apart is its type I "
-        f"error; it should be {_whole(content['parameters']['alpha'])}. The paper's text calls 1 − α ideal for the "
+        f"error; it should be {_whole(survey.alpha)}. The paper's text calls 1 − α ideal for the "
         "share of rejections (section 3.2, step 3); it must read α. Intervals that do not overlap are a far stricter "
         "criterion than α: few alarms there are no sign of a good test."
     )
-    rows = []
-    for row in content["summaries"]:
-        for test, quartiles in row["type_1_error"].items():
-            alarming = f"{row['n_alarming'][test]}"
-            rows.append((row["aggregation"], TITLES[test], quartiles["n"], *_three(quartiles), alarming))
+    rows = [
+        (row.aggregation, TITLES[test], quartiles.n, *_three(quartiles), row.n_alarming[test])
+        for row in survey.summaries
+        for test, quartiles in row.type_1_error.items()
+    ]
     yield table(
         "Type I error over benchmarks: median and middle half, and how many benchmarks have more than twice α.",
         ("What is compared", "Test", "Benchmarks", "Median", "Middle half", "Above 2 α"),
         rows,
         numeric=(2, 3, 5),
     )
-    if len(content["benchmarks"]) >= MIN_FOR_ALARMS and WELCH in content["parameters"]["tests"]:
+    if len(survey.benchmarks) >= MIN_FOR_ALARMS and WELCH in survey.tests:
         yield Figure("false-alarms", "How to read it: a good procedure rises to 100 % at α, the dashed line.")
 
 
-def _slowdowns(content: Content) -> Iterator[Block]:
-    if not content["slowdowns"]:
+def _slowdowns(survey: Survey) -> Iterator[Block]:
+    if not survey.slowdowns:
         yield Paragraph("Not asked for, or undefined for all benchmarks.")
         return
+    change, slower = change_of(survey)
     yield Paragraph(
-        "The second draw is made slower by a factor. The smallest slowdown seen is the factor from which on a test "
+        f"The second draw is made {slower} by a factor. The smallest {change} seen is the factor from which on a test "
         "tells the two apart in so many of the pairs. That of merged iterations counts for little: these are told "
-        "apart without any slowdown as well."
+        f"apart without any {change} as well."
     )
     yield table(
-        "Smallest slowdown seen, over benchmarks; one that is not reached counts as larger than all others.",
+        f"Smallest {change} seen, over benchmarks; one that is not reached counts as larger than all others.",
         ("What is compared", "Test", "Power", "Median", "Reached in", "Benchmarks"),
         [
             (
-                row["aggregation"], TITLES[row["test"]], _whole(row["power"]),
-                _slower(row["median"]) if row["median"] else "not reached", row["n_reached"], row["n"],
+                row.aggregation, TITLES[row.test], _whole(row.power),
+                _slower(row.median) if row.median else "not reached", row.n_reached, row.n,
             )
-            for row in content["slowdowns"]
+            for row in survey.slowdowns
         ],
         numeric=(2, 3, 4, 5),
     )  # fmt: skip
     yield Figure(
         "rejections",
         "How to read it: a good test starts at α and rises steeply. One that starts high sees what is not there; one "
-        "that rises late misses slowdowns.",
+        f"that rises late misses {change}s.",
     )
 
 
-def _benchmarks(content: Content) -> Iterator[Block]:
-    test = WELCH if WELCH in content["parameters"]["tests"] else next(iter(content["parameters"]["tests"]), None)
-    ordered = sorted(content["benchmarks"], key=lambda entry: _misleads(entry, test))
-    powers = content["parameters"]["powers"] if content["slowdowns"] else []
+def _benchmarks(survey: Survey) -> Iterator[Block]:
+    test = WELCH if WELCH in survey.tests else next(iter(survey.tests), None)
+    ordered = sorted(survey.benchmarks, key=lambda entry: _misleads(entry, test))
+    powers = survey.powers if survey.slowdowns else ()
     alarms = ("False alarms, merged", "One number a run") if test else ()
-    seen = [f"Slowdown seen, {_whole(power)}" for power in powers]
+    change = change_of(survey)[0]
+    seen = [f"{change.capitalize()} seen, {_whole(power)}" for power in powers]
     name = TITLES[test] if test else "no test"
     rows = [
         (
-            entry["name"], entry["application"], entry["n_runs"],
-            *(_rate(entry["coverage"][name]) for name in (MERGED, RUN_MEANS)),
-            *(_rate(entry["type_1_error"][name][test]) for name in (MERGED, RUN_MEANS) if test),
+            entry.name, entry.application, entry.n_runs,
+            *(_rate(entry.coverage[name]) for name in (MERGED, RUN_MEANS)),
+            *(_rate(entry.type_1_error[name][test]) for name in (MERGED, RUN_MEANS) if test),
             *(_seen(entry, test, power) for power in powers),
         )
         for entry in ordered
     ]  # fmt: skip
-    yield _cut(
-        f"Each benchmark: coverage and false alarms ({name}); the slowdown seen is that of one number a run. "
+    yield first_rows(
+        f"Each benchmark: coverage and false alarms ({name}); the {change} seen is that of one number a run. "
         "Benchmarks with several versions, contexts or alterations stand here once for each.",
         ("Benchmark", "Application", "Runs", "Coverage, merged", "One number a run", *alarms, *seen),
         rows,
@@ -251,14 +241,14 @@ def _benchmarks(content: Content) -> Iterator[Block]:
     yield from _remarks(ordered)
 
 
-def _remarks(benchmarks: Sequence[Content]) -> Iterator[Block]:
+def _remarks(benchmarks: Sequence[Trust]) -> Iterator[Block]:
     """Why numbers are missing, or what is behind those of a benchmark without variation."""
     remarks = list(
         dict.fromkeys(
-            f"{entry['name']}, {name}: {rate['reason']}"
+            f"{entry.name}, {name}: {rate.reason}"
             for entry in benchmarks
-            for name, rate in entry["coverage"].items()
-            if rate["reason"]
+            for name, rate in entry.coverage.items()
+            if rate.reason
         )
     )
     if remarks:
@@ -266,42 +256,42 @@ def _remarks(benchmarks: Sequence[Content]) -> Iterator[Block]:
         yield Bullets((*remarks[:N_ROWS], *more))
 
 
-def _misleads(entry: Content, test: str | None) -> tuple[float, float]:
+def _misleads(entry: Trust, test: str | None) -> tuple[float, float]:
     """What the table is sorted by: many false alarms of merged iterations first, then poor intervals."""
-    alarms = entry["type_1_error"][MERGED][test]["value"] if test else None
-    coverage = entry["coverage"][MERGED]["value"]
+    alarms = entry.type_1_error[MERGED][test].value if test else None
+    coverage = entry.coverage[MERGED].value
     return -1.0 * (alarms or 0.0), 1.0 if coverage is None else coverage
 
 
-def _seen(entry: Content, test: str | None, power: float) -> str:
+def _seen(entry: Trust, test: str | None, power: float) -> str:
     asked = (RUN_MEANS, test, power)
-    row = next(row for row in entry["slowdowns"] if (row["aggregation"], row["test"], row["power"]) == asked)
-    return _slower(row["factor"]["value"]) if row["factor"]["value"] else row["factor"]["reason"]
+    row = next(row for row in entry.slowdowns if (row.aggregation, row.test, row.power) == asked)
+    return _slower(row.factor.value) if row.factor.value else row.factor.reason or DASH
 
 
-def _left_out(content: Content) -> Iterator[Block]:
-    left_out = content["left_out"]
+def _left_out(survey: Survey) -> Iterator[Block]:
+    left_out = survey.left_out
     if not left_out:
         yield Paragraph("Nothing.")
         return
-    rows = [(entry["name"], entry["reason"]) for entry in left_out]
-    yield _cut("Left out, with the reason.", ("Benchmark", "Reason"), rows)
+    rows = [(entry.name, entry.reason) for entry in left_out]
+    yield first_rows("Left out, with the reason.", ("Benchmark", "Reason"), rows)
 
 
-def _parameters(content: Content) -> Iterator[Block]:
+def _parameters(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
         "What depends only on which runs were drawn is exact: every multiset of runs is enumerated with its chance. "
-        "Random draws are used for one iteration a run, for the curves over slowdowns, and where there are too many "
+        "Random draws are used for one iteration a run, for the curves over factors, and where there are too many "
         "multisets; the JSON gives the standard error of each. Draws are with replacement, so that there may be more "
         "runs in a draw than there are."
     )
-    if any(len(entry["by_n_runs"]) for entry in content["benchmarks"]) and len(content["benchmarks"]) > 1:
-        n_curve = sum(bool(entry["by_n_runs"]) for entry in content["benchmarks"])
+    if any(len(entry.by_n_runs) for entry in survey.benchmarks) and len(survey.benchmarks) > 1:
+        n_curve = sum(bool(entry.by_n_runs) for entry in survey.benchmarks)
         yield Paragraph(f"Coverage by number of runs was computed for {n_curve} benchmarks, evenly spread.", "note")
     yield table(
         "Parameters.",
         ("Parameter", "Value"),
-        [(words(name), _parameter(value)) for name, value in content["parameters"].items()],
+        [(words(name), _parameter(value)) for name, value in survey.parameters.items()],
     )
     yield Paragraph(
         "Method: Bulej, Horky, Tuma (2017), Do We Teach Useful Statistics for Performance Evaluation?, ICPE '17 "
@@ -311,22 +301,22 @@ def _parameters(content: Content) -> Iterator[Block]:
 
 
 def _parameter(value: Any) -> str:
-    if isinstance(value, list) and len(value) > 5:
+    if isinstance(value, tuple) and len(value) > 5:
         return f"{value_in_words(value[:2])}, ... {value_in_words(value[-1])} ({len(value)} values)"
     return value_in_words(value)
 
 
-def _three(quartiles: Content) -> tuple[str, str]:
-    if quartiles["median"] is None:
+def _three(quartiles: Quartiles) -> tuple[str, str]:
+    if quartiles.median is None:
         return DASH, DASH
-    low = percent(quartiles["low"]).removesuffix(" %")
-    return percent(quartiles["median"]), f"{low} to {percent(quartiles['high'])}"
+    low = percent(quartiles.low).removesuffix(" %")
+    return percent(quartiles.median), f"{low} to {percent(quartiles.high)}"
 
 
-def _rate(rate: Content) -> str:
-    if rate["value"] is None:
+def _rate(rate: Rate) -> str:
+    if rate.value is None:
         return DASH
-    return percent(rate["value"]) if rate["se"] is None else f"{percent(rate['value'])} ± {number(100 * rate['se'], 1)}"
+    return percent(rate.value) if rate.se is None else f"{percent(rate.value)} ± {number(100 * rate.se, 1)}"
 
 
 def _whole(share: float) -> str:
@@ -340,9 +330,3 @@ def _slower(factor: float) -> str:
 
 def _of(count: int, n: int) -> str:
     return f"{count} of {n} benchmarks"
-
-
-def _cut(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()) -> Table:
-    """The first rows, saying how many more there are."""
-    more = f" {N_ROWS} of {len(rows)} are shown; the JSON (--json) has all." if len(rows) > N_ROWS else ""
-    return table(caption + more, header, rows[:N_ROWS], tuple(numeric))

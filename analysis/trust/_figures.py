@@ -7,12 +7,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from analysis.document import shortened
 from analysis.document.figures import INK, SOFT, Chart
 from analysis.trust import AGGREGATIONS, INTERVALS, MANN_WHITNEY, MERGED, ONE_SAMPLE, RUN_MEANS, WELCH, Survey, Trust
 
 MIN_FOR_ALARMS = 5  # benchmarks; fewer make no curve
 LIGHT = "#a9b3c2"
-LONGEST = 60  # letters of a name; of a longer one its end, where benchmarks differ
+LONGEST = 60  # letters of a name
 SHADES = {MERGED: INK, RUN_MEANS: "#5f6b80", ONE_SAMPLE: LIGHT}
 SHAPES = {MERGED: "circle", RUN_MEANS: "square", ONE_SAMPLE: "triangle-up"}
 DASHES = {WELCH: [1, 0], MANN_WHITNEY: [7, 3], INTERVALS: [2, 2]}
@@ -96,10 +97,13 @@ def rejections(survey: Survey) -> Chart | None:
     rows = _over_benchmarks(points, ["x", "aggregation", "test"])
     alpha = survey.parameters["alpha"]
     tests = [test for test in TITLES if test in set(rows["test"])]
-    panels = [_panel(rows[rows["test"] == test], test, alpha, first=test == tests[0], n=len(chosen)) for test in tests]
+    slower = change_of(survey)[1]
+    panels = [
+        _panel(rows[rows["test"] == test], test, alpha, slower, first=test == tests[0], n=len(chosen)) for test in tests
+    ]
     n_runs = survey.parameters["n_runs"]
     title = alt.TitleParams(
-        f"Are {n_runs} runs and {n_runs} slower ones told apart?",
+        f"Are {n_runs} runs and {n_runs} {slower} ones told apart?",
         subtitle=_whose(chosen, "bands", survey),
         anchor="start",
         fontSize=12,
@@ -108,9 +112,9 @@ def rejections(survey: Survey) -> Chart | None:
     return chart.configure_view(stroke=None).configure_legend(orient="bottom", symbolSize=90, symbolOpacity=1)
 
 
-def _panel(rows: pd.DataFrame, test: str, alpha: Any, *, first: bool, n: int) -> Chart:
+def _panel(rows: pd.DataFrame, test: str, alpha: Any, slower: str, *, first: bool, n: int) -> Chart:
     x = alt.X(
-        "x:Q", title="the second draw is slower by", axis=alt.Axis(format="%", grid=False, tickCount=6),
+        "x:Q", title=f"the second draw is {slower} by", axis=alt.Axis(format="%", grid=False, tickCount=6),
         scale=alt.Scale(domain=[float(rows["x"].min()), float(rows["x"].max())], nice=False),
     )  # fmt: skip
     title = "share of pairs told apart" if first else None
@@ -206,8 +210,12 @@ def _whose(chosen: Sequence[Trust], mark: str, survey: Survey) -> str:
         n = len(survey.benchmarks)
         some = f"{len(chosen)} of {n}" if len(chosen) < n else f"{n}"
         return f"median of {some} benchmarks, {mark}: their middle half"
-    name = chosen[0].name
-    return name if len(name) <= LONGEST else f"…{name[-LONGEST:]}"
+    return shortened([chosen[0].name], LONGEST)[chosen[0].name]
+
+
+def change_of(survey: Survey) -> tuple[str, str]:
+    """What the second draw is made: slower, or higher where it is not known of any benchmark which is better."""
+    return ("slowdown", "slower") if any(trust.better for trust in survey.benchmarks) else ("increase", "higher")
 
 
 def _finished(layers: Sequence[Any], title: str, subtitle: str | list[str]) -> Chart:

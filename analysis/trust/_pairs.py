@@ -62,12 +62,12 @@ def shares(population: Population, pairs: Pairs, factors: Sequence[float], quest
     first, second = (population.moments(draws.counts) for draws in (pairs.first, pairs.second))
     values = counted(population.values) if MANN_WHITNEY in question.tests else None
     for factor in factors:
-        found: dict[str, float] = {}
+        shares: dict[str, float] = {}
         if {WELCH, INTERVALS} & set(question.tests):
-            found |= _moment_shares(first, second.times(factor, population.zero), pairs, factor == 1, question)
+            shares |= _moment_shares(first, second.times(factor, population.zero), pairs, factor == 1, question)
         if values is not None:
-            found[MANN_WHITNEY] = _rank_share(population, values, pairs, factor, question.alpha)
-        yield found
+            shares[MANN_WHITNEY] = _rank_share(population, values, pairs, factor, question.alpha)
+        yield shares
 
 
 def _moment_shares(a: Moments, b: Moments, pairs: Pairs, alike: bool, question: Question) -> Shares:
@@ -155,14 +155,14 @@ def value_shares(
     first, second = (one_value_a_run(population.scaled, n_runs, n_pairs, rng) for _ in range(2))
     a, b = value_moments(first), value_moments(second)
     for factor in factors:
-        found: dict[str, float] = {}
+        shares: dict[str, float] = {}
         y = b.times(factor, population.zero)
         distance = (a.mean - y.mean) ** 2
         if WELCH in question.tests:
-            found[WELCH] = float(welch_rejects(distance, a, y, question.alpha).mean())
+            shares[WELCH] = float(welch_rejects(distance, a, y, question.alpha).mean())
         if INTERVALS in question.tests:
-            found[INTERVALS] = float(disjoint(distance, *(x.half_widths(question.level) for x in (a, y))).mean())
+            shares[INTERVALS] = float(disjoint(distance, *(x.half_widths(question.level) for x in (a, y))).mean())
         if MANN_WHITNEY in question.tests:
             times = factor * second - (factor - 1) * population.zero
-            found[MANN_WHITNEY] = float(values_reject(first, times, question.alpha).mean())
-        yield found
+            shares[MANN_WHITNEY] = float(values_reject(first, times, question.alpha).mean())
+        yield shares

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.benchmark import DIRECTIONS, EVERY_ITERATION, HIGHER, Sampling
+from analysis.benchmark import EVERY_ITERATION, Sampling
 from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.samples import NO_VARIATION
@@ -27,7 +27,7 @@ RESAMPLES = 4000
 
 ONE_RUN = "one run: every draw is the same"
 ONE_VALUE = "one value has no interval"
-NO_PERCENT = "the mean is not above zero: a slowdown in per cent has no meaning"
+NO_PERCENT = "the mean is not above zero: a change in per cent has no meaning"
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,8 @@ def sensitivity(
     gammas : sequence of float
         Factors >= 1, ascending.
     better : str
-        "lower": the values of the second draw are multiplied by the factor; "higher" (rates): divided by it.
+        "lower", or "" where it is not known: the values of the second draw are multiplied by the factor; "higher"
+        (rates): divided by it.
     exact : bool
         Enumerate all pairs of multisets if there are not more than 20 000, for minutes; otherwise `resamples` random
         pairs, the same for all factors.
@@ -287,10 +288,10 @@ def sensitivity(
     _check(runs, n_runs, level, resamples, alpha)
     _check_words("aggregations", aggregations, AGGREGATIONS)
     _check_words("tests", tests, TESTS)
-    _check_words("better", [better], DIRECTIONS)
+    _check_words("better", [better], ("lower", "higher", ""))
     if not len(gammas) or gammas[0] < 1 or (np.diff(gammas) <= 0).any():
         raise ValueError(f"gammas must be factors >= 1 in ascending order, got {gammas}")
-    factors = [1 / gamma if better == HIGHER else gamma for gamma in gammas]
+    factors = [1 / gamma if better == "higher" else gamma for gamma in gammas]
     question = Question(tuple(tests), alpha, level)
     curves = []
     for name in aggregations:
@@ -337,7 +338,7 @@ def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
     if not from_here.any():
         return Estimate(None, reason=f"not reached up to {curve.gammas[-1]:.2f}")
     alarms = curve.power[0] if curve.gammas[0] == 1 else 0.0
-    reason = f"{100 * alarms:.0f} % of the pairs are told apart without any slowdown"
+    reason = f"{100 * alarms:.0f} % of the pairs are told apart without any change"
     return Estimate(curve.gammas[int(from_here.argmax())], reason=reason if alarms > 2 * curve.alpha else curve.reason)
 
 

@@ -14,6 +14,7 @@ from analysis.benchmark import (
     LeftOut,
     Sampling,
     by_level,
+    canonical,
     unwatched,
 )
 from analysis.intervals import Estimate
@@ -144,8 +145,15 @@ class Survey:
 
     Attributes
     ----------
+    n_runs : int
+        In a draw.
+    level, alpha : float
+        Of intervals, and of tests.
+    tests : tuple of str
+    powers : tuple of float
+        For which the smallest slowdown is given.
     benchmarks : tuple of Trust
-        In the order given; those with several levels once for each.
+        By application and name; those with several levels once for each.
     summaries : tuple of Summary
         One an aggregation.
     slowdowns : tuple of SlowdownSummary
@@ -153,6 +161,11 @@ class Survey:
     parameters : mapping of str to object
     """
 
+    n_runs: int
+    level: float
+    alpha: float
+    tests: tuple[str, ...]
+    powers: tuple[float, ...]
     benchmarks: tuple[Trust, ...]
     summaries: tuple[Summary, ...]
     slowdowns: tuple[SlowdownSummary, ...]
@@ -250,7 +263,7 @@ def survey(
     n_curve : int
         For how many benchmarks, evenly spread over the list, coverage is also given by the number of runs.
     seed : int
-        Each benchmark has random numbers of its own from it.
+        Each benchmark has random numbers of its own from it, whatever the order of the benchmarks.
     mapper : callable
         As the built-in `map` with one iterable: that of an executor, or one that spreads over processes.
     advance : callable
@@ -269,10 +282,17 @@ def survey(
     References
     ----------
     .. [1] Bulej, Horky, Tuma (2017), ICPE '17 Companion, doi:10.1145/3053600.3053638
+
+    Examples
+    --------
+    >>> runs = tuple(np.array([mean]) for mean in (1.00, 1.02, 0.99, 1.01))
+    >>> answer = survey([Measured("parse", runs)], n_runs=2, resamples=50, n_curve=0)
+    >>> answer.benchmarks[0].coverage["run means"].value  # of intervals that claim 95 %
+    0.75
     """
     if n_curve < 0:
         raise ValueError(f"n_curve must be at least 0, got {n_curve}")
-    levels = [level_of for benchmark in benchmarks for level_of in by_level(benchmark)]
+    levels = [level_of for benchmark in canonical(benchmarks) for level_of in by_level(benchmark)]
     reasons = [_unusable(benchmark, sampling) for benchmark in levels]
     usable = [benchmark for benchmark, reason in zip(levels, reasons, strict=True) if reason is None]
     left_out = [LeftOut(entry.name, reason) for entry, reason in zip(levels, reasons, strict=True) if reason]
@@ -283,15 +303,18 @@ def survey(
     chosen = set(np.linspace(0, len(usable) - 1, min(n_curve, len(usable))).round().astype(int).tolist())
     generators = np.random.default_rng(seed).spawn(len(usable))
     tasks = [(benchmark, rng, at in chosen) for at, (benchmark, rng) in enumerate(zip(usable, generators, strict=True))]
-    found: list[Trust] = []
+    trusts: list[Trust] = []
     for trust in mapper(partial(_task, options), tasks):
-        found.append(trust)
-        advance(len(found), len(usable))
+        trusts.append(trust)
+        advance(len(trusts), len(usable))
     parameters = options | {"n_curve": n_curve, "seed": seed}
     del parameters["sampling"]
     parameters |= {"warmup": sampling.warmup, "aggregate": sampling.aggregate}
-    summaries = tuple(_summary(name, found, tests, level, alpha) for name in AGGREGATIONS) if found else ()
-    return Survey(tuple(found), summaries, _slowdowns(found), tuple(left_out), parameters)
+    summaries = tuple(_summary(name, trusts, tests, level, alpha) for name in AGGREGATIONS) if trusts else ()
+    return Survey(
+        n_runs, level, alpha, tuple(tests), tuple(powers), tuple(trusts), summaries, _slowdowns(trusts),
+        tuple(left_out), parameters,
+    )  # fmt: skip
 
 
 def _task(options: Mapping[str, Any], task: tuple[Benchmark, np.random.Generator, bool]) -> Trust:
@@ -309,9 +332,9 @@ def _unusable(benchmark: Benchmark, sampling: Sampling) -> str | None:
     return None
 
 
-def _summary(aggregation: str, found: Sequence[Trust], tests: Sequence[str], level: float, alpha: float) -> Summary:
-    coverages = [trust.coverage[aggregation] for trust in found]
-    errors = {test: [trust.type_1_error[aggregation][test].value for trust in found] for test in tests}
+def _summary(aggregation: str, trusts: Sequence[Trust], tests: Sequence[str], level: float, alpha: float) -> Summary:
+    coverages = [trust.coverage[aggregation] for trust in trusts]
+    errors = {test: [trust.type_1_error[aggregation][test].value for trust in trusts] for test in tests}
     limits = sorted({0.5, 0.8, 0.9, level})
     return Summary(
         aggregation,
@@ -328,10 +351,10 @@ def _quartiles(values: Iterable[float | None]) -> Quartiles:
     return Quartiles(len(known), *(np.quantile(known, [0.25, 0.5, 0.75]).tolist() if known else (None,) * 3))
 
 
-def _slowdowns(found: Sequence[Trust]) -> tuple[SlowdownSummary, ...]:
+def _slowdowns(trusts: Sequence[Trust]) -> tuple[SlowdownSummary, ...]:
     """Over benchmarks, in the order of the first that has them."""
     by_question: dict[tuple[str, str, float], list[float]] = {}
-    for trust in found:
+    for trust in trusts:
         for curve in trust.curves:
             for entry in trust.slowdowns:
                 if curve.power and (entry.aggregation, entry.test) == (curve.aggregation, curve.test):

@@ -78,23 +78,34 @@ def out_options(function: Function) -> Function:
     help="With altered methods: v, twice the smallest difference that counts [default: from the spreads].",
 )
 @click.option("--without", multiple=True, metavar="BENCHMARK", help="Leave this one out of the score. Repeatable.")
+@click.option("--budget", type=click.FloatRange(min=0, min_open=True), default=None, metavar="MINUTES",
+              help="Also say what part of the suite fits in this time, and what it would notice.")  # fmt: skip
 @out_options
 @click.pass_context
 def spread(context: click.Context, /, **given: Any) -> None:
     """How far apart the runs of each benchmark are, and which slowdown the suite would catch.
 
     PATHs are result files or folders; without any, the study's measurements are taken. Files with altered methods
-    (JavaABS, GoABS, a column `altered`) also get their API benchmarking score.
+    (JavaABS, GoABS, a column `altered`) also get their API benchmarking score. Measurement contexts are environments:
+    they stand side by side.
     """
-    _answer(context, "spread", given, "per", "baseline", "v", "without")
+    _answer(context, "spread", given, "per", "baseline", "v", "without", "budget")
 
 
 @click.command(epilog="Example: labeler order experiment_results.csv --figures figures")
 @in_options
 @click.option("--baseline", default=None, metavar="VERSION", help="With two systems: the one to compare with.")
 @click.option("--candidate", default=None, metavar="VERSION", help="With two systems: the other one.")
+@click.option(
+    "--ci-level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=None,
+    metavar="LEVEL",
+    help="Level of each interval of a median [default: 1 - alpha / number of tests].",
+)
 @click.option("--compat", type=click.Choice(["ordersage"]), default=None,
-              help="Intervals of medians by the ranks of the published tool, which are one too high.")  # fmt: skip
+              help="Cases as the published tool gives them: intervals at 95 % for each test alone, its ranks and its "
+                   "rule.")  # fmt: skip
 @out_options
 @click.pass_context
 def order(context: click.Context, /, **given: Any) -> None:
@@ -103,7 +114,7 @@ def order(context: click.Context, /, **given: Any) -> None:
     Takes measurements with a fixed and a random order: OrderSage's files, or columns run, order_type and
     order_position. Where only positions are known, weaker tests are made.
     """
-    _answer(context, "order", given, "baseline", "candidate", "compat")
+    _answer(context, "order", given, "baseline", "candidate", "ci_level", "compat")
 
 
 @click.command(epilog="Example: labeler trust results/ --runs 5 --json")
@@ -126,16 +137,27 @@ def trust(context: click.Context, /, jobs: int, **given: Any) -> None:
 
 @click.command(epilog="Example: labeler contexts sweep/ --from-name '{version}-{context}.json' --baseline old")
 @in_options
-@click.option("--baseline", default=None, metavar="VERSION", help="The version to compare with [default: the first].")
-@click.option("--candidate", default=None, metavar="VERSION", help="The other version [default: the second].")
-@click.option("--instrumentation", default=None, metavar="NAME",
-              help="The condition or factor that says how much was instrumented.")  # fmt: skip
+@click.option(
+    "--baseline",
+    default=None,
+    metavar="VERSION",
+    help="The version to compare with [default: the first in sorted order].",
+)
+@click.option("--candidate", default=None, metavar="VERSION", help="The other version.")
+@click.option(
+    "--instrumentation",
+    "--observer",
+    "instrumentation",
+    default=None,
+    metavar="NAME",
+    help="The condition or factor that says how much was instrumented: what that changes of each version.",
+)
 @click.option("--held-fixed", default=None, metavar="LEVEL",
               help="The level of `intervention` at which the suspected cause is held fixed.")  # fmt: skip
 @out_options
 @click.pass_context
 def contexts(context: click.Context, /, **given: Any) -> None:
-    """Whether the measurement context decides which of two versions wins.
+    """Whether the measurement context decides which of two versions wins, and whether measuring changes the result.
 
     Takes measurements with columns version and context, or files whose names say so (--from-name). What to measure is
     planned by `labeler variants`.

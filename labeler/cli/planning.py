@@ -64,14 +64,15 @@ def planning(
     as_json: bool,
 ) -> None:
     """Say how many items and hours an interval takes, what a design gives to expect, and what it will not tell."""
-    n_applications = 0
+    n_applications, sizes = 0, [items or 586]
     if study is not None or (settings().study is not None and items is None):
         with opened(study or settings().study) as db:
             known_items, known_reviewers, n_applications = service.size_of_study(db)
+            sizes = service.application_sizes(db, items or known_items)
         items, reviewers = items or known_items, reviewers or max(known_reviewers, 2)
         if not items:
             raise InputError("The study has no items with measurements yet. Import some, or give --items.")
-    planned = service.design(items or 586, reviewers or 4, per_item, overlap, retest, n_applications or None)
+    planned = service.planned_design(sizes, reviewers or 4, per_item, overlap, retest, n_applications or None)
     assumed = Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width)
     needed = service.items_needed(assumed)
     told, unknown = service.expected_of(planned, assumed)
@@ -105,8 +106,8 @@ def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str,
 @click.option("--shared-error", type=SHARE, default=0.0, show_default=True,
               help="Share of items that mislead the first reviewer and the first classifier alike.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR")
-@click.option("--goals", is_flag=True, help="Show instead how well truth is recovered in made-up studies (a minute).")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
+              help="Folder for the files.")  # fmt: skip
 def simulate(
     items: int,
     per_item: int,
@@ -117,19 +118,9 @@ def simulate(
     hard: float,
     shared_error: float,
     seed: int,
-    out: Path | None,
-    goals: bool,
+    out: Path,
 ) -> None:
-    """Make up a study whose truth is known, to see what its report would tell: labels, verdicts, truth as CSV.
-
-    With --goals: what the latent class model, its intervals and its test of misfit reach over many made-up studies,
-    beside what they must reach.
-    """
-    if goals:
-        show(service.goals_reached(seed), as_json=False)
-        return
-    if out is None:
-        raise InputError("Give --out DIR for the files, or --goals.")
+    """Make up a study whose truth is known, to see what its report would tell: labels, verdicts, truth as CSV."""
     planned = service.design(items, len(reviewers), per_item, overlap, 0)
     files = service.simulated(
         planned, reviewers, classifiers, prevalence, hard_share=hard, shared_error=shared_error, seed=seed

@@ -23,6 +23,7 @@ from labeler.service.results.reporting import ReportOptions, Resampling
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of what is resampled.")
 @click.option("--check", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.json",
               help="Recompute every number of this report instead, and say which differ.")  # fmt: skip
+@click.option("--actor", default=OWNER, hidden=True, help="Who asked for it on a page, for the log.")
 @json_option
 def report(
     study: Path | None,
@@ -32,6 +33,7 @@ def report(
     quick: bool,
     seed: int,
     check: Path | None,
+    actor: str,
     as_json: bool,
 ) -> None:
     """Write the agreement report: HTML, Markdown, LaTeX, JSON, the labels as tables, and the figures.
@@ -52,7 +54,7 @@ def report(
         files = reporting.files_of_files(label_file, verdict_file, options=options)
     else:
         with opened(named(study)) as db:
-            files = reporting.files_of_study(db, options, actor=OWNER, now=now())
+            files = reporting.files_of_study(db, options, actor=actor, now=now())
             say_if_interim(db)
     for path in write_files(files, out):
         click.echo(path)

@@ -83,7 +83,10 @@ def _protocol(axis: str, min_span: float, confidence: bool, numbers: bool, instr
               help="Items that everybody labels before the study; they enter no result.")  # fmt: skip
 @click.option("--paper", is_flag=True, help="The paper's design: random parts, one pair of reviewers each.")
 @click.option("--dry-run", is_flag=True, help="Only show loads, hours, expected intervals, and what will not be told.")
+@click.option("--seconds", type=click.FloatRange(0, 86_400, min_open=True), default=15.0,
+              show_default=True, help="With --dry-run: expected time for one label.")  # fmt: skip
 @click.option("--verify", is_flag=True, help="Derive the plan again from seed and log, and compare, instead.")
+@click.option("--actor", default=OWNER, hidden=True, help="Who asked for it on a page, for the log.")
 @json_option
 def plan(
     study: Path | None,
@@ -94,7 +97,9 @@ def plan(
     calibration: int,
     paper: bool,
     dry_run: bool,
+    seconds: float,
     verify: bool,
+    actor: str,
     as_json: bool,
 ) -> None:
     """Decide from a seed who labels what in which order, and open the study or its calibration round.
@@ -116,9 +121,9 @@ def plan(
     )
     with opened(study) as db:
         if dry_run:
-            _preview(db, parameters, as_json)
+            _preview(db, parameters, seconds, as_json)
             return
-        drawn = assigning.confirm_plan(db, parameters, actor=OWNER, now=now())
+        drawn = assigning.confirm_plan(db, parameters, actor=actor, now=now())
     kinds = sorted({a.kind for a in drawn.assignments})
     rows = [
         {"reviewer": name, **{kind.value: load[kind] for kind in kinds}, "in all": load.total()}
@@ -132,10 +137,10 @@ def plan(
     remark(f"{what}. Next: labeler serve, and give each reviewer their link.")
 
 
-def _preview(db: Database, parameters: PlanParameters, as_json: bool) -> None:
-    from labeler.service.plan import previewing  # here, as it needs the statistics and the other commands do not
+def _preview(db: Database, parameters: PlanParameters, seconds: float, as_json: bool) -> None:
+    from labeler.service.plan import planning, previewing  # here: they need the statistics, the other commands do not
 
-    preview = previewing.preview(db, parameters)
+    preview = previewing.preview(db, parameters, planning.Assumptions(seconds=seconds))
     if as_json:
         click.echo(json.dumps(preview.plain(), indent=1))
         return

@@ -1,12 +1,13 @@
 """OrderSage's table of trials: one row a test in a run, in fixed or random order; each trial is a run of one iteration.
 
-A cell may hold the numbers of several tests. Failed trials become failures; what stands there as their result is
-whatever the test left behind. No unit is stated.
+A cell may hold the numbers of several sub-tests, with their names ("copy=1.5, scale=2") or without; those of STREAM
+have names of their own. Failed trials become failures; what stands there as their result is whatever the test left
+behind. No unit is stated.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from analysis.benchmark import Benchmark, Failure
@@ -17,6 +18,7 @@ COMMANDS = ("test_command", "exp_command")  # the later name and the earlier one
 REQUIRED = ("result", "run_num", "order_type", "order_number")
 CONDITIONS = {"run": "run_num", "context": "hostname", "order_type": "order_type", "order_position": "order_number"}
 STATUS, SUCCESS = "completion_status", "success"
+STREAM = ("copy", "scale", "add", "triad")  # what McCalpin's STREAM prints, in this order
 
 
 @dataclass
@@ -26,7 +28,7 @@ class _Trials:
     rows: list[dict[str, object]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     commands: dict[str, str] = field(default_factory=dict)
-    n_numbers: dict[str, int] = field(default_factory=dict)
+    sub_tests: dict[str, list[str]] = field(default_factory=dict)
     failures: dict[str, list[Failure]] = field(default_factory=lambda: defaultdict(list))
 
 
@@ -52,7 +54,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     for line, row in zip(table.lines(), table.frame.to_dict("records"), strict=True):
         _take(trials, {str(name): str(cell).strip() for name, cell in row.items()}, command, line)
     for name in trials.failures:
-        if name not in trials.n_numbers:
+        if name not in trials.sub_tests:
             raise ValueError(f"test {name!r}: every trial failed; take its lines out of the file to import the others")
     if trials.rows:
         frame = pd.DataFrame(trials.rows)
@@ -70,12 +72,27 @@ def _take(trials: _Trials, row: Mapping[str, str], column: str, line: int) -> No
     if status.casefold() != SUCCESS:
         trials.failures[command].append(Failure(conditions, f"completion status {status!r}"))
         return
-    numbers = [cell for cell in re.split(r"[,;\s]+", row["result"]) if cell] or [""]
-    n = trials.n_numbers.setdefault(command, len(numbers))
-    if len(numbers) != n:
-        raise ValueError(f"line {line}: {len(numbers)} numbers in column 'result', but {n} in the trials before")
-    for index, number in enumerate(numbers):
-        name = f"{command} [{index}]" if n > 1 else command
+    cells = [cell for cell in re.split(r"[,;\s]+", re.sub(r"\s*[=:]\s*", "=", row["result"])) if cell] or [""]
+    names, numbers = _sub_tests(command, cells)
+    known = trials.sub_tests.setdefault(command, names)
+    if len(names) != len(known):
+        raise ValueError(f"line {line}: {len(names)} numbers in column 'result', but {len(known)} in the trials before")
+    if names != known:
+        raise ValueError(
+            f"line {line}: column 'result' names {', '.join(names)}, but the trials before {', '.join(known)}"
+        )
+    for sub_test, number in zip(names, numbers, strict=True):
+        name = f"{command} [{sub_test}]" if len(names) > 1 else command
         trials.rows.append({"benchmark": name, **conditions, "iteration": 0, "value": number})
         trials.commands[name] = command
         trials.lines.append(line)
+
+
+def _sub_tests(command: str, cells: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names and numbers of a cell; without names those of STREAM, or places from 0."""
+    pairs = [cell.rpartition("=") for cell in cells]
+    names, numbers = [name for name, _, _ in pairs], [number for _, _, number in pairs]
+    if all(names) and len(set(names)) == len(names):
+        return names, numbers
+    is_stream = len(cells) == len(STREAM) and "stream" in re.split(r"[^a-z]+", command.casefold())
+    return list(STREAM) if is_stream else [str(at) for at in range(len(cells))], numbers

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
+
 from labeler.errors import InputError
 from labeler.model import ALL, Assignment, Category, Kind
 from labeler.plan.design import Plan, key
@@ -192,15 +194,20 @@ def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str
     slots = list(slots)
     standing = _Standing(slots, applications)
     offers = _offers(slots, reviewer, standing, seed)
+    in_order = sorted(offers, key=partial(key, seed, "join"))
+    tables = {name: _Offers(list(offers[name].values()), standing) for name in in_order}
     moves = []
-    while offers:
-        giver = max(sorted(offers, key=partial(key, seed, "join")), key=standing.remaining.__getitem__)
+    while in_order:
+        giver = max(in_order, key=standing.remaining.__getitem__)
         if standing.remaining[giver] - standing.remaining[reviewer] <= 1:
             break
-        slot = min(offers[giver], key=partial(standing.cost, taker=reviewer))
+        slot = tables[giver].best(standing, reviewer)
+        on_item = [name for name in standing.labelled_by[slot.item] if name in tables]
         standing.hand_over(slot, reviewer)
         moves.append(Move(slot.item, slot.kind, giver, reviewer))
-        offers = {name: left for name, own in offers.items() if (left := [s for s in own if s.item != slot.item])}
+        for name in on_item:
+            tables[name].take_out(slot.item)
+        in_order = [name for name in in_order if tables[name].is_left.any()]
     return Changes(tuple(moves), _uneven(standing.remaining, reviewer))
 
 
@@ -272,16 +279,17 @@ class _Standing:
         self.labelled_by: dict[str, set[str]] = defaultdict(set)  # in a kind of LOADING
         self.load: Counter[str] = Counter()
         self.load_in: Counter[tuple[str, str]] = Counter()
-        self.co_load: Counter[tuple[str, str]] = Counter()
         self.remaining: Counter[str] = Counter()
-        for slot in slots:
-            if slot.kind in LOADING:
-                self._put(slot)
+        loading = [slot for slot in slots if slot.kind in LOADING]
+        for slot in loading:
+            self._put(slot)
+        self.co_load = _co_loads(loading)
 
     def cost(self, slot: Slot, taker: str) -> tuple[int, int, int]:
         """What is to be lowest, beside the key."""
         others = self.labelled_by[slot.item] - {slot.reviewer}
-        co_load = sum(self.co_load[taker, other] for other in others)
+        with_taker = self.co_load[taker]
+        co_load = sum(with_taker[other] for other in others)
         return self.load[taker], co_load, self.load_in[taker, self.applications[slot.item]]
 
     def hand_over(self, slot: Slot, taker: str | None) -> None:
@@ -289,6 +297,9 @@ class _Standing:
         self.labelled_by[slot.item].remove(slot.reviewer)
         self.remaining[slot.reviewer] -= 1
         if taker is not None:
+            for other in self.labelled_by[slot.item]:
+                self.co_load[taker][other] += 1
+                self.co_load[other][taker] += 1
             self._put(replace(slot, reviewer=taker))
 
     def _put(self, slot: Slot) -> None:
@@ -297,13 +308,54 @@ class _Standing:
             raise InputError(f"{reviewer} is on item {item} twice.")
         if item not in self.applications:
             raise InputError(f"It is not known which application item {item} belongs to.")
-        for other in self.labelled_by[item]:
-            self.co_load[reviewer, other] += 1
-            self.co_load[other, reviewer] += 1
         self.labelled_by[item].add(reviewer)
         self.load[reviewer] += 1
         self.load_in[reviewer, self.applications[item]] += 1
         self.remaining[reviewer] += not slot.answered
+
+
+class _Offers:
+    """What one reviewer can give to a joiner, as arrays: who else is on each item does not change until it is taken."""
+
+    def __init__(self, slots: Sequence[Slot], standing: _Standing) -> None:
+        self.slots = slots
+        self.is_left = np.ones(len(slots), dtype=bool)
+        self.place = {slot.item: n for n, slot in enumerate(slots)}
+        others = [sorted(standing.labelled_by[slot.item] - {slot.reviewer}) for slot in slots]
+        self.names = sorted(set().union(*others))
+        number = {name: n for n, name in enumerate(self.names)}
+        self.others = np.full((len(slots), max(map(len, others))), len(self.names), dtype=np.int64)  # the last: nobody
+        for n, own in enumerate(others):
+            self.others[n, : len(own)] = [number[name] for name in own]
+        self.applications = sorted({standing.applications[slot.item] for slot in slots})
+        of_application = {name: n for n, name in enumerate(self.applications)}
+        self.application = np.array([of_application[standing.applications[slot.item]] for slot in slots])
+
+    def best(self, standing: _Standing, taker: str) -> Slot:
+        """The slot of the lowest `_Standing.cost` for the taker, the first of several."""
+        with_taker = standing.co_load[taker]
+        co_load = np.array([*(with_taker[name] for name in self.names), 0])[self.others].sum(axis=1)
+        load_in = np.array([standing.load_in[taker, name] for name in self.applications])[self.application]
+        cost = co_load * (int(load_in.max()) + 1) + load_in
+        return self.slots[int(np.where(self.is_left, cost, np.iinfo(np.int64).max).argmin())]
+
+    def take_out(self, item: str) -> None:
+        """Somebody took the item: it is offered no more."""
+        if item in self.place:
+            self.is_left[self.place[item]] = False
+
+
+def _co_loads(loading: Sequence[Slot]) -> dict[str, Counter[str]]:
+    """How many items each reviewer shares with each other one; by one product, as a hundred can share an item."""
+    reviewers = {name: n for n, name in enumerate(sorted({slot.reviewer for slot in loading}))}
+    items = {name: n for n, name in enumerate({slot.item for slot in loading})}
+    is_on = np.zeros((len(reviewers), len(items)))
+    is_on[[reviewers[slot.reviewer] for slot in loading], [items[slot.item] for slot in loading]] = 1
+    rows = (is_on @ is_on.T).astype(np.int64).tolist()
+    of_each = (
+        (name, Counter(dict(zip(reviewers, row, strict=True)))) for name, row in zip(reviewers, rows, strict=True)
+    )
+    return defaultdict(Counter, of_each)
 
 
 def _seen_by(slots: Iterable[Slot]) -> dict[str, set[str]]:
@@ -323,15 +375,20 @@ def _place_in_plan(applications: Mapping[str, str], seed: int, slot: Slot) -> tu
     return key(seed, application), application, key(seed, application, slot.item), slot.kind
 
 
-def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: int) -> dict[str, list[Slot]]:
-    """What each of the others can give to the joiner, in the order of the keys."""
+def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: int) -> dict[str, dict[str, Slot]]:
+    """What each of the others can give to the joiner, by item, in the order of the keys."""
     copied = {(slot.reviewer, slot.item) for slot in slots if slot.kind == Kind.RETEST}
-    offers: dict[str, list[Slot]] = defaultdict(list)
-    for slot in sorted(slots, key=lambda slot: key(seed, "join", reviewer, slot.item)):
-        stays = slot.answered or slot.bound or (slot.reviewer, slot.item) in copied
-        bound = stays or reviewer in standing.seen_by[slot.item]
-        if slot.kind in (Kind.FRESH, Kind.THIRD) and not bound:
-            offers[slot.reviewer].append(slot)
+    offers: dict[str, dict[str, Slot]] = defaultdict(dict)
+    free = [
+        slot
+        for slot in slots
+        if slot.kind in (Kind.FRESH, Kind.THIRD)
+        and not (slot.answered or slot.bound or (slot.reviewer, slot.item) in copied)
+        and reviewer not in standing.seen_by[slot.item]
+    ]
+    place = {item: key(seed, "join", reviewer, item) for item in {slot.item for slot in free}}
+    for slot in sorted(free, key=lambda slot: place[slot.item]):
+        offers[slot.reviewer][slot.item] = slot
     return offers
 
 

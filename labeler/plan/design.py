@@ -1,23 +1,31 @@
 """The plan: who labels what in which order, from a seed alone.
 
 Nothing here is random. `key` is a hash of the seed and of names, so that the same seed gives the same plan whatever
-the order of the input, the version of a library or the machine.
+the order of the input, the version of a library or the machine. Arrays hold whole numbers only, for the same reason.
 """
 
 import hashlib
-import json
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, combinations, islice, zip_longest
-from math import ceil, floor
+from json.encoder import encode_basestring, encode_basestring_ascii
+from math import ceil, comb, floor
+
+import numpy as np
+from numpy.typing import NDArray
 
 from labeler.errors import InputError
 from labeler.model import ALL, Assignment, Kind, PlanParameters
 
 MIN_RETEST_GAP, RETEST_GAP_SHARE = 50, 0.25
 MIN_ITEMS_LEFT = 2  # by a calibration round
+# Plans of stored studies are verified by drawing them again: neither number can change without a record in the plan.
+MAX_LISTED_BLOCKS = 10_000  # of more sets of reviewers, only as many are built as there are items
+MAX_SWAPS = 5  # in each round of `even_blocks`; further ones improve little
+
+_Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,7 @@ class Plan:
     blocks: tuple[tuple[str, ...], ...]
     shortfalls: tuple[str, ...]
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """SHA-256 over the assignments: equal for equal plans."""
         return hash_of(self.assignments)
@@ -78,41 +86,160 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
     )
 
 
+def overlap_of(n_items: int, overlap: float) -> int:
+    """How many of the items of one application all reviewers label: the rounded share."""
+    return floor(overlap * n_items + 1 / 2)
+
+
+def copies_that_fit(n_items: int, wanted: int) -> int:
+    """How many of the wanted hidden copies a reviewer of so many items gets, each far enough behind its first time."""
+    names = [str(n) for n in range(n_items)]
+    sequence = _with_retests(names, dict(zip(names, names, strict=True)), wanted, partial(key, 0))
+    return len(sequence) - n_items
+
+
 def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[tuple[str, ...]]:
     """All sets of `per_item` reviewers, ordered so that any stretch of the list loads everyone alike.
 
     Each next block is the one that leaves the smallest range of loads, then the smallest sum of their squares, then
-    the smallest co-load of any two, then by key.
+    the smallest co-load of any two, then by key. Time grows with the square of the number of sets.
     """
     people = sorted(reviewers)
-    left = list(combinations(people, per_item))
-    load: Counter[str] = Counter(dict.fromkeys(people, 0))
-    co_load: Counter[tuple[str, ...]] = Counter()
+    blocks = sorted(combinations(people, per_item), key=lambda block: key(seed, "block", *block))
+    number = {person: i for i, person in enumerate(people)}
+    members = np.array([[number[person] for person in block] for block in blocks], dtype=np.int64)
+    members = members.reshape(-1, per_item).T.copy()
+    is_member = np.zeros((len(people), len(blocks)), dtype=np.int64)
+    is_member[members, np.arange(len(blocks))] = 1
+    load = np.zeros(len(people), dtype=np.int64)
+    total, co_load = np.zeros((2, len(blocks)), dtype=np.int64)  # of the members of each block
+    is_left = np.ones(len(blocks), dtype=bool)
     chosen = []
-
-    def cost(block: tuple[str, ...]) -> tuple[int, int, int, str]:
-        after = [load[person] + (person in block) for person in people]
-        shared = sum(co_load[pair] for pair in combinations(block, 2))
-        return max(after) - min(after), sum(x * x for x in after), shared, key(seed, "block", *block)
-
-    while left:
-        block = min(left, key=cost)
-        left.remove(block)
-        chosen.append(block)
-        load.update(block)
-        co_load.update(combinations(block, 2))
+    for _ in blocks:
+        loads = load[members]
+        raises_lowest = (loads == load.min()).sum(axis=0) == (load == load.min()).sum()
+        spread = np.maximum(loads.max(axis=0) + 1, load.max()) - load.min() - raises_lowest
+        cost = (spread * (total.max() + 1) + total) * (co_load.max() + 1) + co_load  # in the order of the three
+        best = int(np.where(is_left, cost, np.iinfo(np.int64).max).argmin())
+        n_common = is_member[members[:, best]].sum(axis=0)
+        co_load += n_common * (n_common - 1) // 2
+        total += n_common
+        load[members[:, best]] += 1
+        is_left[best] = False
+        chosen.append(blocks[best])
     return chosen
+
+
+def even_blocks(reviewers: Sequence[str], per_item: int, n_blocks: int, seed: int) -> list[tuple[str, ...]]:
+    """As many sets of `per_item` reviewers as needed, built one after the other so that all are loaded alike.
+
+    The members of all blocks in order are rounds: each names every reviewer once, so after any block loads differ by
+    at most one. Within a round each next member is the one of the lowest co-load with the block so far, then from
+    another connected group while there are several, then by key. Then reviewers change places within the round, at
+    most `MAX_SWAPS` times, as long as that makes the co-loads of all pairs more even.
+
+    Parameters
+    ----------
+    reviewers : sequence of str
+    per_item : int
+        At most the number of reviewers.
+    n_blocks : int
+    seed : int
+
+    Returns
+    -------
+    list of tuple of str
+        Each sorted by name. Time and memory grow with the number of blocks, whatever the number of sets there are.
+    """
+    people = sorted(reviewers)
+    n_slots, n_rounds = n_blocks * per_item, ceil(n_blocks * per_item / len(people))
+    members = np.zeros(n_slots, dtype=np.int64)
+    co_load = np.zeros((len(people), len(people)), dtype=np.int64)
+    group = np.arange(len(people))  # reviewers that blocks join, directly or through others, have the same number
+    n_complete = 0
+    for n in range(n_rounds):
+        start, end = n * len(people), min((n + 1) * len(people), n_slots)
+        keyed = partial(key, seed, "round", str(n))
+        order = np.array(sorted(range(len(people)), key=lambda i: keyed(people[i])))
+        was_joined = bool((group == group[0]).all())
+        _fill_round(members, start, end, order, co_load, group, per_item)
+        if was_joined:
+            _even_out_round(members, start, end, co_load, per_item)
+        for block in members[n_complete * per_item : end // per_item * per_item].reshape(-1, per_item):
+            co_load[np.ix_(block, block)] += 1
+        np.fill_diagonal(co_load, 0)
+        n_complete = end // per_item
+    return [tuple(people[i] for i in sorted(block)) for block in members.reshape(-1, per_item).tolist()]
+
+
+def _fill_round(
+    members: _Numbers, start: int, end: int, order: _Numbers, co_load: _Numbers, group: _Numbers, per_item: int
+) -> None:
+    """Give the slots from `start` to `end` to one reviewer each, in the order of `order` where nothing else decides."""
+    co_load, joined = 2 * co_load[np.ix_(order, order)], group[order]
+    rank = order.argsort()
+    is_joined = bool((joined == joined[0]).all())
+    never = np.iinfo(np.int64).max // 2
+    used = np.zeros(len(order), dtype=np.int64)
+    cost = used
+    block: list[int] = rank[members[start - start % per_item : start]].tolist()
+    for slot in range(start, end):
+        if slot % per_item == 0:
+            block = []
+        if len(block) < 2 or slot == start:
+            cost = used + co_load[block].sum(axis=0)
+            cost[block] = never
+        else:
+            cost = cost + co_load[block[-1]]
+        apart = cost if is_joined or not block else cost + (joined[:, None] == joined[block]).any(axis=1)
+        taker = int(apart.argmin())
+        members[slot] = order[taker]
+        used[taker] = cost[taker] = never
+        block.append(taker)
+        if not is_joined and len(block) > 1:
+            joined[(joined[:, None] == joined[block]).any(axis=1)] = joined[taker]
+            is_joined = bool((joined == joined[0]).all())
+    group[order] = joined
+
+
+def _even_out_round(members: _Numbers, start: int, end: int, co_load: _Numbers, per_item: int) -> None:
+    """Let reviewers of one round change places where this lowers the sum of squares of all co-loads the most."""
+    first = start - start % per_item  # of a block that the round before began
+    block = np.arange(first, end) // per_item - first // per_item
+    is_member = np.zeros((len(co_load), block[-1] + 1), dtype=np.int64)
+    is_member[members[first:end], block] = 1
+    with_block = co_load @ is_member
+    block, own = block[start - first :], members[start:end]
+    for _ in range(MAX_SWAPS):
+        after = with_block[own][:, block]
+        now = with_block[own, block]
+        change = after + after.T - now - now[:, None] - 2 * co_load[np.ix_(own, own)]
+        is_on = is_member[own][:, block] > 0
+        change[is_on | is_on.T] = 0  # nobody is in a block twice
+        a, b = np.unravel_index(change.argmin(), change.shape)
+        if change[a, b] >= 0:
+            return
+        left, right = own[a], own[b]
+        swap = co_load[:, right] - co_load[:, left]
+        with_block[:, block[a]] += swap
+        with_block[:, block[b]] -= swap
+        is_member[[left, right], [block[a], block[b]]] = 0
+        is_member[[right, left], [block[a], block[b]]] = 1
+        own[a], own[b] = right, left
 
 
 def key(seed: int, *parts: str) -> str:
     """SHA-256 of the JSON list [seed, *parts] without spaces, as hexadecimal digits."""
-    text = json.dumps([seed, *parts], separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    text = ",".join([str(seed), *map(encode_basestring, parts)])
+    return hashlib.sha256(f"[{text}]".encode()).hexdigest()
 
 
 def hash_of(assignments: Iterable[Assignment]) -> str:
-    """SHA-256 over assignments, whatever their order."""
-    lines = sorted(json.dumps([a.reviewer, a.item, a.kind, a.block, a.position]) for a in assignments)
+    """SHA-256 over assignments, each as a JSON list, whatever their order."""
+    quoted = encode_basestring_ascii
+    lines = sorted(
+        f"[{quoted(a.reviewer)}, {quoted(a.item)}, {quoted(a.kind)}, {a.block}, {a.position}]" for a in assignments
+    )
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
@@ -121,6 +248,15 @@ class _Parts:
     blocks: Sequence[tuple[str, ...]]
     block_of: Mapping[str, int]
     shared: Sequence[str]  # labelled by all
+
+    @cached_property
+    def own(self) -> Mapping[str, Sequence[str]]:
+        """The items of each reviewer that not all label."""
+        own: dict[str, list[str]] = defaultdict(list)
+        for name, block in self.block_of.items():
+            for reviewer in self.blocks[block]:
+                own[reviewer].append(name)
+        return own
 
 
 def _check(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters) -> None:
@@ -167,7 +303,7 @@ def _drawn_for(
     reviewer: str, parts: _Parts, items: Mapping[str, str], parameters: PlanParameters
 ) -> tuple[list[Assignment], str]:
     """One reviewer's assignments in their order, and in words what could not be met."""
-    kinds = {name: Kind.FRESH for name, block in parts.block_of.items() if reviewer in parts.blocks[block]}
+    kinds = dict.fromkeys(parts.own.get(reviewer, ()), Kind.FRESH)
     kinds |= dict.fromkeys(parts.shared, Kind.OVERLAP)
     order = _presentation_order(kinds, items, partial(key, parameters.seed, reviewer))
     sequence = _with_retests(order, items, parameters.retest, partial(key, parameters.seed, "retest", reviewer))
@@ -189,10 +325,14 @@ def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters:
     shared: list[str] = []
     rest: list[str] = []
     for names in _by_application(items, keyed):
-        n_shared = floor(parameters.overlap * len(names) + 1 / 2)
+        n_shared = overlap_of(len(names), parameters.overlap)
         shared += names[:n_shared]
         rest += names[n_shared:]
-    blocks = balanced_blocks(people, parameters.per_item, parameters.seed)
+    k, seed = parameters.per_item, parameters.seed
+    if comb(len(people), k) <= MAX_LISTED_BLOCKS:
+        blocks = balanced_blocks(people, k, seed)
+    else:
+        blocks = even_blocks(people, k, len(rest), seed)
     return _Parts(blocks, {name: j % len(blocks) for j, name in enumerate(rest)}, shared)
 
 
@@ -216,13 +356,20 @@ def _presentation_order(
     names: Iterable[str], applications: Mapping[str, str], keyed: Callable[[str], str]
 ) -> list[str]:
     """By key, but never a third item of one application in a row while another application remains."""
-    left = sorted(names, key=keyed)
+    coming, held = deque(sorted(names, key=keyed)), deque[str]()  # held: the next by key, of one application
     order: list[str] = []
-    while left:
-        fitting = (name for name in left if not _is_third_in_a_row(order, len(order), name, applications))
-        name = next(fitting, left[0])
-        left.remove(name)
+    previous = refused = None
+    while coming or held:
+        if not held or applications[held[0]] == refused:
+            while coming and applications[coming[0]] == refused:
+                held.append(coming.popleft())
+            name = (coming or held).popleft()
+        else:
+            name = held.popleft()
         order.append(name)
+        application = applications[name]
+        refused = application if application == previous else None
+        previous = application
     return order
 
 
@@ -234,20 +381,26 @@ def _with_retests(
 ) -> list[tuple[str, bool]]:
     """The order with up to `wanted` hidden copies inserted, each far behind its first time: (item, is a copy)."""
     gap = _retest_gap(len(order))
-    sequence, is_copy, left = list(order), [False] * len(order), sorted(order, key=keyed)
+    sequence, is_copy = list(order), [False] * len(order)
+    left = sorted(order, key=keyed) if wanted and len(order) >= gap else []
+    place = {name: at for at, name in enumerate(order)}
+    first_time = np.array([place[name] for name in left], dtype=np.int64)  # of those left, as copies move them
+    is_left = np.ones(len(left), dtype=bool)
     for _ in range(wanted):
-        first_time = {name: at for at, name in reversed(list(enumerate(sequence)))}
-        name = next((name for name in left if first_time[name] + gap <= len(sequence)), None)
-        if name is None:
+        can = is_left & (first_time + gap <= len(sequence))
+        if not can.any():
             break
-        left.remove(name)
-        earliest = first_time[name] + gap
+        n = int(can.argmax())
+        name, earliest = left[n], int(first_time[n]) + gap
+        is_left[n] = False
         n_places = len(sequence) - earliest + 1
         start = int(keyed(name), 16) % n_places
-        places = [earliest + (start + step) % n_places for step in range(n_places)]
-        at = next((at for at in places if not _is_third_in_a_row(sequence, at, name, applications)), places[0])
+        places = (earliest + (start + step) % n_places for step in range(n_places))
+        fitting = (at for at in places if not _is_third_in_a_row(sequence, at, name, applications))
+        at = next(fitting, earliest + start)
         sequence.insert(at, name)
         is_copy.insert(at, True)
+        first_time[first_time >= at] += 1
     return list(zip(sequence, is_copy, strict=True))
 
 

@@ -56,23 +56,19 @@ class Database:
     def atomic(self) -> Iterator[None]:
         """A transaction that takes the write lock at once; everything in it is kept, or nothing.
 
-        Inside another one it is part of that one.
+        Inside another one it is a savepoint: if it fails and the caller goes on, only what it wrote is undone.
         """
+        begin, keep, undo = "BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"]
         if self._connection.in_transaction:
-            yield
-            return
-        self.execute("BEGIN IMMEDIATE")
+            begin, keep, undo = "SAVEPOINT inner", "RELEASE inner", ["ROLLBACK TO inner", "RELEASE inner"]
+        self.execute(begin)
         try:
             yield
+            self.execute(keep)
         except BaseException:
             if self._connection.in_transaction:  # SQLite itself rolls back on some errors, such as a full disk
-                self._connection.execute("ROLLBACK")
-            raise
-        try:
-            self.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+                for statement in undo:
+                    self._connection.execute(statement)
             raise
 
     def backup(self, target: Path) -> None:

@@ -108,6 +108,16 @@ def as_key(parameters: Mapping[str, Any]) -> str:
     return json.dumps(dict(parameters), sort_keys=True)
 
 
+def brief_table(db: Database) -> "pd.DataFrame":
+    """Of `table` the columns item, classifier, verdict, score and threshold: reading the evidence takes longer."""
+    import pandas as pd
+
+    rows = db.execute(
+        "SELECT name, classifier, verdict, score, threshold FROM shown_verdicts ORDER BY name, classifier"
+    )
+    return pd.DataFrame(rows.fetchall(), columns=["item", "classifier", "verdict", "score", "threshold"])
+
+
 def table(db: Database) -> "pd.DataFrame":
     """The verdict of each classifier on each item that was asked for last.
 

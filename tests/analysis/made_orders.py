@@ -1,6 +1,7 @@
 """Benchmarks in fixed and in random order: made ones, and those of a published experiment."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,8 +39,13 @@ def two_versions(
     random: tuple[Sequence[float], Sequence[float]],
     name: str = "a",
 ) -> Benchmark:
-    """The versions "old" and "new" of a benchmark; each order gives the values of both."""
-    return together([two_orders(name, fixed[at], random[at], version=v) for at, v in enumerate(("old", "new"))])
+    """The versions "one" and "two" of a benchmark; each order gives the values of both."""
+    return together([two_orders(name, fixed[at], random[at], version=v) for at, v in enumerate(("one", "two"))])
+
+
+def without_direction(benchmark: Benchmark) -> Benchmark:
+    """The same of which nobody said whether lower or higher is better."""
+    return replace(benchmark, runs=tuple(replace(run, better="") for run in benchmark.runs))
 
 
 def suite(*, n: int, runs: int, fixed: int, step: float) -> list[Benchmark]:

@@ -12,6 +12,7 @@ from analysis.contexts._figures import _density, most_dependent, violins
 from analysis.document import Bullets, Paragraph, Table, to_html, to_text
 from analysis.document.figures import FORMATS, INK, SOFT, render, to_svg
 from tests.analysis.drawn import contrast, parts, texts, titles
+from tests.analysis.made_orders import without_direction
 from tests.analysis.made_sweeps import SIZES, instrumented, measured, sweep, with_intervention
 
 NAMES = ("it's", 'say "hi"', "<script>alert(1)</script>", "${datum}", "bell \x07 end", "]); alert(1)//")
@@ -89,7 +90,7 @@ def test_the_tables_carry_every_benchmark_and_both_corrections(found):
 
 
 def test_the_report_tells_what_was_left_out_and_every_parameter(text):
-    assert "alone      runs of one version only: O2" in text
+    assert "alone      no run of version O3; there is O2" in text
     for name, value in (("aggregate", "mean"), ("seed", "1"), ("instrumentation", "events"), ("alpha", "0.05")):
         assert any(line.split() == [name, value] for line in text.splitlines())
 
@@ -129,10 +130,11 @@ def test_one_context_tells_nothing_of_contexts():
     assert "measure both versions in several contexts, drawn at random" in said
 
 
-def test_benchmarks_with_other_versions_are_counted_as_pairs():
+def test_versions_are_the_same_for_all_benchmarks():
     one = {("a", ""): [2.0], ("b", ""): [1.0]}
     other = {("c", ""): [2.0], ("d", ""): [1.0]}
-    assert "2 benchmarks in 1 context each: 2 pairs of versions." in said_of(measured(one), measured(other))
+    assert "there are 4 versions (a, b, c, d): name a baseline" in said_of(measured(one), measured(other))
+    assert "no run of version a; there is c, d" in said_of(measured(one), measured(other), baseline="a", candidate="b")
 
 
 def test_a_report_without_benchmarks_says_what_is_needed():
@@ -146,7 +148,7 @@ def test_long_tables_are_cut_and_say_so():
     cells = {(v, c): [1.0, 1.1] for v in ("a", "b") for c in ("x", "y")}
     document = contexts_document(survey([measured(cells, f"b{at}") for at in range(45)], resamples=1))
     assert len(rows_of(document, "How many times as fast")) == 40
-    assert "The first 40; 5 more are in the output of --json." in to_text(document).replace("\n", " ")
+    assert "First 40 of 45 rows; all are in the JSON." in to_text(document).replace("\n", " ")
 
 
 def test_factors_are_told_by_level_or_by_their_ends(found):
@@ -156,17 +158,47 @@ def test_factors_are_told_by_level_or_by_their_ends(found):
     assert rows["decides", "env"][-1] == "undefined: each level occurs in one context only"
 
 
-def test_the_observer_effect_is_told_with_its_range(found):
-    rows = rows_of(contexts_document(found), "Speed-up by level of instrumentation")
+def test_the_observer_effect_is_told_with_its_ratio_and_beside_it_the_verdict_on_two_versions(found, text):
+    document = contexts_document(found)
+    rows = rows_of(document, "Each benchmark and version.")
+    assert [row[:3] for row in rows] == [("watched", v, level) for v in ("O2", "O3") for level in ("2", "8")]
+    assert rows[3][5].endswith(" % faster") and rows[3][-1] == "faster"
+    rows = rows_of(document, "Is the verdict on the two versions the same")
     assert [(row[1], row[-1]) for row in rows] == [("0", "no"), ("2", "yes"), ("8", "yes")]
+    short = " ".join(text.split())
+    assert "Instrumentation (events) changes what is measured: an effect is shown for" in short
+    assert "The verdict on the two versions is not the same at all levels of events for none of 1 benchmark." in short
+
+
+def test_an_observer_effect_of_one_version_is_the_answer_of_a_table_of_one_version():
+    cells = {("", f"counters={level}"): [value, value * 1.001] for level, value in ((0, 1.0), (4, 1.12))}
+    said = said_of(measured(cells), instrumentation="counters")
+    assert "counters = 4 against the least level: 12 % slower, ratio 1.120 (1.1" in said
+    assert "No benchmark could be compared" not in said and "Left out" not in said
+    assert "observer-effect" in contexts_charts(survey([measured(cells)], instrumentation="counters"))
 
 
 def test_an_observer_effect_that_cannot_be_told_says_why():
-    assert "No context of any benchmark knows events" in said_of(sweep(sizes=SHORT), instrumentation="events")
+    assert "No run of any benchmark knows events" in said_of(sweep(sizes=SHORT), instrumentation="events")
     one = {("a", "events=0"): [1.0], ("b", "events=0"): [1.0]}
-    assert "undefined: fewer than two levels of instrumentation" in said_of(measured(one), instrumentation="events")
+    document = contexts_document(survey([measured(one)], instrumentation="events", resamples=20))
+    for start in ("Each benchmark and version.", "Is the verdict on the two versions the same"):
+        assert "undefined: fewer than two levels of instrumentation" in rows_of(document, start)[0]
     both = one | {("a", "events=1"): [1.0], ("b", "events=1"): [1.0]}
-    assert "not known: one run of each version at the least level" in said_of(measured(both), instrumentation="events")
+    document = contexts_document(survey([measured(both)], instrumentation="events", resamples=20))
+    (level, *_) = rows_of(document, "Is the verdict on the two versions the same")
+    assert level[-1] == "not known: one run of each version at the least level: no range"
+
+
+def test_without_a_stated_direction_nothing_is_called_faster_or_slower():
+    cells = {(v, f"k={at}"): [value, value * 1.01] for v, value in (("a", 2.0), ("b", 1.0)) for at in range(9)}
+    found = survey([without_direction(measured(cells))], resamples=20)
+    said = " ".join(to_text(contexts_document(found)).split())
+    assert "the candidate is 50 % lower" in said and "above 1 means higher" in said
+    rest = said.replace("which version is called faster?", "").replace("the candidate is faster, for times", "")
+    assert "faster" not in rest and "slower" not in rest
+    drawn = [text for chart in contexts_charts(found).values() for text in texts(chart)]
+    assert not any("faster" in text or "slower" in text for text in drawn)
 
 
 def test_a_cause_is_told_in_words(text):
@@ -197,7 +229,14 @@ def test_figures_without_anything_to_show_are_not_announced(found):
     named = {
         block.name for part in contexts_document(found).sections for block in part.blocks if hasattr(block, "name")
     }
-    assert named == {"violins", "contexts-sorted", "densities", "intervention", "observer-effect"}
+    assert named == {
+        "violins",
+        "contexts-sorted",
+        "densities",
+        "intervention",
+        "observer-effect",
+        "speedup-by-instrumentation",
+    }
     few = contexts_document(survey([sweep(sizes=SHORT[:3])]))
     named = {block.name for part in few.sections for block in part.blocks if hasattr(block, "name")}
     assert named == {"violins", "contexts-sorted"}
@@ -218,7 +257,14 @@ def test_names_from_files_stay_names(name):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_figure_is_drawn_in_every_form(charts, form):
-    assert list(charts) == ["violins", "contexts-sorted", "densities", "intervention", "observer-effect"]
+    assert list(charts) == [
+        "violins",
+        "contexts-sorted",
+        "densities",
+        "intervention",
+        "observer-effect",
+        "speedup-by-instrumentation",
+    ]
     for chart in charts.values():
         assert len(render(chart, form)) > 3000
 
@@ -229,7 +275,8 @@ def test_every_axis_has_a_title(charts):
         "contexts-sorted": {"speed-up of the candidate", "contexts, sorted by speed-up"},
         "densities": {"mean of the runs in a context (s)", "mean of the runs in a context (ops/s)"},
         "intervention": {"env", "speed-up of the candidate"},
-        "observer-effect": {"instrumentation", "speed-up of the candidate"},
+        "observer-effect": {"events", "ratio to events = 0"},
+        "speedup-by-instrumentation": {"instrumentation", "speed-up of the candidate"},
     }
     for name, wanted in expected.items():
         assert wanted <= set(titles(charts[name]))
@@ -289,16 +336,16 @@ def test_small_times_are_drawn_in_small_units():
     assert "mean of the runs in a context (µs)" in titles(contexts_charts(found)["densities"])
 
 
-def test_a_cause_over_several_factors_is_drawn_in_order_of_appearance():
+def test_a_cause_over_several_factors_is_drawn_in_order_of_their_names():
     both = (sweep(links=("a", "b"), sizes=SHORT[:4], effect=effect) for effect in (0.03, 0.001))
     found = survey([with_intervention(*both)], resamples=1)
-    assert "contexts, in order of appearance" in titles(contexts_charts(found)["intervention"])
+    assert "contexts, in order of their names" in titles(contexts_charts(found)["intervention"])
 
 
-def test_contexts_without_numbers_are_drawn_in_order_of_appearance():
+def test_contexts_without_numbers_are_drawn_in_order_of_their_names():
     cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("x", "y", "z")}
     found = survey([measured(cells, conditions={"intervention": ("on", "off") * 6})], resamples=1)
-    assert "contexts, in order of appearance" in titles(contexts_charts(found)["intervention"])
+    assert "contexts, in order of their names" in titles(contexts_charts(found)["intervention"])
 
 
 def test_speed_ups_that_do_not_vary_are_drawn_as_points():
@@ -315,4 +362,4 @@ def test_one_context_has_no_figure():
 def test_levels_without_a_range_or_contexts_in_common_are_drawn():
     cells = {(v, c): [1.0 + at] for at, v in enumerate("ab") for c in ("events=0 k=1", "events=1 k=1", "events=2 k=2")}
     found = survey([measured(cells)], instrumentation="events", resamples=1)
-    assert np.isfinite(len(to_svg(contexts_charts(found)["observer-effect"])))
+    assert np.isfinite(len(to_svg(contexts_charts(found)["speedup-by-instrumentation"])))

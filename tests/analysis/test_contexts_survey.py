@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from analysis.benchmark import Benchmark, Failure, LeftOut, Sampling, from_table
-from analysis.contexts import Survey, survey, variant_plan
+from analysis.comparison import ratio_of_means
+from analysis.contexts import Survey, geometric_mean, survey, variant_plan
 from analysis.document import plain, to_json
+from tests.analysis.made_orders import without_direction
 from tests.analysis.made_sweeps import SIZES, instrumented, measured, sweep, with_intervention
 
 TWO = {("O2", "a"): [2.0, 2.2], ("O3", "a"): [1.0, 1.1], ("O2", "b"): [3.0, 3.3], ("O3", "b"): [2.0, 2.2]}
@@ -126,7 +128,7 @@ def test_one_context_is_compared_without_interval():
 
 def test_the_warm_up_is_left_out_and_runs_are_aggregated():
     runs = tuple(np.array([9.0, value, value, 3 * value]) for value in (2.0, 1.0))
-    benchmark = Benchmark.of_series("b", runs, conditions={"version": ("old", "new"), "context": ("x", "x")})
+    benchmark = Benchmark.of_series("b", runs, conditions={"version": ("1.0", "1.1"), "context": ("x", "x")})
     found = only(benchmark, sampling=Sampling(1, "median"))
     assert (found.contexts[0].baseline, found.contexts[0].candidate) == (2.0, 1.0)
 
@@ -151,8 +153,8 @@ def test_failed_runs_and_other_versions_are_listed():
     found = only(measured(cells, failures=failures), baseline="O2", candidate="O3")
     assert found.left_out == (
         LeftOut("version=Os", "not one of the two compared: O2 and O3"),
-        LeftOut("version=O2 context=a", "failed: timed out"),
         LeftOut("a run", "failed: killed"),
+        LeftOut("version=O2 context=a", "failed: timed out"),
     )
 
 
@@ -160,12 +162,10 @@ def test_failed_runs_and_other_versions_are_listed():
     ("cells", "options", "reason"),
     [
         ({("", "x"): [1.0]}, {}, "no version is known of any run"),
-        ({("O2", "x"): [1.0]}, {}, "runs of one version only: O2"),
-        ({("O2", "x"): [1.0]}, {"baseline": "O2"}, "runs of one version only: O2"),
-        ({(v, "x"): [1.0] for v in "abc"}, {}, "3 versions (a, b, c): name the baseline and the candidate"),
-        ({(v, "x"): [1.0] for v in "abc"}, {"candidate": "b"}, "3 versions (a, b, c): name the baseline and"),
-        ({("", "x"): [1.0]}, {"baseline": "O2"}, "no run of version O2; there is no version"),
-        ({("a", "x"): [1.0], ("b", "x"): [1.0]}, {"candidate": "c"}, "no run of version c; there is a, b"),
+        ({("O2", "x"): [1.0]}, {}, "no benchmark has two versions, only O2"),
+        ({("O2", "x"): [1.0]}, {"baseline": "O2"}, "no benchmark has two versions, only O2"),
+        ({(v, "x"): [1.0] for v in "abc"}, {}, "there are 3 versions (a, b, c): name a baseline and a candidate"),
+        ({(v, "x"): [1.0] for v in "abc"}, {"candidate": "b"}, "there are 3 versions (a, b, c): name a baseline"),
         (
             {("a", "x"): [1.0], ("b", "y"): [1.0]}, {},
             "no context has usable runs of both versions: no run of version b; no run of version a",
@@ -214,7 +214,7 @@ def test_a_factor_said_twice_is_named_once():
 
 
 def test_the_observer_effect_is_found_in_contexts_that_are_alike_otherwise():
-    effect = only(instrumented(), instrumentation="events").observer
+    effect = only(instrumented(), instrumentation="events").by_instrumentation
     assert effect.least == "0"
     assert [level.level for level in effect.levels] == ["0", "2", "8"]
     assert effect.levels[2].n_contexts == 3
@@ -223,13 +223,117 @@ def test_the_observer_effect_is_found_in_contexts_that_are_alike_otherwise():
 
 
 def test_the_observer_effect_is_there_only_where_asked_for_and_known():
-    assert only(instrumented()).observer is None
-    assert only(instrumented(), instrumentation="counters").observer is None
+    assert only(instrumented()).by_instrumentation is None
+    assert only(instrumented(), instrumentation="counters").by_instrumentation is None
 
 
-def test_a_run_below_zero_is_no_part_of_the_observer_effect():
+def observed(*benchmarks, **options):
+    """The observer effect on each benchmark and version: (ratio, words, verdict) by level."""
+    found = survey(benchmarks, instrumentation="counters", **options).observer
+    return {
+        (effect.benchmark, effect.version): {at.level: (at.ratio.value, at.words, at.verdict) for at in effect.levels}
+        for effect in found.effects
+    }
+
+
+def counting(slowdown, *, versions=("",), contexts=("",), n_runs=5, seed=3, **more):
+    """A benchmark that takes 1 s, and longer the more is counted."""
+    rng = np.random.default_rng(seed)
+    cells = {
+        (version, f"{context} counters={level}".strip()): factor * np.exp(0.002 * rng.normal(size=n_runs))
+        for version in versions
+        for context in contexts
+        for level, factor in (("0", 1.0), ("2", 1 + slowdown / 2), ("4", 1 + slowdown))
+    }
+    return measured(cells, **more)
+
+
+@pytest.mark.parametrize("versions", [("",), ("only",), ("O2", "O3")])
+@pytest.mark.parametrize("contexts", [("",), ("env=0", "env=64", "env=128")])
+def test_a_slowdown_by_12_percent_of_every_version_is_an_observer_effect_of_12_percent(versions, contexts):
+    effects = observed(counting(0.12, versions=versions, contexts=contexts))
+    assert list(effects) == [("b", version) for version in versions]
+    for of_version in effects.values():
+        ratio, words, verdict = of_version["4"]
+        assert ratio == pytest.approx(1.12, abs=0.005)
+        assert words.endswith(" % slower") and float(words.split()[0]) == pytest.approx(12, abs=0.5)
+        assert verdict == "slower"
+
+
+def test_an_observer_effect_of_one_context_is_the_ratio_of_its_means_with_fiellers_interval():
+    cells = {("", "counters=0"): [2.0, 2.2, 2.1], ("", "counters=4"): [2.4, 2.5, 2.6]}
+    (effect,) = survey([measured(cells)], instrumentation="counters").observer.effects
+    (level,) = effect.levels
+    assert level.ratio == ratio_of_means([2.4, 2.5, 2.6], [2.0, 2.2, 2.1])
+    assert level.test.p == pytest.approx(stats.ttest_ind([2.4, 2.5, 2.6], [2.0, 2.2, 2.1], equal_var=False).pvalue)
+    assert (effect.least, level.p_bonferroni) == ("0", level.test.p)
+
+
+def test_an_observer_effect_over_contexts_is_the_geometric_mean_of_their_ratios():
+    values = {"a": ([2.0, 4.0], [3.0, 5.0]), "b": ([1.0], [1.5]), "c": ([5.0], [9.0])}
+    cells = {
+        ("", f"k={name} counters={level}"): runs for name, sides in values.items() for level, runs in enumerate(sides)
+    }
+    (effect,) = survey([measured(cells)], instrumentation="counters").observer.effects
+    ratios = [4 / 3, 1.5, 1.8]
+    assert effect.levels[0].ratio == geometric_mean(ratios)
+    assert effect.levels[0].test.p == pytest.approx(stats.ttest_1samp(np.log(ratios), 0).pvalue)
+    assert effect.levels[0].n_contexts == 3
+
+
+def test_instrumentation_without_an_effect_shows_none_and_rates_turn_the_words():
+    effects = observed(counting(0.0, name="same"), counting(0.12, name="rate", better="higher", unit="ops/s"))
+    assert {verdict for _, _, verdict in effects["same", ""].values()} == {"no significant change"}
+    assert effects["rate", ""]["4"][2] == "faster"
+
+
+def test_over_all_benchmarks_each_counts_once_however_many_versions_it_has():
+    found = survey(
+        [counting(0.10, name="one", versions=("O2",)), counting(0.21, name="two", versions=("O2", "O3"), seed=4)],
+        instrumentation="counters",
+    ).observer
+    (_, most) = found.overall
+    assert (most.level, most.n_benchmarks) == ("4", 2)
+    assert most.ratio.value == pytest.approx(np.sqrt(1.10 * 1.21), abs=0.005)
+    assert (found.n_shown, found.n_compared, found.n_changing) == (3, 1, 0)
+
+
+def test_a_conclusion_on_two_versions_that_changes_with_the_level_is_counted():
+    cells = {
+        (version, f"counters={level}"): [value, value * 1.001, value * 0.999]
+        for version, level, value in (("O2", 0, 1.0), ("O3", 0, 0.9), ("O2", 4, 1.0), ("O3", 4, 1.2))
+    }
+    found = survey([measured(cells)], instrumentation="counters")
+    assert (found.observer.n_compared, found.observer.n_changing) == (1, 1)
+    assert [level.verdict for level in found.benchmarks[0].by_instrumentation.levels] == ["faster", "slower"]
+
+
+def test_a_benchmark_of_one_version_is_left_out_only_if_nothing_is_known_of_its_instrumentation():
+    found = survey([counting(0.1), measured({("O2", "x"): [1.0]}, "bare")], instrumentation="counters")
+    assert [row.name for row in found.left_out] == ["bare"]
+
+
+def test_a_level_without_a_context_in_common_or_a_positive_mean_says_why():
+    cells = {("", "k=1 counters=0"): [1.0], ("", "k=2 counters=1"): [1.0], ("", "k=1 counters=2"): [-1.0]}
+    (effect,) = survey([measured(cells)], instrumentation="counters").observer.effects
+    assert [level.ratio.reason for level in effect.levels] == [
+        "no context in common with the least level", "a number is not above zero, so it has no logarithm",
+    ]  # fmt: skip
+
+
+def test_without_a_stated_direction_speed_ups_are_candidate_over_baseline_and_higher():
+    found = only(without_direction(measured(TWO)))
+    assert [context.speedup.value for context in found.contexts] == pytest.approx([0.5, 2 / 3])
+    assert found.words == "the candidate is 42.3 % lower"
+    tight = {(v, c): [value, value * 1.01] for v, value in (("a", 2.0), ("b", 1.0)) for c in "xy"}
+    found = only(without_direction(measured(tight)))
+    assert [context.verdict for context in found.contexts] == ["lower", "lower"]
+    assert (found.n_faster, found.n_slower) == (0, 2)
+
+
+def test_a_run_below_zero_is_no_part_of_the_speedup_by_level():
     cells = {("a", "events=0"): [3.0, -1.0], ("b", "events=0"): [1.0, 1.0]}
-    assert only(measured(cells), instrumentation="events").observer is None
+    assert only(measured(cells), instrumentation="events").by_instrumentation is None
 
 
 def test_a_cause_held_fixed_takes_the_spread_away():
@@ -253,11 +357,11 @@ def test_what_is_held_fixed_without_effect_is_no_cause():
 def test_the_level_held_fixed_can_be_named():
     cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("x", "y", "z")}
     marks = {"intervention": ("on", "off") * 6}
-    by_order = only(measured(cells, conditions=marks)).causal
-    named = only(measured(cells, conditions=marks), held_fixed="on").causal
-    assert (by_order.free, by_order.fixed, named.free, named.fixed) == ("on", "off", "off", "on")
+    by_name = only(measured(cells, conditions=marks)).causal
+    named = only(measured(cells, conditions=marks), held_fixed="off").causal
+    assert (by_name.free, by_name.fixed, named.free, named.fixed) == ("off", "on", "on", "off")
     (left_out,) = survey([measured(cells, conditions=marks)], held_fixed="both").left_out
-    assert left_out.reason == "no run with intervention both; there is on, off"
+    assert left_out.reason == "no run with intervention both; there is off, on"
 
 
 def test_runs_without_a_level_are_those_as_they_come_wherever_they_stand():
@@ -293,7 +397,7 @@ def test_a_survey_counts_over_its_benchmarks():
     assert (found.n_straddling, found.n_both_directions) == (1, 1)
     assert found.n_faster == sum(one.n_faster for one in found.benchmarks)
     assert found.n_faster + found.n_slower + found.n_not_shown + found.n_untested == 2 * len(SIZES)
-    assert [one.verdict for one in found.benchmarks] == ["no significant change", "faster"]
+    assert {one.name: one.verdict for one in found.benchmarks} == {"both": "no significant change", "clear": "faster"}
     assert [entry.name for entry in found.left_out] == ["b"]
 
 
@@ -332,16 +436,17 @@ def test_the_same_seed_gives_the_same_survey():
 
 
 def test_a_survey_of_nothing_is_empty():
-    assert survey([]) == Survey((), 0, 0, 0, 0, 0, 0, (), survey([]).parameters)
+    assert survey([]) == Survey((), 0, 0, 0, 0, 0, 0, None, (), survey([]).parameters)
 
 
 def test_a_survey_becomes_json_without_numpy_or_nan():
-    odd = measured({("a", "x"): [1.0], ("b", "x"): [2.0], ("a", "y"): [0.0], ("b", "y"): [1.0]}, "odd")
+    odd = measured({("O2", "x"): [1.0], ("O3", "x"): [2.0], ("O2", "y"): [0.0], ("O3", "y"): [1.0]}, "odd")
     cause = with_intervention(sweep("c", sizes=SIZES[:4]), sweep("c", sizes=SIZES[:2]))
-    found = survey([sweep(), odd, cause, instrumented()], instrumentation="events")
+    found = survey([sweep(), odd, cause, instrumented("watched")], instrumentation="events")
     read = json.loads(to_json(plain(found)))
     assert read["benchmarks"][0]["speedup"]["value"] == found.benchmarks[0].speedup.value
-    assert read["benchmarks"][3]["observer"]["levels"][2]["exceeds"] is True
+    (watched,) = (row["by_instrumentation"] for row in read["benchmarks"] if row["by_instrumentation"])
+    assert watched["levels"][2]["exceeds"] is True
 
 
 @settings(max_examples=25, deadline=None)
@@ -354,18 +459,19 @@ def test_a_survey_becomes_json_without_numpy_or_nan():
     st.sampled_from(["lower", "higher"]),
 )  # fmt: skip
 def test_whatever_the_runs_are_there_is_an_answer(cells, better):
-    found = survey([measured(cells, better=better)], baseline="a", candidate="b", instrumentation="k", resamples=20)
-    assert len(found.benchmarks) + len(found.left_out) == 1
+    found = survey([measured(cells, better=better)], instrumentation="k", resamples=20)
+    observed = [effect for effect in found.observer.effects if effect.levels]
+    assert len(found.benchmarks) + len(found.left_out) == 1 or (observed and not found.left_out)
     to_json(plain(found))
 
 
 def test_a_long_table_is_surveyed():
     rows = [
         {"benchmark": "b", "run": run, "value": value + run / 100, "version": version, "context": context}
-        for (version, value), context, run in product((("old", 2.0), ("new", 1.0)), ("env=0", "env=64"), range(3))
+        for (version, value), context, run in product((("1.0", 2.0), ("1.1", 1.0)), ("env=0", "env=64"), range(3))
     ]
     (found,) = survey(from_table(pd.DataFrame(rows))).benchmarks
-    assert (found.baseline, len(found.contexts), found.n_faster) == ("old", 2, 2)
+    assert (found.baseline, len(found.contexts), found.n_faster) == ("1.0", 2, 2)
 
 
 @pytest.mark.parametrize(
@@ -373,7 +479,8 @@ def test_a_long_table_is_surveyed():
     [
         ({"alpha": 1.0}, "alpha must be within"),
         ({"resamples": 0}, "resamples must be at least 1, got 0"),
-        ({"baseline": "a", "candidate": "a"}, "baseline and candidate must be two versions, got 'a' twice"),
+        ({"baseline": "a", "candidate": "a"}, "candidate must be another version than baseline, got 'a'"),
+        ({"baseline": "x"}, r"baseline must be one of the versions \(none\), got 'x'"),
     ],
 )
 def test_wrong_options_are_refused(options, message):

@@ -8,16 +8,20 @@ from analysis.evaluation import (
     Confusion,
     accuracy,
     always,
+    auc,
     balanced_accuracy,
     bounds,
+    compare,
     confusion_matrix,
     f1,
     mcc,
     npv,
     precision,
     prevalence,
+    roc,
     sensitivity,
     specificity,
+    threshold_sweep,
     youden,
 )
 
@@ -181,3 +185,29 @@ def test_an_item_twice_is_refused():
         confusion_matrix(twice, once)
     with pytest.raises(ValueError, match="verdicts holds 'yes'"):
         bounds([None], ["yes"])
+
+
+def test_other_categories_are_evaluated_like_dissimilar_and_similar():
+    truth, called = ["dissimilar", "similar", "dissimilar", "similar"], ["dissimilar", "dissimilar", "similar", None]
+    names = {"dissimilar": "bad", "similar": "good", None: None}
+    same = [[names[category] for category in column] for column in (truth, called)]
+    options = {"categories": ("good", "bad")}
+    assert confusion_matrix(*same, **options) == confusion_matrix(truth, called)
+    assert bounds([*same[0][:3], None], same[1], **options) == bounds([*truth[:3], None], called)
+    assert compare(same[0], same[1], same[0], **options) == compare(truth, called, truth)
+    scores = [0.9, 0.4, 0.3, 0.1]
+    assert roc(same[0], scores, **options) == roc(truth, scores)
+    assert auc(same[0], scores, **options) == auc(truth, scores)
+    assert threshold_sweep(same[0], scores, **options).equals(threshold_sweep(truth, scores))
+    assert auc(["bad", "bad"], [1, 2], **options).reason == "no item is good"
+    with pytest.raises(ValueError, match=r"consensus holds 'similar' \(row 1\), not one of: good, bad"):
+        confusion_matrix(["good", "similar"], ["good", "good"], **options)
+
+
+def test_one_of_three_categories_is_evaluated_against_the_other_two():
+    truth, called = ["low", "medium", "high", "high"], ["medium", "low", "high", "low"]
+    options = {"categories": ("low", "medium", "high"), "positive": "high"}
+    assert confusion_matrix(truth, called, **options) == Confusion(tp=1, fp=0, fn=1, tn=2)
+    assert compare(truth, called, truth, **options).overall.a.value == 0.25  # right is the very category
+    with pytest.raises(ValueError, match="positive must be one of: low, medium, high; got None"):
+        confusion_matrix(truth, called, categories=("low", "medium", "high"))

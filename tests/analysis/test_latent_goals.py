@@ -3,27 +3,28 @@
 import numpy as np
 import pytest
 
-from analysis.consensus import _goals, consensus_goals
 from analysis.simulation import Design
+from tests.analysis import consensus_goals as made
+from tests.analysis.consensus_goals import consensus_goals
 
 ACCURACY_K3 = "item accuracy, k = 3"
 
 
 def test_the_calibration_error_by_hand():
     # two items at .95 of which one is true, two at .05 of which none: (2 * |.95 - .5| + 2 * .05) / 4
-    assert _goals.calibration_error(np.array([0.95, 0.95, 0.05, 0.05]), np.array([True, False, False, False])) == (
+    assert made.calibration_error(np.array([0.95, 0.95, 0.05, 0.05]), np.array([True, False, False, False])) == (
         pytest.approx(0.25)
     )
-    assert _goals.calibration_error(np.array([1.0]), np.array([True])) == 0
+    assert made.calibration_error(np.array([1.0]), np.array([True])) == 0
 
 
 def test_the_best_accuracy_is_that_of_bayes_rule():
     # by summing over all patterns: the three blocks with r1 .9275 each, the one without .8008
-    study = _goals._study(Design(40_000, 3), np.random.default_rng(1))
-    known = _goals.true_posterior(study)
-    assert _goals._share_right(known > 0.5, known) == pytest.approx((3 * 0.9275 + 0.8008) / 4, abs=0.002)
+    study = made._study(Design(40_000, 3), np.random.default_rng(1))
+    known = made.true_posterior(study)
+    assert made._share_right(known > 0.5, known) == pytest.approx((3 * 0.9275 + 0.8008) / 4, abs=0.002)
     truth = (study.truth[study.labels["item"].unique()] == "dissimilar").to_numpy()
-    assert _goals.calibration_error(known, truth) < 0.01
+    assert made.calibration_error(known, truth) < 0.01
 
 
 def test_the_table_of_goals_is_made_of_at_least_one_study():
@@ -35,8 +36,8 @@ def test_the_table_of_goals_is_made_of_at_least_one_study():
 def test_estimates_reach_their_goals():
     goals = consensus_goals(rng=np.random.default_rng(586))
     for goal in goals:
-        met = {None: "", True: "reached", False: "not reached"}[goal.met]
-        print(f"{goal.goal:62}{goal.reached:8.4f}  {goal.wanted:9}{met}")
+        met = {None: "", True: "yes", False: "NO"}[goal.met]
+        print(f"{goal.goal:61}{goal.reached:8.4f}  {goal.wanted:8}{met}".rstrip())
     # Item accuracy at k = 3 without overlap: no rule can expect more than .8958, and one that has to estimate the
     # rates expects .889 (600 studies, standard error .0005): .89 is reached or missed by chance.
     assert [goal.goal for goal in goals if goal.met is False and goal.goal != ACCURACY_K3] == []

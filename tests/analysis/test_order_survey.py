@@ -61,17 +61,17 @@ def test_the_published_experiment_order_matters_by_one_of_three_tests(ordersage)
 
 
 def test_the_published_intervals_are_those_of_the_published_ranks(ordersage):
-    found = survey(ordersage, alpha=0.15, compat="ordersage")  # three tests: intervals at 95 %, as published
-    assert found.level == pytest.approx(0.95)
+    found = survey(ordersage, compat="ordersage")
+    assert found.level == 0.95
     for test in found.tests:
         published = PUBLISHED[test.benchmark]
         assert test.fixed.median.ends == pytest.approx(published["fixed"], rel=1e-12)
         assert test.random.median.ends == pytest.approx(published["random"], rel=1e-12)
-        assert test.case == published["case"]
+        assert test.case == test.published_case == published["case"]
 
 
 def test_the_published_red_flag_comes_from_ranks_that_are_one_too_high(ordersage):
-    exact = {test.benchmark: test.case for test in survey(ordersage, alpha=0.15).tests}
+    exact = {test.benchmark: test.case for test in survey(ordersage, ci_level=0.95).tests}
     assert exact == {"./get_hits_test.sh": 3, "./cmd_set_test.sh": 2, "./cmd_get_test.sh": 2}
 
 
@@ -94,7 +94,7 @@ def test_every_value_of_a_survey_can_be_json(ordersage):
 
 def test_a_benchmark_that_order_slows_is_found_and_another_is_not():
     found = survey([two_orders("slow", range(10, 20), range(30, 40)), two_orders("calm", range(10), range(10))])
-    slow, calm = found.tests
+    calm, slow = found.tests
     assert slow.differs and slow.differs_holm and slow.differs_uncorrected and slow.case == 1
     assert slow.test.p == pytest.approx(stats.kruskal(range(10, 20), range(30, 40)).pvalue)
     assert slow.delta_percent.value == pytest.approx((14.5 - 34.5) / 14.5 * 100)
@@ -175,7 +175,7 @@ def test_a_failed_fixed_run_enters_no_test():
     failure = Failure({"run": "0", "order_type": "fixed"})
     a, b = two_orders("a", [99, 1, 2, 3], [1, 2, 3, 4]), two_orders("b", [1, 2, 3], [1, 2, 3])
     found = survey([a, replace(b, failures=(failure,))])
-    assert found.tests[0].fixed.values == (1.0, 2.0, 3.0)
+    assert sorted(found.tests[0].fixed.values) == [1.0, 2.0, 3.0]
     assert found.dropped[0].n_values == 2
 
 
@@ -186,18 +186,20 @@ def test_progress_is_told_for_each_benchmark():
 
 
 def test_wrong_arguments_are_refused_by_name():
-    benchmarks = [two_orders("a", [1, 2], [3, 4], version="old"), two_orders("a", [1, 2], [3, 4], version="new")]
+    benchmarks = [two_orders("a", [1, 2], [3, 4], version="one"), two_orders("a", [1, 2], [3, 4], version="two")]
     for alpha in (0, 1):
         with pytest.raises(ValueError, match=f"alpha must be within .* got {alpha}"):
             survey(benchmarks, alpha=alpha)
+    with pytest.raises(ValueError, match=r"ci_level must be within \(0, 1\), got 95"):
+        survey(benchmarks, ci_level=95)
     with pytest.raises(ValueError, match="compat must be one of ordersage, or None, got 'x'"):
         survey(benchmarks, compat="x")
-    with pytest.raises(ValueError, match=r"baseline must be one of the versions \(old, new\), got 'x'"):
+    with pytest.raises(ValueError, match=r"baseline must be one of the versions \(one, two\), got 'x'"):
         survey(benchmarks, baseline="x")
     with pytest.raises(ValueError, match=r"candidate must be one of the versions \(none\), got 'x'"):
         survey([conditions_of()], candidate="x")
-    with pytest.raises(ValueError, match="candidate must be another version than baseline, got 'old'"):
-        survey(benchmarks, baseline="old", candidate="old")
+    with pytest.raises(ValueError, match="candidate must be another version than baseline, got 'one'"):
+        survey(benchmarks, baseline="one", candidate="one")
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -245,19 +247,19 @@ def test_conclusions_of_both_orders_side_by_side(fixed, random, said):
     found = survey([benchmark])
     (row,) = found.conclusions
     assert (row.fixed, row.random, row.flag) == said
-    assert (row.baseline, row.candidate) == ("old", "new")
+    assert (row.baseline, row.candidate) == ("one", "two")
     assert (row.reason is None) == (row.flag is not None)
     assert row.ratio_fixed.value == pytest.approx(np.median(fixed[1]) / np.median(fixed[0]))
-    assert found.n_tests == 2 and [test.version for test in found.tests] == ["old", "new"]
+    assert found.n_tests == 2 and [test.version for test in found.tests] == ["one", "two"]
 
 
 def test_named_versions_turn_the_ratio_round():
     benchmark = two_versions((LOW, HIGH), (LOW, HIGH))
-    (row,) = survey([benchmark], baseline="new").conclusions
-    assert (row.baseline, row.candidate, row.fixed) == ("new", "old", "faster")
+    (row,) = survey([benchmark], baseline="two").conclusions
+    assert (row.baseline, row.candidate, row.fixed) == ("two", "one", "faster")
     assert row.change_fixed == "the candidate is 60.6 % faster"  # 19.5 / 49.5 = 0.394
-    (row,) = survey([benchmark], candidate="old").conclusions
-    assert (row.baseline, row.candidate) == ("new", "old")
+    (row,) = survey([benchmark], candidate="one").conclusions
+    assert (row.baseline, row.candidate) == ("two", "one")
 
 
 def test_a_baseline_of_median_0_has_no_ratio_but_a_conclusion():
@@ -287,17 +289,17 @@ def test_of_three_versions_two_must_be_named_and_only_these_are_tested():
     parts = [two_orders("a", LOW, HIGH, version=version) for version in ("one", "two", "three")]
     found = survey([together(parts)])
     assert found.conclusions == () and found.n_tests == 3
-    assert found.left_out[0].reason == "there are 3 versions (one, two, three): name a baseline and a candidate"
+    assert found.left_out[0].reason == "there are 3 versions (one, three, two): name a baseline and a candidate"
     found = survey([together(parts)], baseline="three", candidate="one")
     assert found.n_tests == 2 and len(found.conclusions) == 1
     assert [row.reason for row in found.left_out] == ["40 runs of other versions than one and three"]
 
 
 def test_a_version_in_one_order_only_is_left_out_by_name():
-    parts = [two_orders("a", LOW, HIGH, version="old"), two_orders("a", LOW, [], version="new")]
+    parts = [two_orders("a", LOW, HIGH, version="one"), two_orders("a", LOW, [], version="two")]
     found = survey([together(parts)])
     assert found.n_tests == 1 and found.conclusions == ()
-    assert found.left_out[0].name == "a (new)" and "all runs are in fixed order" in found.left_out[0].reason
+    assert found.left_out[0].name == "a (two)" and "all runs are in fixed order" in found.left_out[0].reason
 
 
 def test_a_benchmark_of_neither_version_is_left_out():
@@ -382,3 +384,18 @@ def test_the_benchmarks_before_are_those_of_a_sorted_table():
     expected = rows.assign(before=rows.groupby("run")["name"].shift().fillna("")).set_index(["name", "run"])["before"]
     for benchmark, before in zip(benchmarks, predecessors(benchmarks), strict=True):
         assert before == [expected[benchmark.name, run] for run in benchmark.of("run")]
+
+
+def test_the_level_of_intervals_is_asked_for_corrected_or_that_of_the_published_tool():
+    benchmarks = [two_orders(name, LOW, HIGH) for name in "abcd"]
+    assert survey(benchmarks).level == 1 - 0.05 / 4
+    assert survey(benchmarks, compat="ordersage").level == 0.95
+    chosen = survey(benchmarks, ci_level=0.8, compat="ordersage")
+    assert chosen.level == 0.8
+    assert chosen.tests[0].fixed.median == median_interval(LOW, 0.8, compat="ordersage")
+
+
+def test_the_baseline_is_the_first_version_in_sorted_order_for_every_benchmark():
+    turned = together([two_orders("b", HIGH, HIGH, version="two"), two_orders("b", LOW, LOW, version="one")])
+    found = survey([turned, two_versions((LOW, HIGH), (LOW, HIGH))])
+    assert {(row.baseline, row.candidate, row.fixed) for row in found.conclusions} == {("one", "two", "slower")}

@@ -105,28 +105,26 @@ def test_control_characters_cannot_reach_the_terminal():
     text.encode()
 
 
-@pytest.mark.parametrize("length", [WIDTH - 1, WIDTH, WIDTH + 1, 10_000])
-def test_a_cell_is_at_most_a_line_and_keeps_both_ends(length):
-    name = "start" + "x" * (length - 8) + "end"
+@pytest.mark.parametrize("length", [WIDTH - 4, WIDTH - 3, WIDTH - 2, 10_000])
+def test_a_name_is_at_most_a_line_and_keeps_its_end(length):
+    name = "x" * (length - 3) + "end"
     (_, row) = shown(table("", ["name", "n"], [[name, 1]], numeric=[1]))
     cell = row.removesuffix("  1").rstrip()
-    assert len(cell) <= WIDTH
-    assert cell.startswith("start")
+    assert len(row) <= WIDTH
     assert cell.endswith("end")
-    assert ("…" in cell) == (length > WIDTH)
+    assert ("…" in cell) == (length > WIDTH - 3)
 
 
-def test_a_wide_table_keeps_all_its_columns_on_one_line_each():
+def test_a_wide_table_shows_all_its_columns_in_lines_that_fit():
     header = [f"column {number}" for number in range(40)]
-    lines = shown(table("", header, [range(40)]))
-    assert len(lines) == 2
-    assert re.split(r"\s{2,}", lines[0]) == header
-    assert lines[1].split() == [str(number) for number in range(40)]
+    lines = shown(table("", header, [range(40)], numeric=range(40)))
+    assert max(map(len, lines)) <= WIDTH
+    assert set(re.findall(r"\d+", " ".join(lines))) == {str(number) for number in range(40)}
 
 
 @given(st.lists(st.lists(names, min_size=3, max_size=3), min_size=1, max_size=5))
 def test_columns_begin_at_the_same_place_in_every_row_whatever_the_names(rows):
-    numbered = [[*row[:2], str(number), row[2]] for number, row in enumerate(rows)]
+    numbered = [[row[0][:25], row[1][:25], str(number), row[2][:25]] for number, row in enumerate(rows)]
     lines = shown(table("", ["a", "b", "number", "c"], numbered, numeric=[2]))
     assert len(lines) == len(rows) + 1
     end = lines[0].index("number") + len("number")

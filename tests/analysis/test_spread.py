@@ -191,7 +191,7 @@ def test_a_survey_puts_benchmarks_in_buckets():
     assert found.applications[0].median == pytest.approx(0.17)
     assert found.overall.shares["up to 5 %"] == wilson(1, 3)
     assert found.v.value == pytest.approx(2 * 0.3)  # floor(2.85) = 2
-    assert found.spreads[0].values == (98.0, 102.0)
+    assert sorted(found.spreads[0].values) == [98.0, 102.0]
     assert (found.score, found.left_out) == (None, ())
 
 
@@ -213,7 +213,8 @@ def test_a_survey_leaves_out_benchmarks_that_lack_runs_but_lists_them():
 def test_with_per_benchmarks_of_different_numbers_of_runs_stand_side_by_side():
     three, two = benchmark(8, 12, 10, name="three"), benchmark(8, 10, name="two")
     found = survey([three, two, benchmark(1, name="one")], per=2)
-    assert [one.judged for one in found.spreads[:2]] == pytest.approx([brute([8, 12, 10], 2), 2 / 9])
+    judged = {one.name: one.judged for one in found.spreads}
+    assert (judged["three"], judged["two"]) == pytest.approx((brute([8, 12, 10], 2), 2 / 9))
     assert found.per == 2
     assert found.overall.n_runs == (2, 3)
     assert found.left_out == (LeftOut("one", "fewer than two runs (1)"),)
@@ -234,17 +235,17 @@ def test_versions_and_contexts_are_no_spread():
     )  # fmt: skip
     found = survey([runs]).spreads
     assert [(one.name, one.benchmark, one.max_spread.value, one.n_failed) for one in found] == [
-        ("b @ old", "b", 0.0, 2),
         ("b @ new", "b", 0.0, 2),
+        ("b @ old", "b", 0.0, 2),
     ]
-    assert found[0].conditions == {"version": "old", "context": "x"}
+    assert found[1].conditions == {"version": "old", "context": "x"}
 
 
 def test_warm_up_and_aggregate_are_used_and_a_run_without_steady_state_is_left_out():
     long = Benchmark.of_series("long", (np.array([9.0, 1, 1, 4]), np.array([9.0, 2, 2, 8])))
     short = benchmark(1, 2, name="short")
     found = survey([long, short], sampling=Sampling(1, "median"))
-    assert found.spreads[0].values == (1.0, 2.0)
+    assert sorted(found.spreads[0].values) == [1.0, 2.0]
     assert found.left_out[0].name == "short"
     assert (found.parameters["warmup"], found.parameters["aggregate"]) == (1, "median")
 

@@ -38,7 +38,7 @@ def test_a_missing_column_is_named():
         checked_labels(pd.DataFrame({"item": ["a"], "category": ["similar"]}))
 
 
-@pytest.mark.parametrize("counts", [[[1, -1]], [[0.5, 1]], [[np.nan, 1]], [[1], [2]], [1, 2], [["x", "y"]]])
+@pytest.mark.parametrize("counts", [[[1, -1]], [[0.5, 1]], [[np.nan, 1]], [[1], [2]], [1, 2], [[1, 2], [1]]])
 def test_counts_that_are_no_counts_are_refused(counts):
     with pytest.raises(ValueError, match="counts must"):
         checked_counts(counts)
@@ -88,5 +88,5 @@ def test_first_labels_are_frozen_once_another_task_was_answered(earlier, later):
 def test_an_unknown_answer_is_refused():
     with pytest.raises(ValueError, match="'maybe' is not one of"):
         first_labels(answers(("ada", 1, "maybe")))
-    with pytest.raises(ValueError, match="lack the column answer"):
+    with pytest.raises(ValueError, match="lacks the column answer"):
         first_labels(pd.DataFrame({"rater": [], "assignment": []}))

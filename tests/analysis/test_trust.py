@@ -325,7 +325,7 @@ def test_constant_runs_of_different_values_are_told_apart_without_variance():
 
 def test_a_mean_of_zero_has_no_slowdown():
     for curve in sensitivity([[-1, 1], [-2, 2]], 2, rng=rng()):
-        assert curve.reason == "the mean is not above zero: a slowdown in per cent has no meaning"
+        assert curve.reason == "the mean is not above zero: a change in per cent has no meaning"
 
 
 @pytest.mark.parametrize(

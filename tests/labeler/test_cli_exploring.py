@@ -153,6 +153,8 @@ def test_spread_of_altered_methods_gets_a_score(tmp_path):
     assert found["score"] is not None
     without = json.loads(run("spread", tmp_path / "abs.csv", "--v", 0.1, "--without", "b", "--json").stdout)
     assert without["parameters"]["without"] == ["b"]
+    limited = json.loads(run("spread", tmp_path / "abs.csv", "--v", 0.1, "--budget", 1.5, "--json").stdout)
+    assert limited["environments"][0]["time"]["parts"][-1]["limit"] == 90
 
 
 def test_order_compares_two_versions_and_offers_the_published_ranks(table):
@@ -161,6 +163,8 @@ def test_order_compares_two_versions_and_offers_the_published_ranks(table):
     )
     parameters = content["parameters"]
     assert (parameters["baseline"], parameters["candidate"], parameters["compat"]) == ("old", "new", "ordersage")
+    assert content["level"] == 0.95
+    assert json.loads(run("order", table, "--ci-level", 0.9, "--json").stdout)["level"] == 0.9
     refused = run("order", table, "--baseline", "1.0", code=1).stderr
     assert "1.0" in refused and "old" in refused
 
@@ -175,7 +179,7 @@ def test_trust_with_two_processes_gives_the_same_numbers(table):
 def test_contexts_says_which_version_is_the_baseline(table):
     text = run("contexts", table, "--baseline", "new", "--candidate", "old").stdout
     assert "old (candidate) against new (baseline)" in text
-    content = json.loads(run("contexts", table, "--instrumentation", "tool", "--held-fixed", "yes", "--json").stdout)
+    content = json.loads(run("contexts", table, "--observer", "tool", "--held-fixed", "yes", "--json").stdout)
     assert content["parameters"] | {"instrumentation": "tool", "held_fixed": "yes"} == content["parameters"]
 
 

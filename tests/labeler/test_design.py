@@ -12,13 +12,19 @@ from hypothesis import strategies as st
 
 from labeler.errors import InputError
 from labeler.model import Kind, PlanParameters
-from labeler.plan.design import ALL, Plan, balanced_blocks, draw_plan, key
+from labeler.plan.design import ALL, Plan, balanced_blocks, draw_plan, even_blocks, key
 from tests.conftest import examples
 
 NAMES = ["ada", "ben", "cleo", "dan", "eve", "fay", "gus"]
 FEWER = settings(max_examples=examples(50), deadline=None)
 SIZES = st.lists(st.one_of(st.integers(1, 4), st.integers(5, 40)), min_size=1, max_size=6)
 N_REVIEWERS = st.integers(2, 7)
+# A change of these hashes means that stored plans of this size can no longer be verified.
+GOLDEN_HASHES = {
+    (50, 8): "38b2f506645d40c31c2cf3561d0f029957959fd5d6527a4429a61ff45cd4d784",
+    (200, 2): "f2b2ccd902f220e69578ba4432bc00bae94bd66382b26fe2df373647cd5a7a35",
+    (200, 20): "28f2ab773e3b2381e9a70f9eead8ef0717bcb0ccaa19a376729a4a8b8bbe878a",
+}
 SHARES = st.sampled_from([0.0, 0.2, 0.25, 0.5, 0.75, 1.0])
 
 
@@ -462,3 +468,83 @@ def test_calibration_of_three_applications_worked_by_hand():
     assert taken == {"org0/project": 3, "org1/project": 2, "org2/project": 1}
     assert plan.loads()["ada"][Kind.CALIBRATION] == 6
     assert sum(load[Kind.FRESH] for load in plan.loads().values()) == 4
+
+
+@st.composite
+def even(draw):
+    """Reviewers, how many of them on each item, and so many blocks that everybody is in two or more."""
+    people = [f"r{i}" for i in range(draw(st.integers(4, 60)))]
+    per_item = draw(st.integers(2, min(20, len(people) - 1)))
+    at_least = ceil(2 * len(people) / per_item)
+    n_blocks = draw(st.integers(at_least, at_least + 100))
+    return people, even_blocks(people, per_item, n_blocks, draw(st.integers(0, 2**40))), per_item
+
+
+def pair_counts(blocks, people):
+    pairs = Counter(pair for block in blocks for pair in combinations(block, 2))
+    return [pairs[pair] for pair in combinations(sorted(people), 2)]
+
+
+def groups_joined_by(blocks, people):
+    groups = [{person} for person in people]
+    for block in blocks:
+        touched = [group for group in groups if group & set(block)]
+        groups = [group for group in groups if group not in touched] + [set().union(*touched)]
+    return groups
+
+
+@given(even())
+def test_after_any_number_of_even_blocks_of_distinct_reviewers_loads_differ_by_at_most_one(drawn):
+    people, blocks, per_item = drawn
+    assert all(len(set(block)) == per_item and list(block) == sorted(block) for block in blocks)
+    load = Counter(dict.fromkeys(people, 0))
+    for block in blocks:
+        load.update(block)
+        assert max(load.values()) - min(load.values()) <= 1
+
+
+@given(even())
+def test_even_blocks_join_all_reviewers_once_everybody_is_in_two(drawn):
+    people, blocks, _ = drawn
+    assert len(groups_joined_by(blocks, people)) == 1
+
+
+@given(even())
+def test_pairs_meet_in_even_blocks_almost_equally_often(drawn):
+    people, blocks, per_item = drawn
+    counts = pair_counts(blocks, people)
+    mean = sum(counts) / len(counts)
+    least = mean - floor(mean)  # the variance cannot be smaller than that of the two whole numbers beside the mean
+    variance = sum((n - mean) ** 2 for n in counts) / len(counts)
+    by_chance = mean * (1 - (per_item - 1) / (len(people) - 1))  # of blocks drawn at random
+    assert variance <= least * (1 - least) + 0.75 * by_chance
+
+
+@pytest.mark.parametrize(("n_reviewers", "per_item", "n_blocks"), [(200, 2, 8000), (50, 3, 3000)])
+def test_pairs_of_two_or_three_meet_equally_often_but_for_one(n_reviewers, per_item, n_blocks):
+    people = [f"r{i}" for i in range(n_reviewers)]
+    counts = pair_counts(even_blocks(people, per_item, n_blocks, 1), people)
+    assert max(counts) - min(counts) <= 1
+
+
+def test_a_plan_lists_all_blocks_up_to_ten_thousand_and_builds_as_many_as_items_beyond():
+    items = items_of([30])
+    listed = draw_plan(items, [f"r{i}" for i in range(141)], PlanParameters(1, 2, 0, 0))
+    built = draw_plan(items, [f"r{i}" for i in range(142)], PlanParameters(1, 2, 0, 0))
+    assert (len(listed.blocks), len(built.blocks)) == (9870, 30)
+
+
+@pytest.mark.parametrize(("n_reviewers", "per_item"), [(50, 8), (200, 2), (200, 20)])
+def test_a_plan_of_many_reviewers_has_the_same_properties_as_one_of_few(n_reviewers, per_item):
+    items, people = items_of([300, 200, 100]), [f"r{i}" for i in range(n_reviewers)]
+    parameters = PlanParameters(3, per_item, 0.1, 5)
+    drawn = Drawn(items, people, parameters, draw_plan(items, people, parameters))
+    reviewers = Counter(a.item for a in drawn.fresh)
+    assert set(reviewers.values()) == {per_item}
+    assert len(reviewers) == 540
+    assert spread((a.reviewer for a in drawn.first_times), people) <= 1
+    for assignments in in_applications(drawn, drawn.first_times).values():
+        assert spread((a.reviewer for a in assignments), people) <= 2
+    assert len({a.position for a in drawn.of("r0")}) == len(drawn.of("r0"))
+    assert draw_plan(items, people[::-1], parameters).hash == drawn.plan.hash
+    assert drawn.plan.hash == GOLDEN_HASHES[n_reviewers, per_item]

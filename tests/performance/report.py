@@ -33,7 +33,7 @@ def main() -> None:
 def study(n_items: int, n_reviewers: int, per_item: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Answers with everything that a study knows of them, and verdicts with scores."""
     rng = np.random.default_rng(1)
-    reviewers = [simulation.Rater(f"r{i}", 0.7 + 0.02 * i, 0.65 + 0.02 * i) for i in range(n_reviewers)]
+    reviewers = [simulation.Rater(f"r{i}", 0.7 + 0.02 * (i % 10), 0.65 + 0.02 * (i % 10)) for i in range(n_reviewers)]
     classifiers = [simulation.Rater(f"c{i}", 0.5 + 0.1 * i, 0.8 - 0.05 * i) for i in range(4)]
     made = simulation.simulate(simulation.Design(n_items, per_item), reviewers, classifiers, 0.55, rng=rng)
     labels = made.labels.rename(columns={"rater": "reviewer", "category": "label"})

@@ -1,18 +1,23 @@
 """Before the labelling: what a design will tell and what it will not, and made-up studies to try it on."""
 
+import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import accumulate, combinations, pairwise
+from math import floor
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from analysis import planning, simulation
-from analysis.consensus import consensus_goals, identifiability_of_plan
+from analysis.consensus import identifiability_of_plan
 from analysis.intervals import Estimate
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
+from labeler.model import Item
+from labeler.plan.design import copies_that_fit, overlap_of
 from labeler.store import Database, items, people
 
 Rater = simulation.Rater
@@ -84,6 +89,39 @@ def design(
         raise InputError(sentence(error)) from None
 
 
+def planned_design(
+    sizes: Sequence[int], n_reviewers: int, per_item: int, overlap: float, retest: int, n_applications: int | None
+) -> planning.Design:
+    """What a plan can hold of a design that is asked for.
+
+    The share of items that all label is rounded in each application, and hidden copies must fit far enough behind the
+    first time: of few items or small applications less is planned than is asked for.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        The number of items of each application.
+    n_reviewers, per_item : int
+    overlap : float
+        Share of items that all reviewers label.
+    retest : int
+        Hidden copies wanted for each reviewer.
+    n_applications : int or None
+        How many of the sizes are those of known applications; None where none is known.
+
+    Raises
+    ------
+    InputError
+        If these make no design.
+    """
+    n_items = sum(sizes)
+    design(n_items, n_reviewers, per_item, overlap, retest, n_applications)  # before anything is computed of it
+    n_overlap = sum(overlap_of(size, overlap) for size in sizes)
+    planned = design(n_items, n_reviewers, per_item, n_overlap / n_items, 0, n_applications)
+    n_copies = copies_that_fit(floor(planned.labels_per_reviewer), retest)
+    return dataclasses.replace(planned, retest=n_copies)
+
+
 def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """What a design gives to expect, as rows (what, value, half-width), and what it will not tell, in words.
 
@@ -93,7 +131,7 @@ def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[di
         If an assumption is out of its range.
     """
     try:
-        told = planning.expected(
+        expected = planning.expected(
             planned,
             kappa=assumed.kappa,
             prevalence=assumed.prevalence,
@@ -106,16 +144,17 @@ def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[di
     except ValueError as error:
         raise InputError(sentence(error)) from None
     counts = {
-        "labels a reviewer": told.labels_per_reviewer,
-        "hours a reviewer": told.hours_per_reviewer,
-        "items a pair": told.items_per_pair,
-        "agreed dissimilar items": told.n_agreed_dissimilar,
-        "agreed similar items": told.n_agreed_similar,
+        "labels a reviewer": expected.labels_per_reviewer,
+        "hidden copies a reviewer": planned.retest,
+        "hours a reviewer": expected.hours_per_reviewer,
+        "items a pair": expected.items_per_pair,
+        "agreed dissimilar items": expected.n_agreed_dissimilar,
+        "agreed similar items": expected.n_agreed_similar,
     }
     shares = ("kappa", "percent", "pair", "retest", "sensitivity", "specificity")
     rows = [{"what": name, "expected": value, "half-width": None} for name, value in counts.items()]
-    rows += [_row(name, getattr(told, name)) for name in shares]
-    return rows, planning.limits(planned, told, latent_class=_not_identified(planned))
+    rows += [_row(name, getattr(expected, name)) for name in shares]
+    return rows, planning.limits(planned, expected, latent_class=_not_identified(planned))
 
 
 def _row(name: str, estimate: Estimate) -> dict[str, Any]:
@@ -133,9 +172,26 @@ def _not_identified(planned: planning.Design) -> str | None:
 
 
 def size_of_study(db: Database) -> tuple[int, int, int]:
-    """The numbers of items with measurements, of reviewers, and of applications."""
-    measured = [item for item in items.all_items(db) if item.n_runs]
-    return len(measured), len(people.reviewers(db)), len({item.application for item in measured} - {""})
+    """The numbers of items, reviewers and applications that a plan would be drawn for."""
+    plannable = _plannable(db)
+    n_reviewers = sum(person.active for person in people.reviewers(db))
+    return len(plannable), n_reviewers, len({item.application for item in plannable} - {""})
+
+
+def application_sizes(db: Database, n_items: int) -> list[int]:
+    """How many items each application of the study has, the same shares of any other number of items."""
+    known = sorted(Counter(item.application for item in _plannable(db)).values())
+    return sizes_of(n_items, known or [1])
+
+
+def sizes_of(n_items: int, shares: Sequence[int]) -> list[int]:
+    """So many items divided by these shares, as evenly as whole numbers allow."""
+    ends = [round(n_items * part / sum(shares)) for part in accumulate(shares)]
+    return [end - begin for begin, end in pairwise([0, *ends])]
+
+
+def _plannable(db: Database) -> list[Item]:
+    return [item for item in items.all_items(db) if item.n_runs and item.excluded_why is None]
 
 
 def simulated(
@@ -194,21 +250,14 @@ def simulated(
     }
 
 
-def goals_reached(seed: int) -> list[dict[str, Any]]:
-    """What estimates without a known truth must reach on made-up studies, and what they reach; takes a minute."""
-    goals = consensus_goals(rng=np.random.default_rng(seed))
-    met = {True: "yes", False: "NO", None: ""}
-    return [{"goal": g.goal, "reached": round(g.reached, 4), "wanted": g.wanted, "met": met[g.met]} for g in goals]
-
-
 def rater(text: str) -> Rater:
     """NAME=SENSITIVITY/SPECIFICITY; raises InputError if it is not that."""
     name, _, rates = text.partition("=")
     sensitivity, _, specificity = rates.partition("/")
     try:
-        found = Rater(name, float(sensitivity), float(specificity))
+        parsed = Rater(name, float(sensitivity), float(specificity))
     except ValueError:
-        found = None
-    if found is None or not name.strip():
+        parsed = None
+    if parsed is None or not name.strip():
         raise InputError(f"{text!r} is not NAME=SENSITIVITY/SPECIFICITY, such as ada=0.95/0.9.") from None
-    return found
+    return parsed

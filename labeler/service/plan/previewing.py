@@ -1,22 +1,32 @@
 """A plan before it is confirmed: what everyone gets, how long it takes, what to expect and what it will not tell."""
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
+from math import comb
 from typing import Any
 
 from analysis.consensus import identifiability_of_plan
 from analysis.planning import Design, expected, hours, limits, reviewer_groups
 from labeler.errors import NotAllowed
 from labeler.model import Assignment, Kind, PlanParameters
-from labeler.plan.design import Plan
+from labeler.plan.design import MAX_LISTED_BLOCKS, Plan
 from labeler.plan.lifecycle import Action, require
 from labeler.service.plan import assigning, planning
 from labeler.service.plan.planning import Assumptions
+from labeler.service.verdicts import background
 from labeler.store import Database, assignments, items, labels, people, studies
 
 STANDARD = Assumptions()
-_IN_LOADS = ("labels a reviewer", "hours a reviewer")  # known of the drawn plan, not only expected
+MAX_BLOCKS, MAX_ASSIGNMENTS = 300, 10_000  # of a plan that is drawn in a tenth of a second or so
+MAX_SETS = 2000  # of reviewers who share items; more tell no more of what can be estimated
+_IN_LOADS = (
+    "labels a reviewer",
+    "hidden copies a reviewer",
+    "hours a reviewer",
+)  # known of the drawn plan, not only expected
 
 
 @dataclass(frozen=True)
@@ -93,7 +103,7 @@ def preview(db: Database, parameters: PlanParameters, assumed: Assumptions = STA
     reviewers = tuple(_reviewers(db))
     applications = {item.name: item.application for item in items.all_items(db)}
     design = _design_of(plan, reviewers, parameters, applications)
-    told, _ = planning.expected_of(design, assumed)
+    expectations, _ = planning.expected_of(design, assumed)
     shared = sorted(set(_shared(plan)))
     graph = [*shared, *((name,) for name in reviewers)]
     assumptions = {name: value for name, value in asdict(assumed).items() if name != "half_width"}
@@ -104,10 +114,61 @@ def preview(db: Database, parameters: PlanParameters, assumed: Assumptions = STA
         plan,
         reviewers,
         assumed.seconds,
-        tuple(row for row in told if row["what"] not in _IN_LOADS),
+        tuple(row for row in expectations if row["what"] not in _IN_LOADS),
         tuple(reviewer_groups(graph)),
         tuple(f"Will not be told: {what}." for what in unknown),
     )
+
+
+def preview_for_page(
+    db: Database, parameters: PlanParameters, assumed: Assumptions, *, waiting: Callable[[float], object]
+) -> dict[str, Any]:
+    """What `Preview.plain` gives: of a large plan from a process of its own, which ends with the page that waits.
+
+    Parameters
+    ----------
+    db, parameters, assumed
+        As for `preview`.
+    waiting : callable
+        As for `background.output_of`.
+
+    Raises
+    ------
+    InputError
+        As `preview`.
+    """
+    if not _is_large(db, parameters):
+        return preview(db, parameters, assumed).plain()
+    command = [*_plan_command(db, parameters), "--dry-run", "--seconds", str(assumed.seconds), "--json"]
+    return dict(json.loads(background.output_of(command, waiting=waiting)))
+
+
+def confirm_on_page(
+    db: Database, parameters: PlanParameters, *, actor: str, now: datetime, waiting: Callable[[float], object]
+) -> None:
+    """Keep the plan, as `assigning.confirm_plan`; a large one in a process of its own."""
+    if not _is_large(db, parameters):
+        assigning.confirm_plan(db, parameters, actor=actor, now=now)
+        return
+    background.output_of([*_plan_command(db, parameters), "--actor", actor], waiting=waiting)
+
+
+def _is_large(db: Database, parameters: PlanParameters) -> bool:
+    """Whether to draw the plan takes longer than to start a process for it."""
+    n_items, n_reviewers, _ = planning.size_of_study(db)
+    n_blocks = comb(n_reviewers, parameters.per_item)
+    each = parameters.overlap * n_reviewers + (1 - parameters.overlap) * parameters.per_item
+    return min(n_blocks, MAX_LISTED_BLOCKS) > MAX_BLOCKS or n_items * each > MAX_ASSIGNMENTS
+
+
+def _plan_command(db: Database, parameters: PlanParameters) -> list[str]:
+    """The command that draws this plan."""
+    size = {} if parameters.paper else {
+        "--per-item": parameters.per_item, "--overlap": parameters.overlap, "--retest": parameters.retest
+    }  # fmt: skip
+    options = {"--study": db.path, "--seed": parameters.seed, "--calibration": parameters.calibration, **size}
+    texts = [str(text) for option in options.items() for text in option]
+    return ["plan", *texts, *(["--paper"] if parameters.paper else [])]
 
 
 def loads_now(db: Database) -> list[dict[str, Any]]:
@@ -174,7 +235,7 @@ def _not_identified(shared: Sequence[tuple[str, ...]], reviewers: Sequence[str])
     """Why the latent class model is not identified; it is where everybody labels an item with two others."""
     if {name for names in shared if len(names) >= 3 for name in names} == set(reviewers):
         return None
-    judged = identifiability_of_plan(shared)
+    judged = identifiability_of_plan(shared[:: max(1, len(shared) // max(MAX_SETS, 10 * len(reviewers)))])
     return None if judged.identified else judged.words
 
 

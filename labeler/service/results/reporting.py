@@ -3,10 +3,11 @@
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 import altair
@@ -26,6 +27,7 @@ from labeler.screen import timing
 from labeler.service.results import exchange, history
 from labeler.service.results.files import as_csv as as_csv
 from labeler.service.results.files import write_files as write_files
+from labeler.service.verdicts import background
 from labeler.store import Database, chain, events, items, people, studies, verdicts
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -140,6 +142,38 @@ def files_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
     """The report of a study as its files: name -> text. The label files hold what the numbers were made from."""
     gathered = _gathered(db, actor, now)
     return gathered.files(gathered.content(options))
+
+
+def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[float], object]) -> dict[str, str]:
+    """The documents of the report from a process of its own, which ends with the page that waits; no figures.
+
+    Parameters
+    ----------
+    db : Database
+    quick : bool
+        Whether to leave out what is resampled.
+    actor : str
+    waiting : callable
+        As for `background.output_of`.
+
+    Raises
+    ------
+    InputError
+        If the report cannot be made.
+    """
+    with TemporaryDirectory() as folder:
+        command = [
+            "report",
+            "--study",
+            str(db.path),
+            "--out",
+            folder,
+            "--actor",
+            actor,
+            *(["--quick"] if quick else []),
+        ]
+        paths = map(Path, background.output_of(command, waiting=waiting).splitlines())
+        return {path.name: path.read_bytes().decode() for path in paths if path.parent == Path(folder)}
 
 
 def _gathered(db: Database, actor: str, now: datetime) -> Gathered:

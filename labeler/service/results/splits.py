@@ -1,6 +1,7 @@
 """Split items after closing: what was said of them, and decisions by somebody who labelled none."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -69,14 +70,16 @@ class Split:
 
 def split_items(db: Database) -> list[Split]:
     """Every split item that counts, those that remain first, then by name."""
+    table = _first_and_third(db)
     by_name = {item.name: item for item in items.all_items(db) if item.excluded_why is None}
     standing = {decision.item: decision for decision in decisions.everything(db)}
-    found = [
-        Split(by_name[str(name)], _said(rows), standing.get(str(name)))
-        for name, rows in _first_and_third(db).groupby("item")
-        if name in by_name and rows.loc[rows["kind"].isin(COUNTED_KINDS), "category"].nunique() > 1
-    ]
-    return sorted(found, key=lambda split: (not split.remains, split.item.name))
+    shown: dict[str, list[Said]] = {name: [] for name in _split_names(table) & by_name.keys()}
+    columns = (table[name].tolist() for name in ("item", "category", "comment", "kind"))
+    for name, category, comment, kind in zip(*columns, strict=True):
+        if name in shown and kind in (*COUNTED_KINDS, Kind.THIRD):
+            shown[name].append(Said(Category(category), comment or None, kind == Kind.THIRD))
+    split = [Split(by_name[name], _in_order(said), standing.get(name)) for name, said in shown.items()]
+    return sorted(split, key=lambda split: (not split.remains, split.item.name))
 
 
 def adjudicate(db: Database, name: str, category: Category | None, why: str, *, actor: str, now: datetime) -> Category:
@@ -111,7 +114,8 @@ def adjudicate(db: Database, name: str, category: Category | None, why: str, *, 
 def why_not_decide(db: Database, name: str) -> str:
     """Why somebody cannot decide split items: they labelled one themselves; empty if they can."""
     table = _first_and_third(db)
-    own = {split.item.name for split in split_items(db)} & set(table.loc[table["rater"] == name, "item"])
+    counting = {item.name for item in items.all_items(db) if item.excluded_why is None}
+    own = _split_names(table) & counting & set(table.loc[table["rater"] == name, "item"])
     if not own:
         return ""
     return (
@@ -134,10 +138,12 @@ def _first_and_third(db: Database) -> pd.DataFrame:
     return first_of(with_defaults(labels.table(db)))
 
 
-def _said(rows: pd.DataFrame) -> tuple[Said, ...]:
-    counted = rows[rows["kind"].isin((*COUNTED_KINDS, Kind.THIRD))]
-    said = [
-        Said(Category(category), comment or None, kind == Kind.THIRD)
-        for category, comment, kind in zip(counted["category"], counted["comment"], counted["kind"], strict=True)
-    ]
-    return tuple(sorted(said, key=lambda one: (one.is_third, one.category, one.comment or "")))
+def _split_names(table: pd.DataFrame) -> set[str]:
+    """The items whose first labels of the kinds that count are not all equal."""
+    n_categories = table[table["kind"].isin(COUNTED_KINDS)].groupby("item")["category"].nunique()
+    return set(n_categories.index[n_categories > 1])
+
+
+def _in_order(said: Iterable[Said]) -> tuple[Said, ...]:
+    """So that nothing tells who gave which label."""
+    return tuple(sorted(said, key=lambda label: (label.is_third, label.category, label.comment or "")))

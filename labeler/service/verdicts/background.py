@@ -3,10 +3,16 @@
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryFile
 
+from labeler.errors import InputError
 from labeler.store.jobs import Job
+
+LOOK_EVERY_S = 0.2
 
 _children: dict[int, subprocess.Popen[bytes]] = {}
 
@@ -14,13 +20,56 @@ _children: dict[int, subprocess.Popen[bytes]] = {}
 def start_verdicts(study: Path) -> None:
     """Start `labeler verdicts` on the study and return at once; its progress is in the study."""
     child = subprocess.Popen(  # noqa: S603 - our own command, no shell
-        [sys.executable, "-m", "labeler", "verdicts", "--study", str(study)],
+        _command(["verdicts", "--study", str(study)]),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
     _children[child.pid] = child
+
+
+def output_of(arguments: Sequence[str], *, waiting: Callable[[float], object]) -> str:
+    """Run a command of labeler and wait for what it writes; the command ends with whoever waits for it.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        As after `labeler` on the command line.
+    waiting : callable
+        Called several times a second with the seconds so far. If it raises, as a page does whose window was closed
+        or asks for something else, the command is stopped.
+
+    Raises
+    ------
+    InputError
+        If the command fails; with what it said.
+    """
+    begun = time.monotonic()
+    with TemporaryFile() as output, TemporaryFile() as errors:
+        child = subprocess.Popen(  # noqa: S603 - our own command, no shell
+            _command(arguments), stdin=subprocess.DEVNULL, stdout=output, stderr=errors
+        )
+        try:
+            while child.poll() is None:
+                waiting(time.monotonic() - begun)
+                time.sleep(LOOK_EVERY_S)
+        finally:
+            if child.poll() is None:
+                child.kill()
+                child.wait()
+        texts = []
+        for file in (output, errors):
+            file.seek(0)
+            texts.append(file.read().decode())
+    if child.returncode:
+        message = texts[1].strip().removeprefix("Error: ")
+        raise InputError(message or f"labeler {arguments[0]} ended with the exit code {child.returncode}.")
+    return texts[0]
+
+
+def _command(arguments: Sequence[str]) -> list[str]:
+    return [sys.executable, "-m", "labeler", *arguments]
 
 
 def is_running(job: Job) -> bool:

@@ -42,14 +42,11 @@ def among_themselves(db: Database) -> list[dict[str, Any]]:
         other calls dissimilar, the share this one does) and clears (of those it calls similar). None where undefined.
     """
     rows = []
-    for one in classifiers_among_themselves(_of_counting_items(db)):
-        shared = {"n": one.n, "agree": one.agree.value, "kappa": one.kappa.value}
-        rows.append(
-            {"classifier": one.a, "other": one.b, **shared, "finds": one.a_finds.value, "clears": one.a_clears.value}
-        )
-        rows.append(
-            {"classifier": one.b, "other": one.a, **shared, "finds": one.b_finds.value, "clears": one.b_clears.value}
-        )
+    for pair in classifiers_among_themselves(_of_counting_items(db)):
+        shared = {"n": pair.n, "agree": pair.agree.value, "kappa": pair.kappa.value}
+        both_ways = ((pair.a, pair.b, pair.a_finds, pair.a_clears), (pair.b, pair.a, pair.b_finds, pair.b_clears))
+        for name, other, finds, clears in both_ways:
+            rows.append({"classifier": name, "other": other, **shared, "finds": finds.value, "clears": clears.value})
     return sorted(rows, key=lambda row: (row["classifier"], row["other"]))
 
 
@@ -75,7 +72,7 @@ def to_send_first(db: Database, n: int | None = None) -> list[dict[str, Any]]:
 
 def _of_counting_items(db: Database) -> pd.DataFrame:
     excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
-    table = verdicts.table(db)
+    table = verdicts.brief_table(db)
     return table[~table["item"].isin(excluded)]
 
 

@@ -57,6 +57,27 @@ def test_several_numbers_in_a_cell_are_a_benchmark_each(cell):
     assert [plain(benchmark) for benchmark in benchmarks] == [[[33.5]] * 2, [[44.25]] * 2, [[55.0]] * 2]
 
 
+@pytest.mark.parametrize(
+    ("command", "cell", "names"),
+    [
+        ("./run_memory.sh -b stream -t MT", "33884.80,33803.08,37980.29,38236.56", ["copy", "scale", "add", "triad"]),
+        ("./mix.sh", "read=1.5, write=2.5", ["read", "write"]),
+        ("./mix.sh", "read: 1.5; write: 2.5", ["read", "write"]),
+        ("./streams.sh", "1,2,3,4", ["0", "1", "2", "3"]),
+        ("./stream", "1,2,3", ["0", "1", "2"]),
+    ],
+)
+def test_sub_tests_keep_their_names_where_they_have_any(command, cell, names):
+    benchmarks = read_bytes("r.csv", written([(0, command, 0, "fixed", cell), (1, command, 0, "random", cell)]))
+    assert [benchmark.name for benchmark in benchmarks] == [f"{command} [{name}]" for name in names]
+    assert [len(benchmark.runs) for benchmark in benchmarks] == [2] * len(names)
+
+
+def test_a_trial_that_names_other_sub_tests_is_refused():
+    with pytest.raises(Refused, match=r"line 3: column 'result' names read, seek, but the trials before read, write"):
+        read_bytes("r.csv", written([(0, "a", 0, "fixed", "read=1,write=2"), (1, "a", 0, "random", "read=1,seek=2")]))
+
+
 def test_failed_trials_are_failures_of_their_tests_whatever_their_result():
     trials = [
         *TRIALS[2:],

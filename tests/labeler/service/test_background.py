@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import sys
@@ -7,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
+from labeler.errors import InputError
 from labeler.service.verdicts import background, computing, stored_verdicts
 from labeler.store import open_database
 from labeler.store.jobs import Job
@@ -58,3 +60,35 @@ def test_a_computation_that_was_killed_is_seen_to_run_no_more(study_path):
         os.kill(job.pid, signal.SIGKILL)
         wait_for(lambda: not background.is_running(job), seconds=3)
         assert computing.latest_job(db).finished_utc is None
+
+
+def test_the_output_of_a_command_is_given_back_and_the_seconds_told_meanwhile(study_path):
+    make_study(study_path)
+    seconds = []
+    text = background.output_of(["status", "--study", str(study_path), "--json"], waiting=seconds.append)
+    assert json.loads(text)["items"] == 8
+    assert seconds == sorted(seconds)
+    assert seconds
+
+
+def test_a_command_that_fails_is_an_error_with_what_it_said(tmp_path):
+    with pytest.raises(InputError, match=r"^There is no study .*nothing\.study"):
+        background.output_of(["status", "--study", str(tmp_path / "nothing.study")], waiting=lambda _seconds: None)
+
+
+def test_a_command_ends_with_the_page_that_waits_for_it(study_path, monkeypatch):
+    make_study(study_path)
+    children = []
+    start = background.subprocess.Popen
+
+    def remembered(*arguments, **options):
+        children.append(start(*arguments, **options))
+        return children[-1]
+
+    def window_closed(_seconds):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(background.subprocess, "Popen", remembered)
+    with pytest.raises(KeyboardInterrupt):
+        background.output_of(["status", "--study", str(study_path)], waiting=window_closed)
+    assert children[0].poll() not in (None, 0)

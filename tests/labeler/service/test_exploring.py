@@ -338,9 +338,9 @@ def test_a_benchmark_whose_runs_are_all_warmup_is_left_out_with_the_reason(metho
     assert "all of them warm-up" in exploring.as_text(explored)
 
 
-def test_versions_that_nobody_measured_leave_the_benchmark_out():
-    explored = exploring.explore("contexts", [sweep()], baseline="1.0")
-    assert explored.content["left_out"] == [{"name": "b", "reason": "no run of version 1.0; there is old, new"}]
+def test_versions_that_nobody_measured_are_refused_with_those_that_are_there():
+    with pytest.raises(InputError, match=r"Baseline must be one of the versions \(new, old\), got '1.0'"):
+        exploring.explore("contexts", [sweep()], baseline="1.0")
 
 
 def test_progress_is_told_benchmark_by_benchmark():

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labeler.errors import InputError
-from labeler.model import Role
+from labeler.model import Kind, PlanParameters, Role
+from labeler.plan.design import draw_plan
 from labeler.service.people import identity
 from labeler.service.plan import planning
 from labeler.service.plan.planning import Assumptions, Rater
@@ -152,6 +153,25 @@ def test_without_retest_items_nothing_is_told_of_reviewers_and_themselves():
 def test_few_items_are_called_a_check_only():
     _told, unknown = expected(planning.design(60, 4, 3, 0.0, 60))
     assert any(sentence.endswith("points, a check only") for sentence in unknown)
+
+
+@pytest.mark.parametrize("sizes", [[2] * 15, [27], [70, 5, 5], [100, 100, 100], [4, 9, 60, 130]])
+@pytest.mark.parametrize("overlap", [0.0, 0.2, 0.5])
+def test_a_design_asked_for_holds_as_much_as_its_plan(sizes, overlap):
+    items = {f"{n}.{m}": str(n) for n, size in enumerate(sizes) for m in range(size)}
+    plan = draw_plan(items, ["ada", "ben", "cleo", "dan"], PlanParameters(5, 2, overlap, 20))
+    planned = planning.planned_design(sizes, 4, 2, overlap, 20, len(sizes))
+    copies = [load[Kind.RETEST] for load in plan.loads().values()]
+    assert planned.retest in copies
+    assert planned.n_overlap == len({a.item for a in plan.assignments if a.kind is Kind.OVERLAP})
+    assert planned.labels_per_reviewer - planned.retest == pytest.approx((len(plan.assignments) - sum(copies)) / 4)
+
+
+@given(st.integers(1, 500), st.lists(st.integers(1, 40), min_size=1, max_size=9))
+def test_items_are_divided_by_shares_without_remainder(n_items, shares):
+    sizes = planning.sizes_of(n_items, shares)
+    assert sum(sizes) == n_items
+    assert all(abs(size - n_items * share / sum(shares)) <= 1 for size, share in zip(sizes, shares, strict=True))
 
 
 def test_the_sizes_of_a_study_are_its_items_and_reviewers(masters, tmp_path):

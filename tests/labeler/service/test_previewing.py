@@ -44,15 +44,15 @@ def test_the_preview_is_the_plan_that_is_confirmed_and_changes_nothing(study):
 def test_expectations_are_those_of_the_design_as_drawn(study):
     found = previewing.preview(study, PARAMETERS)
     rows, _ = planning.expected_of(planning.design(8, 4, 2, 0.25, 0, 2), Assumptions())
-    assert list(found.expectations) == rows[2:]
-    assert {row["what"] for row in rows[:2]} == {"labels a reviewer", "hours a reviewer"}
+    assert list(found.expectations) == rows[3:]
+    assert {row["what"] for row in rows[:3]} == {"labels a reviewer", "hidden copies a reviewer", "hours a reviewer"}
 
 
 def test_calibration_items_are_load_and_nothing_else(study):
     found = previewing.preview(study, replace(PLAIN, calibration=2), Assumptions(seconds=720))
     assert loads(found.rows_of_loads())["ada"] == {"fresh": 3, "calibration": 2, "in all": 5, "hours": 1.0}
     rows, _ = planning.expected_of(planning.design(6, 4, 2, 0, 0, 2), Assumptions())
-    assert list(found.expectations) == rows[2:]
+    assert list(found.expectations) == rows[3:]
 
 
 def test_copies_that_cannot_be_met_are_remarked_and_not_expected(study):

@@ -286,6 +286,23 @@ def test_an_atomic_block_inside_another_is_part_of_it(db):
     assert actions(db) == [*before, "inner", "outer"]
 
 
+@pytest.mark.parametrize("error", [RuntimeError("stop"), sqlite3.IntegrityError("twice")])
+def test_an_inner_block_that_fails_leaves_nothing_of_itself_though_its_error_is_caught(db, error):
+    before = actions(db)
+
+    def inner():
+        with db.atomic():
+            keep(db, "innermost")
+            keep(db, "inner", error=error)
+
+    with db.atomic():
+        keep(db, "first")
+        with pytest.raises(type(error)):
+            inner()
+        keep(db, "last")
+    assert actions(db) == [*before, "first", "last"]
+
+
 def test_a_commit_that_fails_leaves_nothing_behind(db):
     def refer_to_nobody():
         with db.atomic():

@@ -3,7 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from labeler.service.plan import coordinating, planning
+from labeler.model import PlanParameters
+from labeler.service.plan import coordinating, planning, previewing
 from labeler.service.plan.planning import Assumptions
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, make_study
@@ -69,10 +70,21 @@ def test_the_page_begins_with_the_sizes_of_the_study(study):
 
 def test_the_page_shows_what_the_service_says(study):
     page = opened(study)
-    told, unknown = planning.expected_of(planning.design(8, 4, 2, 0.2, 20, 2), Assumptions())
-    assert expected(page) == pytest.approx({row["what"]: row["expected"] for row in told})
+    told, unknown = planning.expected_of(planning.planned_design([4, 4], 4, 2, 0.2, 20, 2), Assumptions())
+    assert expected(page) == pytest.approx(
+        {row["what"]: float("nan") if row["expected"] is None else row["expected"] for row in told}, nan_ok=True
+    )
     assert needed(page) == {row["for"]: row["items"] for row in planning.items_needed(Assumptions())}
     assert [warning.value for warning in page.warning] == [f"Will not be told: {sentence}." for sentence in unknown]
+
+
+def test_the_page_promises_what_the_plan_then_holds(study):
+    # two applications of four items, of which one each is seen by all; copies do not fit 50 positions behind
+    page = opened(study)
+    with open_database(study) as db:
+        loads = previewing.preview(db, PlanParameters(1)).rows_of_loads()
+    assert {row["in all"] for row in loads} == {expected(page)["labels a reviewer"]} == {5}
+    assert expected(page)["hidden copies a reviewer"] == 0
 
 
 @pytest.mark.parametrize(

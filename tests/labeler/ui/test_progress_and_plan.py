@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from labeler.model import Role, State
+from labeler.model import PlanParameters, Role, State
 from labeler.plan.lifecycle import Step
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating, course, watching
+from labeler.service.plan import assigning, coordinating, course, previewing, watching
 from labeler.store import open_database
 from tests.labeler.conftest import (
     PARAMETERS,
@@ -152,6 +152,21 @@ def test_confirming_keeps_the_plan_that_was_shown(unplanned):
     assert (study.state, study.plan_parameters["seed"]) == (State.OPEN, 7)
     assert study.plan_hash in shown
     assert f"Plan hash `{study.plan_hash}`" in texts(page)
+
+
+def test_a_large_plan_is_drawn_in_a_process_of_its_own_and_is_the_same(unplanned, monkeypatch):
+    monkeypatch.setattr(previewing, "MAX_BLOCKS", 0)
+    page = opened("plan", unplanned)
+    number(page, "Seed").set_value(7).run()
+    with open_database(unplanned) as db:
+        preview = previewing.preview(db, PlanParameters(7))
+    assert f"`{preview.hash}`" in texts(page)
+    assert page.dataframe[0].value.to_dict("records") == preview.rows_of_loads()
+    fine(button(page, "Confirm this plan and open the study").click().run())
+    with open_database(unplanned) as db:
+        assert coordinating.get_study(db).plan_hash == preview.hash
+        drawn = coordinating.event_log(db).iloc[-1]
+    assert (drawn["action"], drawn["actor"]) == ("draw plan", "carol")
 
 
 def test_a_plan_with_calibration_items_begins_their_round(unplanned):

@@ -1,7 +1,5 @@
 """The report: look at it, take it away."""
 
-from datetime import UTC, datetime
-
 import streamlit as st
 
 from labeler.plan.lifecycle import Action
@@ -23,9 +21,14 @@ def render(db: Database, person: str) -> None:
     quick = not st.checkbox("With bootstrap, latent class and test of misfit (some seconds)", value=True)
     if not st.session_state.get("report-made"):
         return
-    with st.spinner("Computing …"):
-        options = reporting.QUICK if quick else reporting.STANDARD
-        files = reporting.files_of_study(db, options, actor=person, now=datetime.now(UTC))
+    progress = st.empty()
+    files = reporting.files_for_page(
+        db,
+        quick=quick,
+        actor=person,
+        waiting=lambda seconds: progress.caption(f"Computing the report: {seconds:.0f} s"),
+    )
+    progress.empty()
     documents = {name: text for name, text in files.items() if "/" not in name}  # the figures have a page of their own
     columns = st.columns(len(documents))
     for column, (name, text) in zip(columns, documents.items(), strict=True):

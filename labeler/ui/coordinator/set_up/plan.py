@@ -28,22 +28,32 @@ def render(db: Database, person: str) -> None:
 def draw(db: Database, person: str) -> None:
     """Ask for a plan, show what everyone would get, what to expect and what not, and keep it if told so."""
     parameters, assumed = asked_for()
+    progress = st.empty()
     try:
-        preview = previewing.preview(db, parameters, assumed)
+        preview = previewing.preview_for_page(
+            db, parameters, assumed, waiting=lambda seconds: progress.caption(f"Drawing the plan: {seconds:.0f} s")
+        )
     except InputError as error:
         st.info(plain(str(error)))
         return
-    st.write(f"What each reviewer gets in the plan `{preview.hash}`:")
-    st.dataframe(preview.rows_of_loads(), hide_index=True)
+    progress.empty()
+    st.write(f"What each reviewer gets in the plan `{preview['hash']}`:")
+    st.dataframe(preview["loads"], hide_index=True)
     digits = st.column_config.NumberColumn(format="%.3g")
-    st.dataframe(preview.expectations, hide_index=True, column_config={"expected": digits, "half-width": digits})
-    for sentence in preview.remarks:
+    st.dataframe(preview["expected"], hide_index=True, column_config={"expected": digits, "half-width": digits})
+    for sentence in preview["remarks"]:
         st.caption(plain(sentence))
-    for sentence in preview.warnings:
+    for sentence in preview["warnings"]:
         st.warning(plain(sentence))
     what = "begin the calibration round" if parameters.calibration else "open the study"
     if st.button(f"Confirm this plan and {what}", type="primary"):
-        assigning.confirm_plan(db, parameters, actor=person, now=datetime.now(UTC))
+        previewing.confirm_on_page(
+            db,
+            parameters,
+            actor=person,
+            now=datetime.now(UTC),
+            waiting=lambda seconds: progress.caption(f"Saving the plan: {seconds:.0f} s"),
+        )
         st.rerun()
 
 

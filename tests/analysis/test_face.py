@@ -1,0 +1,105 @@
+"""What `import analysis` gives, and what it costs."""
+
+import inspect
+import json
+import subprocess
+import sys
+from dataclasses import fields
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import analysis
+from analysis.agreement import TwoByTwo, leniency, order_test, pair_agreements
+from analysis.document import plain
+from analysis.evaluation import Confusion, roc
+from analysis.intervals import Estimate, wilson
+from analysis.results import to_frame
+
+LABELS = pd.DataFrame({
+    "item": [1, 2, 3, 4] * 3,
+    "rater": ["ada"] * 4 + ["ben"] * 4 + ["cleo"] * 4,
+    "category": ["similar", "similar", "dissimilar", "dissimilar", "similar", "dissimilar"] * 2,
+    "position": [0, 1, 2, 3] * 3,
+})  # fmt: skip
+
+
+def modules_after(statement):
+    code = f"import sys, json; {statement}; print(json.dumps(sorted(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(run.stdout))
+
+
+def test_import_of_the_package_alone_loads_no_other_library():
+    assert not modules_after("import analysis; dir(analysis)") & {"numpy", "scipy", "pandas", "statsmodels", "altair"}
+
+
+def test_a_coefficient_is_computed_without_the_slow_libraries():
+    modules = modules_after("import analysis; analysis.fleiss_kappa([[2, 0], [1, 1], [0, 3]])")
+    assert "pandas" in modules
+    assert not modules & {"statsmodels", "scipy.stats", "altair", "analysis.consensus", "analysis.report"}
+
+
+@pytest.mark.parametrize("name", analysis.__all__)
+def test_every_public_name_is_there_and_has_an_example(name):
+    assert name in dir(analysis)
+    thing = getattr(analysis, name)
+    assert isinstance(thing, dict) or ">>> " in inspect.getdoc(thing)
+
+
+def test_an_unknown_name_is_an_attribute_error_and_modules_can_still_be_imported():
+    with pytest.raises(AttributeError, match="no attribute 'fleis_kappa'"):
+        _ = analysis.fleis_kappa
+    from analysis import planning
+
+    assert planning.items_for_kappa is analysis.items_for_kappa
+
+
+def test_an_estimate_prints_in_one_line_with_its_interval_or_the_reason():
+    assert repr(wilson(81, 263)) == "Estimate(0.308, 0.2553 to 0.3662)"
+    assert repr(Estimate(None, reason="no items")) == "Estimate(undefined: no items)"
+    assert repr(Estimate(1.0, reason="one item")) == "Estimate(1: one item)"
+
+
+def test_results_print_in_one_line_however_much_they_hold():
+    rng = np.random.default_rng(1)
+    curve = roc(["dissimilar", "similar"] * 200, rng.random(400))
+    assert repr(curve).startswith("Roc(threshold=<")
+    for result in (curve, leniency(LABELS), order_test(LABELS), pair_agreements(LABELS)[0]):
+        assert "\n" not in repr(result)
+        assert len(repr(result)) < 400
+    assert repr(Confusion(1, 2, 3, 4)) == "Confusion(tp=1, fp=2, fn=3, tn=4, n_without_verdict=0)"
+    assert repr(TwoByTwo(1, 2, 3, 4)) == "TwoByTwo(a=1, b=2, c=3, d=4)"
+
+
+def test_a_list_of_results_is_one_table_with_a_column_for_every_number():
+    table = to_frame(pair_agreements(LABELS))
+    assert table[["a", "b"]].values.tolist() == [["ada", "ben"], ["ada", "cleo"], ["ben", "cleo"]]
+    assert {"percent", "percent_low", "percent_high", "cohen_kappa", "cohen_kappa_reason"} <= set(table.columns)
+    assert table["percent"].tolist() == [pair.percent.value for pair in pair_agreements(LABELS)]
+    assert to_frame([]).empty
+
+
+def test_a_curve_has_a_row_for_each_point_and_a_list_of_results_one_for_each():
+    curve = roc(["dissimilar", "similar", "dissimilar"], [0.8, 0.2, 0.2])
+    assert curve.to_frame()["sensitivity"].tolist() == list(curve.sensitivity)
+    assert leniency(LABELS).to_frame()["rater"].tolist() == ["ada", "ben", "cleo"]
+    assert len(order_test(LABELS).to_frame()) == len(order_test(LABELS).effects)
+
+
+def test_an_undefined_number_is_missing_beside_its_reason():
+    row = Estimate(None, reason="no items").to_frame().iloc[0]
+    assert pd.isna(row["value"])
+    assert row["reason"] == "no items"
+    assert Estimate(0.5).to_frame()["reason"].tolist() == [None]
+
+
+def test_what_json_says_of_a_result_are_its_fields_only():
+    pair = pair_agreements(LABELS)[0]
+    assert (
+        list(plain(pair))
+        == [field.name for field in fields(pair)]
+        == ["a", "b", "n", "agree", "percent", "cohen_kappa"]
+    )
+    assert list(plain(pair)["percent"]) == ["value", "se", "low", "high", "reason"]

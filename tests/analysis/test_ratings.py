@@ -1,0 +1,259 @@
+"""What ratings look like: the three forms, which of them a table has, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from analysis.agreement import (
+    bootstrap_coefficient,
+    brennan_prediger,
+    by_group,
+    by_order,
+    classifiers_among_themselves,
+    cohen_kappa,
+    fleiss_kappa,
+    fleiss_kappa_test,
+    gwet_ac1,
+    gwet_ac2,
+    krippendorff_alpha,
+    leniency,
+    minority_warning,
+    order_test,
+    pair_agreements,
+    pair_tables,
+    partner_agreement,
+    percent_agreement,
+    predecessor_effects,
+    retest_agreement,
+    scott_pi,
+    send_first,
+    specific_agreement,
+    trend_effects,
+    two_by_two_tables,
+)
+from analysis.consensus import agreed_only, classifier_rates, dawid_skene, latent_class, majority, misfit
+from analysis.evaluation import confusion_matrix
+from analysis.tables import checked_labels, count_table, counted_labels, counts_of, first_labels, positive_category
+
+COEFFICIENTS = [percent_agreement, fleiss_kappa, gwet_ac1, gwet_ac2, brennan_prediger, krippendorff_alpha]
+LEVELS = ("low", "medium", "high")
+
+
+@st.composite
+def wide_ratings(draw, categories=LEVELS, max_raters=4):
+    n_raters = draw(st.integers(2, max_raters))
+    entry = st.sampled_from([*categories, None])
+    rows = draw(st.lists(st.lists(entry, min_size=n_raters, max_size=n_raters), min_size=1, max_size=15))
+    assume(any(entry is not None for row in rows for entry in row))
+    return pd.DataFrame(rows, columns=[f"rater {j}" for j in range(n_raters)], dtype=object)
+
+
+def labels_of(wide):
+    long = wide.rename_axis("item").reset_index().melt("item", var_name="rater", value_name="category")
+    return long.dropna().reset_index(drop=True)
+
+
+@given(wide_ratings(), st.sampled_from(COEFFICIENTS))
+def test_the_three_forms_of_the_same_ratings_give_the_same_coefficient(wide, coefficient):
+    labels = labels_of(wide)
+    of_wide = coefficient(wide, LEVELS)
+    for ratings in (wide.to_numpy(), labels, count_table(labels, LEVELS), count_table(labels, LEVELS).to_numpy()):
+        other = coefficient(ratings, LEVELS)
+        assert of_wide.reason == other.reason
+        if other.value is not None:
+            assert (of_wide.value, of_wide.se) == pytest.approx((other.value, other.se))
+
+
+@given(wide_ratings(max_raters=2), st.sampled_from([None, "linear"]))
+def test_cohens_kappa_of_wide_ratings_labels_and_the_table_is_one_number(wide, weights):
+    labels = labels_of(wide)
+    tables = pair_tables(labels, LEVELS)
+    table = next(iter(tables.values()), np.zeros((3, 3), dtype=int))
+    expected = cohen_kappa(table, weights=weights)
+    assert cohen_kappa(wide, LEVELS, weights=weights) == cohen_kappa(labels, LEVELS, weights=weights) == expected
+
+
+def test_numbers_are_counts_unless_the_categories_are_numbers():
+    scale = [1, 2, 3, 4, 5]
+    assert counts_of([[1, 2], [3, 0]]).tolist() == [[1, 2], [3, 0]]
+    assert counts_of([[1, 2], [3, 5]], scale).tolist() == [[1, 1, 0, 0, 0], [0, 0, 1, 0, 1]]
+    assert counts_of(pd.DataFrame({"ada": [1, 2], "ben": [1, None]}), scale).tolist() == [
+        [2, 0, 0, 0, 0],
+        [0, 1, 0, 0, 0],
+    ]
+    as_counts = pd.DataFrame([[1, 0, 0, 1, 0]], columns=scale)
+    assert counts_of(as_counts, scale).tolist() == [[1, 0, 0, 1, 0]]
+
+
+def test_the_columns_of_a_count_table_are_taken_in_the_order_of_the_categories():
+    counts = pd.DataFrame({"high": [0, 1], "low": [2, 1], "medium": [0, 0]})
+    assert counts_of(counts, LEVELS).tolist() == [[2, 0, 0], [1, 0, 1]]
+    with pytest.raises(ValueError, match="has the columns high, low, medium, not the categories: low, high, none"):
+        counts_of(counts, ["low", "high", "none"])
+
+
+@pytest.mark.parametrize(
+    ("ratings", "categories", "message"),
+    [
+        ([[1, 2], [2, 2]], [1, 2], "can be counts or ratings"),
+        ([[1, None], [2, 2]], None, "row 0 is .*If these are ratings by numbered categories, name the categories"),
+        ([[1, 7]], [1, 2, 3], r"7 \(row 0, column 1\) is not one of: 1, 2, 3"),
+        ([["low", "hihg"]], LEVELS, r"'hihg' \(row 0, column 1\) is not one of: low, medium, high"),
+        ([["low", 3]], LEVELS, r"3 \(row 0, column 1\) is not one of"),
+        ([[True, False]], None, r"True \(row 0, column 0\) is not one of"),
+        ([[1, 2]], LEVELS, "2 columns for 3 categories"),
+        ([["low", "high"]], ["low"], "at least two different names"),
+        ([["low", "high"]], ["low", "high", "low"], "at least two different names"),
+        ([["l", "h"]], "lh", "at least two different names"),
+        (pd.DataFrame({"item": [1], "category": ["low"]}), LEVELS, "label table lacks the column rater"),
+    ],
+)
+def test_what_has_no_form_or_could_have_two_is_refused(ratings, categories, message):
+    with pytest.raises(ValueError, match=message):
+        fleiss_kappa(ratings, categories)
+
+
+def test_cohens_kappa_refuses_more_than_two_raters():
+    wide = pd.DataFrame({"a": ["similar"], "b": ["similar"], "c": ["similar"]})
+    with pytest.raises(ValueError, match=r"must have two columns, got shape \(1, 3\)"):
+        cohen_kappa(wide)
+    with pytest.raises(ValueError, match=r"there are 3\. Use pair_agreements"):
+        cohen_kappa(labels_of(wide))
+
+
+def test_the_positive_category_must_be_named_where_there_are_more_than_two():
+    assert positive_category(LEVELS, "medium") == "medium"
+    for wrong in (None, "hihg"):
+        with pytest.raises(ValueError, match="positive must be one of: low, medium, high"):
+            positive_category(LEVELS, wrong)
+
+
+@given(wide_ratings(categories=("no", "yes")))
+def test_the_names_of_two_categories_change_nothing(wide):
+    labels = labels_of(wide).assign(position=lambda table: range(len(table)))
+    same = labels.assign(category=labels["category"].map({"no": "similar", "yes": "dissimilar"}))
+    named = {"categories": ("no", "yes")}
+    for function in (leniency, two_by_two_tables, order_test, trend_effects, predecessor_effects, pair_agreements):
+        assert function(labels, **named) == function(same)
+    assert by_group(labels, "rater", **named) == by_group(same, "rater")
+    assert by_order(labels, **named) == by_order(same)
+    assert list(specific_agreement(labels, **named).values()) == list(specific_agreement(same).values())
+    verdicts = [table.set_axis(["item", "classifier", "verdict", "position"], axis=1) for table in (labels, same)]
+    assert classifiers_among_themselves(verdicts[0], **named) == classifiers_among_themselves(verdicts[1])
+    assert send_first(verdicts[0], **named)["yes"].tolist() == send_first(verdicts[1])["dissimilar"].tolist()
+
+
+def test_retest_of_three_categories_by_hand():
+    # 4 of 6 equal; PABAK (3 * 4/6 - 1) / 2; high: both 2, first only 1, second only 0, neither 3
+    pairs = pd.DataFrame({"rater": "ada", "first": ["low", "low", "medium", "high", "high", "high"],
+                          "second": ["low", "medium", "medium", "high", "high", "low"]})  # fmt: skip
+    (retest,) = retest_agreement(pairs, LEVELS, positive="high")
+    assert (retest.percent.value, retest.pabak.value) == (pytest.approx(4 / 6), pytest.approx(0.5))
+    assert (retest.table.a, retest.table.b, retest.table.c, retest.table.d) == (2, 1, 0, 3)
+    assert retest.cohen_kappa == cohen_kappa([[1, 1, 0], [0, 1, 0], [1, 0, 2]])
+
+
+# Whatever is wrong with the rows of a label table, every function says so or gives the right answer.
+
+FUNCTIONS = {
+    "checked_labels": checked_labels,
+    "count_table": count_table,
+    **{function.__name__: function for function in COEFFICIENTS},
+    "fleiss_kappa_test": fleiss_kappa_test,
+    "minority_warning": minority_warning,
+    "specific_agreement": specific_agreement,
+    "bootstrap": lambda labels: bootstrap_coefficient(fleiss_kappa, labels, rng=np.random.default_rng(1), n_draws=20),
+    "leniency": leniency,
+    "pair_agreements": pair_agreements,
+    "pair_tables": pair_tables,
+    "two_by_two_tables": two_by_two_tables,
+    "partner_agreement": partner_agreement,
+    "by_group": lambda labels: by_group(labels, "position"),
+    "by_order": by_order,
+    "order_test": order_test,
+    "cohen_kappa": cohen_kappa,
+    "scott_pi": scott_pi,
+    "agreed_only": agreed_only,
+    "majority": majority,
+    "dawid_skene": dawid_skene,
+    "latent_class": lambda labels: latent_class(labels, rng=np.random.default_rng(1), n_sweeps=20),
+    "misfit": lambda labels: misfit(labels, rng=np.random.default_rng(1), n_draws=19),
+    "first_labels": lambda labels: first_labels(
+        labels.rename(columns={"item": "assignment", "category": "answer"})
+    ),
+    "counted_labels": lambda labels: counted_labels(
+        labels.rename(columns={"rater": "reviewer", "category": "label"}).assign(kind="fresh")
+    ),
+    "classifiers": lambda labels: classifiers_among_themselves(
+        labels.rename(columns={"rater": "classifier", "category": "verdict"})
+    ),
+    "send_first": lambda labels: send_first(labels.rename(columns={"rater": "classifier", "category": "verdict"})),
+}  # fmt: skip
+MISSING = [None, float("nan"), pd.NA, pd.NaT]
+NO_VALUE_HERE = {("classifiers", "category"), ("send_first", "category")}  # a missing verdict is no verdict
+
+
+def label_table(n_items=6):
+    rows = [(f"i{i}", rater, "similar" if (i * j) % 3 else "dissimilar")
+            for i in range(n_items) for j, rater in enumerate(("ada", "ben"))]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["item", "rater", "category"], dtype=object)
+    return table.assign(position=range(len(table)))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("column", ["item", "rater", "category"])
+def test_a_row_without_an_entry_is_refused_and_named(name, column):
+    if (name, column) in NO_VALUE_HERE:
+        return
+    for missing in MISSING:
+        labels = label_table()
+        labels.loc[5, column] = missing
+        with pytest.raises(ValueError, match="row 5"):
+            FUNCTIONS[name](labels)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_a_row_with_a_list_or_an_unknown_category_is_refused(name):
+    for column, wrong in (("category", "simlar"), ("category", ["similar"]), ("item", ["i1"]), ("rater", {"ada": 1})):
+        labels = label_table()
+        labels.at[5, column] = wrong
+        with pytest.raises(ValueError, match=r"row 5|is not one of"):
+            FUNCTIONS[name](labels)
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"first_labels", "counted_labels"}))
+def test_a_doubled_row_is_refused_with_its_rater_and_item(name):
+    labels = label_table()
+    doubled = pd.concat([labels, labels.iloc[[4]]])
+    with pytest.raises(ValueError, match=r"'ada' has two (labels|verdicts) on item 'i2'"):
+        FUNCTIONS[name](doubled)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_a_doubled_or_missing_column_is_refused_by_name(name):
+    labels = label_table()
+    with pytest.raises(ValueError, match="column"):
+        FUNCTIONS[name](pd.concat([labels, labels[["item"]]], axis=1))
+    with pytest.raises(ValueError, match="column"):
+        FUNCTIONS[name](labels.drop(columns="rater"))
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_numbers_and_texts_may_name_items_and_raters_together(name):
+    labels = label_table()
+    mixed = labels.assign(
+        item=[7 if item == "i3" else item for item in labels["item"]],
+        rater=[1 if rater == "ada" else rater for rater in labels["rater"]],
+    )
+    FUNCTIONS[name](mixed)  # neither refused nor warned about
+    assert percent_agreement(mixed) == percent_agreement(labels)
+
+
+def test_verdicts_without_a_label_table_are_checked_too():
+    verdicts = pd.DataFrame({"item": ["i0", None], "classifier": "same", "verdict": "similar"})
+    with pytest.raises(ValueError, match="row 1"):
+        classifier_rates(label_table(), verdicts, rng=np.random.default_rng(1))
+    with pytest.raises(ValueError, match="consensus"):
+        confusion_matrix(["similar", None], ["similar", "similar"])

@@ -1,0 +1,209 @@
+"""Environments beside each other, never pooled; how long a suite takes, and what a part of it still notices."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from analysis.benchmark import Benchmark
+from analysis.document import Figure, Table, plain, to_text
+from analysis.spread import charts as spread_charts
+from analysis.spread import document as spread_document
+from analysis.spread import survey
+from tests.analysis.drawn import texts
+
+
+def in_environments(name, **environments):
+    """One value a run; the runs of each environment."""
+    values = [(context, value) for context, runs in environments.items() for value in runs]
+    conditions = {
+        "context": tuple(context for context, _ in values), "run": tuple(str(at) for at in range(len(values))),
+    }  # fmt: skip
+    return Benchmark.of_series(name, tuple(np.array([value]) for _, value in values), conditions=conditions)
+
+
+def words(found):
+    return " ".join(to_text(spread_document(found)).split())
+
+
+@pytest.fixture(scope="module")
+def suite():
+    """Spreads in the cloud are 2, 4 and 8 times those on the desk."""
+    return [
+        in_environments(f"b{times}", desk=[99.0, 101.0], cloud=[100.0 - times, 100.0 + times]) for times in (2, 4, 8)
+    ]
+
+
+def test_each_environment_has_its_own_buckets_and_nothing_is_pooled(suite):
+    found = survey(suite)
+    assert [row.name for row in found.environments] == ["cloud", "desk"]
+    assert [list(row.overall.counts.values()) for row in found.environments] == [[1, 1, 1, 0, 0], [3, 0, 0, 0, 0]]
+    assert [row.v.value for row in found.environments] == pytest.approx([2 * 0.08, 2 * 0.02])
+    assert (found.overall, found.applications, found.v, found.score) == (None, (), None, None)
+    assert len(found.spreads) == 6  # one a benchmark and environment
+
+
+def test_spreads_are_compared_benchmark_by_benchmark():
+    # ratios desk / cloud: 1/2, 1/4, 1/8; geometric mean 1/4
+    ratios = np.array([2.0, 4.0, 8.0])
+    (pair,) = survey(
+        [in_environments(f"b{n:g}", a=[99.0, 101.0], b=[100 - n, 100 + n]) for n in ratios]
+        + [in_environments("only", a=[99.0, 101.0]), in_environments("still", a=[1.0, 1.0], b=[1.0, 2.0])]
+    ).environment_pairs
+    assert (pair.first, pair.second, pair.n, pair.n_unpaired, pair.n_wider) == ("a", "b", 3, 2, 3)
+    half = stats.t.ppf(0.975, 2) * np.log(ratios).std(ddof=1) / np.sqrt(3)
+    assert pair.ratio.ends == pytest.approx((4.0, 4 * np.exp(-half), 4 * np.exp(half)))
+    assert pair.test.p == pair.p_holm == pytest.approx(stats.wilcoxon(np.log(ratios)).pvalue)
+
+
+def test_environments_that_share_no_benchmark_say_so():
+    found = survey([in_environments("x", a=[1.0, 2.0]), in_environments("y", b=[1.0, 2.0])])
+    assert found.environment_pairs[0].ratio.reason == "no benchmark has a spread above 0 in both"
+    assert "a and b cannot be compared: no benchmark has a spread above 0 in both." in words(found)
+
+
+def test_one_named_environment_is_as_none():
+    found = survey([in_environments("x", desk=[1.0, 2.0]), in_environments("y", desk=[1.0, 2.0])])
+    assert (len(found.environments), found.environment_pairs, found.overall.n) == (1, (), 2)
+
+
+def test_an_environment_with_fewer_runs_is_whole_by_itself():
+    found = survey([in_environments("x", a=[1.0, 2.0, 3.0], b=[1.0, 2.0])])
+    assert found.left_out == ()
+
+
+def test_the_report_has_a_row_for_each_environment_and_benchmark(suite):
+    found = survey(suite)
+    tables = {
+        block.caption.partition(",")[0]: block
+        for section in spread_document(found).sections
+        for block in section.blocks
+        if isinstance(block, Table)
+    }
+    assert [row[:3] for row in tables["Benchmarks by spread"].rows] == [
+        ("cloud", "no application", "3"), ("desk", "no application", "3"),
+    ]  # fmt: skip
+    benchmarks = next(table for caption, table in tables.items() if caption.startswith("Spread: over all runs"))
+    assert sorted((row[0], row[2]) for row in benchmarks.rows) == sorted(
+        (f"b{n} @ {name}", name) for n in (2, 4, 8) for name in ("cloud", "desk")
+    )
+    said = words(found)
+    assert "In cloud, the runs of 1 of 3 benchmarks" in said and "In desk, the runs of 3 of 3 benchmarks" in said
+    assert "spreads in desk are 0.25 times those in cloud" in said and "0 of 3 are wider" in said
+
+
+def test_figures_have_a_row_for_each_environment(suite):
+    for chart in spread_charts(survey(suite)).values():
+        assert {"cloud (3)", "desk (3)"} <= set(texts(chart))
+
+
+def test_the_score_of_each_environment_is_its_own():
+    rng = np.random.default_rng(2)
+    runs, conditions = [], []
+    for context, change in (("quiet", 2.0), ("noisy", 1.0)):
+        for altered, level in (("baseline", 1.0), ("m", change)):
+            for run in "01":
+                runs.append(level + 0.01 * rng.permutation(20))
+                conditions.append((context, altered, run))
+    columns = zip(*conditions, strict=True)
+    benchmark = Benchmark.of_series(
+        "b", tuple(runs), conditions=dict(zip(("context", "altered", "run"), columns, strict=True))
+    )
+    found = survey([benchmark], v=0.5)
+    assert {row.name: row.score.variants["total"].score.value for row in found.environments} == {
+        "noisy": 0.0, "quiet": 100.0,
+    }  # fmt: skip
+    figures = [block.name for part in spread_document(found).sections for block in part.blocks
+               if isinstance(block, Figure)]  # fmt: skip
+    assert figures == list(spread_charts(found))
+    assert "What the suite notices, in noisy" in words(found)
+    assert json.dumps(plain(found), allow_nan=False)
+
+
+# how long a suite takes
+
+
+def noticing(name, methods, *, seconds=1.0, all_methods="abc"):
+    """A benchmark that notices these methods; two runs a level, of 20 iterations and so many seconds each."""
+    rng = np.random.default_rng(sum(map(ord, name)))
+    keys = [(level, run) for level in ("baseline", *all_methods) for run in "01"]
+    runs = []
+    for level, _ in keys:
+        run = (2.0 if level in methods else 1.0) + 0.001 * rng.permutation(20)
+        runs.append(run)
+    conditions = {
+        "altered": tuple(level for level, _ in keys), "run": tuple(run for _, run in keys),
+        "duration": (str(seconds),) * len(keys),
+    }  # fmt: skip
+    return Benchmark.of_series(name, tuple(runs), conditions=conditions)
+
+
+def test_the_smallest_part_notices_what_the_suite_notices():
+    suite = [noticing("ab", "ab"), noticing("bc", "bc"), noticing("a", "a"), noticing("c", "c"), noticing("none", "")]
+    time = survey(suite, v=0.5).environments[0].time
+    assert len(time.smallest.benchmarks) == 2
+    assert time.smallest.score.value == survey(suite, v=0.5).score.variants["total"].score.value == 100
+    assert time.seconds == 10  # five benchmarks, two runs of a second
+    assert time.is_measured
+
+
+def test_of_as_few_benchmarks_those_that_take_the_least_time_are_kept():
+    suite = [noticing("slow", "abc", seconds=60), noticing("fast", "abc", seconds=2)]
+    assert survey(suite, v=0.5).environments[0].time.smallest.benchmarks == ("fast",)
+
+
+def test_a_budget_buys_the_methods_that_the_most_useful_benchmarks_notice():
+    suite = [noticing("abc", "abc", seconds=90), noticing("ab", "ab", seconds=30), noticing("c", "c", seconds=20)]
+    found = survey(suite, v=0.5, budget=1.0)  # a minute: two runs of 30 s
+    *_, part = found.environments[0].time.parts
+    assert (part.limit, part.benchmarks, part.seconds) == (60, ("ab",), 60)
+    assert part.score.value == pytest.approx(200 / 3)
+    said = words(found)
+    assert "in 1 min 1 1 min 67" in said
+    assert "1 benchmark of 3 would notice as much, in 3 min instead of 4.67 min: abc." in said
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(st.sets(st.sampled_from("abc")), st.integers(1, 5)), min_size=1, max_size=5))
+def test_no_part_that_fits_notices_more_and_no_smaller_part_as_much(suite):
+    benchmarks = [noticing(f"b{at}", methods, seconds=seconds) for at, (methods, seconds) in enumerate(suite)]
+    time = survey(benchmarks, v=0.5, budget=0.1).environments[0].time
+    parts = [some for n in range(len(suite) + 1) for some in combinations(suite, n)]
+    noticed = [
+        (len(set().union(*(methods for methods, _ in some))), len(some), sum(2 * seconds for _, seconds in some))
+        for some in parts
+    ]
+    most = max(count for count, _, _ in noticed)
+    assert len(time.smallest.benchmarks) == min(n for count, n, _ in noticed if count == most)
+    for part in time.parts:
+        best = max(count for count, _, seconds in noticed if seconds <= part.limit)
+        assert part.score.value == pytest.approx(100 * best / 3)
+        assert part.seconds <= part.limit * (1 + 1e-9)
+
+
+def test_without_altered_methods_a_budget_buys_as_many_benchmarks_as_fit():
+    suite = [
+        Benchmark.of_series(f"b{n}", (np.full(10, n / 10.0),) * 3) for n in (1, 2, 3, 4)
+    ]  # runs of 1, 2, 3 and 4 s
+    found = survey(suite, budget=0.3)
+    time = found.environments[0].time
+    assert (time.seconds, time.is_measured, time.smallest) == (30, False, None)
+    assert time.parts[-1].benchmarks == ("b3", "b2", "b1") and time.parts[-1].seconds == 18
+    assert "the sum of its measured times" in words(found)
+
+
+def test_what_is_not_in_seconds_has_no_known_time():
+    rate = Benchmark.of_series("rate", (np.ones(3),) * 2, unit="ops/s", better="higher")
+    assert survey([rate]).environments[0].time is None
+    time = survey([rate, Benchmark.of_series("b", (np.ones(3),) * 2)]).environments[0].time
+    assert (time.n_unknown, len(time.benchmarks)) == (1, 1)
+
+
+@pytest.mark.parametrize("budget", [0, -1.0, float("inf")])
+def test_a_budget_that_is_no_time_is_refused(budget):
+    with pytest.raises(ValueError, match="budget must be a positive number of minutes, got"):
+        survey([Benchmark.of_series("b", (np.ones(3),) * 2)], budget=budget)

@@ -1,0 +1,118 @@
+"""How long plans, changes to them, and the pages of a closed study take at 10,000 items; and what memory they need.
+
+python -m tests.performance.scale                  # about five minutes; --report adds the report
+"""
+
+import argparse
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from labeler.formats import tables
+from labeler.model import PlanParameters
+from labeler.plan.active_plan import Underway, place_of
+from labeler.plan.design import draw_plan
+from labeler.service.plan import coordinating
+from labeler.service.results import exchange, interim_agreement, reporting, splits
+from labeler.service.verdicts import computing, stored_verdicts
+from labeler.store import Database, open_database
+from tests.performance.measuring import machine, print_table
+from tests.performance.report import study as made_up_labels
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+N_ITEMS, N_APPLICATIONS = 10_000, 30
+PLANS = ((50, 3), (50, 8), (200, 2), (200, 20))  # reviewers, of whom so many label each item
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--report", action="store_true", help="Also time the report, with everything resampled.")
+    with_report = parser.parse_args().report
+    print(f"Machine: {machine()}", flush=True)
+    print_table(f"Plans of {N_ITEMS} items, and changes to them", plans())
+    with tempfile.TemporaryDirectory() as folder:
+        path = study(Path(folder))
+        with open_database(path) as db:
+            print_table(f"Pages at {N_ITEMS} items, 50 reviewers, three labels an item", pages(db))
+            if with_report:
+                row = measured("report", lambda: reporting.files_of_study(db, actor="owner", now=NOW))
+                print_table("The report, with everything resampled", [row])
+
+
+def plans() -> list[dict[str, Any]]:
+    """Each in a process of its own, so that memory is that of one."""
+    rows = []
+    for size in PLANS:
+        with ProcessPoolExecutor(1) as executor:
+            rows.append(executor.submit(plan, *size).result())
+        print(rows[-1], flush=True)
+    return rows
+
+
+def plan(n_reviewers: int, per_item: int) -> dict[str, Any]:
+    """Seconds to draw a plan, and to let somebody leave and join."""
+    items = {f"org/project.Benchmark{n}.run": f"application {n % N_APPLICATIONS}" for n in range(N_ITEMS)}
+    people = [f"reviewer {n}" for n in range(n_reviewers)]
+    drawn = draw_plan(items, people, PlanParameters(1, per_item))
+    standing = {place_of(assignment): assignment for assignment in drawn.assignments}
+    state = Underway(standing, {}, items, frozenset(), frozenset(), 1)
+    row: dict[str, Any] = {"reviewers": n_reviewers, "per item": per_item, "assignments": len(standing)}
+    for name, act in (
+        ("draw", lambda: draw_plan(items, people, PlanParameters(1, per_item)).hash),
+        ("leave", lambda: state.without(people[0], people[1:])),
+        ("join", lambda: state.joined("somebody new", calibrating=False)),
+    ):
+        row[f"{name}, s"] = measured(name, act)["s"]
+    return row | {"MB": peak_mb()}
+
+
+def study(folder: Path) -> Path:
+    """A study with labels and verdicts and no measurements."""
+    path = folder / "large.study"
+    coordinating.create_study(path, name="large", question="?", coordinator="carol", now=NOW)
+    answers, verdicts = made_up_labels(N_ITEMS, 50, 3)
+    (folder / "labels.csv").write_text(tables.write(answers[["item", "reviewer", "label"]]))
+    (folder / "verdicts.csv").write_text(tables.write(verdicts))
+    with open_database(path) as db:
+        stored_verdicts.import_verdicts(db, folder / "verdicts.csv", None, actor="owner", now=NOW)
+        exchange.import_label_file(db, folder / "labels.csv", actor="owner", now=NOW)
+    return path
+
+
+def pages(db: Database) -> list[dict[str, Any]]:
+    """Seconds of what a page asks the services for."""
+
+    def verdicts() -> None:
+        computing.n_missing(db)
+        stored_verdicts.verdict_counts(stored_verdicts.verdict_table(db))
+        stored_verdicts.among_themselves(db)
+        stored_verdicts.to_send_first(db, 20)
+
+    return [
+        measured("Splits, before closing", lambda: splits.n_complete(db)),
+        measured("Splits", lambda: [splits.split_items(db), splits.why_not_decide(db, "carol")]),
+        measured("Verdicts", verdicts),
+        measured("agreement on Progress", lambda: interim_agreement.agreement_so_far(db)),
+    ]
+
+
+def measured(what: str, act: Callable[[], object]) -> dict[str, Any]:
+    """Processor seconds: other work on the machine does not count."""
+    begun = time.process_time()
+    act()
+    return {"what": what, "s": time.process_time() - begun}
+
+
+def peak_mb() -> int:
+    """What this process took at its highest."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform == "linux" else 1024**2)
+
+
+if __name__ == "__main__":
+    main()
