@@ -9,8 +9,8 @@ from analysis import check as checking
 from analysis.benchmark import Benchmark, Failure, Sampling
 from analysis.check import DEFAULT_RULES, FAIL_ON, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, Rules
 from analysis.classifiers import CLASSIFIERS as REGISTRY
-from analysis.two_samples import TESTS
 from analysis.document import Document, plain, to_html, to_json, to_markdown, to_text
+from analysis.two_samples import TESTS
 from labeler.errors import InputError, sentence
 from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
 from labeler.formats.more_runs import false_alarms, more_runs
