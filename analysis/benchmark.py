@@ -29,6 +29,8 @@ LOWER, HIGHER, UNKNOWN = "lower", "higher", ""
 DIRECTIONS = (LOWER, HIGHER, UNKNOWN)
 FASTER, SLOWER = "faster", "slower"
 
+NOTHING_KNOWN: Mapping[str, str] = {}  # shared, as suites are large
+
 AGGREGATES: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "median": np.median, "min": np.min}
 
 
@@ -48,7 +50,7 @@ class LeftOut:
     reason: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Run:
     """One execution of a benchmark in a fresh process. It can be used wherever an array of its values can.
 
@@ -167,7 +169,12 @@ class Benchmark:
                     f"benchmark {name!r}: {len(texts)} texts of condition {condition!r} for {len(values)} runs"
                 )
         runs = tuple(
-            Run(run, unit, better, {condition: texts[at] for condition, texts in known.items() if texts[at] != ""})
+            Run(
+                run,
+                unit,
+                better,
+                {name: texts[at] for name, texts in known.items() if texts[at] != ""} or NOTHING_KNOWN,
+            )
             for at, run in enumerate(values)
         )
         return cls(name, runs, application, benchmark, parameters or {}, tuple(failures))

@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -366,6 +366,11 @@ def content_of(run: Run) -> str:
     return digest.hexdigest()
 
 
+def _content_of_all(runs: Iterable[Run]) -> bytes:
+    """The hash of the contents of runs in any order."""
+    return hashlib.sha256("".join(sorted(map(content_of, runs))).encode()).digest()
+
+
 def _is_telling(run: Run) -> bool:
     """Whether a run has so many different values that another one is not by chance the same."""
     return len(np.unique(run.values)) >= N_TELLING
@@ -375,13 +380,13 @@ def _is_telling(run: Run) -> bool:
 class _Holders:
     """Which file, or files, spoke of a benchmark, and with what content."""
 
-    known: dict[tuple[str, str], tuple[str, Counter[str]]] = field(default_factory=dict)
+    known: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
 
     def checked(self, part: Part) -> Part:
         """Without the benchmarks that another file holds in the same way; refused if one holds it in another way."""
         new, doubled = [], []
         for benchmark in part.benchmarks:
-            key, content = (benchmark.application, benchmark.name), Counter(map(content_of, benchmark.runs))
+            key, content = (benchmark.application, benchmark.name), _content_of_all(benchmark.runs)
             holder, same = self.known.setdefault(key, (part.label, content))
             if same != content:
                 reason = f"benchmark {benchmark.name!r}: {holder} has other measurements of it. {HOW_TO_JOIN}"

@@ -204,7 +204,7 @@ def test_processes_that_crashed_before_a_benchmark_are_exit_code_3(here):
              for i in range(10)]  # fmt: skip
     for arguments in ((*after,), (*after, "--against", *before)):
         done = run("check", *arguments, code=INCONCLUSIVE)
-        assert "- Inconclusive: runs failed.\n- b: 8 of 10 runs failed: it is not in " in done.stdout
+        assert "- Inconclusive: runs failed.\n- b: 8 of 10 runs failed: it is not in" in done.stdout
     run("check", *after, "--against", *before, "--allow-missing", code=SIMILAR)
     suites = [rounds(here / f"other-{i}.json", c=1.0 + i / 1000) for i in range(3)]  # a suite of its own
     run("check", *before, *suites, code=SIMILAR)
