@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 RUN, VERSION, CONTEXT = "run", "version", "context"
 ORDER_TYPE, ORDER_POSITION, PREDECESSOR, ALTERED = "order_type", "order_position", "predecessor", "altered"
 DURATION = "duration"  # how long a run took, in seconds; no factor of the context
+TIME = "time"  # when the run was made, as ISO 8601; a factor in tables, where a column may well be called time
 FACTOR = "factor:"  # in front of the column of any other condition
 INTERVENTION = "intervention"  # the factor at one level of which a suspected cause is held fixed
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
-OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR)  # conditions that each run has for itself
+OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME)  # conditions that each run has for itself
 
 LOWER, HIGHER, UNKNOWN = "lower", "higher", ""
 DIRECTIONS = (LOWER, HIGHER, UNKNOWN)
 FASTER, SLOWER = "faster", "slower"
+
+NOTHING_KNOWN: Mapping[str, str] = {}  # shared, as suites are large
 
 AGGREGATES: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "median": np.median, "min": np.min}
 
@@ -49,7 +52,7 @@ class LeftOut:
     reason: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Run:
     """One execution of a benchmark in a fresh process. It can be used wherever an array of its values can.
 
@@ -87,7 +90,9 @@ class Run:
         """The text of a condition, "" where nothing is known; without a context, the combination of factors is one."""
         text = self.conditions.get(condition, "")
         if condition == CONTEXT and not text:
-            factors = sorted(name for name in self.conditions if name not in (*CONDITIONS, INTERVENTION, DURATION))
+            factors = sorted(
+                name for name in self.conditions if name not in (*CONDITIONS, INTERVENTION, DURATION, TIME)
+            )
             return " ".join(f"{name}={self.conditions[name]}" for name in factors if self.conditions[name])
         return text
 
@@ -172,7 +177,12 @@ class Benchmark:
                     f"benchmark {name!r}: {len(texts)} texts of condition {condition!r} for {len(values)} runs"
                 )
         runs = tuple(
-            Run(run, unit, better, {condition: texts[at] for condition, texts in known.items() if texts[at] != ""})
+            Run(
+                run,
+                unit,
+                better,
+                {name: texts[at] for name, texts in known.items() if texts[at] != ""} or NOTHING_KNOWN,
+            )
             for at, run in enumerate(values)
         )
         return cls(name, runs, application, benchmark, parameters or {}, tuple(failures))
@@ -304,7 +314,11 @@ class Sampling:
 
     def values(self, runs: Sequence[ArrayLike]) -> Floats:
         """One number a run, shape (n_runs,)."""
-        return np.array([self.value(run) for run in runs])
+        arrays = [np.asarray(run, dtype=np.float64) for run in runs]
+        if len({len(run) for run in arrays}) == 1 and not self.warmup:  # one call for all runs: suites are large
+            aggregate: Callable[..., Any] = AGGREGATES[self.aggregate]
+            return np.asarray(aggregate(np.stack(arrays), axis=1))
+        return np.array([self.value(run) for run in arrays])
 
 
 EVERY_ITERATION = Sampling()

@@ -258,12 +258,26 @@ def _excluded(ratio: Estimate, better: str, limit: float) -> bool:
 def _in_words(ratio: Estimate, alpha: float, a: Floats, b: Floats, unit: str) -> str:
     if ratio.value is None:
         return f" (from {b.mean():.3g} to {a.mean():.3g}{f' {unit}' if unit else ''})"
+    change, interval = change_and_interval(ratio)
+    return f" ({change}, {_percent(1 - alpha)} CI {interval})" if interval else f" ({change})"
+
+
+def change_and_interval(ratio: Estimate) -> tuple[str, str]:
+    """The change in percent and the ends of its interval, in as many digits as the interval means; "" without one.
+
+    Examples
+    --------
+    >>> change_and_interval(Estimate(1.05, low=1.04, high=1.0612)), change_and_interval(Estimate(1.2))
+    (('+5.0 %', '+4.0 to +6.1 %'), ('+20.0 %', ''))
+    """
+    if ratio.value is None:
+        return "", ""
     if ratio.low is None or ratio.high is None:
-        return f" ({_share(ratio.value - 1, 1)} %)"
+        return f"{_share(ratio.value - 1, 1)} %", ""
     width = 100 * (ratio.high - ratio.low)
     digits = int(np.clip(1 - np.floor(log10(width)), 0, 3)) if width > 0 else 1
     value, low, high = (_share(end - 1, digits) for end in (ratio.value, ratio.low, ratio.high))
-    return f" ({value} %, {_percent(1 - alpha)} CI {low} to {high} %)"
+    return f"{value} %", f"{low} to {high} %"
 
 
 def _share(share: float, digits: int) -> str:

@@ -4,6 +4,7 @@ All answers are for one benchmark of a family of `n_tests` that are corrected to
 runs being estimated from the few that are known.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import inf
 
@@ -57,7 +58,8 @@ def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, 
 
     scale, reject, weights = _nodes(n_runs, alpha / n_tests, n_known)
     shift = abs(effect) * np.sqrt(n_runs / 2) * scale
-    return float(weights @ (special.ndtr(shift - reject) + special.ndtr(-shift - reject)))
+    terms = weights * (special.ndtr(shift - reject) + special.ndtr(-shift - reject))
+    return float(terms.sum())  # not by @, which starts threads for it
 
 
 def smallest_difference(
@@ -127,7 +129,7 @@ def runs_needed(
     effect = difference / variation.value
 
     def are_enough(n_runs: int) -> bool:
-        return _smallest_effect(n_runs, alpha / n_tests, wanted, n_known) <= effect
+        return power(effect, n_runs, alpha=alpha, n_tests=n_tests, n_known=n_known) >= wanted
 
     few, enough = 1, 2
     while not are_enough(enough):
@@ -149,15 +151,47 @@ def _variation(values: ArrayLike) -> Estimate:
 @lru_cache(maxsize=4096)
 def _smallest_effect(n_runs: int, level: float, wanted: float, n_known: int) -> float:
     """In standard deviations as estimated from the known runs; infinite if none is large enough."""
-    from scipy import optimize
+    from scipy import special
 
     def lacking(log_effect: float) -> float:
         return power(float(np.exp(log_effect)), n_runs, alpha=level, n_known=n_known) - wanted
 
     largest = float(np.log(LARGEST_EFFECT))
-    if lacking(largest) < 0:
-        return inf
-    return float(np.exp(optimize.brentq(lacking, -20.0, largest, xtol=1e-6)))
+    low = float(np.log(-special.ndtri(level / 2) / np.sqrt(n_runs / 2)))  # half the power or less
+    at_low, step = lacking(low), 0.5
+    if at_low >= 0:
+        low, at_low = -20.0, lacking(-20.0)
+    high, at_high = low, at_low
+    while at_high < 0:
+        if high >= largest:
+            return inf
+        low, at_low, high, step = high, at_high, min(high + step, largest), 2 * step
+        at_high = lacking(high)
+    return float(np.exp(_root(lacking, low, at_low, high, at_high)))
+
+
+def _root(function: Callable[[float], float], low: float, at_low: float, high: float, at_high: float) -> float:
+    """Where an increasing function is 0, within 1e-6: scipy's solvers take longer to import than this takes.
+
+    The Illinois variant of regula falsi [1]_.
+
+    References
+    ----------
+    .. [1] Dowell, Jarratt (1971), BIT 11:168-174, doi:10.1007/BF01934364
+    """
+    kept = 0  # the end that stayed in the last step: -1 the low one, 1 the high one
+    while high - low > 1e-6:
+        middle = low - at_low * (high - low) / (at_high - at_low)
+        value = function(middle)
+        if abs(value) < 1e-9:
+            return middle
+        if value < 0:
+            at_high = at_high / 2 if kept > 0 else at_high
+            low, at_low, kept = middle, value, 1
+        else:
+            at_low = at_low / 2 if kept < 0 else at_low
+            high, at_high, kept = middle, value, -1
+    return (low + high) / 2
 
 
 @lru_cache(maxsize=4096)

@@ -50,6 +50,8 @@ class Reasons:
         corrected for the number of benchmarks.
     runs_needed : Estimate
         Runs on each side that show 5 % with the same power.
+    n_left_out : int
+        Iterations that pattern and distribution leave out, because the runs are of unequal length.
     sentences : tuple of str
         The same in words.
     """
@@ -66,6 +68,7 @@ class Reasons:
     type_1_error: Estimate
     smallest_difference: Estimate
     runs_needed: Estimate
+    n_left_out: int = 0
     sentences: tuple[str, ...] = ()
 
 
@@ -91,7 +94,7 @@ def reasons(
     """
     values = sampling.values(benchmark.runs)
     spread = max_spread(values)
-    pattern, distribution = _pairs(benchmark, sampling)
+    pattern, distribution, n_left_out = _pairs(benchmark, sampling)
     found = Reasons(
         n_runs=len(benchmark.runs),
         n_iterations=min(map(len, benchmark.runs)),
@@ -105,19 +108,20 @@ def reasons(
         type_1_error=_type_1_error(benchmark, sampling),
         smallest_difference=smallest_difference(values, alpha=alpha, n_tests=n_tests),
         runs_needed=runs_needed(values, DIFFERENCE, alpha=alpha, n_tests=n_tests),
+        n_left_out=n_left_out,
     )
     return Reasons(**{**vars(found), "sentences": tuple(_in_words(found, benchmark.better))})
 
 
-def _pairs(benchmark: Benchmark, sampling: Sampling) -> tuple[Estimate, Estimate]:
-    """Means of M1 and M5 over all pairs of runs."""
+def _pairs(benchmark: Benchmark, sampling: Sampling) -> tuple[Estimate, Estimate, int]:
+    """Means of M1 and M5 over all pairs of runs, and how many iterations that left out of runs of unequal length."""
     if len(benchmark.runs) < 2:
-        return Estimate(None, reason=ONE_RUN), Estimate(None, reason=ONE_RUN)
+        return Estimate(None, reason=ONE_RUN), Estimate(None, reason=ONE_RUN), 0
     shared = Runs(benchmark.runs, sampling.warmup)
     if shared.n < MIN_ITERATIONS:
-        return Estimate(None, reason=TOO_SHORT), Estimate(None, reason=TOO_SHORT)
+        return Estimate(None, reason=TOO_SHORT), Estimate(None, reason=TOO_SHORT), 0
     means = (float(MEASURES[name].of_pairs(shared).mean()) for name in ("m1", "m5"))
-    return Estimate(next(means)), Estimate(next(means))
+    return Estimate(next(means)), Estimate(next(means)), shared.n_left_out
 
 
 def _epsilon2(benchmark: Benchmark, sampling: Sampling) -> Estimate:
@@ -171,9 +175,14 @@ def _level(found: Reasons) -> list[str]:
 def _shape(found: Reasons) -> list[str]:
     if found.pattern.value is None or found.distribution.value is None:
         return [f"Pattern and distribution: {found.pattern.reason}."]
+    cut = (
+        f"Unequal length: pattern and distribution use the first {found.n_iterations} iterations of each run and leave "
+        f"out {found.n_left_out}; level, spread and changes use all."
+    )
     return [
         f"Pattern: M1 is {found.pattern.value:.2f} over the pairs of runs (0: they go up and down together, 1: not).",
         f"Distribution: M5 is {found.distribution.value:.2f} (0: the same values equally often, 1: none in common).",
+        *([cut] if found.n_left_out else []),
     ]
 
 

@@ -6,7 +6,7 @@ from math import comb, frexp, inf, ldexp, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from analysis.benchmark import in_direction
 from analysis.intervals import Estimate
@@ -88,12 +88,13 @@ def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
     pooled = np.concatenate(samples)
     if pooled.min() == pooled.max():
         return KruskalWallis(1.0, 0.0, NO_VARIATION, 0.0, n)
-    ranks = stats.rankdata(pooled) - (n + 1) / 2
+    _, level, size = np.unique(pooled, return_inverse=True, return_counts=True)
+    ranks = (size.cumsum() - (size - 1) / 2)[level] - (n + 1) / 2
     ends = np.cumsum([len(sample) for sample in samples])[:-1]
     between = sum(part.sum() ** 2 / len(part) for part in np.split(ranks, ends))
     epsilon2 = min(1.0, float(between / (ranks**2).sum()))  # the ranks as they are: ties are corrected by that
     h = (n - 1) * epsilon2
-    return KruskalWallis(float(stats.chi2.sf(h, len(samples) - 1)), h, None, epsilon2, n)
+    return KruskalWallis(float(special.chdtrc(len(samples) - 1, h)), h, None, epsilon2, n)
 
 
 def welch(x: ArrayLike, y: ArrayLike) -> Test:
@@ -128,7 +129,7 @@ def welch(x: ArrayLike, y: ArrayLike) -> Test:
     t = float(a.mean() - b.mean()) / sqrt(va + vb)
     share_a, share_b = va / (va + vb), vb / (va + vb)
     df = 1 / (share_a**2 / (len(a) - 1) + share_b**2 / (len(b) - 1))
-    return Test(float(2 * stats.t.sf(abs(t), df)), t)
+    return Test(float(2 * special.stdtr(df, -abs(t))), t)
 
 
 def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
@@ -162,6 +163,8 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
     if pooled.min() == pooled.max():
         return Test(1.0, len(a) * len(b) / 2, NO_VARIATION)
     exact = max(len(a), len(b)) < 50 and len(np.unique(pooled)) == len(pooled)
+    from scipy import stats  # here, as it takes long to import
+
     found = stats.mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic")
     return Test(float(found.pvalue), float(found.statistic))
 
@@ -215,7 +218,7 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
         single = Estimate(value, reason="one value has no interval")
         return single if len(a) == 1 else Estimate(value, 0.0, value, value, NO_VARIATION)
     mean, se = float(a.mean()), float(a.std(ddof=1)) / sqrt(len(a))
-    half = float(stats.t.ppf((1 + level) / 2, len(a) - 1)) * se
+    half = float(special.stdtrit(len(a) - 1, (1 + level) / 2)) * se
     try:
         low, high = ldexp(mean - half, exponent), ldexp(mean + half, exponent)
     except OverflowError:

@@ -1,79 +1,211 @@
 """A check of result files, as for a build: are the runs similar, and has anything changed against a baseline?"""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from statistics import median
 from typing import Any
 
-from analysis.benchmark import EVERY_ITERATION, Benchmark, Sampling, by_level
-from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.classifiers import CLASSIFIERS, Verdict
-from analysis.comparison import Change, Pair, compare
-from analysis.dissimilarity import MIN_ITERATIONS
-from analysis.reasons import Reasons, reasons
-from analysis.runs import Runs
+import numpy as np
 
-FALLBACK = "spread"  # judges runs of any length
-NOTHING_FOUND, FOUND, NOT_TOLD = 0, 1, 2  # outcomes, as exit codes
+from analysis.benchmark import EVERY_ITERATION, TIME, Benchmark, Sampling, by_level, canonical, in_unit, natural
+from analysis.categories import DISSIMILAR
+from analysis.classifiers import CLASSIFIERS
+from analysis.comparison import TIMES, Change, Pair, compare
+from analysis.document import counted
+from analysis.intervals import Estimate
+from analysis.power import smallest_difference
+from analysis.reasons import Reasons, reasons
+from analysis.runs import Floats, Runs
+from analysis.spread import max_spread
+from analysis.two_samples import COMBINED
+
+SPREAD = "spread"  # judges runs of any length, and keeps quiet about noise
+NOTHING_FOUND, FOUND, INCONCLUSIVE = 0, 1, 3  # outcomes, as exit codes
+SLOWER, CHANGE = FAIL_ON = ("slower", "change")
+CHANGED, MISSING, FAILED, NOT_TOLD = KINDS = ("changed", "missing", "failed runs", "inconclusive")
+N_FEW, N_EXPLAINED = 3, 10
+SHARE_IN_BLOCKS = 0.5  # of the benchmarks that were measured one version after the other, before a warning is due
+
+NO_PAIR = "No benchmark is in the baseline and in the candidate: nothing was compared."
+NO_BENCHMARK = "There is no benchmark to judge."
+ONE_PROCESS = "one process: not tested"
+WHY_ONE_PROCESS = (
+    "The repetitions of one process do not show what another process would measure, so that nothing can be tested."
+)
+IN_BLOCKS = (
+    "All runs of one side were measured before all runs of the other. If the machine drifts meanwhile, 22 to 100 % of "
+    "unchanged benchmarks look changed. Measure both sides by turns: one run of the baseline, one of the candidate, "
+    "and so on."
+)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One benchmark with the verdict asked for, those of the other classifiers, and the reasons.
+    """One benchmark of the candidate.
 
     Attributes
     ----------
-    name : str
-    classifier : str
-        The one whose verdict counts here.
+    name, unit : str
+    n_runs : int
+    n_failed : int
+        Runs that gave no measurement; `failures` has the different reasons, each with how often it was given.
+    failures : mapping of str to int
+    median : float or None
+        Of one number per run, or of the iterations where there is one run; None without a run.
+    within : Estimate
+        (largest - smallest) / mean of the iterations of a run, median over the runs. It does not show what other runs
+        would give.
     verdict : str or None
-        None if it could not judge; `reason` says why.
+        Of the classifier asked for; None if it could not judge, and `reason` says why.
     reason : str or None
-        Also says why another classifier took the place of the one asked for.
     verdicts : mapping of str to str or None
-        By all classifiers.
-    reasons : Reasons
+        Of `spread`, and of the classifier asked for.
+    max_spread : Estimate
+        (largest - smallest) / mean of one number per run.
+    smallest_difference : Estimate
+        The smallest relative difference that as many runs on each side show with 80 % power, corrected for the number
+        of benchmarks.
+    n_left_out : int
+        Iterations that the classifier asked for left out, because runs are of unequal length.
+    reasons : Reasons or None
+        For the few benchmarks that need an explanation.
     """
 
     name: str
-    classifier: str
+    unit: str
+    n_runs: int
+    n_failed: int
+    failures: Mapping[str, int]
+    median: float | None
+    within: Estimate
     verdict: str | None
     reason: str | None
     verdicts: Mapping[str, str | None]
-    reasons: Reasons
+    max_spread: Estimate
+    smallest_difference: Estimate
+    n_left_out: int = 0
+    reasons: Reasons | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that must not pass unseen.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`, or "dissimilar".
+    name : str
+        The benchmark; "" if it concerns all of them.
+    words : str
+        What was found, without the name.
+    outcome : int
+        The exit code that it asks for; 0 if the person allows it.
+    """
+
+    kind: str
+    name: str
+    words: str
+    outcome: int
 
 
 @dataclass(frozen=True)
 class Check:
-    """The outcome.
+    """What was found.
 
     Attributes
     ----------
     benchmarks : tuple of Judged
+        Those of the candidate.
     changes : tuple of Change
         Against the baseline; empty without one.
     only_in_candidate, only_in_baseline : tuple of str
         Benchmarks that could not be compared.
+    findings : tuple of Finding
+        The most important ones first.
+    warnings : tuple of str
+        What makes the numbers less trustworthy than they look.
     parameters : mapping
     outcome : int
-        0 similar, or nothing changed; 1 dissimilar, or changed; 2 nothing could be judged.
+        0 nothing was found, and something could be judged; 1 a finding; 3 inconclusive.
     """
 
     benchmarks: tuple[Judged, ...]
     changes: tuple[Change, ...]
     only_in_candidate: tuple[str, ...]
     only_in_baseline: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    warnings: tuple[str, ...]
     parameters: Mapping[str, Any]
     outcome: int
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What counts as a finding, and what is allowed.
+
+    Attributes
+    ----------
+    fail_on : str
+        "slower": changes for the worse, and those of which nobody knows whether they are. "change": all changes.
+    test, alpha, min_change, max_slowdown
+        As `analysis.comparison.compare` takes them.
+    classifier : str
+        A name in `CLASSIFIERS`; without a baseline its verdict decides.
+    limit : float
+        Of `spread`.
+    allow_missing : bool
+        Whether benchmarks that only the baseline has, and failed runs, may pass.
+    allow_inconclusive : bool
+        Whether what cannot be decided may pass.
+
+    Raises
+    ------
+    ValueError
+        If there is no such classifier or rule.
+    """
+
+    fail_on: str = SLOWER
+    test: str = COMBINED
+    alpha: float = 0.05
+    min_change: float = 0.0
+    max_slowdown: float | None = None
+    classifier: str = SPREAD
+    limit: float = CLASSIFIERS[SPREAD].parameters["limit"]
+    allow_missing: bool = False
+    allow_inconclusive: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        if self.classifier not in CLASSIFIERS:
+            raise ValueError(f"there is no classifier {self.classifier!r}; known are {', '.join(CLASSIFIERS)}")
+        if self.fail_on not in FAIL_ON:
+            raise ValueError(f"fail_on must be one of {', '.join(FAIL_ON)}, got {self.fail_on!r}")
+        if not self.limit > 0:
+            raise ValueError(f"limit must be a share > 0, got {self.limit}")
+
+
+DEFAULT_RULES = Rules()
+
+
+@dataclass(frozen=True)
+class _Level:
+    """The runs of a benchmark on one version in one context, with one number per run."""
+
+    benchmark: Benchmark
+    values: Floats
+    family: str
 
 
 def check(
     benchmarks: Sequence[Benchmark],
     baseline: Sequence[Benchmark] | None = None,
+    rules: Rules = DEFAULT_RULES,
     *,
-    classifier: str = "heuristic",
-    only_slower: bool = False,
     sampling: Sampling = EVERY_ITERATION,
-    alpha: float = 0.05,
+    warnings: Sequence[str] = (),
 ) -> Check:
     """Judge every benchmark, and compare it with the baseline where there is one.
 
@@ -82,93 +214,245 @@ def check(
     benchmarks : sequence of Benchmark
     baseline : sequence of Benchmark, optional
         With a baseline the outcome is whether anything has changed; verdicts are then information.
-    classifier : str
-        A name in `CLASSIFIERS`. Runs too short for it are judged by `spread`, and the result says so.
-    only_slower : bool
-        With a baseline: whether only what has become slower counts.
+    rules : Rules
     sampling : Sampling
-    alpha : float
+    warnings : sequence of str
+        What is known already of the measurements.
 
     Raises
     ------
     ValueError
-        If there is no such classifier, or a run is all warm-up.
+        If an option cannot be used, or a run is all warm-up.
     """
-    if classifier not in CLASSIFIERS:
-        raise ValueError(f"there is no classifier {classifier!r}; known are {', '.join(CLASSIFIERS)}")
-    levels = [one for benchmark in benchmarks for one in by_level(benchmark)]
-    judged = tuple(_judged(benchmark, classifier, sampling, alpha, len(levels)) for benchmark in levels)
-    before = {(one.application, one.name): one for old in baseline or () for one in by_level(old)}
-    after = {(one.application, one.name): one for one in levels}
-    pairs = [paired(before[key], after[key], sampling) for key in after if key in before]
-    changes = compare(pairs, alpha=alpha)
-    return Check(
-        judged,
-        tuple(changes),
-        tuple(one.name for key, one in after.items() if baseline is not None and key not in before),
-        tuple(one.name for key, one in before.items() if key not in after),
-        {
-            "classifier": classifier,
-            "warmup": sampling.warmup,
-            "aggregate": sampling.aggregate,
-            "alpha": alpha,
-            "against_a_baseline": baseline is not None,
-            "only_slower": only_slower,
-        },
-        _outcome([one.verdict for one in judged]) if baseline is None else _outcome_of_changes(changes, only_slower),
+    after, before = _levels(benchmarks, sampling), _levels(baseline or (), sampling)
+    pairs = [_pair(before[key], level) for key, level in after.items() if key in before]
+    changes = tuple(
+        replace(change, is_finding=change.is_finding and not (rules.fail_on == SLOWER and change.worse is False))
+        for change in compare(
+            pairs, test=rules.test, alpha=rules.alpha, min_change=rules.min_change, max_slowdown=rules.max_slowdown
+        )
     )
+    n_tests = Counter(level.family for level in after.values())
+    judged = [_judged(level, rules, sampling, n_tests[level.family]) for level in after.values()]
+    of_benchmark = dict(zip(map(id, judged), after.values(), strict=True))
+    explained = {id(one) for one in _explained(judged, changes)}
+    judged = [
+        replace(one, reasons=_reasons(of_benchmark[id(one)], rules, sampling, n_tests)) if id(one) in explained else one
+        for one in judged
+    ]
+    missing = tuple(level.benchmark.name for key, level in before.items() if key not in after)
+    new = tuple(level.benchmark.name for key, level in after.items() if baseline is not None and key not in before)
+    findings = _findings(judged, changes if baseline is not None else None, missing, before.values(), rules)
+    in_blocks = [_is_in_blocks(before[key], level) for key, level in after.items() if key in before]
+    if in_blocks and sum(in_blocks) >= SHARE_IN_BLOCKS * len(in_blocks):
+        warnings = (*warnings, IN_BLOCKS)
+    parameters = {
+        **vars(rules), "warmup": sampling.warmup, "aggregate": sampling.aggregate,
+        "against_a_baseline": baseline is not None,
+    }  # fmt: skip
+    outcomes = {finding.outcome for finding in findings}
+    outcome = FOUND if FOUND in outcomes else max(outcomes, default=NOTHING_FOUND)
+    return Check(tuple(judged), changes, new, missing, tuple(findings), tuple(warnings), parameters, outcome)
 
 
-def paired(baseline: Benchmark, candidate: Benchmark, sampling: Sampling) -> Pair:
-    """Baseline and candidate as one number per run; a pair that says why if their units or directions differ."""
+def _levels(benchmarks: Sequence[Benchmark], sampling: Sampling) -> dict[tuple[str, str], _Level]:
+    """What is compared, by application and name; in an order that does not depend on that of files, rows or runs."""
+    levels = [level for benchmark in benchmarks for level in by_level(benchmark)]
+    deciding: dict[tuple[Any, ...], str] = {}
+    for level in levels:
+        key = _operation(level)
+        if key not in deciding or (level.unit in TIMES and deciding[key] not in TIMES):
+            deciding[key] = level.unit
+    levels.sort(key=lambda level: (natural(level.application), natural(level.name)))
+    return {
+        (level.application, level.name): _Level(
+            level, np.sort(sampling.values(level.runs)), "" if deciding[_operation(level)] == level.unit else level.unit
+        )
+        for level in levels
+    }
+
+
+def _operation(level: Benchmark) -> tuple[Any, ...]:
+    """What several units may have been measured of."""
+    suffix = level.name.partition(" @ ")[2]
+    return level.application, level.benchmark, tuple(sorted(level.parameters.items())), suffix
+
+
+def _pair(before: _Level, after: _Level) -> Pair:
+    """Baseline and candidate as one number per run; a pair that says why if they cannot be compared."""
+    old, new = before.benchmark, after.benchmark
     reason = None
-    if (baseline.unit, baseline.better) != (candidate.unit, candidate.better):
-        reason = f"the baseline is in {baseline.unit or 'no unit'}, the candidate in {candidate.unit or 'no unit'}"
-    return Pair(
-        candidate.name,
-        sampling.values(baseline.runs),
-        sampling.values(candidate.runs),
-        unit=candidate.unit,
-        better=candidate.better,
-        reason=reason,
+    if not old.runs or not new.runs:
+        reason = f"every run of the {'candidate' if old.runs else 'baseline'} failed"
+    elif (old.unit, old.better) != (new.unit, new.better):
+        reason = f"the baseline is in {in_unit(old)}, the candidate in {in_unit(new)}"
+    return Pair(new.name, before.values, after.values, new.unit, new.better, after.family, reason)
+
+
+def _judged(level: _Level, rules: Rules, sampling: Sampling, n_tests: int) -> Judged:
+    benchmark, values = level.benchmark, level.values
+    spread = max_spread(values) if len(values) else Estimate(None, reason="every run failed")
+    verdict: str | None = None
+    if spread.value is not None:
+        verdict = DISSIMILAR if spread.value > rules.limit else "similar"
+    verdicts, reason, n_left_out = {SPREAD: verdict}, spread.reason, 0
+    if len(values) == 1:
+        reason = ONE_PROCESS
+    if rules.classifier != SPREAD:
+        verdict, other, n_left_out = _other_verdict(rules.classifier, benchmark, sampling.warmup)
+        verdicts[rules.classifier] = verdict
+        reason = reason if len(values) < 2 else other
+    smallest = Estimate(None, reason=ONE_PROCESS)
+    if len(values) > 1:
+        smallest = smallest_difference(values, alpha=rules.alpha, n_tests=n_tests)
+    return Judged(
+        name=benchmark.name,
+        unit=benchmark.unit,
+        n_runs=len(values),
+        n_failed=len(benchmark.failures),
+        failures=Counter(failure.reason for failure in benchmark.failures),
+        median=_median(benchmark, values, sampling),
+        within=_within(benchmark, sampling) if len(values) == 1 else Estimate(None, reason="several runs"),
+        verdict=verdict,
+        reason=reason if verdict is None else None,
+        verdicts=verdicts,
+        max_spread=spread,
+        smallest_difference=smallest,
+        n_left_out=n_left_out,
     )
 
 
-def _judged(benchmark: Benchmark, wanted: str, sampling: Sampling, alpha: float, n_tests: int) -> Judged:
-    found = _verdicts(benchmark, sampling.warmup)
-    chosen, reason = found[wanted], found[wanted].reason
-    if chosen.verdict is None and 0 < chosen.n_iterations < CLASSIFIERS[wanted].min_iterations:
-        chosen = found[FALLBACK]
-        reason = f"Runs of fewer than {MIN_ITERATIONS} iterations: judged by {FALLBACK} instead of {wanted}."
-        reason += f" It gave no verdict: {chosen.reason}." if chosen.verdict is None else ""
-    verdicts = {name: one.verdict for name, one in found.items()}
-    why = reasons(benchmark, sampling=sampling, alpha=alpha, n_tests=n_tests)
-    return Judged(benchmark.name, chosen.classifier, chosen.verdict, reason, verdicts, why)
-
-
-def _verdicts(benchmark: Benchmark, warmup: float) -> dict[str, Verdict]:
-    """What every classifier says; the runs are shared, so that what several need is computed once."""
+def _other_verdict(name: str, benchmark: Benchmark, warmup: float) -> tuple[str | None, str | None, int]:
+    """Of a classifier other than spread: verdict, why there is none, and how many iterations it left out."""
     try:
-        shared = Runs(benchmark.runs, warmup)
-    except ValueError as error:
-        return {name: Verdict(name, None, reason=str(error)) for name in CLASSIFIERS}
-    return {name: _verdict(name, shared, warmup) for name in CLASSIFIERS}
-
-
-def _verdict(name: str, shared: Runs, warmup: float) -> Verdict:
-    try:
-        return CLASSIFIERS[name](shared, drop=warmup)
+        verdict = CLASSIFIERS[name](Runs(benchmark.runs, warmup), drop=warmup)
     except ValueError as error:  # a negative measurement, say
-        return Verdict(name, None, reason=str(error), n_runs=shared.k, n_iterations=shared.n)
+        return None, str(error), 0
+    return verdict.verdict, verdict.reason, verdict.n_left_out
 
 
-def _outcome(verdicts: Sequence[str | None]) -> int:
-    if DISSIMILAR in verdicts:
-        return FOUND
-    return NOTHING_FOUND if SIMILAR in verdicts else NOT_TOLD
+def _median(benchmark: Benchmark, values: Floats, sampling: Sampling) -> float | None:
+    of_run = sampling.steady(benchmark.runs[0]) if len(values) == 1 else values
+    return median(of_run.tolist()) if len(of_run) else None
 
 
-def _outcome_of_changes(changes: Sequence[Change], only_slower: bool) -> int:
-    if any(change.is_finding and not (only_slower and change.worse is False) for change in changes):
-        return FOUND
-    return NOTHING_FOUND if any(change.verdict for change in changes) else NOT_TOLD
+def _within(benchmark: Benchmark, sampling: Sampling) -> Estimate:
+    steady = sampling.steady(benchmark.runs[0])
+    return max_spread(steady) if len(steady) > 1 else Estimate(None, reason="one value")
+
+
+def _reasons(level: _Level, rules: Rules, sampling: Sampling, n_tests: Mapping[str, int]) -> Reasons | None:
+    if not level.benchmark.runs:
+        return None
+    (benchmark,) = canonical([level.benchmark])
+    return reasons(benchmark, sampling=sampling, alpha=rules.alpha, n_tests=n_tests[level.family])
+
+
+def _explained(judged: Sequence[Judged], changes: Sequence[Change]) -> list[Judged]:
+    """The benchmarks that need an explanation: those that changed, then the dissimilar ones; all of a few."""
+    changed = {change.name for change in changes if change.has_changed}
+    several = [one for one in judged if one.n_runs > 1]
+    ordered = sorted(several, key=lambda one: (one.name not in changed, -(one.max_spread.value or 0)))
+    if len(ordered) > N_FEW:
+        ordered = [one for one in ordered if one.name in changed or one.verdict == DISSIMILAR]
+    return ordered[:N_EXPLAINED]
+
+
+def _findings(
+    judged: Sequence[Judged],
+    changes: Sequence[Change] | None,
+    missing: Sequence[str],
+    before: Any,
+    rules: Rules,
+) -> list[Finding]:
+    """The most important first: what is worse, what is not there, what could not be decided."""
+    undecided = NOTHING_FOUND if rules.allow_inconclusive else INCONCLUSIVE
+    absent = NOTHING_FOUND if rules.allow_missing else INCONCLUSIVE
+    n_failed = {one.name: one.n_failed for one in judged}
+    found: list[Finding] = []
+    inconclusive: list[Finding] = []
+    if changes is not None:
+        worst_first = sorted(
+            (change for change in changes if change.is_finding),
+            key=lambda change: (change.worse is False, -abs((change.ratio.value or 0) - 1)),
+        )
+        found += [Finding(CHANGED, change.name, change.words, FOUND) for change in worst_first]
+        inconclusive += [
+            Finding(NOT_TOLD, change.name, _why_not(change), undecided) for change in changes if change.inconclusive
+        ]
+        if not changes:
+            inconclusive.insert(0, Finding(NOT_TOLD, "", NO_PAIR, undecided))
+    else:
+        ordered = sorted(judged, key=lambda one: -(one.max_spread.value or 0))
+        found += [
+            Finding(DISSIMILAR, one.name, _why_dissimilar(one, rules), FOUND)
+            for one in ordered
+            if one.verdict == DISSIMILAR
+        ]
+        inconclusive += [
+            Finding(NOT_TOLD, one.name, one.reason or "no verdict", undecided) for one in judged if one.verdict is None
+        ]
+    if not judged:
+        inconclusive.insert(0, Finding(NOT_TOLD, "", NO_BENCHMARK, undecided))
+    found += [Finding(MISSING, name, "in the baseline, but not in the candidate", absent) for name in missing]
+    found += [
+        Finding(FAILED, one.name, f"{_failed(one.n_failed, one.n_runs)}: {_in_words(one.failures)}", absent)
+        for one in sorted(judged, key=lambda one: -one.n_failed)
+        if one.n_failed
+    ]
+    for change in changes or ():
+        if 2 * (change.n_candidate + n_failed[change.name]) < change.n_baseline:
+            words = (
+                f"{counted(change.n_candidate, 'run')}, but {change.n_baseline} in the baseline: did the others fail?"
+            )
+            found.append(Finding(FAILED, change.name, words, absent))
+    for level in before:
+        failures = level.benchmark.failures
+        if failures:
+            words = _in_words(Counter(failure.reason for failure in failures))
+            failed = _failed(len(failures), len(level.values))
+            found.append(Finding(FAILED, level.benchmark.name, f"{failed} of the baseline: {words}", absent))
+    return found + inconclusive
+
+
+def _why_not(change: Change) -> str:
+    if change.p is None and min(change.n_baseline, change.n_candidate) == 1:
+        return ONE_PROCESS
+    return change.reason or "cannot be decided"
+
+
+def _why_dissimilar(one: Judged, rules: Rules) -> str:
+    if rules.classifier == SPREAD:
+        return (
+            f"the {one.n_runs} runs lie {100 * (one.max_spread.value or 0):.3g} % apart, "
+            f"more than {100 * rules.limit:.4g} %"
+        )
+    return f"the {one.n_runs} runs are dissimilar by {rules.classifier}"
+
+
+def _failed(n_failed: int, n_runs: int) -> str:
+    return f"{n_failed} of {n_failed + n_runs} runs failed"
+
+
+def _in_words(failures: Mapping[str, int]) -> str:
+    """The most frequent reason, and how many others there are."""
+    reason, _n = max(failures.items(), key=lambda item: item[1])
+    more = len(failures) - 1
+    return f"{reason or 'no reason given'}{f' (and {more} more)' if more else ''}"
+
+
+def _is_in_blocks(before: _Level, after: _Level) -> bool:
+    """Whether all runs of one side, at least two, are known to be older than all of the other."""
+    old, new = _times(before.benchmark), _times(after.benchmark)
+    if min(len(old), len(new)) < 2:
+        return False
+    return max(old) < min(new) or max(new) < min(old)
+
+
+def _times(benchmark: Benchmark) -> list[datetime]:
+    """When the runs were made; none if that is not known of all of them."""
+    try:
+        times = [datetime.fromisoformat(run.of(TIME)) for run in benchmark.runs]
+    except ValueError:
+        return []
+    return [time if time.tzinfo else time.replace(tzinfo=UTC) for time in times]

@@ -1,119 +1,273 @@
-"""A check of result files in words and tables."""
+"""A check of result files in words and tables: the most important finding first, what to do next last."""
 
 from collections.abc import Iterator, Sequence
 
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.check._check import FALLBACK, Check, Judged
-from analysis.classifiers import CLASSIFIERS
-from analysis.comparison import Change
-from analysis.dissimilarity import MIN_ITERATIONS
+from analysis.check._check import (
+    CHANGED,
+    FAILED,
+    FOUND,
+    INCONCLUSIVE,
+    MISSING,
+    N_EXPLAINED,
+    NOT_TOLD,
+    ONE_PROCESS,
+    SPREAD,
+    WHY_ONE_PROCESS,
+    Check,
+    Finding,
+    Judged,
+)
+from analysis.comparison import Change, change_and_interval
 from analysis.document import (
     DASH,
-    N_ROWS,
+    Block,
     Bullets,
     Document,
     Paragraph,
     Section,
-    Table,
+    counted,
     first_rows,
-    interval,
     listed,
     p_value,
     percent,
     value_in_words,
 )
-from analysis.intervals import Estimate
 
-N_FEW, N_EXPLAINED = 3, 10
+N_SHOWN = 20  # findings of a kind, one by one
+LESS = "See the JSON for all."
 
 
-def document(checked: Check, *, title: str = "Benchmark check") -> Document:
-    """The check in words and tables: what needs attention first."""
-    sections = [Section("In short", (Bullets(tuple(_in_short(checked))),))]
-    if checked.changes:
-        sections.append(Section("Changes against the baseline", (_change_table(checked.changes),)))
-    sections.append(Section("Are the runs of each benchmark similar?", (_verdict_table(checked.benchmarks),)))
-    for one in _explained(checked):
-        note = (Paragraph(one.reason, "note"),) if one.reason else ()
-        sections.append(Section(one.name, (*note, Bullets(one.reasons.sentences)), level=3))
-    sections.append(Section("Parameters", (Paragraph(value_in_words(checked.parameters)),)))
+def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title: str = "Benchmark check") -> Document:
+    """The check in words and tables.
+
+    Parameters
+    ----------
+    checked : Check
+    commands : sequence of (str, str)
+        How to measure several runs with the tools that wrote the files: in words, and the lines for a shell.
+    title : str
+    """
+    sections = [Section("Result", (Bullets(tuple(_result(checked))), *_warnings(checked)))]
+    tested = [change for change in checked.changes if change.p is not None]
+    if tested:
+        sections.append(Section("Changes against the baseline", (_change_table(checked, tested),)))
+    if _of_one_process(checked):
+        sections.append(Section("One process: not tested", (Paragraph(WHY_ONE_PROCESS), _untested_table(checked))))
+    several = [one for one in checked.benchmarks if one.n_runs > 1]
+    if several:
+        sections.append(Section("Are the runs of each benchmark similar?", (_verdict_table(checked, several),)))
+    sections += [
+        Section(one.name, (Bullets(one.reasons.sentences if one.reasons else ()),), level=3)
+        for one in _explained(checked)
+    ]
+    sections.append(Section("Options used", (Paragraph(value_in_words(_parameters(checked)), "note"),)))
+    steps = tuple(_next_steps(checked))
+    blocks: list[Block] = [Bullets(steps)] if steps else []
+    if _of_one_process(checked):
+        for words, lines in commands:
+            blocks += [Paragraph(words), Paragraph(lines, "command")]
+    if blocks:
+        sections.append(Section("What to do next", tuple(blocks)))
     return Document(title, "", "", tuple(sections), kind="benchmark check")
 
 
-def _explained(checked: Check) -> list[Judged]:
-    """The benchmarks whose reasons are shown: those that changed, then those that are not similar; all of a few."""
-    changed = {change.name for change in checked.changes if change.has_changed}
-    ordered = sorted(_worst_first(checked.benchmarks), key=lambda one: one.name not in changed)
-    if len(ordered) > N_FEW:
-        ordered = [one for one in ordered if one.name in changed or one.verdict != SIMILAR]
-    return ordered[:N_EXPLAINED]
+def _result(checked: Check) -> Iterator[str]:
+    """The outcome in a sentence, then what was found."""
+    yield _headline(checked)
+    for kind in (CHANGED, DISSIMILAR):
+        findings = [finding for finding in checked.findings if finding.kind == kind]
+        yield from (f"{finding.name}: {finding.words}." for finding in findings[:N_SHOWN])
+        if len(findings) > N_SHOWN:
+            yield f"{len(findings) - N_SHOWN} more {'have changed' if kind == CHANGED else 'are dissimilar'}. {LESS}"
+    missing = [finding.name for finding in checked.findings if finding.kind == MISSING]
+    if missing:
+        yield f"Missing: {counted(len(missing), 'benchmark')} of the baseline, not in the candidate: {_named(missing)}."
+    failed = [finding for finding in checked.findings if finding.kind == FAILED]
+    yield from (f"{finding.name}: {finding.words}." for finding in failed[:N_SHOWN])
+    if len(failed) > N_SHOWN:
+        yield f"{len(failed) - N_SHOWN} more benchmarks have failed runs. {LESS}"
+    yield from _undecided(checked)
+    yield from _without_findings(checked)
 
 
-def _in_short(checked: Check) -> Iterator[str]:
-    if checked.parameters["against_a_baseline"] and not checked.changes:
-        yield "Nothing could be compared: no benchmark is in the baseline and in the candidate."
-    if checked.changes:
-        changed = [change for change in checked.changes if change.has_changed]
-        yield f"{len(changed)} of {len(checked.changes)} benchmarks have changed against the baseline."
-        for change in changed[:N_ROWS]:
-            yield f"{change.name}: {change.words}."
-    verdicts = [one.verdict for one in checked.benchmarks]
-    n_similar, n_without = verdicts.count(SIMILAR), verdicts.count(None)
-    yield f"The runs are similar for {n_similar} of {len(verdicts)} benchmarks" + (
-        f"; {n_without} could not be judged." if n_without else "."
-    )
-    n_other = sum(one.classifier != checked.parameters["classifier"] for one in checked.benchmarks)
-    if n_other:
-        yield (
-            f"{n_other} have runs of fewer than {MIN_ITERATIONS} iterations, too short for "
-            f"{checked.parameters['classifier']}: {FALLBACK} judged them."
+def _headline(checked: Check) -> str:
+    n_found = sum(finding.outcome == FOUND for finding in checked.findings)
+    against = checked.parameters["against_a_baseline"]
+    n = len(checked.changes) if against else len(checked.benchmarks)
+    if n_found:
+        for_the_worse = " for the worse" if against and all(change.worse for change in _findings_of(checked)) else ""
+        what = f"changed{for_the_worse}" if against else f"{'has' if n_found == 1 else 'have'} dissimilar runs"
+        return f"{n_found} of {counted(n, 'benchmark')} {what}."
+    if checked.outcome == INCONCLUSIVE:
+        kinds = {finding.kind for finding in checked.findings if finding.outcome == INCONCLUSIVE}
+        words = {MISSING: "benchmarks are missing", FAILED: "runs failed", NOT_TOLD: "not everything could be decided"}
+        return f"Inconclusive: {', and '.join(words[kind] for kind in words if kind in kinds)}."
+    if not against:
+        return f"The runs are similar for {_n_similar(checked)} of {counted(n, 'benchmark')}."
+    return f"No finding in {counted(n, 'benchmark')}."
+
+
+def _findings_of(checked: Check) -> list[Change]:
+    return [change for change in checked.changes if change.is_finding]
+
+
+def _undecided(checked: Check) -> Iterator[str]:
+    """What could not be decided, each reason once."""
+    by_reason: dict[str, list[str]] = {}
+    for finding in checked.findings:
+        if finding.kind == NOT_TOLD and finding.name:
+            by_reason.setdefault(finding.words, []).append(finding.name)
+        elif finding.kind == NOT_TOLD:
+            yield finding.words
+    for reason, names in list(by_reason.items())[:N_SHOWN]:
+        yield f"Not decided for {counted(len(names), 'benchmark')} ({reason}): {_named(names)}."
+
+
+def _without_findings(checked: Check) -> Iterator[str]:
+    """What else there is to know: changes that do not count, what could have been seen, what is new."""
+    others = [change for change in checked.changes if change.has_changed and not change.is_finding]
+    if others:
+        shown = "; ".join(f"{change.name} {change.words}" for change in others[:3])
+        more = f"; and {len(others) - 3} more" if len(others) > 3 else ""
+        yield f"Significant, but no finding by the rules asked for: {shown}{more}."
+    if checked.only_in_candidate:
+        names = checked.only_in_candidate
+        yield f"New: {counted(len(names), 'benchmark')} of the candidate, not in the baseline: {_named(names)}."
+    if checked.parameters["against_a_baseline"] and checked.outcome != INCONCLUSIVE:
+        judged = sum(one.verdict is not None for one in checked.benchmarks)
+        if judged:
+            of_all = f"{_n_similar(checked)} of {counted(judged, 'benchmark')}"
+            yield f"The runs are similar for {of_all} (information only)."
+    limits = [(one.smallest_difference.value, one.name) for one in checked.benchmarks]
+    known = sorted((value, name) for value, name in limits if value is not None)
+    if known:
+        value, name = known[-1]
+        middle = known[len(known) // 2][0]
+        largest = f", at worst {percent(value)} ({name})" if len(known) > 1 else ""
+        yield f"As many runs on each side detect a change of {percent(middle)} four times in five{largest}."
+
+
+def _warnings(checked: Check) -> Iterator[Block]:
+    yield from (Paragraph(f"Warning: {warning}", "warning") for warning in checked.warnings)
+    cut = [one for one in checked.benchmarks if one.n_left_out]
+    if cut:
+        yield Paragraph(
+            f"Runs of unequal length in {counted(len(cut), 'benchmark')}: {checked.parameters['classifier']} compares "
+            f"only as many iterations as the shortest run has and leaves out {sum(one.n_left_out for one in cut)}. "
+            "Level, spread and changes use all."
         )
-    if len(checked.benchmarks) > N_EXPLAINED:
-        yield f"Reasons are given for at most {N_EXPLAINED} benchmarks; the JSON has those of all."
-    for names, where in ((checked.only_in_candidate, "candidate"), (checked.only_in_baseline, "baseline")):
-        if names:
-            yield f"Only in the {where}, so not compared: {listed(names, N_ROWS)}."
 
 
-def _change_table(changes: Sequence[Change]) -> Table:
+def _change_table(checked: Check, changes: Sequence[Change]) -> Block:
     ordered = sorted(
-        changes, key=lambda change: (not change.has_changed, 2.0 if change.p_holm is None else change.p_holm)
+        changes, key=lambda change: (not change.is_finding, 2.0 if change.p_holm is None else change.p_holm)
     )
-    rows = [
-        (change.name, change.words if change.verdict else f"not tested: {change.reason}", _ratio(change.ratio),
-         p_value(change.p), p_value(change.p_holm), f"{change.n_baseline} / {change.n_candidate}")
-        for change in ordered
-    ]  # fmt: skip
-    caption = (
-        "Candidate over baseline with interval, one number per run; Welch's test and the rank-sum test combined, "
-        "p corrected by Holm."
-    )
-    header = ("Benchmark", "Result", "Ratio", "p", "p (Holm)", "Runs before / after")
+    rows = []
+    for change in ordered:
+        value, ends = change_and_interval(change.ratio)
+        runs = f"{change.n_baseline} / {change.n_candidate}"
+        rows.append((change.name, change.verdict, value or DASH, ends or DASH, p_value(change.p_holm), runs))
+    level = f"{100 * (1 - checked.parameters['alpha']):.4g} % CI"
+    families = len({change.family for change in changes})
+    caption = f"Candidate against baseline, one number per run ({checked.parameters['test']} test)."
+    caption += " Holm p is corrected for all benchmarks" + (", for each unit apart." if families > 1 else ".")
+    header = ("Benchmark", "Result", "Change", level, "Holm p", "Runs")
     return first_rows(caption, header, rows, numeric=(2, 3, 4, 5))
 
 
-def _ratio(ratio: Estimate) -> str:
-    if ratio.value is None:
-        return DASH
-    ends = interval(ratio, as_percent=False)
-    return f"{ratio.value:.3f} ({ends})" if ends else f"{ratio.value:.3f}"
+def _of_one_process(checked: Check) -> bool:
+    return any(finding.kind == NOT_TOLD and finding.words == ONE_PROCESS for finding in checked.findings)
 
 
-def _verdict_table(benchmarks: Sequence[Judged]) -> Table:
-    names = list(CLASSIFIERS)
+def _untested_table(checked: Check) -> Block:
+    changes = {change.name: change for change in checked.changes if change.p is None}
+    rows = []
+    for one in checked.benchmarks:
+        change = changes.get(one.name)
+        if one.median is None or (one.n_runs > 1 and change is None):
+            continue
+        ratio = change_and_interval(change.ratio)[0] if change else ""
+        rows.append((one.name, _measured(one.median, one.unit), percent(one.within.value), ratio or DASH))
+    caption = "Median of the repetitions, how far they lie apart, and their mean against that of the baseline."
+    header = ("Benchmark", "Median", "Spread within the process", "Change, not tested")
+    return first_rows(caption, header, rows, numeric=(1, 2, 3))
+
+
+def _measured(value: float, unit: str) -> str:
+    """A measurement with its unit; seconds in a unit that needs few digits.
+
+    Examples
+    --------
+    >>> _measured(0.00123456, "s"), _measured(12.0, "ops/s")
+    ('1.235 ms', '12 ops/s')
+    """
+    scale = 1.0
+    if unit == "s" and 0 < abs(value) < 1:
+        unit, scale = next(
+            ((name, factor) for name, factor in (("ms", 1e3), ("µs", 1e6)) if abs(value) * factor >= 1), ("ns", 1e9)
+        )
+    return f"{value * scale:.4g} {unit}".rstrip()
+
+
+def _verdict_table(checked: Check, judged: Sequence[Judged]) -> Block:
+    others = [checked.parameters["classifier"]] if checked.parameters["classifier"] != SPREAD else []
     rows = [
-        (one.name, one.verdict or "no verdict", one.classifier, percent(one.reasons.max_spread.value),
-         percent(one.reasons.smallest_difference.value), *(one.verdicts[name] or DASH for name in names))
-        for one in _worst_first(benchmarks)
+        (one.name, one.verdicts[SPREAD] or "no verdict", percent(one.max_spread.value),
+         percent(one.smallest_difference.value), one.n_runs, *(one.verdicts[name] or DASH for name in others))
+        for one in _worst_first(judged)
     ]  # fmt: skip
     caption = (
-        "Spread: how far apart the runs lie. Detectable: the smallest difference that as many runs again show four "
-        "times in five, corrected for the number of benchmarks. Behind them, every classifier."
+        f"Spread: how far apart the runs lie; by it, runs are dissimilar above {percent(checked.parameters['limit'])}. "
+        "Detectable: the smallest difference that as many runs on each side show four times in five, corrected for the "
+        "number of benchmarks."
     )
-    header = ("Benchmark", "Verdict", "By", "Spread", "Detectable", *names)
-    return first_rows(caption, header, rows, numeric=(3, 4))
+    header = ("Benchmark", "By spread", "Spread", "Detectable", "Runs", *(f"By {name}" for name in others))
+    return first_rows(caption, header, rows, numeric=(2, 3, 4))
+
+
+def _explained(checked: Check) -> list[Judged]:
+    changed = {change.name for change in checked.changes if change.has_changed}
+    explained = [one for one in _worst_first(checked.benchmarks) if one.reasons]
+    return sorted(explained, key=lambda one: one.name not in changed)[:N_EXPLAINED]
+
+
+def _parameters(checked: Check) -> dict[str, object]:
+    return {name: value for name, value in checked.parameters.items() if value is not None}
+
+
+def _next_steps(checked: Check) -> Iterator[str]:
+    kinds = {finding.kind for finding in checked.findings}
+    rules = checked.parameters
+    if CHANGED in kinds:
+        yield "Find the cause in what changed between the two versions; to be sure, measure both again, by turns."
+    if DISSIMILAR in kinds:
+        yield "Look at what differs between the runs above, and fix that or leave the benchmark out."
+    if MISSING in kinds and not rules["allow_missing"]:
+        yield "Run the missing benchmarks again, or pass --allow-missing if they were removed on purpose."
+    if FAILED in kinds and not rules["allow_missing"]:
+        yield "Find out why runs failed: the runs that remain may be the harmless ones. --allow-missing lets them pass."
+    if _of_one_process(checked):
+        yield "Measure at least five processes of each version, by turns, and give all files to this command."
+    undecided = [finding for finding in checked.findings if _is_too_few(finding)]
+    if undecided:
+        yield "Measure more runs of both versions, or allow a larger slowdown: the intervals are too wide."
+    if NOT_TOLD in kinds and not rules["allow_inconclusive"]:
+        yield "--allow-inconclusive lets pass what could not be decided."
+
+
+def _is_too_few(finding: Finding) -> bool:
+    return finding.kind == NOT_TOLD and "do not exclude" in finding.words
+
+
+def _named(names: Sequence[str]) -> str:
+    return listed(names, 5)
+
+
+def _n_similar(checked: Check) -> int:
+    return sum(one.verdict == SIMILAR for one in checked.benchmarks)
 
 
 def _worst_first(benchmarks: Sequence[Judged]) -> list[Judged]:
     rank = {DISSIMILAR: 0, None: 1, SIMILAR: 2}
-    return sorted(benchmarks, key=lambda one: (rank[one.verdict], -(one.reasons.max_spread.value or 0)))
+    return sorted(benchmarks, key=lambda one: (rank[one.verdict], -(one.max_spread.value or 0)))

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.cluster import hierarchy
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers._verdict import Verdict, known
@@ -50,6 +49,8 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
     >>> same([step, step, step]).verdict, same([step, 3 * step, step]).verdict
     ('similar', 'dissimilar')
     """
+    from scipy.cluster import hierarchy  # here, as it takes long to import
+
     shared = Runs.of(runs, drop)
     background = known(shared, cut, VERSION, cut=cut, drop=drop)
     if shared.n < MIN_ITERATIONS:

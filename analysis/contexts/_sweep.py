@@ -10,6 +10,7 @@ from analysis.benchmark import (
     CONTEXT,
     DURATION,
     INTERVENTION,
+    TIME,
     VERSION,
     Benchmark,
     LeftOut,
@@ -124,7 +125,7 @@ def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> st
 
 def factors_of(measured: Benchmark) -> list[dict[str, str]]:
     """What is known of the context of each run: the parts of its text, or the text, and all further conditions."""
-    further = [name for name in measured.conditions if name not in (*CONDITIONS, INTERVENTION, DURATION)]
+    further = [name for name in measured.conditions if name not in (*CONDITIONS, INTERVENTION, DURATION, TIME)]
     known = []
     for run, text in enumerate(_texts(measured)):
         parts = parse_context(text) or ({CONTEXT: text} if text else {})

@@ -18,7 +18,7 @@ N_NAMED = 3  # names in a sentence
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph; `role` is "text", "note" (a remark in small print) or "warning"."""
+    """A paragraph; `role` is "text", "note" (a remark in small print), "warning" or "command" (lines for a shell)."""
 
     text: str
     role: str = "text"

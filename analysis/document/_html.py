@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import jinja2
-
 from analysis.document._content import Document, clean
 
 
@@ -17,6 +15,8 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
     figures : mapping of str to str
         SVG text by name of figure; a figure that is not there is left out.
     """
+    import jinja2  # here, as text and JSON do without it
+
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("analysis.document"),
         autoescape=True,

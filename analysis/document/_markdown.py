@@ -20,7 +20,9 @@ def to_markdown(document: Document) -> str:
 
 
 def _block(block: Block) -> Iterator[str]:
-    if isinstance(block, Paragraph):
+    if isinstance(block, Paragraph) and block.role == "command":
+        yield "\n".join(f"    {line}" for line in block.text.splitlines())
+    elif isinstance(block, Paragraph):
         text = _escaped(block.text)
         yield f"**{text}**" if block.role == "warning" else f"*{text}*" if block.role == "note" else text
     elif isinstance(block, Bullets):

@@ -38,7 +38,9 @@ def to_text(document: Document) -> str:
 
 
 def _block(block: Block) -> Iterator[str]:
-    if isinstance(block, Paragraph):
+    if isinstance(block, Paragraph) and block.role == "command":
+        yield "\n".join(_command(line) for line in block.text.splitlines())
+    elif isinstance(block, Paragraph):
         yield _wrapped(block.text)
     elif isinstance(block, Bullets):
         yield "\n".join(filter(None, (_wrapped(item, "- ", "  ") for item in block.items)))
@@ -47,6 +49,11 @@ def _block(block: Block) -> Iterator[str]:
         first, *others = _parts(_columns(block))
         yield "\n".join([*([caption] if caption else []), *_lines(first)])
         yield from ("\n".join(_lines(part)) for part in others)
+
+
+def _command(line: str) -> str:
+    """A line to be copied: indented, never wrapped."""
+    return f"    {' ' * (len(line) - len(line.lstrip()))}{_clean(line)}"
 
 
 @dataclass

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
 
 from analysis.runs import Floats
 from analysis.trust._draws import MAX_MULTISETS, Draws, all_draws, n_multisets, some_draws
@@ -90,8 +89,8 @@ def _moment_shares(a: Moments, b: Moments, pairs: Pairs, alike: bool, question: 
 def _rank_share(population: Population, values: Values, pairs: Pairs, factor: float, alpha: float) -> float:
     if factor == 1 and pairs.every and population.n.max() == 1:
         # one number a run: only their order counts, which many benchmarks have in common
-        order = stats.rankdata([run[0] for run in population.values], method="dense")
-        return _share_by_order(tuple(sorted(map(int, order))), int(pairs.first.counts[0].sum()), alpha)
+        _, order = np.unique([run[0] for run in population.values], return_inverse=True)
+        return _share_by_order(tuple(sorted(map(int, order + 1))), int(pairs.first.counts[0].sum()), alpha)
     return _sum_of_blocks(compared(values, factor), pairs, factor == 1, alpha)
 
 

@@ -1,20 +1,25 @@
 """The command that judges result files, as in a build."""
 
-from collections.abc import Collection, Iterable
-from itertools import islice
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import click
 
-from labeler.cli.common import json_option, remark
-from labeler.cli.exploring import read_files, say_of_files
-from labeler.cli.formats import read_options, reading_options
+from labeler.cli.common import remark, write_text
+from labeler.cli.formats import read_files, read_options, reading_options, say_of_files
 from labeler.errors import InputError, LabelerError
-from labeler.service.data import exploring
+from labeler.service.data import checking
 
 FAILED = 2
 AGAINST = "--against"
+STDOUT = Path("-")
+OUTPUTS = {
+    "json": "every number as JSON", "markdown": "Markdown as GitHub shows it", "junit": "JUnit XML for a build server",
+    "html": "a page",
+}  # fmt: skip
 
 
 class CheckFailed(click.ClickException):
@@ -31,7 +36,8 @@ class Check(click.Command):
         if "" in args:
             raise click.UsageError("One of the names is empty.", ctx)
         options = [one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.is_flag]
-        return super().parse_args(ctx, spread_out(args, {name for one in options for name in one.opts}))
+        with_value = {name for one in options for name in one.opts}
+        return super().parse_args(ctx, spread_out(args, with_value, {f"--{form}" for form in OUTPUTS}))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run; an error ends the command with exit code 2, for 1 means that something was found."""
@@ -43,7 +49,7 @@ class Check(click.Command):
             raise CheckFailed("Stopped; nothing was judged.") from None
 
 
-def spread_out(args: Iterable[str], with_value: Collection[str]) -> list[str]:
+def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value: Collection[str] = ()) -> list[str]:
     """`FILE --against A B` as `FILE --against A --against B`; with no file before it, only A is the baseline.
 
     Parameters
@@ -51,6 +57,8 @@ def spread_out(args: Iterable[str], with_value: Collection[str]) -> list[str]:
     args : iterable of str
     with_value : collection of str
         The options that a value follows.
+    may_have_value : collection of str
+        Those of them behind which another option, or nothing, may stand instead.
 
     Examples
     --------
@@ -61,12 +69,16 @@ def spread_out(args: Iterable[str], with_value: Collection[str]) -> list[str]:
     """
     written: list[str] = []
     has_file, of_baseline = False, False
-    rest = iter(args)
-    for arg in rest:
+    rest = deque(args)
+    while rest:
+        arg = rest.popleft()
         if arg == "--":
             return [*written, arg, *rest]
         if arg.startswith("-") and arg != "-":
-            written += [arg, *islice(rest, int(arg in with_value))]
+            written.append(arg)
+            has_value = arg in with_value and rest
+            if has_value and not (arg in may_have_value and rest[0].startswith("-") and rest[0] != "-"):
+                written.append(rest.popleft())
             of_baseline = has_file and arg == AGAINST
         elif of_baseline:
             written += [AGAINST, arg]
@@ -76,55 +88,93 @@ def spread_out(args: Iterable[str], with_value: Collection[str]) -> list[str]:
     return written
 
 
-@click.command(
-    cls=Check, epilog="Example: labeler check new.json --against old.json --markdown >> $GITHUB_STEP_SUMMARY"
-)
+class Share(click.ParamType[float]):
+    """A share, as 2%, 2 % or 0.02."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The share as a number."""
+        if isinstance(value, float):
+            return value
+        text = str(value).strip()
+        try:
+            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            share = inf
+        if not 0 <= share < inf:
+            self.fail(f"{value!r} is no share; write 2% or 0.02.", param, ctx)
+        if share >= 1 and not text.endswith("%"):
+            self.fail(f"{value!r} would be {100 * share:g} %; write {value}% if you mean percent.", param, ctx)
+        return share
+
+
+def output_options(function: Any) -> Any:
+    """Where the check is written: any number of forms at once."""
+    for form in reversed(OUTPUTS):
+        function = click.option(
+            f"--{form}", f"to_{form}", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", default=None,
+            is_flag=False, flag_value=STDOUT, help=f"Write {OUTPUTS[form]} to FILE; - or no name is standard output.",
+        )(function)  # fmt: skip
+    return function
+
+
+@click.command(cls=Check, epilog="Example: labeler check new*.json --against old*.json --max-slowdown 5%")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option(AGAINST, multiple=True, type=click.Path(path_type=Path), metavar="BASE...",
               help="Result files or folders of the baseline.")  # fmt: skip
-@click.option("--classifier", type=click.Choice(exploring.CLASSIFIERS), default="heuristic", show_default=True,
-              help="Whose verdict counts. Runs under 50 iterations are judged by spread.")  # fmt: skip
-@reading_options
+@click.option("--min-change", type=Share(), default=0.0, metavar="SHARE",
+              help="Changes estimated to be smaller, such as 2%, are no findings.")  # fmt: skip
+@click.option("--max-slowdown", type=Share(), default=None, metavar="SHARE",
+              help="Pass only if the interval excludes a larger change for the worse, such as 5%.")  # fmt: skip
+@click.option("--fail-on", type=click.Choice(checking.FAIL_ON), default="slower", show_default=True,
+              help="slower: changes for the worse are findings. change: all changes.")  # fmt: skip
+@click.option("--allow-missing", is_flag=True, help="Pass although benchmarks are missing or runs failed.")
+@click.option("--allow-inconclusive", is_flag=True, help="Pass although something could not be decided.")
+@click.option("--test", type=click.Choice(checking.TESTS), default="combined", show_default=True,
+              help="Test of the runs of a benchmark.")  # fmt: skip
+@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
+              help="Significance level, over all benchmarks.")  # fmt: skip
+@click.option("--classifier", type=click.Choice(checking.CLASSIFIERS), default="spread", show_default=True,
+              help="Classifier that says whether runs are similar; spread is shown beside it.")  # fmt: skip
+@click.option("--limit", type=Share(), default=0.10, metavar="SHARE",
+              help="Spread above which runs are dissimilar [default: 10%].")  # fmt: skip
 @click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
               help="Left out at the start of each run: iterations, or a share below 1.")  # fmt: skip
-@click.option("--fail-on", type=click.Choice(["change", "slower"]), default="change", show_default=True,
-              help="With --against: what makes the exit code 1.")  # fmt: skip
-@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
-              help="Level of the comparison, over all benchmarks.")  # fmt: skip
-@json_option
-@click.option("--markdown", is_flag=True, help="Print Markdown as GitHub shows it.")
-def check(
-    paths: tuple[Path, ...],
-    against: tuple[Path, ...],
-    classifier: str,
-    warmup: float,
-    fail_on: str,
-    alpha: float,
-    as_json: bool,
-    markdown: bool,
-    **given: Any,
-) -> None:
+@reading_options
+@output_options
+def check(paths: tuple[Path, ...], against: tuple[Path, ...], warmup: float, **given: Any) -> None:
     """Judge the runs in result files, and compare them with a baseline.
 
-    Exit code 0: similar, or with --against nothing has changed. 1: a benchmark is dissimilar, or with --against one has
-    changed (with --fail-on slower: has become slower). 2: an error, a file that was refused, or nothing could be
-    judged. With a baseline the verdicts are information only.
+    Exit code 0: nothing was found. 1: a benchmark changed for the worse by the rules asked for, or without a baseline
+    its runs are dissimilar. 2: a usage error, or a file that cannot be read. 3: inconclusive: one run only, too few for
+    --max-slowdown, a benchmark is missing, or runs failed.
     """
-    if as_json and markdown:
-        raise InputError("Give either --json or --markdown.")
+    outputs = _outputs({form: given.pop(f"to_{form}") for form in OUTPUTS}, (*paths, *against))
     options = read_options(given)
-    candidate = read_files(paths, options)
-    baseline = read_files(against, options) if against else None
-    found = exploring.checkup(
-        candidate.benchmarks, baseline.benchmarks if baseline else None, classifier=classifier,
-        only_slower=fail_on == "slower", sampling=exploring.sampling(warmup, "mean"), alpha=alpha,
-    )  # fmt: skip
-    written = exploring.as_json if as_json else exploring.as_markdown if markdown else exploring.as_text
-    click.echo(written(found), nl=False)
+    rules, sampling = checking.rules(**given), checking.sampling(warmup, "mean")
+    candidate = read_files(paths, options, checking.gather)
+    baseline = read_files(against, options, checking.gather) if against else None
+    checked = checking.check_files(candidate, baseline, rules, sampling=sampling, options=options)
+    for form, path in outputs.items():
+        write_text(path, checking.FORMS[form](checked))
     gathered = [candidate, baseline] if baseline else [candidate]
     for one in gathered:
         say_of_files(one)
     if any(one.refused for one in gathered):
         remark("Some files were refused, so the exit code is 2 whatever the others show.")
         raise SystemExit(FAILED)
-    raise SystemExit(found.content["outcome"])
+    raise SystemExit(checked.outcome)
+
+
+def _outputs(wanted: Mapping[str, Path | None], read: Sequence[Path]) -> dict[str, Path]:
+    """The forms to write, text first where standard output is free; no file that is read is written over."""
+    outputs = {form: path for form, path in wanted.items() if path is not None}
+    printed = [f"--{form}" for form, path in outputs.items() if str(path) == str(STDOUT)]
+    if len(printed) > 1:
+        raise InputError(f"{' and '.join(printed)} cannot both be standard output: name a file for one of them.")
+    inputs = {path.resolve() for path in read}
+    for form, path in outputs.items():
+        if str(path) != str(STDOUT) and path.resolve() in inputs:
+            raise InputError(f"--{form} {path}: this file is to be read. Name another one to write to.")
+    return outputs if printed else {"text": STDOUT, **outputs}

@@ -21,10 +21,9 @@ from labeler.cli.common import (
     study_option,
     write_text,
 )
-from labeler.cli.formats import read_options, reading, reading_options
+from labeler.cli.formats import read_files, read_options, reading_options, say_of_files
 from labeler.errors import InputError
-from labeler.safe_text import one_line
-from labeler.service.data import exploring, importing
+from labeler.service.data import exploring
 from labeler.service.data.exploring import Explored, Gathered
 from labeler.service.plan import coordinating
 from labeler.service.results.files import as_csv, write_files
@@ -227,21 +226,6 @@ def gather(context: click.Context, name: str, paths: Sequence[Path], study: Path
     if context.get_parameter_source("study") is ParameterSource.COMMANDLINE:
         raise InputError("Give either files or --study FILE.")
     return read_files(paths, read_options(given))
-
-
-def read_files(paths: Sequence[Path], options: importing.ReadOptions) -> Gathered:
-    """Read result files with a progress bar."""
-    files = list(importing.files_below(paths))
-    with reading(files, "Reading") as advance:
-        return exploring.from_files(files, options, advance=advance)
-
-
-def say_of_files(gathered: Gathered) -> None:
-    """Name the files that could not be used, and say what else there is to say of files."""
-    for text in gathered.remarks:
-        remark(one_line(text, 1000))
-    for error in gathered.refused:
-        remark(f"Refused {error}")
 
 
 def _put(explored: Explored, as_json: bool, html: Path | None, folder: Path | None, forms: Sequence[str]) -> None:

@@ -3,12 +3,15 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from labeler.cli.common import columns_option, format_option, json_option, show
-from labeler.service.data import importing
+from labeler.cli.common import columns_option, format_option, json_option, remark, show
+from labeler.safe_text import one_line
+from labeler.service.data import gathering, importing
+from labeler.service.data.gathering import Gathered
 from labeler.service.data.importing import Advance, File
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -61,6 +64,23 @@ def reading(files: Sequence[File], label: str) -> Iterator[Advance]:
             bar.update(source.size, source.name)
 
         yield advance
+
+
+def read_files(
+    paths: Sequence[Path], options: importing.ReadOptions, gather: Callable[..., Gathered] = gathering.from_files
+) -> Gathered:
+    """Read result files with a progress bar."""
+    files = list(importing.files_below(paths))
+    with reading(files, "Reading") as advance:
+        return gather(files, options, advance=advance)
+
+
+def say_of_files(gathered: Gathered) -> None:
+    """Name the files that could not be used, and say what else there is to say of files."""
+    for text in gathered.remarks:
+        remark(one_line(text, 1000))
+    for error in gathered.refused:
+        remark(f"Refused {error}")
 
 
 @click.command(epilog="Example: labeler formats")

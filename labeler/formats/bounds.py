@@ -5,9 +5,11 @@ allows.
 """
 
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyarrow import parquet
+if TYPE_CHECKING:
+    from pyarrow import parquet
+
 
 FREELY, MAX_UNPACKED = 64 * 2**20, 2**30  # bytes of one compressed file
 MAX_UNPACKED_SMALL = 128 * 2**20  # of one that is itself at most FREELY
@@ -76,7 +78,7 @@ def check_parquet_footer(content: bytes) -> None:
         raise ValueError(f"damaged Parquet file ({n_bytes / 2**20:.0f} MiB of metadata, more than {most})")
 
 
-def check_parquet(content: bytes, metadata: parquet.FileMetaData, names: Collection[str]) -> None:
+def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Collection[str]) -> None:
     """Look at the pages of these columns, without unpacking any.
 
     The metadata at the end of a file may say anything; what a reader makes room for stands in front of each page.

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.benchmark import Benchmark, Failure
+from analysis.benchmark import TIME, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.naming import measured
 from labeler.formats.units import SECONDS
@@ -37,7 +37,10 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     """The benchmarks of the file, one run each; raises ValueError naming benchmark and repetition at fault."""
     if json_text.first_signs(content).startswith(_CSV):
         raise ValueError(f"this is Google Benchmark's CSV; write JSON with {_KEEPS}")
-    entries = json_text.member(json_text.parse(content), "benchmarks", list, "the file")
+    document = json_text.parse(content)
+    entries = json_text.member(document, "benchmarks", list, "the file")
+    context = document.get("context")
+    time = str(context.get("date", "")) if isinstance(context, dict) else ""
     named = [(json_text.member(entry, "name", str, f"row {index}"), entry) for index, entry in enumerate(entries)]
     names = {name for name, _row in named}
     rows: dict[str, list[Row]] = defaultdict(list)
@@ -46,7 +49,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
             rows[json_text.member(row, "run_name", str, f"row {name!r}") if "run_name" in row else name].append(row)
     if named and not rows:
         raise ValueError(f"this has only averages; Google Benchmark keeps every repetition with {_KEEPS}")
-    yield from measured(_benchmark(name, repetitions) for name, repetitions in rows.items())
+    yield from measured(_benchmark(name, repetitions, time) for name, repetitions in rows.items())
 
 
 def _is_aggregate(name: str, row: Row, names: set[str]) -> bool:
@@ -64,7 +67,7 @@ def _is_fitted(row: Row) -> bool:
     return "real_time" not in row and any(key in row for key in _FITTED)
 
 
-def _benchmark(name: str, rows: Sequence[Row]) -> Benchmark:
+def _benchmark(name: str, rows: Sequence[Row], time: str) -> Benchmark:
     values, failures = [], []
     for at, row in _in_order(name, rows):
         place = f"benchmark {name!r}, run 0, iteration {at}"
@@ -81,6 +84,7 @@ def _benchmark(name: str, rows: Sequence[Row]) -> Benchmark:
     return Benchmark.of_series(
         name=name,
         series=(np.array(values, dtype=np.float64),) if values else (),
+        conditions={TIME: (time,)} if values else {},
         parameters=_parameters(name),
         failures=tuple(failures),
     )

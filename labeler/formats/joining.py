@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from analysis.benchmark import RUN, Benchmark, Failure, Run, in_order, in_unit, join, natural
+from analysis.benchmark import RUN, TIME, Benchmark, Failure, Run, in_order, in_unit, join, natural
 from labeler.errors import InputError, LabelerError, Refused
 from labeler.formats.known import RUN as FILE_IS_RUN
 from labeler.formats.known import STUDY, Format
@@ -356,14 +356,19 @@ class _KnownRuns:
 
 
 def _shared_conditions(run: Run) -> frozenset[tuple[str, str]]:
-    return frozenset((name, text) for name, text in run.conditions.items() if name != RUN)
+    return frozenset((name, text) for name, text in run.conditions.items() if name not in (RUN, TIME))
 
 
 def content_of(run: Run) -> str:
     """The hash of a run's measurements, with its conditions but what it is called."""
     digest = hashlib.sha256(np.ascontiguousarray(run.values, dtype="<f8").tobytes())
-    digest.update(json.dumps(sorted(_shared_conditions(run))).encode())
+    digest.update(repr(sorted(_shared_conditions(run))).encode())
     return digest.hexdigest()
+
+
+def _content_of_all(runs: Iterable[Run]) -> bytes:
+    """The hash of the contents of runs in any order."""
+    return hashlib.sha256("".join(sorted(map(content_of, runs))).encode()).digest()
 
 
 def _is_telling(run: Run) -> bool:
@@ -375,13 +380,13 @@ def _is_telling(run: Run) -> bool:
 class _Holders:
     """Which file, or files, spoke of a benchmark, and with what content."""
 
-    known: dict[tuple[str, str], tuple[str, Counter[str]]] = field(default_factory=dict)
+    known: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
 
     def checked(self, part: Part) -> Part:
         """Without the benchmarks that another file holds in the same way; refused if one holds it in another way."""
         new, doubled = [], []
         for benchmark in part.benchmarks:
-            key, content = (benchmark.application, benchmark.name), Counter(map(content_of, benchmark.runs))
+            key, content = (benchmark.application, benchmark.name), _content_of_all(benchmark.runs)
             holder, same = self.known.setdefault(key, (part.label, content))
             if same != content:
                 reason = f"benchmark {benchmark.name!r}: {holder} has other measurements of it. {HOW_TO_JOIN}"

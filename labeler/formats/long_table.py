@@ -4,20 +4,22 @@ Runs are told apart by the column run and all columns that say under which condi
 numbered anew for every version.
 """
 
+from __future__ import annotations
+
 import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-from pyarrow import parquet
 
 from analysis.benchmark import DIRECTIONS, FACTOR, LOWER, PREDECESSOR, UNKNOWN, Benchmark, Run, in_order
 from labeler.formats.bounds import check_columns, check_parquet, check_parquet_footer, check_runs
-from labeler.formats.tables import as_written
 from labeler.formats.text_table import SEPARATORS, header, read_text_table
 from labeler.formats.units import to_seconds
+from labeler.safe_text import as_written
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 REQUIRED = ("benchmark", "run", "value")
 CONDITIONS = ("version", "context", "order_type", "order_position", "altered")
@@ -48,6 +50,10 @@ def is_csv(_name: str, content: bytes) -> bool:
 
 def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of a Parquet table; raises ValueError naming the column or row at fault."""
+    import pandas as pd
+    import pyarrow as pa
+    from pyarrow import parquet
+
     try:
         check_parquet_footer(content)
         metadata = parquet.read_metadata(pa.BufferReader(content))
@@ -178,8 +184,10 @@ def _what_is_missing(column: str, table: pd.DataFrame) -> str:
     return f"column {column!r} is missing; the table has {_names_of(table)}. {way_out}"
 
 
-def _texts(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[Any]":
+def _texts(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[Any]:
     """A column of names; one that every row needs must not be empty anywhere."""
+    import pandas as pd
+
     kinds = cells.cat.categories.to_series() if isinstance(cells.dtype, pd.CategoricalDtype) else cells
     if kinds.dtype == object:
         nested = [not isinstance(cell, (str, int, float, type(None))) for cell in cells]
@@ -195,7 +203,9 @@ def _texts(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[Any
     return pd.Series(pd.Categorical.from_codes(numbers[codes], categories=pd.Index(distinct, dtype=object)))
 
 
-def _numbers(cells: "pd.Series[Any]", column: str, place: Place) -> "pd.Series[float]":
+def _numbers(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[float]:
+    import pandas as pd
+
     is_by_level = isinstance(cells.dtype, pd.CategoricalDtype)  # a long text copied into each row would fill the memory
     levels = cells.cat.categories.to_series() if is_by_level else cells
     if pd.api.types.is_bool_dtype(levels.dtype) or not (
@@ -241,13 +251,15 @@ def _check_iterations(name: str, rows: pd.DataFrame, conditions: Sequence[str]) 
         raise ValueError(f"benchmark {name!r}, run {run}: iteration {first['iteration']:.17g} stands there twice")
 
 
-def _run_in_words(row: "pd.Series[Any]", conditions: Sequence[str]) -> str:
+def _run_in_words(row: pd.Series[Any], conditions: Sequence[str]) -> str:
     """A run as the table calls it, with its conditions."""
     told = ", ".join(f"{column} {row[column]}" for column in conditions)
     return f"{row['run']} ({told})" if told else str(row["run"])
 
 
 def _constant(rows: pd.DataFrame, column: str, otherwise: str, name: str) -> str:
+    import pandas as pd
+
     if column not in rows:
         return otherwise
     values = sorted({str(value).strip() for value in pd.unique(rows[column])})

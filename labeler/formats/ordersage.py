@@ -10,8 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import pandas as pd
-
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import long_table
 from labeler.formats.text_table import header, read_text_table
@@ -42,6 +40,8 @@ def detect(_name: str, content: bytes) -> bool:
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The tests, one benchmark each; raises ValueError naming the line at fault."""
+    import pandas as pd
+
     table = read_text_table(content, separators=(",",))
     command = next((name for name in COMMANDS if name in table.frame), COMMANDS[0])
     for name in (*REQUIRED, command):

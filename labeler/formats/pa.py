@@ -4,13 +4,14 @@ A fork of a trial on an instance is a run. An iteration may have several rows, a
 value_count says how often a value occurred; its measurement is their mean, as for JMH. The header line may be missing.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from analysis.benchmark import Benchmark
 from labeler.formats import json_text, long_table
@@ -18,6 +19,9 @@ from labeler.formats.jmh import TIMES
 from labeler.formats.naming import with_parameters
 from labeler.formats.text_table import header, read_text_table
 from labeler.model import Series
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = (
     "project", "commit", "benchmark", "params", "instance", "trial", "fork", "iteration", "mode", "unit",
@@ -63,6 +67,8 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 def _iterations(frame: pd.DataFrame, lines: Sequence[int]) -> pd.DataFrame:
     """One row an iteration, the first of each, with the mean of its values, each as often as it was counted."""
+    import pandas as pd
+
     values, counts = (_numbers(frame, column, lines) for column in ("value", "value_count"))
     if not (counts > 0).all():
         at = int((counts > 0).argmin())
@@ -75,6 +81,8 @@ def _iterations(frame: pd.DataFrame, lines: Sequence[int]) -> pd.DataFrame:
 
 
 def _numbers(frame: pd.DataFrame, column: str, lines: Sequence[int]) -> Series:
+    import pandas as pd
+
     numbers = pd.to_numeric(frame[column], errors="coerce").to_numpy(dtype=np.float64)
     if not np.isfinite(numbers).all():
         at = int(np.isfinite(numbers).argmin())

@@ -7,7 +7,7 @@ measurements. What holds for all runs may stand with the benchmark, and what hol
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.benchmark import Benchmark
+from analysis.benchmark import TIME, Benchmark
 from labeler.formats import json_text
 
 VERSIONS = ("1.0", 6)
@@ -48,7 +48,7 @@ def _benchmark(entry: Any, of_file: Mapping[str, Any], place: str) -> Benchmark:
     of_benchmark = {**of_file, **_said(entry, place)}
     if isinstance(of_benchmark.get("name"), str):
         place = f"benchmark {of_benchmark['name']!r}"
-    series, said = [], []
+    series, said, times = [], [], []
     for index, run in enumerate(runs):
         where = f"{place}, run {index}"
         if not isinstance(run, dict):
@@ -56,6 +56,7 @@ def _benchmark(entry: Any, of_file: Mapping[str, Any], place: str) -> Benchmark:
         if run.get("values"):
             series.append(json_text.series(json_text.member(run, "values", list, where), where))
             said.append({**of_benchmark, **_said(run, where)})
+            times.append(str(said[-1].get("date", "")))
     if not series:
         raise ValueError(
             f"{place} has no values, only calibration: measure without --calibrate-loops or "
@@ -65,4 +66,5 @@ def _benchmark(entry: Any, of_file: Mapping[str, Any], place: str) -> Benchmark:
     units = sorted({str(one.get("unit", "second")) for one in said})
     if len(units) > 1:
         raise ValueError(f"benchmark {name!r} has more than one unit: {', '.join(map(repr, units))}")
-    return Benchmark.of_series(name, series, unit=UNITS.get(units[0], units[0]))
+    unit = UNITS.get(units[0], units[0])
+    return Benchmark.of_series(name, series, unit=unit, conditions={TIME: times})

@@ -6,7 +6,7 @@ A file is written by one process: it is a run, and a round is an iteration.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.benchmark import Benchmark, Failure
+from analysis.benchmark import TIME, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.naming import measured
 
@@ -19,11 +19,12 @@ def detect(_name: str, content: bytes) -> bool:
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of the file, one run each; raises ValueError naming benchmark and iteration at fault."""
-    entries = json_text.member(json_text.parse(content), "benchmarks", list, "the file")
-    yield from measured(_benchmark(entry, f"benchmark {index}") for index, entry in enumerate(entries))
+    document = json_text.parse(content)
+    entries, time = json_text.member(document, "benchmarks", list, "the file"), str(document.get("datetime", ""))
+    yield from measured(_benchmark(entry, f"benchmark {index}", time) for index, entry in enumerate(entries))
 
 
-def _benchmark(entry: Any, place: str) -> Benchmark:
+def _benchmark(entry: Any, place: str, time: str) -> Benchmark:
     name = json_text.member(entry, "fullname", str, place)
     place = f"benchmark {name!r}"
     parameters = json_text.member(entry, "params", dict, place) if entry.get("params") is not None else {}
@@ -37,6 +38,7 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
     return Benchmark.of_series(
         name=name,
         series=(json_text.series(data, f"{place}, run 0"),) if data else (),
+        conditions={TIME: (time,)} if data else {},
         parameters={str(key): str(value) for key, value in parameters.items()},
         failures=() if data else (Failure({}, "'data' is empty"),),
     )

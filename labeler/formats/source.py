@@ -17,8 +17,6 @@ from io import BytesIO
 from pathlib import Path, PurePath
 from typing import IO
 
-import pyarrow as pa
-
 from analysis.benchmark import natural
 from labeler.errors import InputError, Refused
 from labeler.formats.bounds import FREELY, MAX_RATIO, most_unpacked
@@ -96,6 +94,8 @@ class Source:
             if raw[:2] == _GZIP:
                 raw = self._unpacked(gzip.GzipFile(fileobj=BytesIO(raw)), len(raw))
             elif raw[:4] == _ZSTD:
+                import pyarrow as pa
+
                 raw = self._unpacked(pa.CompressedInputStream(pa.BufferReader(raw), "zstd"), len(raw))
         except (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
             reason = getattr(error, "strerror", None) or f"damaged {self._kind()} ({error})"

@@ -1,13 +1,16 @@
 """CSV text -> a table of texts whose rows know their line in the file. Nothing is moved, guessed or dropped."""
 
+from __future__ import annotations
+
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 from labeler.formats.bounds import check_columns
 
@@ -53,6 +56,8 @@ def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> T
     ValueError
         If it is no UTF-8, a column name stands there twice, or a row is longer or shorter than the header; with place.
     """
+    import pandas as pd
+
     try:
         content.decode("utf-8-sig")  # the text is not kept: it can take four times as much
     except UnicodeDecodeError as error:

@@ -1,114 +1,329 @@
-"""A check of benchmarks: verdicts, reasons, changes against a baseline, and the outcome."""
+"""A check of benchmarks: findings, changes against a baseline, warnings, and above all the outcome."""
+
+import json
+from dataclasses import replace
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
-from analysis.benchmark import Benchmark, Sampling
-from analysis.check import FOUND, NOT_TOLD, NOTHING_FOUND, check
+from analysis.benchmark import TIME, Benchmark, Failure, Sampling
+from analysis.check import FOUND, INCONCLUSIVE, NOTHING_FOUND, Rules, check, to_junit
 from analysis.check import document as checkup_document
 from analysis.classifiers import CLASSIFIERS
 from analysis.document import plain, to_json, to_markdown, to_text
 
 
-def bench(name, *levels, n=100, seed=5, **more):
+def bench(name, *levels, n=100, seed=5, noise=0.001, **more):
     rng = np.random.default_rng(seed)
-    return Benchmark.of_series(name, tuple(level + rng.normal(0, 0.001, n) for level in levels), **more)
+    return Benchmark.of_series(name, tuple(level * (1 + rng.normal(0, noise, n)) for level in levels), **more)
+
+
+def text_of(found, **options):
+    return " ".join(to_text(checkup_document(found, **options)).split())
 
 
 STEP = np.repeat([1.0, 2.0], 50)
 ALIKE = Benchmark.of_series("alike", (STEP, STEP + 1e-6, STEP))
 UNLIKE = Benchmark.of_series("unlike", (STEP, STEP[::-1], STEP))
-SHORT = bench("short", 1.0, 1.01, 1.02, n=5)
+WIDE = bench("wide", 1.0, 1.5, n=5)
+BASE, SLOWER = bench("b", 1.0, 1.01, 0.99, 1.0), bench("b", 1.2, 1.21, 1.19, 1.2, seed=6)
+FIVE = (1.0, 1.01, 0.99, 1.0, 1.005)
+HEURISTIC = Rules(classifier="heuristic")
 
 
-def test_similar_runs_alone_are_outcome_zero_and_one_dissimilar_benchmark_is_one():
+# without a baseline
+
+
+def test_similar_runs_are_outcome_zero_and_one_dissimilar_benchmark_is_one():
     assert check([ALIKE]).outcome == NOTHING_FOUND == 0
-    assert check([ALIKE, UNLIKE]).outcome == FOUND == 1
-    assert [one.verdict for one in check([ALIKE, UNLIKE]).benchmarks] == ["similar", "dissimilar"]
+    found = check([ALIKE, WIDE])
+    assert found.outcome == FOUND == 1
+    assert [(one.name, one.verdict) for one in found.benchmarks] == [("alike", "similar"), ("wide", "dissimilar")]
+    assert found.findings[0].kind == "dissimilar"
+    assert found.findings[0].words == "the 2 runs lie 40 % apart, more than 10 %"
 
 
-def test_every_classifier_is_asked_and_the_chosen_one_counts():
+def test_healthy_noise_is_no_finding():
+    # the heuristic calls all of these dissimilar, as the runs of pure noise share no pattern
+    rng = np.random.default_rng(3)
+    healthy = [
+        Benchmark.of_series(f"b{number}", 1e-3 * (1 + rng.normal(0, spread, (10, 200))))
+        for number, spread in enumerate(np.tile([0.001, 0.01, 0.03], 24))
+    ]
+    assert check(healthy).outcome == NOTHING_FOUND
+    assert sum(one.verdict == "dissimilar" for one in check(healthy, rules=HEURISTIC).benchmarks) == 72
+
+
+def test_the_classifier_asked_for_decides_and_spread_is_shown_beside_it():
     for name in CLASSIFIERS:
-        judged = check([UNLIKE], classifier=name).benchmarks[0]
-        assert (judged.classifier, judged.verdict) == (name, judged.verdicts[name])
-        assert judged.verdicts == {other: CLASSIFIERS[other](UNLIKE.values).verdict for other in CLASSIFIERS}
-    assert check([UNLIKE], classifier="spread").outcome == NOTHING_FOUND  # the means are the same
+        judged = check([UNLIKE], rules=Rules(classifier=name)).benchmarks[0]
+        assert judged.verdict == CLASSIFIERS[name](UNLIKE.values).verdict
+        assert judged.verdicts == {"spread": "similar"} | {name: judged.verdict}
+    assert check([UNLIKE], rules=HEURISTIC).outcome == FOUND
+    assert check([UNLIKE]).outcome == NOTHING_FOUND  # the means are the same
 
 
-def test_short_runs_are_judged_by_spread_and_it_is_said():
-    judged = check([SHORT]).benchmarks[0]
-    assert (judged.classifier, judged.verdict) == ("spread", "similar")
-    assert judged.reason == "Runs of fewer than 50 iterations: judged by spread instead of heuristic."
-    assert "too short for heuristic: spread judged them" in to_text(checkup_document(check([SHORT])))
-    assert check([bench("wide", 1.0, 1.5, n=5)]).outcome == FOUND
+def test_the_limit_of_spread_is_an_option():
+    assert check([bench("b", 1.0, 1.05)], rules=Rules(limit=0.02)).outcome == FOUND
+    assert check([bench("b", 1.0, 1.05)], rules=Rules(limit=0.08)).outcome == NOTHING_FOUND
 
 
-def test_what_nobody_can_judge_is_outcome_two():
+def test_one_run_is_inconclusive_even_beside_others_unless_allowed():
     one_run = bench("single", 1.0)
-    found = check([one_run])
-    assert found.outcome == NOT_TOLD == 2
-    assert found.benchmarks[0].reason == "at least two runs are needed, got 1"
-    assert check([one_run, ALIKE]).outcome == NOTHING_FOUND
-    assert check([]).outcome == NOT_TOLD
+    found = check([one_run, ALIKE])
+    assert found.outcome == INCONCLUSIVE == 3
+    assert [(one.name, one.words) for one in found.findings] == [("single", "one process: not tested")]
+    assert check([one_run, ALIKE], rules=Rules(allow_inconclusive=True)).outcome == NOTHING_FOUND
+    assert check([]).outcome == INCONCLUSIVE
 
 
-def test_with_a_baseline_only_changes_count():
-    base, slower = bench("b", 1.0, 1.01, 0.99, 1.0), bench("b", 1.2, 1.21, 1.19, 1.2, seed=6)
-    assert check([slower], [base]).outcome == FOUND
-    assert check([UNLIKE], [UNLIKE]).outcome == NOTHING_FOUND
-    assert check([base], [bench("other", 1.0, 1.1)]).outcome == NOT_TOLD
-    assert check([bench("b", 1.0)], [bench("b", 1.0)]).outcome == NOT_TOLD
+def test_runs_too_short_for_the_classifier_asked_for_are_inconclusive():
+    found = check([bench("short", 1.0, 1.01, n=5)], rules=HEURISTIC)
+    assert found.outcome == INCONCLUSIVE
+    assert found.findings[0].words == "too short for pattern measures"
+    assert found.benchmarks[0].verdicts == {"spread": "similar", "heuristic": None}
 
 
-def test_benchmarks_on_one_side_only_are_named():
-    found = check([ALIKE, UNLIKE], [ALIKE, SHORT])
-    assert (found.only_in_candidate, found.only_in_baseline) == (("unlike",), ("short",))
-    text = to_text(checkup_document(found))
-    assert "Only in the candidate, so not compared: unlike." in text
-    assert "Only in the baseline, so not compared: short." in text
+# with a baseline
+
+
+def test_with_a_baseline_changes_for_the_worse_count_and_verdicts_do_not():
+    assert check([SLOWER], [BASE]).outcome == FOUND
+    assert check([BASE], [SLOWER]).outcome == NOTHING_FOUND  # faster
+    assert check([BASE], [SLOWER], Rules(fail_on="change")).outcome == FOUND
+    assert check([WIDE], [WIDE]).outcome == NOTHING_FOUND
+
+
+def test_a_change_of_unknown_direction_is_a_finding():
+    unknown = {"unit": "", "better": ""}
+    assert check([bench("b", *FIVE, **unknown)], [bench("b", *(2 * x for x in FIVE), **unknown)]).outcome == FOUND
+
+
+def test_changes_below_the_smallest_that_counts_are_named_but_no_finding():
+    found = check([bench("b", *(1.03 * x for x in FIVE), seed=9)], [bench("b", *FIVE)], Rules(min_change=0.05))
+    assert found.outcome == NOTHING_FOUND
+    assert "Significant, but no finding by the rules asked for: b slower" in text_of(found)
+
+
+def test_runs_that_do_not_exclude_the_largest_slowdown_are_inconclusive():
+    noisy = [bench("b", 1.0, 1.2, 0.9, seed=seed) for seed in (1, 2)]
+    assert check(noisy[:1], noisy[1:]).outcome == NOTHING_FOUND
+    found = check(noisy[:1], noisy[1:], Rules(max_slowdown=0.05))
+    assert found.outcome == INCONCLUSIVE
+    assert "do not exclude a change for the worse of more than 5 %" in text_of(found)
+    assert "Measure more runs of both versions" in text_of(found)
+
+
+def test_one_run_on_a_side_is_described_and_not_tested():
+    found = check([bench("b", 1.1)], [bench("b", 1.0)])
+    assert found.outcome == INCONCLUSIVE
+    text = text_of(found, commands=[("With the tool:", "for i in 1 2; do\n  tool\ndone")])
+    assert "The repetitions of one process do not show what another process would measure" in text
+    assert "+10.0 %" in text and "p (Holm)" not in text
+    assert text.endswith("With the tool: for i in 1 2; do tool done")
+    assert "\n      tool\n" in to_text(checkup_document(found, commands=[("", "for\n  tool\ndone")]))
+
+
+def test_a_vanished_benchmark_is_inconclusive_at_the_top_unless_allowed():
+    others = [bench("other", *FIVE), bench("new", *FIVE)]
+    found = check(others, [*others[:1], BASE])
+    assert (found.only_in_candidate, found.only_in_baseline) == (("new",), ("b",))
+    assert found.outcome == INCONCLUSIVE
+    text = text_of(found)
+    assert text.startswith(
+        "Benchmark check Result ------ - Inconclusive: benchmarks are missing. "
+        "- Missing: 1 benchmark of the baseline, not in the candidate: b."
+    )
+    assert "New: 1 benchmark of the candidate, not in the baseline: new." in text
+    assert "pass --allow-missing" in text
+    assert check(others, [*others[:1], BASE], Rules(allow_missing=True)).outcome == NOTHING_FOUND
+    assert check(others, others[:1]).outcome == NOTHING_FOUND  # a new benchmark is not a problem
+
+
+def test_crashed_runs_are_inconclusive_at_the_top_unless_allowed():
+    crashed = replace(bench("b", 1.0, 1.01), failures=tuple(Failure({}, "exit code 139") for _ in range(8)))
+    for found in (check([crashed]), check([crashed], [BASE])):
+        assert found.outcome == INCONCLUSIVE
+        assert "- Inconclusive: runs failed. - b: 8 of 10 runs failed: exit code 139." in text_of(found)
+    assert check([crashed], rules=Rules(allow_missing=True)).outcome == NOTHING_FOUND
+    assert "of the baseline: exit code 139" in text_of(check([bench("b", *FIVE)], [crashed]))
+
+
+def test_far_fewer_runs_than_the_baseline_has_may_be_crashes():
+    found = check([bench("b", 1.0, 1.01)], [bench("b", *FIVE)])
+    assert found.outcome == INCONCLUSIVE
+    assert found.findings[0].words == "2 runs, but 5 in the baseline: did the others fail?"
+    assert check([bench("b", 1.0, 1.01, 0.99)], [bench("b", *FIVE)]).outcome == NOTHING_FOUND
+
+
+def test_a_finding_outweighs_what_is_inconclusive():
+    assert check([SLOWER, bench("single", 1.0)], [BASE, bench("gone", 1.0)]).outcome == FOUND
+
+
+def test_nothing_in_common_is_inconclusive():
+    found = check([ALIKE], [UNLIKE], Rules(allow_missing=True))
+    assert found.outcome == INCONCLUSIVE
+    assert "No benchmark is in the baseline and in the candidate: nothing was compared." in text_of(found)
+
+
+def test_other_units_are_not_compared():
+    # 1 ms read as 1 of no unit would be 99.9 % faster than 1000
+    found = check([bench("b", *(1e-3 * x for x in FIVE))], [bench("b", *FIVE, unit="", better="")])
+    assert found.outcome == INCONCLUSIVE
+    assert "the baseline is in no unit, the candidate in s (lower is better)" in text_of(found)
+
+
+# several benchmarks
+
+
+def go_units(n, factor=1.0):
+    """n benchmarks as Go's output gives them, each with its time, and memory that never varies."""
+    times = [bench(f"B{k}", *(factor * x for x in FIVE), noise=0.01, n=3, seed=k) for k in range(n)]
+    units = {"B/op": 64.0, "allocs/op": 2.0}
+    return times + [
+        bench(f"B{k} [{unit}]", *5 * [level], noise=0, n=3, unit=unit, benchmark=f"B{k}")
+        for k in range(n)
+        for unit, level in units.items()
+    ]
+
+
+def test_holm_counts_a_benchmark_once_whatever_units_it_has():
+    found = check(go_units(4, 1.02), go_units(4))
+    alone = check(go_units(4, 1.02)[:4], go_units(4)[:4])
+    p_holm = {change.name: change.p_holm for change in found.changes}
+    assert len(p_holm) == 12
+    assert {change.name: change.p_holm for change in alone.changes}.items() <= p_holm.items()
+    assert {change.family for change in found.changes} == {"", "B/op", "allocs/op"}
+    assert "for each unit apart" in text_of(found)
+
+
+def test_the_detectable_difference_includes_the_number_of_benchmarks_and_alpha():
+    def detectable(n, **rules):
+        return check([bench(f"b{k}", *FIVE) for k in range(n)], rules=Rules(**rules)).benchmarks[0].smallest_difference
+
+    assert detectable(100).value > 1.5 * detectable(1).value
+    assert detectable(1, alpha=0.0005).value == pytest.approx(detectable(100).value)
+    of_units = check(go_units(2)).benchmarks[0].smallest_difference
+    assert of_units.value == pytest.approx(check(go_units(2)[:2]).benchmarks[0].smallest_difference.value)
+
+
+def test_runs_of_unequal_length_are_cut_for_patterns_alone_and_it_is_said():
+    rng = np.random.default_rng(1)
+    runs = [1 + rng.normal(0, 0.001, 60), np.concatenate([1 + rng.normal(0, 0.001, 60), np.full(60, 1.5)])]
+    found = check([Benchmark.of_series("b", runs)])
+    judged = found.benchmarks[0]
+    assert judged.max_spread.value == pytest.approx(0.25 / 1.125, rel=0.01)  # of all iterations
+    assert judged.verdict == "dissimilar"
+    assert "use the first 60 iterations of each run and leave out 60" in text_of(found)
+    cut = check([Benchmark.of_series("b", runs)], rules=HEURISTIC)
+    assert cut.benchmarks[0].n_left_out == 60
+    assert "Runs of unequal length in 1 benchmark: heuristic compares only" in text_of(cut)
 
 
 def test_versions_in_one_file_are_judged_apart():
     runs = bench("b", 1.0, 1.0, 5.0, 5.0).values
     mixed = Benchmark.of_series("b", runs, conditions={"version": ("old", "old", "new", "new")})
-    found = check([mixed], classifier="spread")
-    assert [(one.name, one.verdict) for one in found.benchmarks] == [("b @ old", "similar"), ("b @ new", "similar")]
+    assert {one.name: one.verdict for one in check([mixed]).benchmarks} == {"b @ old": "similar", "b @ new": "similar"}
 
 
-def test_a_negative_measurement_leaves_same_alone_without_a_verdict():
-    negative = Benchmark.of_series("b", (STEP - 5, STEP - 5))
-    assert check([negative], classifier="same").benchmarks[0].verdict is None
-    assert "negative" in check([negative], classifier="same").benchmarks[0].reason
+# warnings
 
 
-def test_an_unknown_classifier_and_runs_that_are_all_warmup_are_refused():
+def timed(name, hours, seed):
+    runs = bench(name, *FIVE[: len(hours)], seed=seed)
+    times = tuple(f"2024-05-01T{hour:02}:00:00" for hour in hours)
+    return Benchmark.of_series(name, runs.values, conditions={TIME: times})
+
+
+def test_all_old_runs_before_all_new_ones_are_warned_of():
+    found = check([timed("b", (3, 4, 5), 1)], [timed("b", (0, 1, 2), 2)])
+    assert found.outcome == NOTHING_FOUND
+    assert "22 to 100 % of unchanged benchmarks look changed. Measure both sides by turns" in text_of(found)
+
+
+def test_runs_by_turns_or_at_unknown_times_are_not_warned_of():
+    assert check([timed("b", (1, 3, 5), 1)], [timed("b", (0, 2, 4), 2)]).warnings == ()
+    assert check([timed("b", (3, 4, 5), 1)], [BASE]).warnings == ()
+
+
+# errors
+
+
+def test_options_that_cannot_be_used_are_refused():
     with pytest.raises(ValueError, match="there is no classifier 'vote'"):
-        check([ALIKE], classifier="vote")
+        Rules(classifier="vote")
+    with pytest.raises(ValueError, match="fail_on must be one of slower, change, got 'never'"):
+        Rules(fail_on="never")
+    with pytest.raises(ValueError, match="limit must be a share > 0, got 0"):
+        Rules(limit=0)
     with pytest.raises(ValueError, match="all of them warm-up"):
         check([ALIKE], sampling=Sampling(500))
 
 
+def test_a_negative_measurement_leaves_same_without_a_verdict():
+    negative = Benchmark.of_series("b", (STEP - 5, STEP - 5))
+    found = check([negative], rules=Rules(classifier="same"))
+    assert found.outcome == INCONCLUSIVE
+    assert "negative" in found.benchmarks[0].reason
+
+
+# documents
+
+
 def test_the_document_names_what_needs_attention_first_and_every_number_is_in_the_json():
-    base, slower = bench("b", 1.0, 1.01, 0.99, 1.0), bench("b", 1.2, 1.21, 1.19, 1.2, seed=6)
-    found = check([ALIKE, slower], [ALIKE, base])
-    text = to_text(checkup_document(found))
-    assert text.index("1 of 2 benchmarks have changed") < text.index("b: slower (+20.0 %, 95 % CI +18")
-    assert '"p_holm"' in to_json(plain(found))
-    assert "| Benchmark | Result |" in to_markdown(checkup_document(found))
+    found = check([ALIKE, SLOWER], [ALIKE, BASE])
+    text = text_of(found)
+    assert "- 1 of 2 benchmarks changed for the worse. - b: slower (+20.0 %, 95 % CI +18" in text
+    assert "95 % CI Holm p Runs" in text
+    content = json.loads(to_json(plain(found)))
+    assert {"p", "p_holm", "ratio", "words"} <= set(content["changes"][0])
+    assert "| Benchmark | Result | Change | 95 % CI | Holm p |" in to_markdown(checkup_document(found))
+    at_90 = check([SLOWER], [BASE], Rules(alpha=0.1))
+    assert "90 % CI Holm p" in text_of(at_90)
 
 
-def test_without_anything_in_common_the_document_says_so():
-    assert "Nothing could be compared" in to_text(checkup_document(check([ALIKE], [UNLIKE])))
+def test_the_text_is_never_wider_than_a_terminal_and_names_stay_different():
+    names = [f"org.example.benchmarks.collections.maps.HashMapBenchmark.put{n}.size=1000000" for n in range(30)]
+    found = check([bench(name, *(1.2 * x for x in FIVE)) for name in names], [bench(name, *FIVE) for name in names])
+    lines = to_text(checkup_document(found)).splitlines()
+    assert max(map(len, lines)) <= 100
+    table = lines[lines.index("Changes against the baseline") :]
+    rows = [line.split("  ")[0] for line in table if "  slower  " in line]
+    assert len(set(rows)) == len(rows) == 30
 
 
 def test_of_many_benchmarks_the_worst_are_shown_and_the_rest_counted():
     many = [bench(f"b{k}", 1.0, 1.0 + k / 100, n=5) for k in range(60)]
-    text = to_text(checkup_document(check(many)))
-    assert "First 40 of 60 rows; all are in the JSON." in " ".join(text.split())
+    text = text_of(check(many))
+    assert "First 40 of 60 rows; all are in the JSON" in text
     assert text.index("b59") < text.index("b40")
+    assert sum(one.reasons is not None for one in check(many).benchmarks) == 10
 
 
 def test_a_name_from_a_file_is_no_markup():
     hostile = bench("<b>*x*|[y](z)\n# t", 1.0, 1.5, n=5)
     said = to_markdown(checkup_document(check([hostile])))
     assert "<b>" not in said.replace("\\<", "") and "\n# t" not in said
+
+
+def test_junit_has_a_case_for_each_benchmark():
+    found = check([SLOWER, ALIKE, bench("single", 1.0), bench("\x00<bad>", *FIVE)], [BASE, ALIKE, bench("gone", 1.0)])
+    root = ET.fromstring(to_junit(found))
+    suite = root[0]
+    cases = {case.get("name"): case for case in suite}
+    assert (root.tag, suite.tag, {case.tag for case in suite}) == ("testsuites", "testsuite", {"testcase"})
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["5", "1", "1", "0"]
+    assert cases["b"].find("failure").get("message").startswith("slower (+20.0 %")
+    assert cases["gone"].find("error").get("type") == "missing"
+    assert cases["alike"].find("failure") is None and len(cases) == 5
+    allowed = check([ALIKE], [ALIKE, BASE], Rules(allow_missing=True))
+    assert ET.fromstring(to_junit(allowed))[0].get("skipped") == "1"
+
+
+def test_the_order_of_benchmarks_and_runs_changes_no_number():
+    def turned(benchmarks):
+        return [one.take(range(len(one.runs) - 1, -1, -1)) for one in reversed(benchmarks)]
+
+    after, before = [SLOWER, bench("c", *FIVE), WIDE], [BASE, bench("c", *FIVE, seed=8), WIDE]
+    assert plain(check(turned(after), turned(before))) == plain(check(after, before))

@@ -2,21 +2,22 @@
 
 import json
 import re
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
 from labeler.cli.check import spread_out
-from labeler.service.data import exploring
 from tests.labeler.commands import run
 from tests.labeler.formats.examples import csv_bytes, jmh_entry, pyperf_file, pyperf_runs
 
-SIMILAR, DISSIMILAR, FAILED = 0, 1, 2
+SIMILAR, DISSIMILAR, FAILED, INCONCLUSIVE = 0, 1, 2, 3
 STEP = np.repeat([1.0, 2.0], 50)
-WITH_VALUE = {"--against", "--format"}
+WITH_VALUE, MAY_HAVE_VALUE = {"--against", "--format", "--json"}, {"--json"}
 
 
 def icpe(path, *runs):
+    path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps([list(map(float, run)) for run in runs]))
     return path
 
@@ -44,7 +45,7 @@ def alike(here):
 
 @pytest.fixture
 def unlike(here):
-    return icpe(here / "unlike.json", STEP, STEP[::-1], STEP)
+    return icpe(here / "unlike.json", STEP, 1.2 * STEP, STEP)
 
 
 @pytest.fixture
@@ -77,15 +78,13 @@ def test_one_dissimilar_benchmark_is_exit_code_1_whatever_the_others_are(alike, 
     assert verdicts(alike.parent, code=DISSIMILAR) == {"alike": "similar", "unlike": "dissimilar"}  # a folder
 
 
-def test_nothing_that_could_be_judged_is_exit_code_2(here):
+def test_one_run_is_inconclusive_unless_that_is_allowed(here, alike):
     single = icpe(here / "single.json", STEP)
-    found = content(single, code=FAILED)
-    assert found["outcome"] == FAILED
-    assert found["benchmarks"][0]["reason"] == "at least two runs are needed, got 1"
-
-
-def test_one_that_could_be_judged_decides(here, alike):
-    assert verdicts(icpe(here / "single.json", STEP), alike, code=SIMILAR) == {"single": None, "alike": "similar"}
+    found = content(single, alike, code=INCONCLUSIVE)
+    assert found["outcome"] == INCONCLUSIVE
+    assert {one["name"]: one["reason"] for one in found["benchmarks"]} == {
+        "alike": None, "single": "one process: not tested"}  # fmt: skip
+    run("check", single, alike, "--allow-inconclusive", code=SIMILAR)
 
 
 @pytest.mark.parametrize("broken", ["[[1.0, NaN], [1.0, 2.0]]", "", "hello", '{"benchmarks": []}'])
@@ -105,7 +104,7 @@ def test_a_bad_file_hides_no_dissimilar_one_but_decides_the_exit_code(here, unli
 def test_nothing_but_bad_files_is_exit_code_2(here):
     (here / "bad.json").write_text("hello")
     assert content("bad.json", code=FAILED)["benchmarks"] == []
-    assert "0 of 0 benchmarks" in run("check", "bad.json", code=FAILED).stdout
+    assert "There is no benchmark to judge." in run("check", "bad.json", code=FAILED).stdout
 
 
 @pytest.mark.parametrize(
@@ -126,7 +125,11 @@ def test_nothing_but_bad_files_is_exit_code_2(here):
         (["alike.json", "--warmup", "100"], "all of them warm-up"),
         (["alike.json", "--columns", "x"], "expected benchmark=NAME"),
         (["alike.json", "--against", "alike.json", "--nonsense"], "No such option"),
-        (["alike.json", "--json", "--markdown"], "Give either --json or --markdown."),
+        (["alike.json", "--json", "--markdown"], "--json and --markdown cannot both be standard output"),
+        (["alike.json", "--json", "alike.json"], "--json alike.json: this file is to be read. Name another one"),
+        (["alike.json", "--min-change", "5"], "'5' would be 500 %; write 5% if you mean percent."),
+        (["alike.json", "--max-slowdown", "much"], "'much' is no share; write 2% or 0.02."),
+        (["alike.json", "--max-slowdown", "-5%"], "'-5%' is no share"),
         (["empty"], "no result files"),
     ],
 )
@@ -141,19 +144,28 @@ def test_every_error_is_exit_code_2_and_said_in_one_line(here, alike, arguments,
 # with a baseline
 
 
-def test_a_changed_benchmark_is_exit_code_1_in_either_direction(old, new):
+def test_a_change_for_the_worse_is_exit_code_1_and_one_for_the_better_is_told(old, new):
     (slower,) = content(new, "--against", old, code=DISSIMILAR)["changes"]
-    (faster,) = content(old, "--against", new, code=DISSIMILAR)["changes"]
+    (faster,) = content(old, "--against", new, code=SIMILAR)["changes"]
     assert (slower["verdict"], faster["verdict"]) == ("slower", "faster")
     assert slower["ratio"]["value"] == pytest.approx(1.2, abs=0.002)  # candidate over baseline
     assert slower["ratio"]["value"] * faster["ratio"]["value"] == pytest.approx(1)
+    assert "b faster (−16" in run("check", old, "--against", new).stdout
 
 
-def test_what_became_faster_is_no_failure_where_only_slower_counts(old, new):
-    assert content(new, "--against", old, "--fail-on", "slower", code=DISSIMILAR)["outcome"] == DISSIMILAR
-    found = content(old, "--against", new, "--fail-on", "slower", code=SIMILAR)
-    assert [change["verdict"] for change in found["changes"]] == ["faster"]  # it is told all the same
+def test_every_change_is_a_finding_where_that_is_asked_for(old, new):
+    assert content(old, "--against", new, "--fail-on", "change", code=DISSIMILAR)["outcome"] == DISSIMILAR
     assert "--fail-on" in run("check", old, "--against", new, "--fail-on", "odd", code=FAILED).stderr
+
+
+@pytest.mark.parametrize("share", ["30%", "30 %", "0.3"])
+def test_small_changes_are_no_findings_and_large_slowdowns_must_be_excluded(old, new, here, share):
+    run("check", new, "--against", old, "--min-change", share, code=SIMILAR)
+    run("check", new, "--against", old, "--max-slowdown", share, code=SIMILAR)
+    noisy = short(here / "noisy.json", 1.0, 1.9, 0.8, 1.1)
+    done = run("check", noisy, "--against", old, "--max-slowdown", share, code=INCONCLUSIVE)
+    assert "do not exclude a change for the worse of more than 30 %" in " ".join(done.stdout.split())
+    run("check", noisy, "--against", old, "--max-slowdown", share, "--allow-inconclusive", code=SIMILAR)
 
 
 def test_nothing_changed_is_exit_code_0_even_where_runs_are_dissimilar(unlike):
@@ -162,12 +174,64 @@ def test_nothing_changed_is_exit_code_0_even_where_runs_are_dissimilar(unlike):
     assert [one["verdict"] for one in found["changes"]] == ["no significant change"]
 
 
-def test_nothing_that_could_be_compared_is_exit_code_2(here, old, alike):
-    found = content(alike, "--against", old, code=FAILED)
+def test_nothing_that_could_be_compared_is_inconclusive(here, old, alike):
+    found = content(alike, "--against", old, code=INCONCLUSIVE)
     assert (found["changes"], found["only_in_candidate"], found["only_in_baseline"]) == ([], ["alike"], ["b"])
-    assert "Nothing could be compared" in run("check", alike, "--against", old, code=FAILED).stdout
+    assert "nothing was compared" in run("check", alike, "--against", old, code=INCONCLUSIVE).stdout
     one_run = short(here / "one.json", 1.0)
-    assert content(one_run, "--against", one_run, code=FAILED)["changes"][0]["verdict"] is None
+    assert content(one_run, "--against", one_run, code=INCONCLUSIVE)["changes"][0]["verdict"] is None
+
+
+def test_a_vanished_benchmark_is_exit_code_3_unless_allowed(old, alike):
+    done = run("check", old, "--against", old, alike, code=INCONCLUSIVE)
+    assert "Missing: 1 benchmark of the baseline, not in the candidate: alike." in done.stdout
+    run("check", old, "--against", old, alike, "--allow-missing", code=SIMILAR)
+
+
+def rounds(path, **levels):
+    """A file of pytest-benchmark: one process."""
+    entries = [{"fullname": name, "params": None, "stats": {"data": [level, 1.001 * level, 0.999 * level]}}
+               for name, level in levels.items()]  # fmt: skip
+    document = {"machine_info": {}, "commit_info": {}, "datetime": "2024-05-01T10:00:00", "benchmarks": entries}
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_processes_that_crashed_before_a_benchmark_are_exit_code_3(here):
+    rng = np.random.default_rng(2)
+    before = [rounds(here / f"old-{i}.json", a=1 + rng.normal(0, 0.01), b=1 + rng.normal(0, 0.01)) for i in range(10)]
+    after = [rounds(here / f"new-{i}.json", a=1 + rng.normal(0, 0.01), **({"b": 1.0 + i / 100} if i < 2 else {}))
+             for i in range(10)]  # fmt: skip
+    for arguments in ((*after,), (*after, "--against", *before)):
+        done = run("check", *arguments, code=INCONCLUSIVE)
+        assert "- Inconclusive: runs failed.\n- b: 8 of 10 runs failed: it is not in" in done.stdout
+    run("check", *after, "--against", *before, "--allow-missing", code=SIMILAR)
+    suites = [rounds(here / f"other-{i}.json", c=1.0 + i / 1000) for i in range(3)]  # a suite of its own
+    run("check", *before, *suites, code=SIMILAR)
+
+
+def test_one_process_a_side_is_described_with_the_command_that_measures_more(here):
+    files = [rounds(here / f"{name}.json", b=level) for name, level in (("new", 1.1), ("old", 1.0))]
+    done = run("check", files[0], "--against", files[1], code=INCONCLUSIVE)
+    assert "one process: not tested" in done.stdout and "+10.0 %" in done.stdout
+    assert "\n    for i in $(seq 10); do for v in OLD NEW; do\n      (cd $v && pytest --benchmark-json=" in done.stdout
+
+
+def test_values_as_runs_are_compared_and_the_false_alarms_said_each_time(here):
+    files = [rounds(here / f"{name}.json", b=level) for name, level in (("new", 1.1), ("old", 1.0))]
+    done = run("check", files[0], "--against", files[1], "--values-are", "runs", code=DISSIMILAR)
+    text = " ".join(done.stdout.split())
+    assert "repetitions of one process are alike" in text and "82 % of unchanged benchmarks" in text
+
+
+def test_files_of_one_side_that_are_all_older_are_warned_of(here):
+    sides = {"old": (0, 1, 2), "new": (3, 4, 5)}
+    for side, hours in sides.items():
+        for hour in hours:
+            path = rounds(here / f"{side}-{hour}.json", b=1 + hour % 3 / 1000)
+            path.write_text(path.read_text().replace("T10:", f"T1{hour}:"))
+    done = run("check", *here.glob("new-*"), "--against", *here.glob("old-*"), code=SIMILAR)
+    assert "All runs of one side were measured before all runs of the other." in " ".join(done.stdout.split())
 
 
 def test_a_bad_baseline_is_exit_code_2_and_the_verdicts_are_shown(here, alike):
@@ -179,18 +243,13 @@ def test_a_bad_baseline_is_exit_code_2_and_the_verdicts_are_shown(here, alike):
 
 def test_changes_are_told_by_the_means_of_runs_and_never_by_merged_iterations(here):
     # 60 iterations a run that hardly vary, but two runs a side whose levels overlap: merged, p would be about 0
-    before, after = (icpe(here / "b.json", *(np.full(60, x) + np.linspace(0, 1e-3, 60) for x in levels)) and
-                     exploring.from_files(list(_sources(here / "b.json"))).benchmarks
-                     for levels in ((1.0, 1.2), (1.1, 1.3)))  # fmt: skip
-    (change,) = exploring.checkup(after, before).content["changes"]
+    before, after = (
+        icpe(here / side / "b.json", *(np.full(60, x) + np.linspace(0, 1e-3, 60) for x in levels))
+        for side, levels in (("old", (1.0, 1.2)), ("new", (1.1, 1.3)))
+    )
+    (change,) = content(after, "--against", before, code=SIMILAR)["changes"]
     assert change["verdict"] == "no significant change"
     assert change["n_baseline"] == change["n_candidate"] == 2
-
-
-def _sources(*paths):
-    from labeler.service.data import importing
-
-    return importing.files_below(paths)
 
 
 def test_the_level_is_over_all_benchmarks_by_holm(here):
@@ -216,7 +275,7 @@ def test_names_behind_against_are_the_baseline_wherever_options_stand(here, old,
     for arguments in (
         ("--format", "icpe", "--warmup", 0),
         ("--alpha", 0.05),
-        ("--classifier", "heuristic"),
+        ("--classifier", "spread"),
     ):
         if arguments[0] != "--format":
             assert content(*arguments, new, "--against", old, alike, code=DISSIMILAR) == expected
@@ -245,7 +304,7 @@ def test_files_on_both_sides_of_options_are_all_checked(here, alike, unlike, old
         ("n --against a b --json", "n --against a --against b --json"),
         ("n --against a b --against c d", "n --against a --against b --against c --against d"),
         ("n --json --against a b --format icpe", "n --json --against a --against b --format icpe"),
-        ("--json n --against a b", "--json n --against a --against b"),
+        ("--flag n --against a b", "--flag n --against a --against b"),
         ("--format icpe n --against a b", "--format icpe n --against a --against b"),
         ("--format icpe --against a n", "--format icpe --against a n"),
         ("--against a n", "--against a n"),
@@ -257,24 +316,24 @@ def test_files_on_both_sides_of_options_are_all_checked(here, alike, unlike, old
         ("n -- --against a b", "n -- --against a b"),
         ("- --against a -", "- --against a --against -"),
         ("n --format", "n --format"),
+        ("n --json --against a b", "n --json --against a --against b"),
+        ("n --json f --against a b", "n --json f --against a --against b"),
+        ("n --json - --against a b", "n --json - --against a --against b"),
     ],
 )
 def test_against_is_written_before_each_of_its_names(given, written):
-    assert spread_out(given.split(), WITH_VALUE) == written.split()
+    assert spread_out(given.split(), WITH_VALUE, MAY_HAVE_VALUE) == written.split()
 
 
 # what is printed
 
 
-def test_short_runs_are_judged_by_spread_and_it_is_said(old):
-    done = run("check", old)
-    assert "1 have runs of fewer than 50 iterations, too short for heuristic: spread judged them." in done.stdout
+def test_spread_is_shown_beside_the_classifier_asked_for(old):
     (one,) = content(old)["benchmarks"]
-    assert (one["classifier"], one["verdict"]) == ("spread", "similar")
-    assert one["reason"] == "Runs of fewer than 50 iterations: judged by spread instead of heuristic."
-    assert one["verdicts"] == {
-        "heuristic": None, "heuristic-printed": None, "same": None, "spread": "similar", "kruskal": None,
-    }  # fmt: skip
+    assert (one["verdict"], one["verdicts"]) == ("similar", {"spread": "similar"})
+    (one,) = content(old, "--classifier", "heuristic", code=INCONCLUSIVE)["benchmarks"]
+    assert (one["verdict"], one["verdicts"]) == (None, {"spread": "similar", "heuristic": None})
+    assert one["reason"] == "too short for pattern measures"
 
 
 def test_short_runs_far_apart_are_dissimilar(here):
@@ -282,9 +341,14 @@ def test_short_runs_far_apart_are_dissimilar(here):
 
 
 @pytest.mark.parametrize(("classifier", "verdict"), [("heuristic", "dissimilar"), ("spread", "similar")])
-def test_the_classifier_chosen_decides(unlike, classifier, verdict):
+def test_the_classifier_chosen_decides(here, classifier, verdict):
+    turned = icpe(here / "turned.json", STEP, STEP[::-1], STEP)
     code = DISSIMILAR if verdict == "dissimilar" else SIMILAR
-    assert verdicts(unlike, "--classifier", classifier, code=code) == {"unlike": verdict}
+    assert verdicts(turned, "--classifier", classifier, code=code) == {"turned": verdict}
+
+
+def test_the_limit_of_spread_is_a_share(old):
+    assert verdicts(old, "--limit", "1%", code=DISSIMILAR) == {"b": "dissimilar"}
 
 
 def test_warmup_is_left_out(here):
@@ -295,22 +359,26 @@ def test_warmup_is_left_out(here):
 
 
 def test_the_table_has_reasons_for_what_is_not_similar(here, alike, unlike):
-    others = [icpe(here / f"{name}.json", STEP + at, STEP + at) for at, name in enumerate("xyz")]
+    others = [icpe(here / f"{name}.json", STEP, STEP + k / 1e6) for k, name in enumerate("xyz")]
     text = run("check", *others, alike, unlike, code=DISSIMILAR).stdout
-    assert text.startswith("Benchmark check\n\nIn short\n")
-    assert "The runs are similar for 4 of 5 benchmarks." in text
-    assert re.search(r"^unlike +dissimilar +heuristic ", text, re.MULTILINE)
+    assert text.startswith("Benchmark check\n\nResult\n------\n\n- 1 of 5 benchmarks has dissimilar runs.\n- unlike: ")
+    assert re.search(r"^unlike +dissimilar +18.8 %", text, re.MULTILINE)
     assert text.index("\nunlike  ") < text.index("\nalike  ")  # what needs attention first
     assert "\nunlike\n------\n" in text and "\nalike\n-----\n" not in text
     for word in ("Level: ", "Pattern: ", "Distribution: ", "Warm-up: ", "Consequence: ", "found four times in five"):
         assert word in text
+    assert text.index("What to do next") > text.index("Consequence: ")
 
 
 def test_json_holds_verdicts_reasons_changes_and_how_they_came_about(old, new):
     found = content(new, "--against", old, code=DISSIMILAR)
-    assert set(found) == {"benchmarks", "changes", "only_in_candidate", "only_in_baseline", "parameters", "outcome"}
+    assert set(found) == {
+        "benchmarks", "changes", "only_in_candidate", "only_in_baseline", "findings", "warnings", "parameters",
+        "outcome",
+    }  # fmt: skip
+    assert found["findings"][0] | {"kind": "changed", "name": "b", "outcome": 1} == found["findings"][0]
     assert found["outcome"] == DISSIMILAR
-    used = {"classifier": "heuristic", "warmup": 0, "aggregate": "mean", "alpha": 0.05, "against_a_baseline": True}
+    used = {"classifier": "spread", "warmup": 0, "aggregate": "mean", "alpha": 0.05, "against_a_baseline": True}
     assert found["parameters"] | used == found["parameters"]
     reasons = found["benchmarks"][0]["reasons"]
     assert {"max_spread", "smallest_difference", "runs_needed", "sentences"} <= set(reasons)
@@ -325,13 +393,13 @@ def rows_of(markdown):
 
 def test_markdown_is_what_github_shows_as_tables(old, new):
     text = run("check", new, "--against", old, "--markdown", code=DISSIMILAR).stdout
-    assert text.startswith("# Benchmark check\n\n## In short\n\n- 1 of 1 benchmarks have changed")
+    assert text.startswith("# Benchmark check\n\n## Result\n\n- 1 of 1 benchmark changed for the worse.")
     changes, verdicts = text.split("## Are the runs of each benchmark similar?")
     header, rule, row = rows_of(changes)
-    assert [cell.strip() for cell in header][:3] == ["Benchmark", "Result", "Ratio"]
+    assert [cell.strip() for cell in header][:3] == ["Benchmark", "Result", "Change"]
     assert {cell.strip() for cell in rule} == {"---", "---:"}
     assert len(header) == len(rule) == len(row)
-    assert row[0].strip() == "b" and row[1].strip().startswith("slower (+")
+    assert row[0].strip() == "b" and row[1].strip() == "slower"
     assert len({len(row) for row in rows_of(verdicts)}) == 1
 
 
@@ -342,7 +410,7 @@ def test_markdown_of_hostile_names_is_only_text(here):
     path = short(here / "odd.json", 1.0, 1.5, name=NAUGHTY)
     text = run("check", path, "--markdown", code=DISSIMILAR).stdout
     (row,) = [row for row in rows_of(text) if "script" in row[0]]
-    assert len(row) == 10
+    assert len(row) == 5
     bare = re.sub(r"\\.", "", text)  # without what is escaped
     for markup in ("<script", "`x`", "[t](", "**c**", "@all"):
         assert markup not in bare
@@ -358,9 +426,24 @@ def test_names_with_line_breaks_stay_in_their_row(here):
 
 
 def test_every_form_tells_the_same_outcome(old, new):
-    for options in ((), ("--json",), ("--markdown",)):
+    for options in ((), ("--json",), ("--markdown",), ("--junit",), ("--html", "-")):
         assert run("check", new, "--against", old, *options, code=DISSIMILAR).stdout
         assert run("check", old, "--against", old, *options, code=SIMILAR).stdout
+
+
+def test_any_number_of_forms_is_written_at_once(here, old, new):
+    names = {form: f"out.{form}" for form in ("json", "markdown", "junit", "html")}
+    options = [word for form, name in names.items() for word in (f"--{form}", name)]
+    done = run("check", new, "--against", old, *options, code=DISSIMILAR)
+    assert done.stdout.startswith("Benchmark check\n")
+    texts = {form: (here / name).read_text() for form, name in names.items()}
+    assert json.loads(texts["json"])["outcome"] == DISSIMILAR
+    assert texts["markdown"].startswith("# Benchmark check")
+    assert ET.fromstring(texts["junit"])[0].get("failures") == "1"
+    assert texts["html"].startswith("<!DOCTYPE html>") and "Holm p" in texts["html"]
+    done = run("check", new, "--against", old, "--json", "-", "--markdown", "x.md", code=DISSIMILAR)
+    assert json.loads(done.stdout)["outcome"] == DISSIMILAR
+    assert (here / "x.md").read_text() == texts["markdown"]
 
 
 def test_remarks_are_not_on_standard_output(here, alike):
@@ -401,8 +484,7 @@ def test_columns_are_mapped_on_both_sides(here):
 def test_the_help_says_what_each_exit_code_means():
     text = " ".join(run("check", "--help").output.split())
     assert "Usage: labeler check [OPTIONS] FILE..." in text.replace("main check", "labeler check")
-    for words in ("Exit code 0: similar, or with --against nothing has changed.",
-                  "1: a benchmark is dissimilar, or with --against one has changed (with --fail-on slower: has become",
-                  "2: an error, a file that was refused, or nothing could be judged.",
-                  "Runs under 50 iterations are judged by spread."):  # fmt: skip
+    for words in ("Exit code 0: nothing was found.", "1: a benchmark changed for the worse by the rules asked for",
+                  "2: a usage error, or a file that cannot be read.", "3: inconclusive: one run only",
+                  "spread is shown beside it"):  # fmt: skip
         assert words in text

@@ -7,18 +7,21 @@ from typing import Any
 import pandas as pd
 
 from analysis import benchmark as measurements
-from analysis import check as checking
-from analysis import classifiers, contexts, order, spread, trust
-from analysis.benchmark import ALTERED, HIGHER, UNKNOWN, VERSION, Benchmark, Failure, Sampling, by_name, canonical
+from analysis import contexts, order, spread, trust
+from analysis.benchmark import ALTERED, HIGHER, UNKNOWN, VERSION, Benchmark, Failure, by_name, canonical
 from analysis.document import Document, plain, to_html, to_json, to_markdown, to_text
 from analysis.document.figures import Chart, to_svg
-from labeler.errors import InputError, Refused, sentence
-from labeler.formats import DEFAULTS, Advance, ReadOptions, Source, read_benchmarks
+from labeler.errors import InputError, sentence
 from labeler.model import Item
+from labeler.service.data.gathering import Gathered, from_files, sampling
 from labeler.store import Database, items, runs
 
+__all__ = [
+    "AGGREGATES", "METHODS", "Explored", "Gathered", "Method", "as_html", "as_json", "as_markdown", "as_text",
+    "explore", "from_files", "from_study", "rows", "sampling", "variants",
+]  # fmt: skip
+
 AGGREGATES = tuple(measurements.AGGREGATES)
-CLASSIFIERS = tuple(classifiers.CLASSIFIERS)
 
 
 @dataclass(frozen=True)
@@ -61,15 +64,6 @@ METHODS = {
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """The benchmarks to work on, the files that could not be used, and what else is to be said of files."""
-
-    benchmarks: tuple[Benchmark, ...]
-    refused: tuple[Refused, ...] = ()
-    remarks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Explored:
     """An answer: as plain values, in words and tables, and in figures."""
 
@@ -104,21 +98,6 @@ def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explo
     return Explored(plain(result), method.document(result), method.charts(result))
 
 
-def checkup(benchmarks: Sequence[Benchmark], baseline: Sequence[Benchmark] | None = None, **options: Any) -> Explored:
-    """Judge benchmarks, and compare them with a baseline; options as `analysis.check.check` takes them.
-
-    Raises
-    ------
-    InputError
-        If an option cannot be used.
-    """
-    try:
-        found = checking.check(benchmarks, baseline, **options)
-    except ValueError as error:
-        raise InputError(sentence(error)) from None
-    return Explored(plain(found), checking.document(found))
-
-
 def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> pd.DataFrame:
     """A shuffled plan of runs over contexts, as `analysis.contexts.variant_plan` makes it.
 
@@ -136,14 +115,6 @@ def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> pd.DataFra
 def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows of a table as plain values."""
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
-
-
-def sampling(warmup: float, aggregate: str) -> Sampling:
-    """How a run becomes one number; raises InputError if it cannot."""
-    try:
-        return Sampling(warmup, aggregate)
-    except ValueError as error:
-        raise InputError(sentence(error)) from None
 
 
 def as_text(explored: Explored) -> str:
@@ -165,28 +136,6 @@ def as_html(explored: Explored) -> str:
     """One page with its figures."""
     drawn = {name: to_svg(chart) for name, chart in explored.charts.items()}
     return to_html(explored.document, drawn)
-
-
-def from_files(
-    files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
-) -> Gathered:
-    """The benchmarks of result files, in an order that does not depend on the files.
-
-    Raises
-    ------
-    InputError
-        If files contradict each other, or the pattern for their names cannot be used.
-    """
-    benchmarks: list[Benchmark] = []
-    refused, remarks = [], []
-    for part in read_benchmarks(files, options, advance=advance):
-        if part.is_conflict:
-            raise InputError(f"{part.label}: {part.refused}.")
-        if part.refused:
-            refused.append(Refused(part.label, part.refused))
-        remarks += [f"{part.label}: {text}" for text in part.remarks]
-        benchmarks += part.benchmarks
-    return Gathered(tuple(canonical(benchmarks)), tuple(refused), tuple(remarks))
 
 
 def from_study(db: Database) -> Gathered:

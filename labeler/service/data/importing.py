@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from analysis.benchmark import ALTERED, DIRECTIONS, LOWER, RUN, VERSION, Benchmark, by_level
+from analysis.benchmark import ALTERED, DIRECTIONS, LOWER, RUN, TIME, VERSION, Benchmark, by_level
 from labeler.errors import NotAllowed, Refused
 from labeler.formats import (
     DEFAULTS,
@@ -231,7 +231,9 @@ def to_import(part: Part) -> list[Wanted]:
     if part.refused:
         as_new = "; or keep both with --as-new" if part.is_conflict and not part.is_joined else ""
         raise Refused(part.label, part.refused + as_new)
-    wanted: list[Wanted] = [(benchmark, (*part.warnings, *part.remarks)) for benchmark in part.benchmarks]
+    wanted: list[Wanted] = [
+        (_without_time(benchmark), (*part.warnings, *part.remarks)) for benchmark in part.benchmarks
+    ]
     for condition in LEVELS:
         wanted = [
             (level, (*before, *warnings))
@@ -239,6 +241,17 @@ def to_import(part: Part) -> list[Wanted]:
             for level, warnings in _levels(part, benchmark, condition)
         ]
     return wanted
+
+
+def _without_time(benchmark: Benchmark) -> Benchmark:
+    """A study does not keep when a run was made: that differs for each run, and would look like a condition."""
+    if not any(run.of(TIME) for run in benchmark.runs):
+        return benchmark
+    runs = (
+        replace(run, conditions={name: text for name, text in run.conditions.items() if name != TIME})
+        for run in benchmark.runs
+    )
+    return replace(benchmark, runs=tuple(runs))
 
 
 def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[Wanted]:

@@ -373,33 +373,7 @@ def test_control_characters_of_names_do_not_reach_a_terminal(name):
     assert all(letter == "\n" or letter.isprintable() for letter in text)
 
 
-# check, sampling, plans
-
-
-def test_a_check_is_an_answer_without_figures():
-    explored = exploring.checkup([bench(levels=(1.0, 1.5))])
-    assert (explored.content["outcome"], explored.charts) == (1, {})
-    assert [one["verdict"] for one in json.loads(exploring.as_json(explored))["benchmarks"]] == ["dissimilar"]
-    assert "## In short" in exploring.as_markdown(explored)
-
-
-def test_a_check_against_a_baseline_compares():
-    before, after = bench(levels=(1.0, 1.01, 1.02)), bench(levels=(2.0, 2.01, 2.02))
-    explored = exploring.checkup([after], [before])
-    (change,) = explored.content["changes"]
-    assert (change["verdict"], explored.content["outcome"]) == ("slower", 1)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"classifier": "oracle"}, "There is no classifier 'oracle'; known are heuristic"),
-        ({"sampling": exploring.sampling(2, "mean")}, "warm-up"),
-    ],
-)
-def test_a_check_that_cannot_be_made_is_an_error_in_words(options, words):
-    with pytest.raises(InputError, match=words):
-        exploring.checkup([bench()], **options)
+# sampling, plans
 
 
 @pytest.mark.parametrize(
@@ -430,8 +404,7 @@ def test_factors_that_make_no_plan_are_an_error(factors):
         exploring.variants(factors, seed=1)
 
 
-def test_the_classifiers_and_aggregates_offered_are_those_there_are():
-    assert exploring.CLASSIFIERS == ("heuristic", "heuristic-printed", "same", "spread", "kruskal")
+def test_the_aggregates_offered_are_those_there_are():
     assert exploring.AGGREGATES == ("mean", "median", "min")
 
 

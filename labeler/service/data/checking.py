@@ -1,0 +1,147 @@
+"""Result files -> the check of a build."""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from analysis import check as checking
+from analysis.benchmark import Benchmark, Failure, Sampling
+from analysis.check import DEFAULT_RULES, FAIL_ON, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, Rules
+from analysis.classifiers import CLASSIFIERS as REGISTRY
+from analysis.document import Document, plain, to_html, to_json, to_markdown, to_text
+from analysis.two_samples import TESTS
+from labeler.errors import InputError, sentence
+from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
+from labeler.formats.more_runs import false_alarms, more_runs
+from labeler.service.data.gathering import Gathered, sampling, usable
+
+__all__ = [
+    "CLASSIFIERS", "FAIL_ON", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "TESTS", "Checked", "check_files",
+    "gather", "rules", "sampling",
+]  # fmt: skip
+
+CLASSIFIERS = tuple(REGISTRY)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A check, and what is needed to write it down."""
+
+    check: Check
+    formats: tuple[Format, ...] = ()
+
+    @property
+    def outcome(self) -> int:
+        """The exit code."""
+        return self.check.outcome
+
+    @cached_property
+    def document(self) -> Document:
+        """In words and tables."""
+        commands = [(f"To measure ten processes of each version with {one.title}:", more_runs(one.name))
+                    for one in self.formats]  # fmt: skip
+        return checking.document(self.check, commands=commands)
+
+    @property
+    def content(self) -> Any:
+        """Every number, as plain values."""
+        return plain(self.check)
+
+
+FORMS: Mapping[str, Callable[[Checked], str]] = {
+    "text": lambda checked: to_text(checked.document),
+    "json": lambda checked: to_json(checked.content),
+    "markdown": lambda checked: to_markdown(checked.document),
+    "html": lambda checked: to_html(checked.document, {}),
+    "junit": lambda checked: checking.to_junit(checked.check),
+}
+
+
+def rules(**options: Any) -> Rules:
+    """What counts as a finding; raises InputError if an option cannot be used."""
+    try:
+        return Rules(**options)
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+
+
+def gather(
+    files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
+) -> Gathered:
+    """The benchmarks of result files, each with a failed run for every file of its suite in which it is missing.
+
+    Raises
+    ------
+    InputError
+        As `gathering.usable`.
+    """
+    parts, gathered = usable(files, options, advance=advance)
+    return replace(gathered, benchmarks=tuple(_with_absent(parts)))
+
+
+def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
+    """The benchmarks, each with a failure for every file of its suite that does not have it.
+
+    A process that crashes leaves a file without the benchmarks that it did not reach. Files that share a benchmark are
+    of one suite, directly or by way of others; files of other versions or contexts are not.
+    """
+    suites: dict[Hashable, Hashable] = {}  # file -> another file of its suite, or itself
+
+    def root(file: Hashable) -> Hashable:
+        while suites.setdefault(file, file) != file:
+            suites[file] = file = suites[suites[file]]
+        return file
+
+    keys = [
+        [(file.name, part.known and part.known.name, frozenset(file.conditions.items())) for file in part.files]
+        if part.is_joined and part.benchmarks and all(file.is_run for file in part.files)
+        else []
+        for part in parts
+    ]
+    for files in keys:
+        of_level: dict[Hashable, Hashable] = {}
+        for file in files:
+            suites[root(file)] = root(of_level.setdefault(file[1:], file))
+    members: dict[Hashable, list[tuple[str, dict[str, str]]]] = {}
+    for file in dict.fromkeys(file for files in keys for file in files):
+        members.setdefault(root(file), []).append((file[0], dict(file[2])))
+    for part, files in zip(parts, keys, strict=True):
+        there = {file[0] for file in files}
+        absent = [
+            Failure(conditions, f"it is not in {name}")
+            for suite in dict.fromkeys(map(root, files))
+            for name, conditions in members[suite]
+            if name not in there
+        ]
+        for benchmark in part.benchmarks:
+            yield replace(benchmark, failures=(*benchmark.failures, *absent)) if absent else benchmark
+
+
+def check_files(
+    candidate: Gathered,
+    baseline: Gathered | None = None,
+    rules: Rules = DEFAULT_RULES,
+    *,
+    sampling: Sampling,
+    options: ReadOptions = DEFAULTS,
+) -> Checked:
+    """Judge benchmarks, and compare them with a baseline.
+
+    Raises
+    ------
+    InputError
+        If an option cannot be used.
+    """
+    formats = {one.name: one for gathered in (candidate, baseline) if gathered for one in gathered.formats}
+    warnings = [
+        false_alarms(one.name, one.title)
+        for one in formats.values()
+        if options.values_are == "runs" and one.values_are != "runs"
+    ]
+    before = None if baseline is None else baseline.benchmarks
+    try:
+        found = checking.check(candidate.benchmarks, before, rules, sampling=sampling, warnings=warnings)
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+    return Checked(found, tuple(formats.values()))

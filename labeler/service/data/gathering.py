@@ -1,0 +1,73 @@
+"""Result files -> the benchmarks to work on, for every method and for the check."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from analysis.benchmark import Benchmark, Sampling, canonical
+from labeler.errors import InputError, Refused, sentence
+from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source, read_benchmarks
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The benchmarks to work on, the files that could not be used, and what else is to be said of files.
+
+    Attributes
+    ----------
+    benchmarks : tuple of Benchmark
+    refused : tuple of Refused
+    remarks : tuple of str
+    formats : tuple of Format
+        Of the files that were used, in order of first appearance.
+    """
+
+    benchmarks: tuple[Benchmark, ...]
+    refused: tuple[Refused, ...] = ()
+    remarks: tuple[str, ...] = ()
+    formats: tuple[Format, ...] = ()
+
+
+def from_files(
+    files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
+) -> Gathered:
+    """The benchmarks of result files, in an order that does not depend on the files; raises InputError as `usable`."""
+    parts, gathered = usable(files, options, advance=advance)
+    return replace(gathered, benchmarks=tuple(canonical(one for part in parts for one in part.benchmarks)))
+
+
+def usable(
+    files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
+) -> tuple[list[Part], Gathered]:
+    """What files give, and what is to be said of them, without the benchmarks.
+
+    Parameters
+    ----------
+    files : sequence of Source
+    options : ReadOptions
+    advance : callable
+        Called with each file that was read.
+
+    Raises
+    ------
+    InputError
+        If files contradict each other, or the pattern for their names cannot be used.
+    """
+    parts: list[Part] = []
+    refused, remarks = [], []
+    for part in read_benchmarks(files, options, advance=advance):
+        if part.is_conflict:
+            raise InputError(f"{part.label}: {part.refused}.")
+        if part.refused:
+            refused.append(Refused(part.label, part.refused))
+        remarks += [f"{part.label}: {text}" for text in part.remarks]
+        parts.append(part)
+    formats = {part.known.name: part.known for part in parts if part.known and part.benchmarks}
+    return parts, Gathered((), tuple(refused), tuple(remarks), tuple(formats.values()))
+
+
+def sampling(warmup: float, aggregate: str) -> Sampling:
+    """How a run becomes one number; raises InputError if it cannot."""
+    try:
+        return Sampling(warmup, aggregate)
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
