@@ -170,7 +170,8 @@ def test_zoom_draws_the_picture_anew(page, served, width, height, density):
     set_window(page, width, height, density)
     page.wait_for_function(SHARP, timeout=5000)
     assert page.evaluate("() => window.__review.code") == code
-    assert min(panel["ink"] for panel in page.evaluate(DRAWN)) > 20
+    # a canvas is empty from its new size to the next frame
+    page.wait_for_function(f"() => ({DRAWN})().every((panel) => panel.ink > 20)", timeout=5000)
 
 
 @pytest.mark.slow
