@@ -15,6 +15,7 @@ from labeler.screen import blinding, timing
 from labeler.service.data import drawing
 from labeler.service.people import identity
 from labeler.service.plan import calibrating
+from labeler.service.results import auditing
 from labeler.store import Database, assignments, items, labels, reference_labels, replies, runs, studies
 
 MIN_DWELL_MS = 250
@@ -189,6 +190,12 @@ def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
     if task is None or task.answer is None or code in hidden or not _is_in_play(db, task, studies.get(db)):
         raise NotAssigned(f"Item {code[:20]} is not among the labels that you can look at now.")
     return task
+
+
+def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
+    """A reviewer's own labels with the hash of each, as text to keep: it shows later whether they are unchanged."""
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    return auditing.receipt(db, reviewer_id, now=now)
 
 
 def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:

@@ -1,6 +1,7 @@
 """The page where reviewers see their own labels and revise them; never anything of others."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import streamlit as st
 
@@ -48,6 +49,12 @@ def render(db: Database, reviewer_id: int) -> None:
             f"You can look at your latest {reviewing.LOOK_BACK} items again and revise them. The others follow once "
             "you have answered everything."
         )
+    if st.toggle("Show a receipt of your labels"):
+        st.caption(
+            "Copy and keep this text. With it the coordinator can show later that your labels are still as you gave "
+            "them: labeler audit STUDY --against FILE."
+        )
+        st.code(reviewing.receipt(db, reviewer_id, now=datetime.now(UTC)), language="json")
     rule = reviewing.brief(db).protocol.axis_rule
     for own_label in matches[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]:
         row(db, own_label, rule)

@@ -1,6 +1,7 @@
+import json
+
 """What reviewers see beside the labelling screen (My labels, Guide, Practice), and the form for the protocol."""
 
-import json
 import re
 import shutil
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from labeler.model import PlanParameters, Protocol, Role
 from labeler.service import guide, reviewing
 from labeler.service.people import identity, inbox
 from labeler.service.plan import assigning, coordinating
-from labeler.service.results import exchange
+from labeler.service.results import auditing, exchange
 from labeler.store import events, labels, open_database
 from labeler.ui.reviewer import label, my_labels, practice
 from tests.labeler.conftest import NOW, answer_next, id_of, make_study, submission
@@ -185,6 +186,18 @@ def test_an_own_label_is_opened_again_and_left(many):
     assert [button.key for button in page.button] == ["back"]
     page.button(key="back").click().run()
     assert len(rows(page)) == 20
+
+
+def test_a_receipt_names_own_answers_and_an_audit_finds_all_of_them(many, tmp_path):
+    page = my_page(many)
+    page.toggle[0].set_value(True).run()
+    assert [error.message for error in page.exception] == []
+    (tmp_path / "receipt.json").write_text(page.code[0].value)
+    receipt = json.loads(page.code[0].value)
+    assert len(receipt["labels"]) == 51
+    assert {entry["code"] for entry in receipt["labels"]} == {own_label.task.code for own_label in own(many)}
+    with open_database(many) as db:
+        assert auditing.audit(db, tmp_path / "receipt.json").faults == ()
 
 
 def page_with_an_event(token: str, path: str, reviewer_id: int, event: dict) -> None:
