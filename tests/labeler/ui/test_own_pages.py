@@ -1,7 +1,6 @@
-import json
-
 """What reviewers see beside the labelling screen (My labels, Guide, Practice), and the form for the protocol."""
 
+import json
 import re
 import shutil
 from datetime import UTC, datetime
