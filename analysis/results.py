@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pandas as pd
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_ENTRIES = 3  # of a sequence that are shown
 
@@ -20,7 +22,7 @@ class Result:
         values = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)  # type: ignore[arg-type]
         return f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in values)})"
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> "pd.DataFrame":
         """The result as a table: one row, or one row for each entry of the sequences it holds.
 
         Returns
@@ -32,7 +34,7 @@ class Result:
         return to_frame([self] if self.rows_of is None else getattr(self, self.rows_of))
 
 
-def to_frame(results: Iterable[Result]) -> pd.DataFrame:
+def to_frame(results: Iterable[Result]) -> "pd.DataFrame":
     """Several results of one kind as one table.
 
     Parameters
@@ -51,6 +53,8 @@ def to_frame(results: Iterable[Result]) -> pd.DataFrame:
     >>> to_frame([wilson(1, 2), wilson(0, 0)])[["value", "reason"]].values.tolist()
     [[0.5, None], [nan, 'no observations']]
     """
+    import pandas as pd  # here, as most results never become tables
+
     rows: list[dict[Any, Any]] = []
     for result in results:
         if result.rows_of is not None:
@@ -89,8 +93,9 @@ def _columns(result: Result, prefix: str = "") -> dict[str, Any]:
 def _short(value: object) -> str:
     if isinstance(value, (float, np.floating)):
         return number(float(value))
-    if isinstance(value, (pd.DataFrame, pd.Series, np.ndarray)):
-        return f"<{' x '.join(map(str, value.shape))} {type(value).__name__}>"
+    shape = getattr(value, "shape", ())  # of arrays, and of pandas' tables without importing it
+    if shape:
+        return f"<{' x '.join(map(str, shape))} {type(value).__name__}>"
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], Result):
         return f"<{len(value)} {type(value[0]).__name__}>"
     if isinstance(value, (list, tuple)) and len(value) > MOST_ENTRIES:

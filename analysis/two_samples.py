@@ -25,7 +25,7 @@ EXACT_TIED = 400  # pairs of runs up to which it is exact with ties
 FURTHEST = 40.0  # how far the ends of an interval are looked for, in natural logarithms of the ratio
 HALVINGS = 28
 DECIMALS = 13  # within which values are taken as equal while an interval is looked for
-AT_ONCE = 4_000_000  # numbers held in memory while pairs of runs are compared
+AT_ONCE = 500_000  # numbers held in memory while pairs of runs are compared
 
 
 def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:

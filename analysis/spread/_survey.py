@@ -6,7 +6,6 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
 
 from analysis.benchmark import (
     ALTERED,
@@ -368,6 +367,8 @@ def _signed_rank(logs: Floats) -> Test:
         return Test(None, reason="at least two benchmarks are needed")
     if not logs.any():
         return Test(1.0, 0.0, NO_VARIATION)
+    from scipy import stats  # here, as it takes long to import
+
     result = stats.wilcoxon(logs)
     return Test(float(result.pvalue), float(result.statistic))
 

@@ -3,34 +3,34 @@
 from typing import TYPE_CHECKING
 
 from analysis._lazy import on_first_use
-from analysis.trust._pairs import INTERVALS, MANN_WHITNEY, TESTS, WELCH
-from analysis.trust._population import AGGREGATIONS, MERGED, ONE_SAMPLE, RUN_MEANS
-from analysis.trust._rates import (
-    GAMMAS,
-    RESAMPLES,
-    Coverage,
-    Curve,
-    Rate,
-    coverage,
-    sensitivity,
-    smallest_slowdown,
-    type_1_error,
-)
-from analysis.trust._survey import (
-    CoverageAt,
-    Quartiles,
-    Slowdown,
-    SlowdownSummary,
-    Summary,
-    Survey,
-    Trust,
-    survey,
-    trust_of,
-)
 
 if TYPE_CHECKING:
     from analysis.trust._document import document
     from analysis.trust._figures import charts
+    from analysis.trust._pairs import INTERVALS, MANN_WHITNEY, TESTS, WELCH
+    from analysis.trust._population import AGGREGATIONS, MERGED, ONE_SAMPLE, RUN_MEANS
+    from analysis.trust._rates import (
+        GAMMAS,
+        RESAMPLES,
+        Coverage,
+        Curve,
+        Rate,
+        coverage,
+        sensitivity,
+        smallest_slowdown,
+        type_1_error,
+    )
+    from analysis.trust._survey import (
+        CoverageAt,
+        Quartiles,
+        Slowdown,
+        SlowdownSummary,
+        Summary,
+        Survey,
+        Trust,
+        survey,
+        trust_of,
+    )
 
 __all__ = [
     "AGGREGATIONS",
@@ -61,5 +61,34 @@ __all__ = [
     "survey",
     "trust_of",
     "type_1_error",
-]  # fmt: skip
-__getattr__ = on_first_use(__name__, {"document": "_document", "charts": "_figures"})
+]
+
+_PLACES = {
+    "_document": ("document",),
+    "_figures": ("charts",),
+    "_pairs": ("INTERVALS", "MANN_WHITNEY", "TESTS", "WELCH"),
+    "_population": ("AGGREGATIONS", "MERGED", "ONE_SAMPLE", "RUN_MEANS"),
+    "_rates": (
+        "Coverage",
+        "Curve",
+        "GAMMAS",
+        "RESAMPLES",
+        "Rate",
+        "coverage",
+        "sensitivity",
+        "smallest_slowdown",
+        "type_1_error",
+    ),
+    "_survey": (
+        "CoverageAt",
+        "Quartiles",
+        "Slowdown",
+        "SlowdownSummary",
+        "Summary",
+        "Survey",
+        "Trust",
+        "survey",
+        "trust_of",
+    ),
+}
+__getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

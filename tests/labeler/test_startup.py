@@ -12,6 +12,7 @@ from click.shell_completion import ShellComplete
 from analysis.document import figures
 from labeler.cli import PLACES, main
 from labeler.cli.common import FIGURE_FORMATS
+from labeler.config import bundled
 from tests.labeler.commands import run
 from tests.labeler.conftest import make_study
 
@@ -57,6 +58,14 @@ def test_help_and_version_import_no_numpy_and_no_command(option):
     assert {name for name in modules if name.startswith("labeler.")} == {
         "labeler.cli", "labeler.cli.common", "labeler.config", "labeler.errors", "labeler.safe_text",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("against", [(), ("--against", bundled("data", "check", "before.json"))])
+def test_a_check_of_a_few_files_imports_no_tables_no_figures_and_only_the_functions_of_scipy(against, tmp_path):
+    modules = modules_of("check", bundled("data", "check", "after.json"), "--fail-on", "slower", *against, "--json",
+                         tmp_path / "out.json", "--min-change", "50%")  # fmt: skip
+    assert modules & HEAVY == {"scipy"}
+    assert not modules & {"scipy.optimize", "scipy.cluster", "scipy.linalg", "jinja2", "xml.etree.ElementTree"}
 
 
 def test_heavy_modules_are_seen_where_they_are_needed():
