@@ -31,7 +31,7 @@ FASTER, SLOWER = "faster", "slower"
 
 NOTHING_KNOWN: Mapping[str, str] = {}  # shared, as suites are large
 
-AGGREGATES: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "median": np.median, "min": np.min}
+AGGREGATES: Mapping[str, Callable[..., Any]] = {"mean": np.mean, "median": np.median, "min": np.min}
 
 
 @dataclass(frozen=True)
@@ -306,10 +306,10 @@ class Sampling:
 
     def values(self, runs: Sequence[ArrayLike]) -> Floats:
         """One number a run, shape (n_runs,)."""
-        lengths = {len(run) for run in runs}
-        if len(lengths) == 1 and not self.warmup:  # one call for all runs: suites are large
-            return np.asarray(AGGREGATES[self.aggregate](np.array([np.asarray(run) for run in runs]), axis=1))
-        return np.array([self.value(run) for run in runs])
+        arrays = [np.asarray(run, dtype=np.float64) for run in runs]
+        if not self.warmup and len({len(run) for run in arrays}) == 1:  # one call for all runs: suites are large
+            return np.asarray(AGGREGATES[self.aggregate](np.array(arrays), axis=1))
+        return np.array([self.value(run) for run in arrays])
 
 
 EVERY_ITERATION = Sampling()
