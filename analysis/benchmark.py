@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 # what may be known of a run beside its measurements; any other name is as good
 RUN, VERSION, CONTEXT = "run", "version", "context"
 ORDER_TYPE, ORDER_POSITION, PREDECESSOR, ALTERED = "order_type", "order_position", "predecessor", "altered"
+DURATION = "duration"  # how long a run took, in seconds; no factor of the context
 TIME = "time"  # when the run was made, as ISO 8601; a factor in tables, where a column may well be called time
 FACTOR = "factor:"  # in front of the column of any other condition
+INTERVENTION = "intervention"  # the factor at one level of which a suspected cause is held fixed
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
 OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME)  # conditions that each run has for itself
 
@@ -31,7 +33,7 @@ FASTER, SLOWER = "faster", "slower"
 
 NOTHING_KNOWN: Mapping[str, str] = {}  # shared, as suites are large
 
-AGGREGATES: Mapping[str, Callable[..., Any]] = {"mean": np.mean, "median": np.median, "min": np.min}
+AGGREGATES: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "median": np.median, "min": np.min}
 
 
 @dataclass(frozen=True)
@@ -85,8 +87,14 @@ class Run:
         return values
 
     def of(self, condition: str) -> str:
-        """The text of a condition, "" where nothing is known."""
-        return self.conditions.get(condition, "")
+        """The text of a condition, "" where nothing is known; without a context, the combination of factors is one."""
+        text = self.conditions.get(condition, "")
+        if condition == CONTEXT and not text:
+            factors = sorted(
+                name for name in self.conditions if name not in (*CONDITIONS, INTERVENTION, DURATION, TIME)
+            )
+            return " ".join(f"{name}={self.conditions[name]}" for name in factors if self.conditions[name])
+        return text
 
 
 @dataclass(frozen=True)
@@ -307,8 +315,9 @@ class Sampling:
     def values(self, runs: Sequence[ArrayLike]) -> Floats:
         """One number a run, shape (n_runs,)."""
         arrays = [np.asarray(run, dtype=np.float64) for run in runs]
-        if not self.warmup and len({len(run) for run in arrays}) == 1:  # one call for all runs: suites are large
-            return np.asarray(AGGREGATES[self.aggregate](np.array(arrays), axis=1))
+        if len({len(run) for run in arrays}) == 1 and not self.warmup:  # one call for all runs: suites are large
+            aggregate: Callable[..., Any] = AGGREGATES[self.aggregate]
+            return np.asarray(aggregate(np.stack(arrays), axis=1))
         return np.array([self.value(run) for run in arrays])
 
 

@@ -30,6 +30,8 @@ class Reasons:
     ----------
     n_runs, n_iterations : int
         Iterations of the shortest run.
+    n_longest : int
+        Iterations of the longest run.
     max_spread : Estimate
         (largest - smallest) / mean of one number a run.
     bucket : str or None
@@ -56,6 +58,7 @@ class Reasons:
 
     n_runs: int
     n_iterations: int
+    n_longest: int
     max_spread: Estimate
     bucket: str | None
     epsilon2: Estimate
@@ -95,6 +98,7 @@ def reasons(
     found = Reasons(
         n_runs=len(benchmark.runs),
         n_iterations=min(map(len, benchmark.runs)),
+        n_longest=max(map(len, benchmark.runs)),
         max_spread=spread,
         bucket=None if spread.value is None else bucket(spread.value),
         epsilon2=_epsilon2(benchmark, sampling),
@@ -151,7 +155,7 @@ def _type_1_error(benchmark: Benchmark, sampling: Sampling) -> Estimate:
 
 
 def _in_words(found: Reasons, better: str) -> list[str]:
-    return [*_level(found), *_shape(found), *_start(found, better), *_consequence(found)]
+    return [*_level(found), *_shape(found), *_lengths(found), *_start(found, better), *_consequence(found)]
 
 
 def _level(found: Reasons) -> list[str]:
@@ -180,6 +184,14 @@ def _shape(found: Reasons) -> list[str]:
         f"Distribution: M5 is {found.distribution.value:.2f} (0: the same values equally often, 1: none in common).",
         *([cut] if found.n_left_out else []),
     ]
+
+
+def _lengths(found: Reasons) -> list[str]:
+    if found.n_longest == found.n_iterations:
+        return []
+    ends = f"{found.n_iterations} to {found.n_longest} iterations"
+    shared = f"verdicts, pattern and distribution rest on the first {found.n_iterations} of each run"
+    return [f"Length: the runs have {ends}; {shared}, level and spread on all."]
 
 
 def _start(found: Reasons, better: str) -> list[str]:

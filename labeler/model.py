@@ -103,6 +103,9 @@ class Protocol:
         Whether the distance of each run's median from the pooled one stands above its panel. It anchors the reviewer.
     instructions : str
         What the coordinator adds to the guide; may be empty.
+    varies_pictures : bool
+        Whether each assignment has a picture of its own: the runs in another order, the bins shifted, the values moved
+        by less than the eye can see. Otherwise every picture of an item has the same bytes.
     """
 
     axis_rule: str = "core"
@@ -110,6 +113,7 @@ class Protocol:
     asks_confidence: bool = False
     shows_numbers: bool = False
     instructions: str = ""
+    varies_pictures: bool = True
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ def _label(n_items: int) -> None:
 
 def _label_next(db: Database, person_id: int, name: str, names: dict[int, str]) -> bool:
     try:
-        offers = reviewing.desk(db, person_id).offers
+        offers = reviewing.review_queue(db, person_id).offers
     except reviewing.NotAllowed:
         return False
     if not offers:

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 # The last commit of every version of the schema. Version 1 had several forms before version 2 stood on its second.
 COMMITS = {
     "1-first": "d59ded7", "1": "d2a1ff2", "1-used": "491a582", "1-shown": "60dfebe", "1-left-out": "e2e4771",
-    "2": "b3d1e3a", "3": "8c76ca8", "4": "cd4c30a", "5": "1433c1a",
+    "2": "b3d1e3a", "3": "8c76ca8", "4": "cd4c30a", "5": "1433c1a", "6": "5c57e5f",
 }  # fmt: skip
 OVER = "-over"  # of the versions that know the end of a study: the same study, gone on with until it is unblinded
 REVIEWERS = ("ada", "ben", "Cléo", "dan")
@@ -110,8 +110,10 @@ class Story:
                 self.keep(db, self.name + OVER)
 
     def service(self, name: str):
-        """A module of services, as far as this version has it."""
-        return importlib.import_module(f"labeler.service.{name}")
+        """A module of services, as far as this version has it; later versions keep them in folders."""
+        root = Path.cwd() / "labeler" / "service"
+        (file,) = root.rglob(f"{name}.py")
+        return importlib.import_module(".".join(file.relative_to(Path.cwd()).with_suffix("").parts))
 
     def begin(self) -> None:
         """A study with measurements, people and a plan; a calibration round where the version knows it."""
@@ -234,7 +236,9 @@ class Story:
         judged = self.folder / "judged.csv"
         judged.write_text("item,classifier,verdict\n" + "".join(f"{name},eye,similar\n" for name in names))
         if self.name not in ("1-first", "1", "1-used"):
-            self.service("judged").import_verdicts(db, judged, None, **self.said_by)
+            self.service("judged" if self.version < 6 else "stored_verdicts").import_verdicts(
+                db, judged, None, **self.said_by
+            )
 
     def end(self, db) -> None:
         """All labels, a third round, decisions, and the end."""

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from analysis._lazy import on_first_use
+from analysis.benchmark import INTERVENTION
 from analysis.contexts._causal import Spread, SpreadComparison, brown_forsythe, compare_spreads
 from analysis.contexts._factors import FactorEffect, LevelEffect, factor_effect, parse_context
 from analysis.contexts._observer import (
@@ -31,7 +32,7 @@ from analysis.contexts._ratios import (
 )
 from analysis.contexts._results import CausalCheck, Survey, Sweep
 from analysis.contexts._survey import survey
-from analysis.contexts._sweep import INTERVENTION, Context
+from analysis.contexts._sweep import Context
 
 if TYPE_CHECKING:
     from analysis.contexts._document import document

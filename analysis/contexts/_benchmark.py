@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.benchmark import CONTEXT, FASTER, SLOWER, VERSION, Benchmark, LeftOut, Sampling
+from analysis.benchmark import CONTEXT, FASTER, INTERVENTION, SLOWER, VERSION, Benchmark, LeftOut, Sampling
 from analysis.benchmark import natural as by_name
 from analysis.bootstrap import bootstrap
 from analysis.comparison import NOT_SHOWN
@@ -23,7 +23,6 @@ from analysis.contexts._ratios import (
 )
 from analysis.contexts._results import CausalCheck, Sweep
 from analysis.contexts._sweep import (
-    INTERVENTION,
     Context,
     contexts_of,
     factors_of,

@@ -353,8 +353,8 @@ def _log_t(ratios: Floats) -> Test:
     logs = np.log(ratios)
     if np.ptp(ratios) <= TINY * ratios.max():
         return Test(float(abs(logs[0]) <= TINY), reason=NO_VARIATION)
-    found = stats.ttest_1samp(logs, 0.0)
-    return Test(float(found.pvalue), float(found.statistic))
+    result = stats.ttest_1samp(logs, 0.0)
+    return Test(float(result.pvalue), float(result.statistic))
 
 
 def _in_words(ratio: Estimate, better: str) -> str | None:

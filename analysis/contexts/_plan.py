@@ -7,8 +7,7 @@ from math import prod
 import numpy as np
 import pandas as pd
 
-from analysis.benchmark import CONDITIONS, VERSION
-from analysis.contexts._sweep import INTERVENTION
+from analysis.benchmark import CONDITIONS, INTERVENTION, VERSION
 
 MAX_RUNS = 200_000  # rows of a plan
 OUTSIDE = (VERSION, INTERVENTION)  # factors that are crossed with the contexts and not part of them
@@ -77,11 +76,11 @@ def variant_plan(
     chosen = pd.DataFrame(_combinations(inner, total, n_chosen, rng))
     chosen["context"] = [" ".join(f"{k}={v}" for k, v in zip(inner, row, strict=True)) for row in chosen.to_numpy()]
     table = _crossed(chosen, outer, runs).sample(frac=1, random_state=rng, ignore_index=True)
-    given = [*(["benchmark"] if benchmarks else []), *levels, "context"]
-    table = table[given].assign(order=range(1, len(table) + 1), seed=seed)
-    table["run"] = table.groupby(given, sort=False).cumcount()
+    columns = [*(["benchmark"] if benchmarks else []), *levels, "context"]
+    table = table[columns].assign(order=range(1, len(table) + 1), seed=seed)
+    table["run"] = table.groupby(columns, sort=False).cumcount()
     table.attrs["seed"] = seed
-    return table[["order", *given, "run", "seed"]]
+    return table[["order", *columns, "run", "seed"]]
 
 
 def _combinations(

@@ -5,7 +5,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.benchmark import CONDITIONS, CONTEXT, TIME, VERSION, Benchmark, LeftOut, Sampling, in_direction, natural
+from analysis.benchmark import (
+    CONDITIONS,
+    CONTEXT,
+    DURATION,
+    INTERVENTION,
+    TIME,
+    VERSION,
+    Benchmark,
+    LeftOut,
+    Sampling,
+    in_direction,
+    natural,
+)
 from analysis.comparison import NOT_SHOWN
 from analysis.contexts._factors import parse_context
 from analysis.contexts._ratios import speedups
@@ -15,7 +27,6 @@ from analysis.runs import Floats
 from analysis.samples import Test, welch
 from analysis.two_samples import ratio_of_means
 
-INTERVENTION = "intervention"  # condition: whether the suspected cause is held fixed
 NO_CONTEXT = "no context given"
 
 
@@ -72,7 +83,7 @@ def contexts_of(
     Raises ValueError if a run has nothing but warm-up.
     """
     factors = factors_of(measured)
-    names = [_name(text, of_run) for text, of_run in zip(measured.of(CONTEXT), factors, strict=True)]
+    names = [_name(text, of_run) for text, of_run in zip(_texts(measured), factors, strict=True)]
     cells: dict[str, tuple[list[int], list[int]]] = {}
     for run, (name, version) in enumerate(zip(names, measured.of(VERSION), strict=True)):
         if version in versions:
@@ -114,12 +125,17 @@ def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> st
 
 def factors_of(measured: Benchmark) -> list[dict[str, str]]:
     """What is known of the context of each run: the parts of its text, or the text, and all further conditions."""
-    further = [name for name in measured.conditions if name not in (*CONDITIONS, TIME, INTERVENTION)]
+    further = [name for name in measured.conditions if name not in (*CONDITIONS, INTERVENTION, DURATION, TIME)]
     known = []
-    for run, text in enumerate(measured.of(CONTEXT)):
+    for run, text in enumerate(_texts(measured)):
         parts = parse_context(text) or ({CONTEXT: text} if text else {})
         known.append(parts | {name: entry for name in further if (entry := measured.of(name)[run])})
     return known
+
+
+def _texts(measured: Benchmark) -> list[str]:
+    """The context of each run as its file writes it."""
+    return [run.conditions.get(CONTEXT, "") for run in measured.runs]
 
 
 def _name(text: str, factors: Mapping[str, str]) -> str:

@@ -6,9 +6,10 @@ All texts are plain: each renderer escapes them in its own way.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from analysis.intervals import Estimate
+if TYPE_CHECKING:  # loads SciPy, which no document needs
+    from analysis.intervals import Estimate
 
 DASH = "–"
 N_ROWS = 40  # of a table that people read; the JSON has all
@@ -124,7 +125,7 @@ def number(value: float | None, digits: int = 3) -> str:
     return DASH if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
-def interval(statistic: Estimate, *, as_percent: bool = True) -> str:
+def interval(statistic: "Estimate", *, as_percent: bool = True) -> str:
     """The ends of an interval; empty where there is none."""
     if statistic.low is None or statistic.high is None:
         return ""
@@ -132,11 +133,12 @@ def interval(statistic: Estimate, *, as_percent: bool = True) -> str:
     return f"{write(statistic.low).removesuffix(' %')} to {write(statistic.high)}"
 
 
-def estimate(statistic: Estimate, *, as_percent: bool = True) -> str:
+def estimate(statistic: "Estimate", *, as_percent: bool = True) -> str:
     """A statistic with its interval, or with the reason why it or its interval is missing.
 
     Examples
     --------
+    >>> from analysis.intervals import Estimate
     >>> estimate(Estimate(0.5, low=0.25, high=0.75))
     '50.0 % (25.0 to 75.0 %)'
     >>> estimate(Estimate(None, reason="no observations"))

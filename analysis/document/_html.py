@@ -29,7 +29,5 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
 
 
 def _cleaned(value: Any) -> Any:
-    """Texts from outside without what HTML forbids; figures as they are."""
-    from markupsafe import Markup
-
-    return value if isinstance(value, Markup) else clean(value)
+    """Texts from outside without what HTML forbids; figures, which are marked as safe, as they are."""
+    return value if hasattr(value, "__html__") else clean(value)

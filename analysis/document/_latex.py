@@ -66,4 +66,4 @@ def _escaped(text: str) -> str:
     """One line in which nothing is a command or an option of one; what T1 fonts lack is a question mark."""
     line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
     line = "".join(c if ord(c) <= LAST_OF_T1 or c in _ESCAPES else "?" for c in line)
-    return ("{}" if line[:1] in ("[", "*") else "") + _SPECIAL.sub(lambda found: _ESCAPES[found.group()], line)
+    return ("{}" if line[:1] in ("[", "*") else "") + _SPECIAL.sub(lambda match: _ESCAPES[match.group()], line)

@@ -369,8 +369,8 @@ def _signed_rank(logs: Floats) -> Test:
         return Test(1.0, 0.0, NO_VARIATION)
     from scipy import stats  # here, as it takes long to import
 
-    found = stats.wilcoxon(logs)
-    return Test(float(found.pvalue), float(found.statistic))
+    result = stats.wilcoxon(logs)
+    return Test(float(result.pvalue), float(result.statistic))
 
 
 def _spreads(

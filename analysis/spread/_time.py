@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
-from analysis.benchmark import Benchmark
+from analysis.benchmark import DURATION, Benchmark
 from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.spread._score import Score, percentage
 
-DURATION = "duration"  # condition: how long a run took, in seconds
 SHARES = (0.1, 0.25, 0.5)  # of the time of the whole suite, for which a part is always given
 
 Key = tuple[str, str]  # application, benchmark

@@ -228,17 +228,17 @@ def type_1_error(
     _check_words("tests", tests, TESTS)
     question = Question(tuple(tests), alpha, level)
     every = n_multisets(len(runs), n_runs) <= MAX_PAIRED
-    found = {}
+    rates = {}
     for name in aggregations:
         drawn = population(runs, name, sampling)
         reason = _undefined(drawn, name, n_runs)
         if reason is not None or drawn.is_constant:
             rate = Rate(None, reason=reason) if reason else Rate(0.0, n=1, reason=NO_VARIATION)
-            found[name] = dict.fromkeys(tests, rate)
+            rates[name] = dict.fromkeys(tests, rate)
             continue
         by_factor, n, exact = _shares(drawn, name, n_runs, [1.0], question, resamples, rng, every=every)
-        found[name] = {test: _rate(by_factor[0][test], n, exact) for test in tests}
-    return found
+        rates[name] = {test: _rate(by_factor[0][test], n, exact) for test in tests}
+    return rates
 
 
 def sensitivity(

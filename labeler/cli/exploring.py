@@ -157,10 +157,10 @@ def trust(context: click.Context, /, jobs: int, **given: Any) -> None:
 @out_options
 @click.pass_context
 def contexts(context: click.Context, /, **given: Any) -> None:
-    """Whether the measurement context decides which of two versions wins, and whether measuring changes the result.
+    """Whether the measurement context decides which of two versions wins.
 
     Takes measurements with columns version and context, or files whose names say so (--from-name). What to measure is
-    planned by `labeler variants`.
+    planned by `labeler variants`. With --observer one version is enough: whether measuring changes the result.
     """
     _answer(context, "contexts", given, "baseline", "candidate", "instrumentation", "held_fixed")
 

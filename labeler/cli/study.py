@@ -49,12 +49,14 @@ from labeler.store import Database
 )
 @click.option("--confidence", is_flag=True, help="Ask with each label how sure the reviewer is, 1 to 3.")
 @click.option("--numbers", is_flag=True, help="Show each run's distance from the median; it anchors reviewers.")
+@click.option("--one-picture", is_flag=True, help="Send every reviewer of an item the same picture, in the same bytes.")
 @click.option("--instructions", default="", help="What the guide tells reviewers beside the question.")
 @url_option
 def init(study: Path | None, name: str | None, question: str, coordinator: str, url: str, **protocol: Any) -> None:
     """Make a new, empty study and print its coordinator's sign-in link.
 
-    Question and protocol (axis, confidence, numbers, instructions) can be changed until the first answer is there.
+    Question and protocol (axis, confidence, numbers, pictures, instructions) can be changed until the first answer
+    is there.
     """
     path = named(study)
     secret = coordinating.create_study(
@@ -69,8 +71,10 @@ def init(study: Path | None, name: str | None, question: str, coordinator: str, 
     click.echo(f"{coordinator}: {link(url, secret)}")
 
 
-def _protocol(axis: str, min_span: float, confidence: bool, numbers: bool, instructions: str) -> Protocol:
-    return Protocol(axis, min_span, confidence, numbers, instructions)
+def _protocol(
+    axis: str, min_span: float, confidence: bool, numbers: bool, one_picture: bool, instructions: str
+) -> Protocol:
+    return Protocol(axis, min_span, confidence, numbers, instructions, varies_pictures=not one_picture)
 
 
 @click.command(epilog="Example: labeler plan --study cache.study --seed 7 --overlap 0.2")

@@ -27,9 +27,9 @@ WORKERS_TIMEOUT_S = 30
 GOES_ON = "What was judged is kept; the same command goes on from there."
 
 
-def _checked(_context: click.Context, _option: click.Parameter, drop: float) -> float:
+def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -> float:
     try:
-        return JudgeOptions(drop).drop
+        return JudgeOptions(warmup).warmup
     except InputError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -40,7 +40,7 @@ def _checked(_context: click.Context, _option: click.Parameter, drop: float) -> 
 @click.option(
     "--scheduler", default=None, metavar="ADDRESS", help="Compute on a Dask cluster instead, such as tcp://host:8786."
 )
-@click.option("--drop", type=click.FloatRange(min=0), default=0, show_default=True, callback=_checked,
+@click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True, callback=_checked,
               help="Warm-up left out of each run: iterations, or a share below 1.")  # fmt: skip
 @click.option("--only-verdict", is_flag=True, help="Compute no more than the verdicts need: no scores, no evidence.")
 @click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
@@ -53,7 +53,7 @@ def verdicts(
     study: Path | None,
     jobs: int,
     scheduler: str | None,
-    drop: float,
+    warmup: float,
     only_verdict: bool,
     export: Path | None,
     import_file: Path | None,
@@ -72,7 +72,7 @@ def verdicts(
             n = stored_verdicts.import_verdicts(db, import_file, name, actor=OWNER, now=now())
             remark(f"Took in {n} verdicts.")
         else:
-            _compute(db, JudgeOptions(drop, only_verdict), jobs, scheduler)
+            _compute(db, JudgeOptions(warmup, only_verdict), jobs, scheduler)
         coordinating.log_look(db, "verdicts", actor=OWNER, now=now())
         say_if_interim(db)
         table = stored_verdicts.verdict_table(db)

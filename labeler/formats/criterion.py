@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from analysis.benchmark import Benchmark
 from labeler.formats import json_text
 from labeler.formats.units import scaled
@@ -77,7 +79,8 @@ def _run(sample: Any, place: str) -> Series:
     )
     if len(times) != len(counts):
         raise ValueError(f"{place}: {len(times)} times, but {len(counts)} counts of executions")
-    if not (counts > 0).all():
-        at = int((counts > 0).argmin())
+    usable = (counts > 0) & np.isfinite(counts)
+    if not usable.all():
+        at = int(usable.argmin())
         raise ValueError(f"{place}, iteration {at}: {counts[at]} executions")
     return scaled(scaled(times, NANOSECOND) / counts, 1.0)

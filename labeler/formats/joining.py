@@ -347,7 +347,7 @@ class _KnownRuns:
                     f"benchmark {benchmark.name!r}: {holder.name} and {file.name} have different measurements of run "
                     f"{label}. {HOW_TO_JOIN}"
                 )
-            if holder is None and not (_is_telling(run) and content in self.by_content):
+            if holder is None and not (content in self.by_content and _is_telling(run)):
                 new.append(run)
             labels[called], contents[content] = (file, content), file
         self.by_label = labels | self.by_label

@@ -9,6 +9,7 @@ import orjson
 
 from labeler.model import Series
 
+MAX_DIGITS = 4300  # of a whole number that Python reads
 BOM = b"\xef\xbb\xbf"
 T = TypeVar("T")
 _KINDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
@@ -27,11 +28,19 @@ def parse(content: bytes) -> Any:
     except orjson.JSONDecodeError:
         pass
     try:
-        return json.loads(content)  # also reads NaN and Infinity, so that the measurement can be named
+        # also reads NaN and Infinity, so that the measurement can be named
+        return json.loads(content, parse_int=_whole)
+    except RecursionError:
+        raise ValueError("lists or objects are nested too deeply") from None
     except UnicodeDecodeError:
         raise ValueError("not UTF-8 text") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from None
+
+
+def _whole(text: str) -> int | float:
+    """A whole number; one with more digits than any float is infinite, which no measurement may be."""
+    return int(text) if len(text) <= MAX_DIGITS else float(text)
 
 
 def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> Series:

@@ -6,13 +6,14 @@ numbered anew for every version.
 
 from __future__ import annotations
 
-import io
+import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from analysis.benchmark import DIRECTIONS, FACTOR, LOWER, PREDECESSOR, UNKNOWN, Benchmark, Run, in_order
+from labeler.formats.bounds import check_columns, check_parquet, check_parquet_footer, check_runs
 from labeler.formats.text_table import SEPARATORS, header, read_text_table
 from labeler.formats.units import to_seconds
 from labeler.safe_text import as_written
@@ -26,6 +27,10 @@ OPTIONAL = ("iteration", "application", "unit", "better", *CONDITIONS, PREDECESS
 WRITTEN = ("benchmark", "application", "run", "iteration", "value", "unit", "better", *CONDITIONS)  # by ourselves
 NAMES = ("benchmark", "run", "application", "unit", "better")
 OF_PA = "value_count"  # a column that tells the table of pa from ours
+PLANNED = frozenset({"order", "run", "seed"})  # columns of every plan of `labeler variants`
+LEFT_OUT = "ignore:"  # in front of a name: the file's column says nothing of the runs
+ROW_NUMBERS = ("", "Unnamed: 0", "__index_level_0__")  # what pandas calls the index that it writes beside a table
+MAX_SHOWN = 300  # letters of the names of all columns
 ONE_RUN = ""  # as the file's column for run: where it has none called so, all rows of a benchmark are one run
 
 Place = Callable[[int], str]  # position of a row -> "line 3" or "row 1"
@@ -45,14 +50,23 @@ def is_csv(_name: str, content: bytes) -> bool:
 
 def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of a Parquet table; raises ValueError naming the column or row at fault."""
+    import pandas as pd
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
-        arrow = parquet.read_table(io.BytesIO(content))
+        check_parquet_footer(content)
+        metadata = parquet.read_metadata(pa.BufferReader(content))
+        check_columns(metadata.num_columns)
+        names = parquet.read_schema(pa.BufferReader(content)).names
+        _renamed(pd.DataFrame(columns=names), columns)  # says what is missing or unknown before anything is unpacked
+        check_parquet(content, metadata, names)
+        leaves = map(metadata.schema.column, range(metadata.num_columns))
+        texts = [column.path for column in leaves if column.physical_type == "BYTE_ARRAY"]
+        arrow = parquet.read_table(pa.BufferReader(content), read_dictionary=texts)
         arrow.validate(full=True)  # texts that are no UTF-8 are found here, not at their first use
         table = arrow.to_pandas(ignore_metadata=True)  # what pandas adds may be damaged, and says nothing that we need
-    except (OSError, ValueError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException) as error:
         raise ValueError(f"damaged Parquet file ({error})") from None
     yield from benchmarks(_renamed(table, columns), lambda row: f"row {row}")
 
@@ -96,6 +110,7 @@ def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "") -> Iterator
         if name in table:
             table[name] = _numbers(table[name], name, place)
     groups = [name for name in ("application", "benchmark") if name in table]
+    check_runs(table.groupby([*groups, "run", *conditions], sort=False, observed=True).ngroups)
     for group, rows in table.groupby(groups, sort=False, observed=True):
         yield _benchmark(dict(zip(groups, map(str, group), strict=True)), rows, conditions, unit)
 
@@ -118,24 +133,55 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     if columns.get("run") == ONE_RUN:
         columns = {ours: theirs for ours, theirs in columns.items() if ours != "run"}
         table = table if "run" in table else table.assign(run="0")
-    for ours, theirs in columns.items():
+    left_out = {theirs for ours, theirs in columns.items() if ours.startswith(LEFT_OUT)}
+    columns = {ours: theirs for ours, theirs in columns.items() if not ours.startswith(LEFT_OUT)}
+    for ours in columns:
         if ours not in (*REQUIRED, *OPTIONAL) and not _is_factor(ours):
-            known = ", ".join((*REQUIRED, *OPTIONAL, f"{FACTOR}NAME"))
+            known = ", ".join((*REQUIRED, *OPTIONAL, f"{FACTOR}NAME", f"{LEFT_OUT}NAME"))
             raise ValueError(f"no column is called {ours!r} here; known are {known}")
+    for theirs in (*columns.values(), *left_out):
         if theirs not in table.columns:
-            raise ValueError(f"there is no column {theirs!r}; the table has {', '.join(map(str, table.columns))}")
+            raise ValueError(f"there is no column {theirs!r}; the table has {_names_of(table)}")
     table = table.rename(columns={theirs: ours for ours, theirs in columns.items()})
     missing = [name for name in REQUIRED if name not in table.columns]
     if missing:
-        or_one = "; or, if every file is one run, give --file-is run" if missing[0] == "run" else ""
-        raise ValueError(
-            f"column {missing[0]!r} is missing; the table has {', '.join(map(str, table.columns))}. "
-            f"Say which it is with --columns {missing[0]}=NAME{or_one}"
-        )
+        raise ValueError(_what_is_missing(missing[0], table))
     if table.columns.duplicated().any():
         raise ValueError(f"two columns are called {table.columns[table.columns.duplicated()][0]!r}")
-    kept = [name for name in (*REQUIRED, *OPTIONAL) if name in table.columns]
-    return table[[*kept, *filter(_is_factor, table.columns)]].reset_index(drop=True)
+    if set(table.columns) >= PLANNED:  # a plan of `labeler variants`, filled in: what is not ours is a factor
+        left_out |= PLANNED - {"run"}
+        table = table.rename(columns={name: FACTOR + name for name in _further(table) if name not in left_out})
+    unknown = [name for name in _further(table) if name not in left_out and name not in ROW_NUMBERS]
+    if unknown:
+        first = unknown[0]
+        raise ValueError(
+            f"what column {', '.join(map(repr, unknown))} means is not known. If it is a condition of the runs, give "
+            f"--columns {FACTOR}{first}={first}; if it says nothing of them, --columns {LEFT_OUT}{first}={first}"
+        )
+    names = [name for name in (*REQUIRED, *OPTIONAL) if name in table.columns]
+    return table[[*names, *filter(_is_factor, table.columns)]].reset_index(drop=True)
+
+
+def _names_of(table: pd.DataFrame) -> str:
+    """The columns in one line that is not endless."""
+    names = ", ".join(map(str, table.columns))
+    return names if len(names) <= MAX_SHOWN else f"{names[:MAX_SHOWN]}…"
+
+
+def _further(table: pd.DataFrame) -> list[str]:
+    """The columns that are not ours."""
+    return [name for name in table.columns if name not in (*REQUIRED, *OPTIONAL) and not _is_factor(name)]
+
+
+def _what_is_missing(column: str, table: pd.DataFrame) -> str:
+    """Names a column that is not there, and the one way out."""
+    others = _further(table)
+    way_out = (
+        f"Say which it is with --columns {column}=NAME"
+        if others or column != "run"
+        else "Give --file-is run: then each file is one run, and several files are several runs"
+    )
+    return f"column {column!r} is missing; the table has {_names_of(table)}. {way_out}"
 
 
 def _texts(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[Any]:
@@ -148,6 +194,7 @@ def _texts(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[Any]:
         if any(nested):
             raise ValueError(f"{place(nested.index(True))}: a {type(cells[nested.index(True)]).__name__} in {column!r}")
     codes, levels = pd.factorize(cells, use_na_sentinel=False)  # by level, not by cell: tables are long
+    check_runs(len(levels))  # each benchmark, number and condition of its own makes at least one run
     texts = ["" if pd.isna(level) else str(level) for level in levels]
     empty = np.array([text == "" for text in texts], dtype=bool)[codes] & (column in ("benchmark", "run"))
     if empty.any():
@@ -159,17 +206,21 @@ def _texts(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[Any]:
 def _numbers(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[float]:
     import pandas as pd
 
-    if isinstance(cells.dtype, pd.CategoricalDtype):
-        cells = cells.astype(cells.cat.categories.dtype)
-    if pd.api.types.is_bool_dtype(cells.dtype) or not (
-        pd.api.types.is_numeric_dtype(cells.dtype) or pd.api.types.is_string_dtype(cells.dtype) or cells.dtype == object
+    is_by_level = isinstance(cells.dtype, pd.CategoricalDtype)  # a long text copied into each row would fill the memory
+    levels = cells.cat.categories.to_series() if is_by_level else cells
+    if pd.api.types.is_bool_dtype(levels.dtype) or not (
+        pd.api.types.is_numeric_dtype(levels.dtype)
+        or pd.api.types.is_string_dtype(levels.dtype)
+        or levels.dtype == object
     ):
-        raise ValueError(f"{place(0)}: {cells.iloc[0]!r} in column {column!r} is not a finite number")
-    numbers = pd.to_numeric(cells, errors="coerce").astype(np.float64)
+        raise ValueError(f"{place(0)}: {reprlib.repr(cells.iloc[0])} in column {column!r} is not a finite number")
+    numbers = pd.to_numeric(levels, errors="coerce").astype(np.float64)
+    if is_by_level:
+        numbers = pd.Series(np.append(numbers.to_numpy(), np.nan)[cells.cat.codes], index=cells.index)  # -1: no cell
     bad = ~np.isfinite(numbers.to_numpy())
     if bad.any():
         at = int(bad.argmax())
-        raise ValueError(f"{place(at)}: {cells.iloc[at]!r} in column {column!r} is not a finite number")
+        raise ValueError(f"{place(at)}: {reprlib.repr(cells.iloc[at])} in column {column!r} is not a finite number")
     return numbers
 
 

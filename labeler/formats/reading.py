@@ -8,6 +8,7 @@ import numpy as np
 from analysis.benchmark import DIRECTIONS, LOWER, OF_ONE_RUN, RUN, UNKNOWN, Benchmark, Run, in_order
 from labeler.errors import InputError, Refused
 from labeler.formats import checking
+from labeler.formats.bounds import check_text
 from labeler.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, others
 from labeler.formats.long_table import ONE_RUN
 from labeler.formats.source import Source
@@ -34,6 +35,8 @@ class ReadOptions:
         What the names of the files say of their runs, such as "{version}-{context}.json".
     others : mapping of str to Format
         Formats of other packages by name, tried after all of ours.
+    accept_means : bool
+        Whether the mean of a run will do where a file keeps nothing else.
     """
 
     format: str | None = None
@@ -44,6 +47,7 @@ class ReadOptions:
     better: str = UNKNOWN
     pattern: str = ""
     others: Mapping[str, Format] = field(default_factory=dict)
+    accept_means: bool = False
 
 
 DEFAULTS = ReadOptions()
@@ -143,7 +147,13 @@ def read(
         If the named format does not exist.
     """
     content = source.content() if content is None else content
-    benchmarks = list(_checked(source, known or format_of(source, content, options), content, options))
+    chosen = known or format_of(source, content, options)
+    try:
+        if chosen.name != "parquet":
+            check_text(content, source.size)
+    except ValueError as error:
+        raise Refused(source.name, str(error)) from None
+    benchmarks = list(_checked(source, chosen, content, options))
     if not benchmarks:
         raise Refused(source.name, "holds no benchmarks")
     return benchmarks
@@ -151,9 +161,11 @@ def read(
 
 def _checked(source: Source, chosen: Format, content: bytes, options: ReadOptions) -> Iterator[Benchmark]:
     """The benchmarks in the shape that the person asks for; what a reader cannot use is a refusal of its file."""
-    columns = {"run": ONE_RUN, **options.columns} if options.file_is == RUN else options.columns
+    is_one_run = options.file_is == RUN or options.values_are == "runs"
+    columns = {"run": ONE_RUN, **options.columns} if is_one_run else options.columns
     try:
-        for given in chosen.read(source.plain_name, content, columns):
+        reader = (options.accept_means and chosen.read_means) or chosen.read
+        for given in reader(source.plain_name, content, columns):
             benchmark = checking.plain(given) if chosen.package else given
             checking.check(benchmark)
             yield in_order(_in_unit(_shaped(benchmark, chosen, options), options))

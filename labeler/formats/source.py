@@ -1,7 +1,7 @@
 """A result file, wherever its bytes are: named, in a folder, behind a pattern, in a zip file, sent or piped.
 
-Compression is known by the first bytes and taken off. What unpacks to more than `FREELY` bytes and `MAX_RATIO` times
-its size, or to more than `MAX_UNPACKED` bytes, is refused before it fills the memory. Nothing is ever unpacked onto the
+Compression is known by the first bytes and taken off. What unpacks to too much (`labeler.formats.bounds`) is refused
+before it fills the memory. Nothing is ever unpacked onto the
 disk, so that a name in a zip file is never a path.
 """
 
@@ -19,6 +19,7 @@ from typing import IO
 
 from analysis.benchmark import natural
 from labeler.errors import InputError, Refused
+from labeler.formats.bounds import FREELY, MAX_RATIO, most_unpacked
 from labeler.formats.companions import companions
 
 ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out")  # each also with one of PACKED behind it
@@ -26,10 +27,9 @@ PACKED = (".gz", ".zst")
 ZIP = ".zip"
 STDIN = "-"
 
-FREELY, MAX_UNPACKED = 64 * 2**20, 2**30  # bytes of one compressed file
-MAX_RATIO = 100  # of unpacked to packed beyond that; numbers as text have 3 to 30
 MAX_MEMBERS = 10_000  # of a zip file
 
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks, as PowerShell writes
 _GZIP, _ZSTD, _ZIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 
 
@@ -82,7 +82,7 @@ class Source:
             return 0
 
     def content(self) -> bytes:
-        """All bytes, decompressed.
+        """All bytes, decompressed; text in UTF-16 as UTF-8.
 
         Raises
         ------
@@ -100,6 +100,13 @@ class Source:
         except (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
             reason = getattr(error, "strerror", None) or f"damaged {self._kind()} ({error})"
             raise Refused(self.name, str(reason)) from None
+        if raw[:2] == _GZIP or raw[:4] == _ZSTD:
+            raise Refused(self.name, "compressed twice; unpack it once")
+        if raw[:2] in _UTF_16:
+            try:
+                raw = raw.decode("utf-16").encode()
+            except UnicodeError:
+                raise Refused(self.name, "begins with the mark of UTF-16 text, but is none; save it as UTF-8") from None
         if raw[:4] == _ZIPPED:
             raise Refused(self.name, "a zip file in another one, or under a name that does not end in .zip")
         return raw
@@ -124,17 +131,6 @@ class Source:
         if self.member:
             return "file in a zip file"
         return "zstd file" if self.name.lower().endswith(".zst") else "gzip file"
-
-
-def most_unpacked(packed_size: int) -> int:
-    """How many bytes so many may unpack to.
-
-    Examples
-    --------
-    >>> [most_unpacked(size) // 2**20 for size in (1000, 2**20, 2**40)]
-    [64, 100, 1024]
-    """
-    return max(FREELY, min(MAX_RATIO * packed_size, MAX_UNPACKED))
 
 
 def content_hash(content: bytes) -> str:

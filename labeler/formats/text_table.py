@@ -7,10 +7,12 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     import pandas as pd
+
+from labeler.formats.bounds import check_columns
 
 SEPARATORS = (",", ";", "\t")
 
@@ -19,10 +21,10 @@ csv.field_size_limit(2**31 - 1)  # a long cell is a cell, not an error
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of texts, and the text it came from."""
+    """A table of texts, and the content it came from."""
 
     frame: pd.DataFrame
-    text: str
+    content: bytes
     separator: str
 
     def line(self, row: int) -> int:
@@ -31,7 +33,7 @@ class TextTable:
 
     def lines(self) -> list[int]:
         """The line of every row; cells may hold newlines, and blank lines are no rows."""
-        return [line for line, _cells in _records(self.text, self.separator)][1:]
+        return [line for line, _cells in _records(_stream(self.content), self.separator)][1:]
 
 
 def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> TextTable:
@@ -57,28 +59,42 @@ def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> T
     import pandas as pd
 
     try:
-        text = content.decode("utf-8-sig")
+        content.decode("utf-8-sig")  # the text is not kept: it can take four times as much
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start}: not UTF-8 text") from None
-    separator = max(separators, key=lambda s: len(header(text, s)))
-    columns = header(text, separator)
+    check_columns(max(content.partition(b"\n")[0].count(separator.encode()) for separator in separators))
+    separator = max(separators, key=lambda s: len(_names(_stream(content), s)))
+    columns = _names(_stream(content), separator)
+    check_columns(len(columns))
     doubled = next((name for name in columns if columns.count(name) > 1), None)
     if doubled is not None:
         raise ValueError(f"two columns are called {doubled!r}")
-    _check_lengths(islice(_records(text, separator), 2), len(columns))
+    _check_lengths(islice(_records(_stream(content), separator), 2), len(columns))
     try:
-        frame = pd.read_csv(io.StringIO(text), sep=separator, skipinitialspace=True, dtype=str, keep_default_na=False)
+        frame = pd.read_csv(
+            io.BytesIO(content), sep=separator, skipinitialspace=True, dtype=str, keep_default_na=False,
+            encoding="utf-8-sig",
+        )  # fmt: skip
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise ValueError(f"not a table: {str(error).strip()}") from None
     frame.columns = pd.Index(columns)
     if (frame.iloc[:, -1] == "").any():  # pandas fills a short row up; a long one it refuses
-        _check_lengths(_records(text, separator), len(columns))
-    return TextTable(frame, text, separator)
+        _check_lengths(_records(_stream(content), separator), len(columns))
+    return TextTable(frame, content, separator)
 
 
 def header(text: str, separator: str) -> list[str]:
     """The names in the first line that is not blank."""
-    return [cell.strip() for cell in next(_records(text, separator), (0, []))[1]]
+    return _names(io.StringIO(text, newline=""), separator)
+
+
+def _names(stream: TextIO, separator: str) -> list[str]:
+    return [cell.strip() for cell in next(_records(stream, separator), (0, []))[1]]
+
+
+def _stream(content: bytes) -> TextIO:
+    """The text of a table, decoded as it is read."""
+    return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
 
 
 def _check_lengths(records: Iterable[tuple[int, list[str]]], expected: int) -> None:
@@ -87,9 +103,9 @@ def _check_lengths(records: Iterable[tuple[int, list[str]]], expected: int) -> N
             raise ValueError(f"line {line}: {len(cells)} cells, but the header has {expected}")
 
 
-def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+def _records(stream: TextIO, separator: str) -> Iterator[tuple[int, list[str]]]:
     """(line, cells) of every record that is not a blank line; ends where the text is no CSV."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    reader = csv.reader(stream, delimiter=separator, skipinitialspace=True)
     try:
         for cells in reader:
             if cells:

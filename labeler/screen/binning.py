@@ -4,7 +4,7 @@ Computed once, at import, and stored: raise `VERSION` whenever the same runs wou
 """
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -49,7 +49,7 @@ def payload(runs: Sequence[Series], unit: str, *, min_span: float = 0.10) -> dic
         Floats and not uint16 steps of the full range: a single outlier leaves these hardly a step for the rest (fewer
         than 200 for the core axis in 28 of 203 real benchmarks).
     """
-    blocks = _blocks(runs)
+    blocks = blocks_of(runs)
     ordered = [np.sort(block) for block in blocks]
     pooled = _pooled(ordered)
     axes = _limits(ordered, pooled, min_span)
@@ -84,11 +84,11 @@ def axis_limits(runs: Sequence[Series], *, min_span: float = 0.10) -> dict[str, 
     dict of str to (float, float)
         Low < high, also for runs without any variation.
     """
-    ordered = [np.sort(block) for block in _blocks(runs)]
+    ordered = [np.sort(block) for block in blocks_of(runs)]
     return _limits(ordered, _pooled(ordered), min_span)
 
 
-def _blocks(runs: Sequence[Series]) -> list[Block]:
+def blocks_of(runs: Sequence[Series]) -> list[Block]:
     """All runs at once, shape (n_runs, n_iterations), where they are equally long, which is fast; else one by one."""
     if len({len(run) for run in runs}) == 1:
         return [np.stack(runs)]
@@ -148,9 +148,8 @@ def _at_least(limits: Limits, span: float) -> Limits:
 
 def _drawn(block: Block, ordered: Block, axes: dict[str, Limits]) -> Iterator[dict[str, Any]]:
     """The payload of each run of a block."""
-    starts = bin_starts(block.shape[1])
-    low, high = np.minimum.reduceat(block, starts, axis=1), np.maximum.reduceat(block, starts, axis=1)
-    medians, quantiles = _window_medians(block), _quantiles(ordered, PERCENTILES)
+    low, high, medians = bins_of(block)
+    quantiles = _quantiles(ordered, PERCENTILES)
     outside = {
         rule: [(block > top).sum(axis=1).tolist(), (block < bottom).sum(axis=1).tolist()]
         for rule, (bottom, top) in axes.items()
@@ -158,30 +157,64 @@ def _drawn(block: Block, ordered: Block, axes: dict[str, Limits]) -> Iterator[di
     for run in range(len(block)):
         yield {
             "n": block.shape[1],
-            "low": _packed(low[run]),
-            "high": _packed(high[run]),
-            "medians": _packed(medians[run]),
-            "quantiles": _packed(quantiles[run]),
+            "low": packed(low[run]),
+            "high": packed(high[run]),
+            "medians": packed(medians[run]),
+            "quantiles": packed(quantiles[run]),
             "outside": {rule: [above[run], below[run]] for rule, (above, below) in outside.items()},
         }
 
 
+def bins_of(block: Block, phase: float = 1.0) -> tuple[Block, Block, Block]:
+    """Lowest and highest measurement of each bin, and the medians of windows.
+
+    Parameters
+    ----------
+    block : ndarray of float, shape (n_runs, n_iterations)
+    phase : float
+        The width of the first bin and of the first window, in bins and windows, in (0, 2).
+
+    Returns
+    -------
+    tuple of ndarray of float
+        The first two of shape (n_runs, n_bins), the third of shape (n_runs, n_windows).
+    """
+    starts = bin_starts(block.shape[1], phase)
+    low, high = np.minimum.reduceat(block, starts, axis=1), np.maximum.reduceat(block, starts, axis=1)
+    return low, high, _window_medians(block, round(phase * MEDIAN_WINDOW))
+
+
 @lru_cache
-def bin_starts(n: int) -> NDArray[np.int64]:
-    """Where each of at most 300 bins of a run of n iterations begins."""
-    return np.linspace(0, n, min(MAX_BINS, n), endpoint=False).astype(np.int64)
+def bin_starts(n: int, phase: float = 1.0) -> NDArray[np.int64]:
+    """Where each of at most 300 bins of a run of n iterations begins; bins of one iteration have no phase."""
+    if n <= MAX_BINS:
+        return np.arange(n)
+    return np.array([0, *np.floor((np.arange(MAX_BINS - 1) + phase) * (n / MAX_BINS))], dtype=np.int64)
 
 
-def _window_medians(block: Block) -> Block:
-    """The median of each window of 50 iterations, the last may be shorter; of short runs every iteration itself."""
+def _window_medians(block: Block, first: int) -> Block:
+    """The median of each window of 50 iterations; the first and the last may be of another length.
+
+    Of short runs every iteration itself.
+    """
     k, n = block.shape
     if n < FEW_ITERATIONS:
         return block
-    n_whole = n // MEDIAN_WINDOW
-    windows = np.sort(block[:, : n_whole * MEDIAN_WINDOW].reshape(k, n_whole, MEDIAN_WINDOW))
+    n_whole = max(n - first, 0) // MEDIAN_WINDOW
+    end = first + n_whole * MEDIAN_WINDOW
+    windows = np.sort(block[:, first:end].reshape(k, n_whole, MEDIAN_WINDOW))
     whole = _quantiles(windows, MEDIAN)[..., 0]
-    rest = np.sort(block[:, n_whole * MEDIAN_WINDOW :])
-    return np.concatenate([whole, _quantiles(rest, MEDIAN)], axis=1) if rest.shape[1] else whole
+    ends = [_quantiles(np.sort(part), MEDIAN) for part in (block[:, :first], block[:, end:]) if part.shape[1]]
+    return np.concatenate([ends[0], whole, *ends[1:]], axis=1)
+
+
+def series_of(payload: Mapping[str, Any], run: Mapping[str, Any], name: str) -> Series:
+    """One series of a run of a payload, in the item's unit; zeros are exact again, which a logarithmic axis needs."""
+    if "scale" not in payload:
+        return unpacked(run[name])
+    offset, factor = payload["scale"]
+    values = offset + factor * unpacked(run[name])
+    return np.where(np.abs(values) < 1e-6 * factor, 0.0, values)
 
 
 def unpacked(text: str) -> Series:
@@ -189,6 +222,7 @@ def unpacked(text: str) -> Series:
     return np.frombuffer(base64.b64decode(text), dtype="<f4").astype(np.float64)
 
 
-def _packed(values: NDArray[np.float64]) -> str:
+def packed(values: NDArray[np.float64]) -> str:
+    """Numbers as one entry of a payload: base64 of little-endian float32."""
     drawable = np.clip(values, -LARGEST_FLOAT32, LARGEST_FLOAT32)
     return base64.b64encode(drawable.astype("<f4").tobytes()).decode("ascii")

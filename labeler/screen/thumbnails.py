@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeler.screen.binning import MAX_BINS, unpacked
+from labeler.screen.binning import MAX_BINS, series_of
 
 INK, BAND, FRAME = "#12233d", "#9dbcd9", "#aab3c0"
 GAP = 3
@@ -39,7 +39,7 @@ def svg(payload: Mapping[str, Any], *, rule: str, label: str, panel: tuple[int, 
     limits = payload["axes"][rule]
     drawn = "".join(
         f'<g transform="translate({(i % columns) * (width + GAP)} {(i // columns) * (height + GAP)})">'
-        f"{_panel(run, payload['n'], limits, width, height)}</g>"
+        f"{_panel(payload, run, limits, width, height)}</g>"
         for i, run in enumerate(runs)
     )
     full = (columns * (width + GAP) - GAP + 1, rows * (height + GAP) - GAP + 1)
@@ -49,16 +49,16 @@ def svg(payload: Mapping[str, Any], *, rule: str, label: str, panel: tuple[int, 
     )
 
 
-def _panel(run: Mapping[str, Any], n_longest: int, limits: Sequence[float], width: int, height: int) -> str:
-    low, high, medians = (unpacked(run[name]) for name in ("low", "high", "medians"))
-    end = width * run["n"] / n_longest
+def _panel(payload: Mapping[str, Any], run: Mapping[str, Any], limits: Sequence[float], width: int, height: int) -> str:
+    low, high, medians = (series_of(payload, run, name) for name in ("low", "high", "medians"))
+    end = width * run["n"] / payload["n"]
     low, high = _fewer(low, int(end), np.minimum), _fewer(high, int(end), np.maximum)
     step = end / len(low)
     tops = [(i * step, y) for i, y in enumerate(_heights(high, limits, height))]
     bottoms = [(i * step, y) for i, y in enumerate(_heights(low, limits, height))]
     band = _path([*tops, (end, tops[-1][1]), (end, bottoms[-1][1]), *reversed(bottoms)])
     if run["n"] <= MAX_BINS:  # each bin is one iteration: show these, medians of 50 would be too few
-        medians = unpacked(run["low"])
+        medians = series_of(payload, run, "low")
     medians = _averaged(medians, max(int(end), 1))
     middle = (np.arange(len(medians)) + 0.5) * end / len(medians)
     line = _path(list(zip(middle.tolist(), _heights(medians, limits, height), strict=True)))

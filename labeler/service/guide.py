@@ -62,11 +62,12 @@ class Example:
 def protocol_words(protocol: Protocol) -> str:
     """How items are shown, what counts, and what happens to an answer."""
     axis = AXES[protocol.axis_rule].format(span=f"{100 * protocol.min_span:g} %")
+    order = " The runs stand in an order of your own." if protocol.varies_pictures else ""
     sure = "\n- Say how sure you are with 1, 2 or 3, before or after S or D." if protocol.asks_confidence else ""
     return f"""
 **What you see.** All runs of one benchmark, each from its first iteration to its last, on one scale. The axis reaches
 {axis}. What lies outside is marked in red at the edge and counted above the panel. Z and L change the axis for the item
-on the screen only; every item begins with the same view for everybody.
+on the screen only; every item begins with the same view for everybody.{order}
 
 **What counts.** Judge whether the runs, as they are, would tell the same about the benchmark: the same level, the same
 spread, the same pattern over time. Small differences by chance are in every measurement. Judge the runs against one
@@ -212,7 +213,7 @@ def schematic_examples() -> tuple[Example, ...]:
 @lru_cache(maxsize=1)
 def worked_examples() -> tuple[Example, ...]:
     """Ten runs each, with an explanation of what to look at."""
-    return _made(_EXAMPLES, SEED)
+    return _drawn_examples(_EXAMPLES, SEED)
 
 
 @lru_cache(maxsize=20)
@@ -220,20 +221,20 @@ def practice_round(seed: int) -> tuple[Example, ...]:
     """Six items to practise on; which and in which order depends on the seed."""
     rng = np.random.default_rng(seed)
     chosen = rng.permutation(len(_PRACTICE))[:N_PRACTICE].tolist()
-    return _made([_PRACTICE[i] for i in chosen], seed)
+    return _drawn_examples([_PRACTICE[i] for i in chosen], seed)
 
 
-def _made(recipes: Sequence[_Recipe], seed: int) -> tuple[Example, ...]:
+def _drawn_examples(recipes: Sequence[_Recipe], seed: int) -> tuple[Example, ...]:
     rng = np.random.default_rng(seed)
     bases = _bases()
     first = int(rng.integers(len(bases)))
-    made = []
+    examples = []
     for i, recipe in enumerate(recipes):
         base = bases[(first + i) % len(bases)]
         in_order = [base[run] for run in rng.permutation(len(base)).tolist()]
         picture = binning.payload(recipe.change(in_order, rng), "s")
-        made.append(Example(recipe.title, recipe.explanation, recipe.category, picture))
-    return tuple(made)
+        examples.append(Example(recipe.title, recipe.explanation, recipe.category, picture))
+    return tuple(examples)
 
 
 @lru_cache(maxsize=1)

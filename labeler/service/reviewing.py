@@ -1,23 +1,30 @@
 """For reviewers. Nothing here returns another rater's label, a verdict, a name of an item, or why it was assigned."""
 
+import hashlib
 import json
-from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Container, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.model import Answer, Category, Label, Person, Protocol, Role, State, Study, Submission, Task, is_storable
 from labeler.plan.active_plan import N_OFFERED
-from labeler.screen import timing
+from labeler.plan.design import MIN_RETEST_GAP
+from labeler.screen import blinding, timing
 from labeler.service.data import drawing
 from labeler.service.people import identity
 from labeler.service.plan import calibrating
-from labeler.store import Database, assignments, items, labels, reference_labels, replies, studies
+from labeler.service.results import auditing
+from labeler.store import Database, assignments, items, labels, reference_labels, replies, runs, studies
 
 MIN_DWELL_MS = 250
 MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
+MAX_CHECKED = 500  # event ids that a browser can ask about at once; it keeps fewer
 CONFIDENCES = (1, 2, 3)
+# A hidden copy comes at least MIN_RETEST_GAP places after its item. By then the earlier picture is gone from the
+# reviewer's list, as are all pictures of that age: to hide only those that come again would tell which these are.
+LOOK_BACK = MIN_RETEST_GAP // 2
 CATEGORIES = frozenset(Answer(category) for category in Category)
 
 
@@ -39,8 +46,8 @@ class Brief:
 
 
 @dataclass(frozen=True)
-class Desk:
-    """What lies before a reviewer: the next tasks, and the one whose answer an undo takes back.
+class ReviewQueue:
+    """The next tasks of a reviewer, and the task whose answer an undo takes back.
 
     `closed` says why nothing can be labelled now; it is empty if it can.
     """
@@ -83,7 +90,7 @@ class OwnLabel:
     ----------
     task : Task
     number : int
-        The how manyth item of theirs it was, by the first answer, from 1.
+        Position among the reviewer's items, in order of first answer; starts at 1.
     created_utc : str
         Of the answer that stands.
     n_revisions : int
@@ -94,6 +101,8 @@ class OwnLabel:
         As given with the answer that stands.
     replies : tuple of str
         What coordinators answered to flag or comment, in the order written; without who.
+    can_look_again : bool
+        Whether its picture is shown and it can be revised: while it is one of the latest, and at the end.
     """
 
     task: Task
@@ -105,6 +114,45 @@ class OwnLabel:
     flag: bool
     comment: str | None
     replies: tuple[str, ...] = ()
+    can_look_again: bool = True
+
+
+@dataclass(frozen=True)
+class BrowserMark:
+    """What tells a browser whose answers it keeps, and whether the study still has those that it saw saved.
+
+    Attributes
+    ----------
+    reviewer : str
+        Opaque: the same in every backup of the study, another one for every other reviewer and study.
+    last_event : str or None
+        The event id of the reviewer's answer that was stored last.
+    """
+
+    reviewer: str
+    last_event: str | None
+
+
+def browser_mark(db: Database, reviewer_id: int) -> BrowserMark:
+    """Whose answers the browser of a reviewer keeps, and the last of them that the study has."""
+    person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
+    whose = f"{study.created_utc} {person.person_id} {person.name}"
+    return BrowserMark(hashlib.sha256(whose.encode()).hexdigest()[:32], labels.last_event(db, reviewer_id))
+
+
+def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -> list[str]:
+    """Those of a reviewer's events that the study does not have, as after an older backup took its place.
+
+    Raises
+    ------
+    AnswerRefused
+        If there are more than a browser keeps.
+    """
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    if len(event_ids) > MAX_CHECKED:
+        raise AnswerRefused(_UNREADABLE)
+    known = labels.known_events(db, reviewer_id, event_ids)
+    return [event_id for event_id in event_ids if event_id not in known]
 
 
 def brief(db: Database) -> Brief:
@@ -113,7 +161,7 @@ def brief(db: Database) -> Brief:
     return Brief(study.question, study.protocol)
 
 
-def desk(db: Database, reviewer_id: int) -> Desk:
+def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
     """Everything that the labelling screen needs to know of the reviewer's tasks."""
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     calibrating = _is_calibrating(study)
@@ -121,7 +169,7 @@ def desk(db: Database, reviewer_id: int) -> Desk:
     progress = OwnProgress(sum(n[answer] for answer in CATEGORIES), n.total(), n[Answer.NOT_SURE])
     last = labels.last_standing(db, reviewer_id, calibration=calibrating)
     undone = assignments.task_by_code(db, reviewer_id, last) if last else None
-    return Desk(progress, tuple(_offered(db, reviewer_id, calibrating)), undone, _why_closed(study, person))
+    return ReviewQueue(progress, tuple(_offered(db, reviewer_id, calibrating)), undone, _why_closed(study, person))
 
 
 def feedback(db: Database, reviewer_id: int) -> Feedback | None:
@@ -136,29 +184,41 @@ def feedback(db: Database, reviewer_id: int) -> Feedback | None:
 
 
 def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
-    """One of the reviewer's own answered tasks of this round; raises NotAssigned for any other."""
-    identity.require(db, reviewer_id, Role.REVIEWER)
+    """One of the reviewer's own answered tasks that they can look at again; raises NotAssigned for any other."""
+    hidden = {label.task.code for label in own_labels(db, reviewer_id) if not label.can_look_again}
     task = assignments.task_by_code(db, reviewer_id, code)
-    if task is None or task.answer is None or not _is_in_play(db, task, studies.get(db)):
-        raise NotAssigned(f"Item {code[:20]} is none of yours.")
+    if task is None or task.answer is None or code in hidden or not _is_in_play(db, task, studies.get(db)):
+        raise NotAssigned(f"Item {code[:20]} is not among the labels that you can look at now.")
     return task
+
+
+def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
+    """A reviewer's own labels with the hash of each, as text to keep: it shows later whether they are unchanged."""
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    return auditing.receipt(db, reviewer_id, now=now)
 
 
 def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
     """The reviewer's own tasks of this round that have an answer standing, the one answered last first."""
     identity.require(db, reviewer_id, Role.REVIEWER)
-    calibrating = _is_calibrating(studies.get(db))
+    study = studies.get(db)
+    calibrating = _is_calibrating(study)
+    is_over = study.phase in (State.CLOSED, State.UNBLINDED) or not _offered(db, reviewer_id, calibrating)
     of_round = {task.code: task for task in assignments.tasks_of(db, reviewer_id, calibration=calibrating)}
     tasks = {code: task for code, task in of_round.items() if _stands(task)}
     answers = [answer for answer in labels.own_answers(db, reviewer_id) if answer.code in of_round]
-    given: dict[str, list[labels.OwnAnswer]] = {}
+    by_code: dict[str, list[labels.OwnAnswer]] = {}
     for answer in answers:
-        given.setdefault(answer.code, []).append(answer)
-    numbers = {code: number for number, code in enumerate(given, start=1)}
+        by_code.setdefault(answer.code, []).append(answer)
+    numbers = {code: number for number, code in enumerate(by_code, start=1)}
+    first_shown = 1 if is_over else len(numbers) - LOOK_BACK + 1
     order = dict.fromkeys(answer.code for answer in reversed(answers))
-    answered = replies.of_assignments(db, [task.assignment_id for task in tasks.values()])
+    replies_to = replies.of_assignments(db, [task.assignment_id for task in tasks.values()])
     return [
-        _own_label(tasks[code], numbers[code], given[code], answered.get(tasks[code].assignment_id, ()))
+        replace(
+            _own_label(tasks[code], numbers[code], by_code[code], replies_to.get(tasks[code].assignment_id, ())),
+            can_look_again=numbers[code] >= first_shown,
+        )
         for code in order
         if code in tasks
     ]
@@ -169,12 +229,18 @@ def typical_time_s(own: list[OwnLabel]) -> float | None:
     return timing.typical(label.time_on_task_ms for label in own if label.time_on_task_ms is not None)
 
 
-def picture(db: Database, item_id: int) -> Mapping[str, Any] | None:
-    """What the screen draws of an item: bins, without anything that tells what was measured.
+def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
+    """What the screen draws of a task: bins, without anything that tells what was measured.
 
-    None for an item that the study knows from imported labels alone.
+    Every picture that a reviewer gets is made here. None for an item that the study knows from imported labels alone.
     """
-    return drawing.payload_of_item(db, item_id) if items.by_id(db, item_id).n_runs else None
+    item = items.by_id(db, task.item_id)
+    if not item.n_runs:
+        return None
+    payload, variation = drawing.payload_of_item(db, task.item_id), _variation(db, task, item.n_runs)
+    if variation is not None:
+        payload = blinding.varied(payload, runs.of_item(db, task.item_id), variation)
+    return {**payload, "unit": blinding.neutral_unit(payload["unit"])}
 
 
 def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
@@ -187,14 +253,14 @@ def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[st
     known : container of str
         The codes of the items whose pictures the screen has already; they are not sent again (None).
     """
-    confidence, flag, comment = labels.last_said(db, task.assignment_id)
+    confidence, flag, comment = labels.last_remarks(db, task.assignment_id)
     return {
         "code": task.code,
         "revision": task.revision,
         "confidence": confidence,
         "flag": flag,
         "comment": comment,
-        "picture": None if task.code in known else picture(db, task.item_id),
+        "picture": None if task.code in known else picture(db, task),
     }
 
 
@@ -233,8 +299,10 @@ def submission_from(event: object) -> Submission:
     return Submission(event_id, code, revision, Answer(answer), comment=comment, **more)
 
 
-def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datetime) -> None:
-    """Keep a reviewer's answer. The same event twice keeps it once.
+def submit(
+    db: Database, reviewer_id: int, submission: Submission, *, now: datetime, session: str | None = None
+) -> None:
+    """Keep a reviewer's answer, with the session that it came from. The same event twice keeps it once.
 
     Raises
     ------
@@ -252,10 +320,10 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
     with db.atomic():
         person = identity.require(db, reviewer_id, Role.REVIEWER)
         task = assignments.task_by_code(db, reviewer_id, submission.code)
-        known = labels.event(db, submission.event_id)
+        known = labels.own_event(db, reviewer_id, submission.event_id)
         if known is not None:
             if task is None or known != (task.assignment_id, submission.answer):
-                raise AnswerRefused("This answer carries the mark of another one. Reload to go on.")
+                raise _not_open(submission)
             return
         study = studies.get(db)
         closed = _why_closed(study, person)
@@ -263,9 +331,18 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
             raise NotAllowed(f"{closed} Nothing was kept.")
         is_open = task is not None and (_stands(task) or task.code in on_offer)
         if task is None or not is_open or not _is_in_play(db, task, study):
-            raise NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload to go on.")
+            raise _not_open(submission)
         _check(task, submission, labels.last_standing(db, reviewer_id, calibration=calibrating), study.protocol)
-        view = {**submission.view, "rule": study.protocol.axis_rule, "min_span": study.protocol.min_span}
+        variation = _variation(db, task, items.by_id(db, task.item_id).n_runs)
+        view = {
+            **{
+                name: value for name, value in submission.view.items() if name not in ("picture", "session")
+            },  # both are ours to say
+            "rule": study.protocol.axis_rule,
+            "min_span": study.protocol.min_span,
+            **({"picture": variation.plain()} if variation else {}),
+            **({"session": session} if session else {}),
+        }
         labels.add(
             db,
             Label(
@@ -274,6 +351,18 @@ def submit(db: Database, reviewer_id: int, submission: Submission, *, now: datet
                 submission.flag, submission.comment,
             ),
         )  # fmt: skip
+
+
+def _not_open(submission: Submission) -> NotAssigned:
+    """One refusal for every reason, so that none can be told from another."""
+    return NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload to go on.")
+
+
+def _variation(db: Database, task: Task, n_runs: int) -> blinding.Variation | None:
+    """How the picture of this task differs from that of its item; None where all are the same."""
+    if not n_runs or not studies.get(db).protocol.varies_pictures:
+        return None
+    return blinding.Variation.drawn(studies.picture_secret(db), task.code, n_runs)
 
 
 def _check(task: Task, submission: Submission, last: str | None, protocol: Protocol) -> None:
@@ -304,7 +393,7 @@ def _own_label(
     n_kept = len(answers) - 2 * n_taken_back
     return OwnLabel(
         task, number, last.created_utc, n_kept - 1, sum(times) if times else None, last.confidence,
-        bool(last.flag), last.comment, tuple(one.text for one in answered),
+        bool(last.flag), last.comment, tuple(reply.text for reply in answered),
     )  # fmt: skip
 
 

@@ -22,8 +22,8 @@ class NewAssignment:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """An assignment as it is kept; `ended` once it was given to somebody else, or up."""
+class StoredAssignment:
+    """An assignment as the study has it; `ended` once it went to somebody else or was given up."""
 
     assignment_id: int
     assignment: Assignment
@@ -94,11 +94,11 @@ def task_by_code(db: Database, person_id: int, code: str) -> Task | None:
 
 def stands(db: Database, assignment_id: int, *, calibration: bool) -> bool:
     """Whether an assignment is of this round, was not ended, and its item counts."""
-    found = db.execute(
+    row = db.execute(
         f"SELECT 1 FROM assignments a WHERE assignment_id = ? AND (a.kind = 'calibration') = ? AND {STANDS}",  # noqa: S608 - constant
         (assignment_id, calibration),
     )
-    return found.fetchone() is not None
+    return row.fetchone() is not None
 
 
 def find(db: Database, person_id: int, item_id: int, kind: Kind) -> Task | None:
@@ -118,14 +118,14 @@ def get(db: Database, person_id: int, item_id: int, kind: Kind) -> Task:
     return task
 
 
-def everything(db: Database) -> list[Kept]:
+def everything(db: Database) -> list[StoredAssignment]:
     """Every assignment there ever was, in the order in which they were made."""
     rows = db.execute(
         """SELECT a.assignment_id, p.name, i.name, a.kind, a.block, a.position, a.origin, a.ended_utc
            FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id) ORDER BY a.assignment_id"""
     )
     return [
-        Kept(
+        StoredAssignment(
             assignment_id,
             Assignment(reviewer, item, Kind(kind), ALL if block is None else block, position or 0),
             Origin(origin),

@@ -125,6 +125,11 @@ def forget_who_signed_in(db: Database) -> None:
     db.execute("UPDATE people SET email = NULL, secret_hash = NULL, created_utc = (SELECT created_utc FROM studies)")
 
 
+def forget_sources(db: Database) -> None:
+    """Remove what tells from which row of a file a label was imported: a hash made from names."""
+    db.execute("DELETE FROM imported_labels")
+
+
 def forget_replies(db: Database) -> None:
     """Remove what coordinators answered to comments."""
     db.execute("DELETE FROM replies")

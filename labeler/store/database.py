@@ -2,7 +2,9 @@
 
 import sqlite3
 import stat
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +16,11 @@ from labeler.store import migrations
 
 BUSY_TIMEOUT_S = 5.0
 APPLICATION_ID = 0x42524C31  # "BRL1", written into the file's header: tells a study from any other SQLite file
+LOG_BEGINS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")  # the first bytes of a write-ahead log of SQLite
+
+# SQLite lets writers ask again and again at growing intervals, so that some wait for seconds under load: the threads of
+# one process wait for each other here instead, and for other processes there.
+_WRITERS: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -24,6 +31,7 @@ class Database:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self.path = path
+        self._files: Mapping[Path, tuple[int, int]] = {}
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
         """Run one statement; values only through `parameters`.
@@ -58,9 +66,18 @@ class Database:
 
         Inside another one it is a savepoint: if it fails and the caller goes on, only what it wrote is undone.
         """
-        begin, keep, undo = "BEGIN IMMEDIATE", "COMMIT", ["ROLLBACK"]
         if self._connection.in_transaction:
-            begin, keep, undo = "SAVEPOINT inner", "RELEASE inner", ["ROLLBACK TO inner", "RELEASE inner"]
+            yield from self._in_transaction("SAVEPOINT inner", "RELEASE inner", "ROLLBACK TO inner", "RELEASE inner")
+            return
+        writer = _WRITERS[self.path.resolve()]
+        if not writer.acquire(timeout=BUSY_TIMEOUT_S):
+            raise StudyBusy(_busy(self.path))
+        try:
+            yield from self._in_transaction("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+        finally:
+            writer.release()
+
+    def _in_transaction(self, begin: str, keep: str, *undo: str) -> Iterator[None]:
         self.execute(begin)
         try:
             yield
@@ -70,6 +87,30 @@ class Database:
                 for statement in undo:
                     self._connection.execute(statement)
             raise
+        self._check_files()
+
+    def watch_files(self) -> None:
+        """From now on a transaction succeeds only if the study's files are still those that this connection has open.
+
+        SQLite goes on writing into a file that was removed or replaced, and reports success.
+        """
+        real = self.path.resolve()  # SQLite puts its own files beside what a symbolic link names
+        paths = (self.path, *(real.with_name(f"{real.name}-{end}") for end in ("wal", "shm")))
+        self._files = {path: _identity(path) for path in paths}
+
+    def _check_files(self) -> None:
+        """Raise StudyError if what was just committed is not in the files that the next connection will open."""
+        for path, identity in self._files.items():
+            try:
+                is_ours = _identity(path) == identity and (not path.name.endswith("-wal") or _begins_as_log(path))
+            except OSError:
+                is_ours = False
+            if not is_ours:
+                raise StudyError(
+                    f"{path} was removed or replaced while the study was in use, so what was just written may be lost. "
+                    "Stop what removes it (a cleaning or synchronising program), restart the server, and check the "
+                    f"study with: labeler audit {self.path}"
+                )
 
     def backup(self, target: Path) -> None:
         """Copy the whole study into a new file while others go on writing.
@@ -167,6 +208,21 @@ def _free_companions(path: Path) -> None:
                 beside.chmod(mode)
 
 
+def _identity(path: Path) -> tuple[int, int]:
+    """What stays the same for as long as this is the same file."""
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def _begins_as_log(path: Path) -> bool:
+    """Whether a write-ahead log is empty or has its header.
+
+    SQLite writes none into a log that somebody put in the place of one in use: it is ignored when opened again.
+    """
+    with path.open("rb") as file:  # SQLite holds no locks on this file that closing it would end
+        return file.read(4) in (b"", *LOG_BEGINS)
+
+
 def connect(path: Path, *, mode: str) -> sqlite3.Connection:
     """Open a file with SQLite in a mode of its URIs; raises StudyError if that is not possible."""
     try:
@@ -190,6 +246,10 @@ def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool) -> Da
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA recursive_triggers = ON")  # a REPLACE removes a row too, and answers are never removed
         migrations.migrate(db)
+        db.watch_files()
+    except OSError as error:
+        db.close()
+        raise StudyError(f"{path} was removed or replaced while it was opened: {error.strerror}. Try again.") from error
     except BaseException:
         db.close()
         raise
@@ -258,14 +318,20 @@ def _begins_as_one(path: Path) -> bool:
         return True
 
 
+def _busy(path: Path) -> str:
+    return f"{path} is busy: another process has been writing for {BUSY_TIMEOUT_S:.0f} s. Try again."
+
+
 def _in_words(error: sqlite3.DatabaseError, path: Path) -> Exception:
     text = str(error)
     if "locked" in text or "busy" in text:
-        return StudyBusy(f"{path} is busy: another process has been writing for {BUSY_TIMEOUT_S:.0f} s. Try again.")
+        return StudyBusy(_busy(path))
     if "readonly" in text or "unable to open" in text:
         return StudyReadOnly(f"{path} cannot be written to. Make the file and its folder writable, or copy it.")
     if "disk I/O" in text:
-        return StudyReadOnly(f"{path} cannot be read or written: {text}. The disk may be full.")
+        return StudyReadOnly(
+            f"{path} cannot be read or written: {text}. The disk may be full, or a file beside it removed."
+        )
     if "full" in text:
         return StudyReadOnly(f"{path} cannot be written to: the disk is full.")
     if "not a database" in text and not _begins_as_one(path):

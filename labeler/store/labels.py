@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -36,8 +37,15 @@ class OwnAnswer:
     comment: str | None
 
 
-def add(db: Database, label: Label) -> bool:
-    """Append an answer; False if this event is there already, as after a resend.
+def add(db: Database, label: Label, source_key: str | None = None) -> bool:
+    """Append an answer; False if the assignment has this event already, as after a resend.
+
+    Parameters
+    ----------
+    db : Database
+    label : Label
+    source_key : str, optional
+        What identifies the row of an imported file, so that the same file again adds nothing.
 
     Raises
     ------
@@ -48,7 +56,7 @@ def add(db: Database, label: Label) -> bool:
         cursor = db.execute(
             """INSERT INTO labels (assignment_id, revision, event_id, answer, created_utc, dwell_ms, view, confidence,
                                    flag, comment)
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (event_id) DO NOTHING""",
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (assignment_id, event_id) DO NOTHING""",
             (
                 label.assignment_id, label.revision, label.event_id, label.answer, label.created.isoformat(),
                 label.dwell_ms, json.dumps(dict(label.view), sort_keys=True), label.confidence, label.flag,
@@ -61,14 +69,59 @@ def add(db: Database, label: Label) -> bool:
         raise
     if cursor.rowcount != 1:
         return False
-    chain.append(db, "answer", int(cursor.lastrowid or 0))
+    label_id = int(cursor.lastrowid or 0)
+    if source_key is not None:
+        db.execute(
+            "INSERT INTO imported_labels (source_key, label_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (source_key, label_id),
+        )
+    chain.append(db, "answer", label_id)
     return True
 
 
-def event(db: Database, event_id: str) -> tuple[int, Answer] | None:
-    """The assignment and the answer of an event that was kept already."""
-    row = db.execute("SELECT assignment_id, answer FROM labels WHERE event_id = ?", (event_id,)).fetchone()
+def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, Answer] | None:
+    """The assignment and the answer of an event of this person; rows of others are not even read."""
+    row = db.execute(
+        """SELECT l.assignment_id, l.answer FROM assignments a CROSS JOIN labels l USING (assignment_id)
+           WHERE a.person_id = ? AND l.event_id = ?""",
+        (person_id, event_id),
+    ).fetchone()
     return (int(row[0]), Answer(row[1])) if row else None
+
+
+def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int, Answer] | None:
+    """The assignment and the answer of a row of a file: imported earlier, or given in this study and exported."""
+    row = (
+        db.execute(
+            "SELECT assignment_id, answer FROM imported_labels JOIN labels USING (label_id) WHERE source_key = ?",
+            (source_key,),
+        ).fetchone()
+        or db.execute(
+            "SELECT assignment_id, answer FROM labels WHERE assignment_id = ? AND event_id = ?",
+            (assignment_id, source_key),
+        ).fetchone()
+    )
+    return (int(row[0]), Answer(row[1])) if row else None
+
+
+def last_event(db: Database, person_id: int) -> str | None:
+    """The event id of the answer of a reviewer that was stored last."""
+    row = db.execute(
+        """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
+           WHERE person_id = ? ORDER BY label_id DESC LIMIT 1""",
+        (person_id,),
+    ).fetchone()
+    return row[0] if row else None
+
+
+def known_events(db: Database, person_id: int, event_ids: Iterable[str]) -> set[str]:
+    """Those of the event ids under which an answer of this reviewer is stored."""
+    rows = db.execute(
+        """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
+           WHERE person_id = ? AND event_id IN (SELECT value FROM json_each(?))""",
+        (person_id, json.dumps(list(event_ids))),
+    )
+    return {event_id for (event_id,) in rows}
 
 
 def n_labels(db: Database) -> int:
@@ -129,7 +182,7 @@ def last_standing(db: Database, person_id: int, *, calibration: bool = False) ->
     return row[0] if row else None
 
 
-def last_said(db: Database, assignment_id: int) -> tuple[int | None, bool, str | None]:
+def last_remarks(db: Database, assignment_id: int) -> tuple[int | None, bool, str | None]:
     """Confidence, flag and comment of an assignment's newest answer, not counting those that take one back."""
     row = db.execute(
         """SELECT confidence, flag, comment FROM labels
@@ -161,42 +214,49 @@ def marks(db: Database) -> list[tuple[int, int, Answer]]:
 
 
 @dataclass(frozen=True)
-class KeptAnswer:
-    """An answer with what its assignment is called in every copy of the study."""
+class SavedAnswer:
+    """An answer with what its assignment is called in every copy of the study; `source_key` if it was imported."""
 
     code: str
     item: str
     reviewer: str
     kind: Kind
     label: Label
+    source_key: str | None = None
+
+    @property
+    def mark(self) -> tuple[str, str]:
+        """What identifies it in every copy of the study: a file imported into two copies gives different event ids."""
+        return self.code, self.source_key or self.label.event_id
 
 
-def kept(db: Database) -> list[KeptAnswer]:
+def saved(db: Database) -> list[SavedAnswer]:
     """Every answer in the order given."""
     rows = db.execute(
         """SELECT a.code, i.name, p.name, a.kind, a.assignment_id, l.revision, l.event_id, l.answer, l.created_utc,
-                  l.dwell_ms, l.view, l.confidence, l.flag, l.comment
+                  l.dwell_ms, l.view, l.confidence, l.flag, l.comment, s.source_key
            FROM labels l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
-                JOIN people p USING (person_id)
+                JOIN people p USING (person_id) LEFT JOIN imported_labels s USING (label_id)
            ORDER BY l.label_id"""
     )
-    return [_kept(*row) for row in rows]
+    return [_saved(*row) for row in rows]
 
 
-def _kept(
+def _saved(
     code: str, item: str, reviewer: str, kind: str, assignment_id: int, revision: int, event_id: str, answer: str,
     created_utc: str, dwell_ms: int | None, view: str, confidence: int | None, flag: int, comment: str | None,
-) -> KeptAnswer:  # fmt: skip
+    source_key: str | None,
+) -> SavedAnswer:  # fmt: skip
     label = Label(
         assignment_id, revision, event_id, Answer(answer), datetime.fromisoformat(created_utc), dwell_ms,
         json.loads(view), confidence, bool(flag), comment,
     )  # fmt: skip
-    return KeptAnswer(code, item, reviewer, Kind(kind), label)
+    return SavedAnswer(code, item, reviewer, Kind(kind), label, source_key)
 
 
 @dataclass(frozen=True)
-class Moment:
-    """When a reviewer answered and how long it took, without what was said.
+class AnswerTime:
+    """When a reviewer answered and how long it took, without the answer itself.
 
     `in_round` if its assignment is of the round asked about and stands, `is_label` if it is a category that stands.
     """
@@ -209,7 +269,7 @@ class Moment:
     is_label: bool
 
 
-def moments(db: Database, *, calibration: bool = False) -> list[Moment]:
+def answer_times(db: Database, *, calibration: bool = False) -> list[AnswerTime]:
     """Every answer given in this study, of all rounds, in the order given; those made elsewhere are left out."""
     rows = db.execute(
         f"""SELECT p.name, l.created_utc, l.dwell_ms, l.view, (a.kind = 'calibration') = ? AND {STANDS},
@@ -220,6 +280,6 @@ def moments(db: Database, *, calibration: bool = False) -> list[Moment]:
         (calibration,),
     )
     return [
-        Moment(reviewer, created_utc, dwell_ms, view, bool(in_round), bool(is_label))
+        AnswerTime(reviewer, created_utc, dwell_ms, view, bool(in_round), bool(is_label))
         for reviewer, created_utc, dwell_ms, view, in_round, is_label in rows
     ]

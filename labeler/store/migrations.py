@@ -1,5 +1,6 @@
 """The schema as numbered steps. A released step is never edited; a change is a new step at the end of the list."""
 
+import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -135,7 +136,54 @@ def m005_conditions_of_runs(db: "Database") -> None:
     db.execute("ALTER TABLE items ADD COLUMN failures TEXT NOT NULL DEFAULT '[]'")  # JSON: [{conditions, reason}]
 
 
-def m006_hash_chain(db: "Database") -> None:
+def m006_answers_known_per_assignment(db: "Database") -> None:
+    """An event id is unique within its assignment; the source of imported labels is kept apart; pictures may vary.
+
+    While event ids were unique in the whole study, a refused answer told its sender that somebody else had this id.
+    """
+    again = db.execute(
+        "SELECT sql FROM sqlite_schema WHERE name = 'current_answers' OR type = 'trigger' AND tbl_name = 'labels'"
+    )
+    view_and_triggers = [sql for (sql,) in again.fetchall()]
+    db.execute("DROP VIEW current_answers")
+    db.execute(
+        """CREATE TABLE new_labels (
+            label_id INTEGER PRIMARY KEY AUTOINCREMENT,
+            assignment_id INTEGER NOT NULL REFERENCES assignments,
+            revision INTEGER NOT NULL CHECK (revision >= 0),
+            event_id TEXT NOT NULL CHECK (event_id <> ''),
+            answer TEXT NOT NULL CHECK (answer IN ('similar', 'dissimilar', 'not sure', 'withdrawn')),
+            created_utc TEXT NOT NULL,
+            dwell_ms INTEGER CHECK (dwell_ms >= 0),
+            view TEXT NOT NULL DEFAULT '{}',
+            confidence INTEGER CHECK (confidence BETWEEN 1 AND 3),
+            flag INTEGER NOT NULL DEFAULT 0 CHECK (flag IN (0, 1)),
+            comment TEXT,
+            UNIQUE (assignment_id, revision),
+            UNIQUE (assignment_id, event_id)
+        ) STRICT"""
+    )
+    db.execute("INSERT INTO new_labels SELECT * FROM labels ORDER BY label_id")
+    db.execute("DROP TABLE labels")
+    db.execute("ALTER TABLE new_labels RENAME TO labels")
+    for statement in view_and_triggers:
+        db.execute(statement)
+    db.execute(
+        """CREATE TABLE imported_labels (
+            source_key TEXT PRIMARY KEY CHECK (source_key <> ''),
+            label_id INTEGER NOT NULL UNIQUE REFERENCES labels
+        ) STRICT"""
+    )
+    # A study keeps its one picture per item, unless nothing has begun.
+    db.execute(
+        "ALTER TABLE studies ADD COLUMN varies_pictures INTEGER NOT NULL DEFAULT 0 CHECK (varies_pictures IN (0, 1))"
+    )
+    db.execute("ALTER TABLE studies ADD COLUMN picture_secret TEXT NOT NULL DEFAULT ''")
+    db.execute("UPDATE studies SET picture_secret = ?", (secrets.token_hex(32),))
+    db.execute("UPDATE studies SET varies_pictures = 1 WHERE state = 'draft' AND NOT EXISTS (SELECT 1 FROM labels)")
+
+
+def m007_hash_chain(db: "Database") -> None:
     """A link of a hash chain for each row that must not change, and rows that cannot be replaced either.
 
     A study of an earlier version has its chain from here on.
@@ -153,7 +201,7 @@ def m006_hash_chain(db: "Database") -> None:
     # INSERT OR REPLACE removes a row without asking the triggers that refuse removals. The same event again is ignored.
     db.execute(
         """CREATE TRIGGER labels_are_kept_once BEFORE INSERT ON labels
-            WHEN EXISTS (SELECT 1 FROM labels WHERE event_id = NEW.event_id)
+            WHEN EXISTS (SELECT 1 FROM labels WHERE event_id = NEW.event_id AND assignment_id = NEW.assignment_id)
             BEGIN SELECT RAISE(IGNORE); END"""
     )
     same_place = "assignment_id = NEW.assignment_id AND revision = NEW.revision AND event_id <> NEW.event_id"
@@ -179,7 +227,8 @@ MIGRATIONS: list[Callable[["Database"], None]] = [
     m003_protocol_and_invitations,
     m004_study_life,
     m005_conditions_of_runs,
-    m006_hash_chain,
+    m006_answers_known_per_assignment,
+    m007_hash_chain,
 ]
 
 _FIRST_SCHEMA = (

@@ -25,6 +25,15 @@ def person_of(db: Database, session_hash: str, oldest_utc: str) -> Person | None
     return people.by_id(db, row[0]) if row else None
 
 
+def end_beyond(db: Database, person_id: int, n_newest: int, oldest_utc: str) -> None:
+    """End the sessions of a person that began before `oldest_utc`, and all but the newest."""
+    db.execute(
+        """DELETE FROM sessions WHERE person_id = ? AND (created_utc < ? OR session_hash NOT IN (
+               SELECT session_hash FROM sessions WHERE person_id = ? ORDER BY created_utc DESC, rowid DESC LIMIT ?))""",
+        (person_id, oldest_utc, person_id, n_newest),
+    )
+
+
 def end(db: Database, session_hash: str) -> None:
     """End one session."""
     db.execute("DELETE FROM sessions WHERE session_hash = ?", (session_hash,))

@@ -1,6 +1,7 @@
 """The one row about the study itself."""
 
 import json
+import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, astuple
 from typing import Any
@@ -14,10 +15,12 @@ def add(db: Database, study: Study) -> None:
     """Write the row of a new study."""
     db.execute(
         """INSERT INTO studies (study_id, name, question, state, created_utc, axis_rule, axis_min_span,
-                                asks_confidence, shows_numbers, instructions)
-           VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-        (study.name, study.question, study.state, study.created_utc, *astuple(study.protocol)),
-    )
+                                asks_confidence, shows_numbers, instructions, varies_pictures, picture_secret)
+           VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        (
+            study.name, study.question, study.state, study.created_utc, *astuple(study.protocol), secrets.token_hex(32),
+        ),
+    )  # fmt: skip
 
 
 def get(db: Database) -> Study:
@@ -28,7 +31,7 @@ def get(db: Database) -> Study:
     row = rows[0]
     protocol = Protocol(
         row["axis_rule"], row["axis_min_span"], bool(row["asks_confidence"]), bool(row["shows_numbers"]),
-        row["instructions"],
+        row["instructions"], bool(row["varies_pictures"]),
     )  # fmt: skip
     return Study(
         name=row["name"],
@@ -43,6 +46,16 @@ def get(db: Database) -> Study:
     )
 
 
+def picture_secret(db: Database) -> str:
+    """The secret from which the pictures of assignments are drawn; equal in copies of one study, and shown nowhere."""
+    return str(db.execute("SELECT picture_secret FROM studies").fetchone()[0])
+
+
+def renew_picture_secret(db: Database) -> None:
+    """Put another secret in its place, in a copy for publication."""
+    db.execute("UPDATE studies SET picture_secret = ?", (secrets.token_hex(32),))
+
+
 def describe(db: Database, name: str, question: str) -> None:
     """Change name and question."""
     db.execute("UPDATE studies SET name = ?, question = ?", (name, question))
@@ -52,7 +65,7 @@ def set_protocol(db: Database, protocol: Protocol) -> None:
     """Change how items are shown and what is asked."""
     db.execute(
         """UPDATE studies SET axis_rule = ?, axis_min_span = ?, asks_confidence = ?, shows_numbers = ?,
-                              instructions = ?""",
+                              instructions = ?, varies_pictures = ?""",
         astuple(protocol),
     )
 

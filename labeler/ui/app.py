@@ -1,9 +1,11 @@
 """Run on every click: finds out who is there, lists their pages, shows errors in words."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
+from html import escape
 from pathlib import Path
 from types import ModuleType
 
@@ -16,17 +18,24 @@ from labeler.model import Person, Role
 from labeler.service.data.exploring import METHODS
 from labeler.service.people import identity
 from labeler.store import Database, open_database
+from labeler.ui import component
 from labeler.ui.coordinator import explore
 from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.results import browse, figures, handover, item, report, verdicts
 from labeler.ui.coordinator.run import calibration, inbox, progress, splits
 from labeler.ui.coordinator.set_up import data, people, plan, planning, study
+from labeler.ui.limits import LABEL_TURNS, OTHER_TURNS
 from labeler.ui.reviewer import feedback, guide, label, my_labels, practice
 
-SESSION_COOKIE = "labeler_session"
+SESSION_COOKIE = "labeler_session"  # with the study behind it: browsers send cookies to all ports of a host
+STYLE = """<style>.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1rem; }
+.stAppToolbar { padding-right: 13rem; }
+.stElementContainer:has(.signed-in) { position: fixed; top: 0; right: 1rem; z-index: 1000000; width: auto; }
+.signed-in { font-size: .875rem; line-height: 3.75rem; display: block; max-width: 12rem; overflow: hidden;
+  text-overflow: ellipsis; white-space: nowrap; }</style>"""
 RETRY_S = 3.0
 NOT_SIGNED_IN = (
-    "You are not signed in, or no longer. Open your sign-in link again in this window: what is not saved yet is kept "
+    "You are not signed in, or no longer. Open your sign-in link again in this browser: what is not saved yet is kept "
     "in it."
 )
 log = logging.getLogger(__name__)
@@ -45,25 +54,47 @@ EXPLORE_PAGES = {method.title: name for name, method in METHODS.items()}
 def main(token: str | None) -> None:
     """One page run for whoever holds the session id `token`."""
     st.set_page_config(page_title="Benchmark runs", layout="wide")
-    st.html("<style>.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1rem; }</style>")
+    st.html(STYLE)
     study, person = settings().study, None
     try:
         if study is None:
             raise InputError("No study was named. Start the application with: labeler serve --study FILE")
-        with open_database(study) as db:
-            person = identity.person_of_session(db, token, now=datetime.now(UTC))
-            if person is None:
-                st.error(NOT_SIGNED_IN)
-                return
-            grouped: dict[str, list[StreamlitPage]] = {"": [], EXPLORE: []}
-            for title, render in pages(db, person).items():
-                page = st.Page(render, title=title, url_path=title.lower().replace(" ", "-"))
-                grouped[EXPLORE if title in EXPLORE_PAGES else ""].append(page)
-            st.navigation({name: listed for name, listed in grouped.items() if listed}, position="top").run()
+        with ExitStack() as turn:
+            turn.enter_context(OTHER_TURNS if component.event_of(label.KEY) is None else LABEL_TURNS)
+            with open_database(study) as db:
+                person = identity.person_of_session(db, token, now=datetime.now(UTC))
+                if person is None:
+                    st.error(NOT_SIGNED_IN)
+                    return
+                if Role.COORDINATOR in person.roles:
+                    turn.close()  # their pages may take long, and nobody waits for them
+                st.session_state[label.SESSION] = identity.session_id(token or "")
+                name = escape(person.name)
+                st.html(f'<span class="signed-in" title="{name}">Signed in as {name}</span>')
+                grouped: dict[str, list[StreamlitPage]] = {"": [], EXPLORE: []}
+                for title, render in pages(db, person).items():
+                    page = st.Page(render, title=title, url_path=title.lower().replace(" ", "-"))
+                    grouped[EXPLORE if title in EXPLORE_PAGES else ""].append(page)
+                st.navigation({name: listed for name, listed in grouped.items() if listed}, position="top").run()
     except LabelerError as error:
         explain(error, person)
         if study is not None and person is None:
             come_back(study)
+
+
+@lru_cache
+def session_cookie(study: Path) -> str:
+    """The name of the cookie with the session of this study; raises LabelerError if it cannot be opened."""
+    with open_database(study) as db:
+        return f"{SESSION_COOKIE}_{identity.study_id(db)}"
+
+
+def session_of(cookies: Mapping[str, str], study: Path | None) -> str | None:
+    """The session id among cookies; None without one, or while the study cannot be opened."""
+    try:
+        return cookies.get(session_cookie(study)) if study else None
+    except LabelerError:
+        return None
 
 
 def explain(error: LabelerError, person: Person | None) -> None:
@@ -72,7 +103,7 @@ def explain(error: LabelerError, person: Person | None) -> None:
     st.error(plain(str(error) if is_coordinator else for_anyone(error)))  # names from files may stand in it
     if isinstance(error, StudyError):
         log.warning("%s", error)
-        st.write("What was answered and is not saved yet is kept in this window. Leave it open.")
+        st.write("What was answered and is not saved yet is kept in this browser.")
 
 
 @st.fragment(run_every=RETRY_S)
@@ -93,14 +124,16 @@ def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
     if Role.COORDINATOR in person.roles:
         listed |= {title: partial(module.render, db, person.name) for title, module in COORDINATOR_PAGES.items()}
         listed |= {title: partial(explore.render, db, person.name, name) for title, name in EXPLORE_PAGES.items()}
-    return listed | {"Sign out": partial(sign_out, person.name)}
+    return listed | {"Sign out": partial(sign_out, db, person)}
 
 
-def sign_out(name: str) -> None:
-    """Who is signed in here, and the way out."""
-    st.write(f"You are signed in as **{plain(name)}**.")
+def sign_out(db: Database, person: Person) -> None:
+    """Who is signed in here, and the way out; meanwhile answers that are not saved yet are sent."""
+    if Role.REVIEWER in person.roles:
+        label.deliver(db, person.person_id, leaving=True)
+    st.write(f"You are signed in as **{plain(person.name)}**.")
     st.html('<a href="/sign-out" target="_self">Sign out on this device</a>')
 
 
 if __name__ == "__main__":
-    main(st.context.cookies.get(SESSION_COOKIE))
+    main(session_of(st.context.cookies, settings().study))

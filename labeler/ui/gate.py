@@ -17,7 +17,9 @@ from labeler.model import Person, Role
 from labeler.service.people import identity
 from labeler.store import open_database
 from labeler.ui import component, provider, sign_in
-from labeler.ui.app import SESSION_COOKIE
+from labeler.ui.app import session_cookie, session_of
+from labeler.ui.arrivals import Arrivals
+from labeler.ui.frames import Frames
 
 HEALTH, HOST_CONFIG, STREAM = "/_stcore/health", "/_stcore/host-config", "/_stcore/stream"
 OPEN_PATHS = (HEALTH, "/sign-in", sign_in.PROVIDER_PATH, "/sign-out")
@@ -46,7 +48,7 @@ class Gate:
     """
 
     def __init__(self, app: ASGIApp, study: Path) -> None:
-        self._app, self._study = app, study
+        self._app, self._study, self._arrivals = app, study, Arrivals()
         self._let_in_until: dict[str, float] = {}  # session id -> monotonic time
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -56,16 +58,18 @@ class Gate:
             return
         connection = HTTPConnection(scope)
         if scope["type"] == "websocket":
-            person = self._talking(connection)
+            person = self._person_of_websocket(connection)
             if person is not None:
-                await self._app(_belonging_to(scope, person), self._while_signed_in(connection, receive), send)
+                frames = Frames(self._while_signed_in(connection, receive), send)
+                async with self._arrivals.window(frames.receive, frames.send) as (receiving, sending):
+                    await self._app(_belonging_to(scope, person), receiving, sending)
             else:
                 await receive()
                 await send({"type": "websocket.close", "code": 1008})  # before accepting: becomes status 403
             return
-        await self._where_to(connection)(scope, receive, _with_headers(send, connection.scope["path"]))
+        await self._target(connection)(scope, receive, _with_headers(send, connection.scope["path"]))
 
-    def _where_to(self, connection: HTTPConnection) -> ASGIApp:
+    def _target(self, connection: HTTPConnection) -> ASGIApp:
         """What answers a request: the application, the way to the sign-in page, or a refusal."""
         path, method = connection.scope["path"], connection.scope["method"]
         if path == "/" and provider.arrival(connection.cookies) is not None:  # also who is signed in as somebody else
@@ -84,7 +88,7 @@ class Gate:
             return PlainTextResponse("This is for coordinators of the study only.", status_code=403)
         return self._app
 
-    def _talking(self, connection: HTTPConnection) -> Person | None:
+    def _person_of_websocket(self, connection: HTTPConnection) -> Person | None:
         """Who may open a websocket with this request; None for nobody."""
         if connection.scope["path"] != STREAM or not sign_in.same_origin(connection):
             return None
@@ -109,20 +113,20 @@ class Gate:
 
     def _person(self, connection: HTTPConnection) -> Person | None:
         """Who is signed in; raises LabelerError if that cannot be looked up."""
-        token = connection.cookies.get(SESSION_COOKIE)
+        token = connection.cookies.get(session_cookie(self._study))
         if not token:
             return None
         with open_database(self._study) as db:
             person = identity.person_of_session(db, token, now=datetime.now(UTC))
         now = time.monotonic()
-        self._let_in_until = {one: until for one, until in self._let_in_until.items() if until > now}
+        self._let_in_until = {session: until for session, until in self._let_in_until.items() if until > now}
         if person is not None:
             self._let_in_until[token] = now + LET_IN_S
         return person
 
     def _was_let_in(self, connection: HTTPConnection) -> bool:
         """Whether this session was looked up just now: a page consists of some seventy files of program text."""
-        return self._let_in_until.get(connection.cookies.get(SESSION_COOKIE, ""), 0) > time.monotonic()
+        return self._let_in_until.get(session_of(connection.cookies, self._study) or "", 0) > time.monotonic()
 
 
 def _belonging_to(scope: Scope, person: Person) -> Scope:
@@ -136,10 +140,10 @@ def _starts_more_than_a_page(message: Message) -> bool:
     if message["type"] != "websocket.receive" or message.get("bytes") is None:
         return False
     try:
-        asked = BackMsg.FromString(message["bytes"])
+        request = BackMsg.FromString(message["bytes"])
     except DecodeError:
         return False  # Streamlit closes the window
-    return asked.WhichOneof("type") != "rerun_script" or bool(asked.rerun_script.fragment_id)
+    return request.WhichOneof("type") != "rerun_script" or bool(request.rerun_script.fragment_id)
 
 
 def _is_open(path: str) -> bool:
@@ -163,11 +167,11 @@ def _with_headers(send: Send, path: str) -> Send:
 
     async def sending(message: Any) -> None:
         if message["type"] == "http.response.start":
-            given = message.get("headers", [])
+            headers = message.get("headers", [])
             extra = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-            if not _is_program(path) and all(name.lower() != b"cache-control" for name, _ in given):
+            if not _is_program(path) and all(name.lower() != b"cache-control" for name, _ in headers):
                 extra.append((b"cache-control", b"no-store"))
-            message = {**message, "headers": [*given, *extra]}
+            message = {**message, "headers": [*headers, *extra]}
         await send(message)
 
     return sending

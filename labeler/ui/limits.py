@@ -1,13 +1,24 @@
-"""How often a client may try a wrong sign-in link."""
+"""How often a client may try a wrong sign-in link, how many page runs read the study at once, what the log may take."""
 
 import ipaddress
+import re
+import threading
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
+from io import TextIOBase
+from typing import TextIO
 
 N_WRONG = 10
 WITHIN_S = 60.0
 MAX_CLIENTS = 10_000  # bounds the memory that strangers can take
+
+# Who may have the study open at once, which takes three files and a share of the processor. Labels have turns of their
+# own: two hundred people who sign in at once would make everybody else wait for seconds.
+LABEL_TURNS, OTHER_TURNS = threading.BoundedSemaphore(8), threading.BoundedSemaphore(3)
+
+LOG_PERIOD_S = 60.0
+MAX_REPEATS, MAX_LOG_BYTES = 20, 500_000  # per period: of records that differ in numbers only, and of all of them
 
 
 class WrongSignIns:
@@ -46,3 +57,59 @@ def _client(address: str) -> str:
     except ValueError:
         return address
     return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else str(parsed)
+
+
+class BoundedLog(TextIOBase):
+    """A stream for a log that leaves out what is repeated, and says how much that was.
+
+    A fault that comes with every connection would fill the disk otherwise. Records that differ in numbers only are
+    repetitions of each other.
+
+    Parameters
+    ----------
+    stream : text stream
+        Where the log goes.
+    clock : callable
+        Seconds that only go forward.
+    """
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._stream, self._clock, self._lock = stream, clock, threading.RLock()
+        self._until, self._n_bytes, self._n_left_out = 0.0, 0, 0
+        self._repeats: Counter[str] = Counter()
+
+    def write(self, text: str) -> int:
+        """Write one record, or leave it out."""
+        with self._lock:
+            self._begin_period()
+            first_line = text.lstrip().partition("\n")[0]
+            kind = re.sub(r"[0-9a-fx]*[0-9]+[0-9a-fx]*", "#", first_line[:200])
+            self._repeats[kind] += bool(kind)
+            if self._repeats[kind] > MAX_REPEATS or self._n_bytes + len(text) > MAX_LOG_BYTES:
+                self._n_left_out += 1
+            else:
+                self._n_bytes += len(text)
+                self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Pass on what was written."""
+        self._stream.flush()
+
+    def fileno(self) -> int:
+        """The file below, for what writes past this."""
+        return self._stream.fileno()
+
+    def isatty(self) -> bool:
+        """Whether a person reads it."""
+        return self._stream.isatty()
+
+    def _begin_period(self) -> None:
+        now = self._clock()
+        if now < self._until:
+            return
+        if self._n_left_out:
+            self._stream.write(f"The log left out {self._n_left_out} more records, most of them repetitions.\n")
+        self._until, self._n_bytes, self._n_left_out = now + LOG_PERIOD_S, 0, 0
+        self._repeats.clear()

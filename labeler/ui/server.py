@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,23 +12,30 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
+from streamlit.logger import update_formatter
 from streamlit.web import bootstrap
 
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.service.plan import coordinating
 from labeler.store import open_database
-from labeler.ui import component, provider, sign_in
+from labeler.ui import component, connections, provider, resources, sign_in
 from labeler.ui.gate import PERSON_HEADER, Gate  # also imports every page, before the garbage collector is frozen
-from labeler.ui.heap import bound_heap
+from labeler.ui.limits import BoundedLog
+
+SWITCH_S = 0.0005  # by default a page run keeps the event loop waiting for 5 ms each time, and labels with it
 
 
 def serve(study: Path, *, address: str, port: int) -> None:
     """Run the browser application on a study until it is stopped."""
+    sys.stderr = BoundedLog(sys.stderr)
+    update_formatter()  # Streamlit's loggers took the stream from before
+    resources.raise_file_limit()
     os.environ["LABELER_STUDY"] = str(study.resolve())  # how the pages learn which study, as by hand
     config = streamlit_settings() | {
         "server.address": address,
         "server.port": port,
+        "secrets.files": [str(Path.cwd() / ".streamlit" / "secrets.toml")],  # no other: one at home names no provider
         "server.trustedUserHeaders": {PERSON_HEADER.decode(): "person"},
     }
     bootstrap.load_config_options(config)  # before anything asks for a setting: Streamlit warns of a later change
@@ -36,7 +44,10 @@ def serve(study: Path, *, address: str, port: int) -> None:
     with open_database(study) as db:
         coordinating.refresh_pictures(db)  # nothing to do but after an update
     app = make_app(study)
-    bound_heap()
+    connections.install()
+    resources.keep_no_files_per_window()
+    resources.bound_heap()
+    sys.setswitchinterval(SWITCH_S)
     gc.collect()
     gc.freeze()  # what is imported stays for good: without this every full collection walks through it
     app.run(config=config)

@@ -20,8 +20,8 @@ from labeler.errors import LabelerError, SignInFailed, for_anyone
 from labeler.service.people import identity
 from labeler.store import Database, open_database
 from labeler.ui import provider
-from labeler.ui.app import SESSION_COOKIE
-from labeler.ui.limits import WrongSignIns
+from labeler.ui.app import session_cookie, session_of
+from labeler.ui.limits import OTHER_TURNS, WrongSignIns
 
 PROVIDER_PATH = "/sign-in/provider"
 MAX_FORM_BYTES = 4096
@@ -41,6 +41,28 @@ PROVIDER_LINK = f'<p><a href="{PROVIDER_PATH}">Sign in with the account of your 
 SIGN_IN_FORM = """<form method="post" action="/sign-in">
 <p><label for="link">If the link opened in the wrong browser, paste it here:</label></p>
 <p><input id="link" name="link" autocomplete="off" required> <button>Sign in</button></p></form>"""
+# The names of what the browser keeps: `component/js/storage.js`.
+SIGN_OUT_FORM = """<p id="unsaved" hidden></p>
+<form method="post" action="/sign-out"><button id="leave">Sign out</button></form>
+<script>
+const unsaved = `labeler-unsaved-${sessionStorage.getItem("labeler-owner") ?? ""}`;
+const n = Object.keys(localStorage).filter((key) => key.startsWith(unsaved)).length;
+if (n) {
+  const words = document.getElementById("unsaved"), wait = document.createElement("a");
+  words.textContent = `${n} ${n === 1 ? "answer is" : "answers are"} not saved yet. If you sign out anyway, `
+    + `${n === 1 ? "it stays" : "they stay"} in this browser until you sign in again here. `;
+  wait.href = "/";
+  wait.textContent = "Wait until everything is saved";
+  words.append(wait);
+  words.hidden = false;
+  document.getElementById("leave").textContent = "Sign out anyway";
+}
+</script>"""
+# Nothing of this person stays in the browser but answers that are not saved.
+FORGET = """sessionStorage.clear();
+const saved = Object.keys(localStorage).filter((key) => key.startsWith("labeler-saved-"));
+saved.forEach((key) => localStorage.removeItem(key));
+"""
 
 
 def routes(study: Path) -> list[Route]:
@@ -57,9 +79,19 @@ def routes(study: Path) -> list[Route]:
 def _join(study: Path, wrong: WrongSignIns) -> Any:
     def endpoint(request: Request) -> Response:
         """Follow an invitation: a cookie is set, and the secret leaves the address bar."""
+        if not is_visit(request):
+            return _page("Sign in", "Open the link itself: it cannot be loaded as a part of something.", status=403)
         return _signed_in(study, request, request.path_params["secret"], wrong)
 
     return endpoint
+
+
+def is_visit(connection: HTTPConnection) -> bool:
+    """Whether a person may have opened this address, by what the browser says: no image, no script, no preview."""
+    headers = connection.headers
+    is_page = headers.get("sec-fetch-dest", "document") == "document"
+    is_step = headers.get("sec-fetch-mode", "navigate") == "navigate"
+    return is_page and is_step and connection.scope["method"] != "HEAD"
 
 
 def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
@@ -76,9 +108,9 @@ def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
             return _page("Sign in", "The link did not arrive whole. Try again.", _forms(), status=408)
         if len(body) > MAX_FORM_BYTES:
             return _page("Sign in", "That is no sign-in link: it is too long.", _forms(), status=413)
-        pasted = parse_qs(body.decode(errors="replace")).get("link", [""])[0]
-        secret = re.split(r"[?#]", pasted.strip())[0].rpartition("/")[2]
-        return await run_in_threadpool(_signed_in, study, request, secret, wrong)
+        form = parse_qs(body.decode(errors="replace"))
+        secret = re.split(r"[?#]", form.get("link", [""])[0].strip())[0].rpartition("/")[2]
+        return await run_in_threadpool(_signed_in, study, request, secret, wrong, instead="instead" in form)
 
     return endpoint
 
@@ -123,24 +155,52 @@ def _cleared(response: Response, request: Request) -> Response:
     return response
 
 
-def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns) -> Response:
-    """The way into the study for who holds the secret, or in words why not."""
+def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, *, instead: bool = False) -> Response:
+    """The way into the study for the holder of a secret, or in words why not.
+
+    Where another person is signed in, it asks first, unless the answer is here (`instead`).
+    """
     address = request.client.host if request.client else ""
     wait_s = math.ceil(wrong.wait_s(address))
     if wait_s:
         words = f"Too many sign-in links that are not valid came from your address. Try again in {wait_s} s."
         return _page("Sign in", words, _forms(), status=429, headers={"Retry-After": str(wait_s)})
-    response = _let_in(study, request, lambda db: identity.sign_in(db, secret, now=datetime.now(UTC)))
+    response = None if instead else _asks_first(study, request, secret)
+    response = response or _let_in(study, request, lambda db: identity.sign_in(db, secret, now=datetime.now(UTC)))
     if response.status_code == REFUSED:
         wrong.note(address)
     return response
 
 
+def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
+    """The page that asks whether another person shall be signed in; None if there is nothing to ask."""
+    now = datetime.now(UTC)
+    try:
+        token = session_of(request.cookies, study)
+        if token is None:
+            return None
+        with OTHER_TURNS, open_database(study) as db:
+            current = identity.person_of_session(db, token, now=now)
+            invited = identity.person_of_invitation(db, secret, now=now)
+    except LabelerError:
+        return None  # what is wrong is said when it is tried
+    if current is None or current.person_id == invited.person_id:
+        return None
+    form = (
+        '<form method="post" action="/sign-in"><input type="hidden" name="instead" value="yes">'
+        f'<input type="hidden" name="link" value="{escape(secret)}">'
+        f"<button>Continue as {escape(invited.name)}</button></form>"
+        f'<p><a href="/">Stay signed in as {escape(current.name)}</a></p>'
+    )
+    words = f"You are signed in as {current.name}. Continue as {invited.name}? Then {current.name} is signed out here."
+    return _page("Change person", words, form)
+
+
 def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -> Response:
     """Set the cookie of a new session and go to the application, or say in words why not."""
     try:
-        with open_database(study) as db:
-            now, before, token = datetime.now(UTC), request.cookies.get(SESSION_COOKIE, ""), sign_in(db)
+        with OTHER_TURNS, open_database(study) as db:
+            now, before, token = datetime.now(UTC), session_of(request.cookies, study) or "", sign_in(db)
             if identity.person_of_session(db, before, now=now) != identity.person_of_session(db, token, now=now):
                 identity.sign_out(db, before, now=now)  # somebody else; one's own other tabs go on
     except SignInFailed as error:
@@ -149,7 +209,7 @@ def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -
         return unavailable(error)
     response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
     response.set_cookie(
-        SESSION_COOKIE, token, max_age=identity.SESSION_DAYS * 86400, httponly=True, samesite="lax",
+        session_cookie(study), token, max_age=identity.SESSION_DAYS * 86400, httponly=True, samesite="lax",
         secure=request.url.scheme == "https", path="/",
     )  # fmt: skip
     return response
@@ -161,14 +221,13 @@ def _sign_out(study: Path) -> Any:
         if request.method == "POST" and same_origin(request):
             try:
                 with open_database(study) as db:
-                    identity.sign_out(db, request.cookies.get(SESSION_COOKIE, ""), now=datetime.now(UTC))
+                    identity.sign_out(db, session_of(request.cookies, study) or "", now=datetime.now(UTC))
             except LabelerError as error:
                 return unavailable(error)
             response: Response = _page("Signed out", "You are signed out. Your labels are kept.", clear=True)
-            response.delete_cookie(SESSION_COOKIE, path="/")
+            response.delete_cookie(session_cookie(study), path="/")
             return _cleared(response, request)
-        form = '<form method="post" action="/sign-out"><button>Sign out</button></form>'
-        return _page("Sign out", "Sign out on this device?", form)
+        return _page("Sign out", "Sign out on this device?", SIGN_OUT_FORM)
 
     return endpoint
 
@@ -176,7 +235,7 @@ def _sign_out(study: Path) -> Any:
 def unavailable(error: LabelerError) -> Response:
     """In place of a page while the study cannot be opened; where it is goes to the server's log."""
     log.warning("%s", error)
-    words = f"{for_anyone(error)} What was answered and is not saved yet is kept in this window: leave it open."
+    words = f"{for_anyone(error)} What was answered and is not saved yet is kept in this browser."
     return _page("Not now", words, status=503, headers={"Refresh": str(RETRY_S)})
 
 
@@ -189,7 +248,7 @@ def _page(
     headers: Mapping[str, str] | None = None,
     clear: bool = False,
 ) -> HTMLResponse:
-    script = "<script>sessionStorage.clear()</script>" if clear else ""  # nothing of this person stays in the browser
+    script = f"<script>{FORGET}</script>" if clear else ""
     return HTMLResponse(
         f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">

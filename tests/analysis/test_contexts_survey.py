@@ -208,6 +208,12 @@ def test_a_context_that_is_a_name_is_a_factor_beside_others_only():
     assert found.contexts[0].name == "here machine=A"
 
 
+def test_how_long_a_run_took_is_no_factor_of_its_context():
+    cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("x", "y")}
+    found = only(measured(cells, conditions={"duration": tuple(str(seconds) for seconds in range(8))}))
+    assert [context.name for context in found.contexts] == ["x", "y"]
+
+
 def test_a_factor_said_twice_is_named_once():
     cells = {(v, "env=1"): [1.0, 1.1] for v in ("old", "new")}
     assert only(measured(cells, conditions={"env": ("1",) * 4})).contexts[0].name == "env=1"

@@ -101,3 +101,11 @@ def test_short_runs_have_a_level_but_no_pattern():
     assert found.pattern.reason == found.distribution.reason == "too short for pattern measures"
     assert found.max_spread.value is not None
     assert found.warmup.reason == "runs of fewer than 20 iterations have no first tenth"
+
+
+def test_runs_of_unequal_length_are_said_to_be_judged_on_what_they_share():
+    unequal = Benchmark.of_series("b", (np.arange(1.0, 200), np.arange(1.0, 61)))
+    (sentence,) = [text for text in reasons(unequal).sentences if text.startswith("Length: ")]
+    assert "60 to 199 iterations" in sentence and "the first 60 of each run" in sentence
+    equal = Benchmark.of_series("b", (np.arange(1.0, 61), np.arange(1.0, 61)))
+    assert not any(text.startswith("Length: ") for text in reasons(equal).sentences)

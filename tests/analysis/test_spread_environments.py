@@ -4,12 +4,13 @@ import json
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.benchmark import Benchmark
+from analysis.benchmark import Benchmark, from_table
 from analysis.document import Figure, Table, plain, to_text
 from analysis.spread import charts as spread_charts
 from analysis.spread import document as spread_document
@@ -194,6 +195,14 @@ def test_without_altered_methods_a_budget_buys_as_many_benchmarks_as_fit():
     assert (time.seconds, time.is_measured, time.smallest) == (30, False, None)
     assert time.parts[-1].benchmarks == ("b3", "b2", "b1") and time.parts[-1].seconds == 18
     assert "the sum of its measured times" in words(found)
+
+
+def test_a_table_says_how_long_its_runs_took():
+    rows = [
+        {"benchmark": "b", "run": run, "value": 1.0, "unit": "ops/s", "factor:duration": 30 + run} for run in (0, 2)
+    ]
+    time = survey(from_table(pd.DataFrame(rows).assign(better="higher"))).environments[0].time
+    assert (time.is_measured, time.seconds, time.benchmarks[0].seconds_per_run) == (True, 62, 31)
 
 
 def test_what_is_not_in_seconds_has_no_known_time():

@@ -21,7 +21,8 @@ from labeler.config import bundled
 from labeler.service.data import demo
 from labeler.store import open_database
 
-START_LIMIT_S = 30
+START_LIMIT_S = 300  # on a machine that does other things meanwhile: what is waited for comes long before
+END_LIMIT_S = 120
 CHROMIUM_OPTIONS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -32,7 +33,7 @@ CHROMIUM_OPTIONS = [
     "--disable-sync",
 ]
 
-expect.set_options(timeout=15_000)  # also on a machine that does other things meanwhile
+expect.set_options(timeout=60_000)
 
 
 @dataclass
@@ -50,7 +51,7 @@ class Served:
     def kill(self) -> None:
         """As when the machine loses power: SIGKILL, nothing is closed or written any more."""
         self.process.kill()
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=END_LIMIT_S)
 
     def start_again(self) -> None:
         self.process = start_server(self.study, int(self.url.rpartition(":")[2]))
@@ -81,6 +82,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1440, "height": 800})
+    context.set_default_timeout(60_000)
     yield context.new_page()
     context.close()
 
@@ -117,7 +119,7 @@ def wait_until_served(process: subprocess.Popen, port: int) -> None:
 
 def stop_server(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
-    process.communicate(timeout=20)
+    process.communicate(timeout=END_LIMIT_S)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ CLIENT_ID, CLIENT_SECRET = "labeler", "a secret between the provider and the app
 COOKIE_SECRET = "a secret of the application, for signing its cookies"
 KEY_ID, KEY_BITS = "1", 2048
 TOKEN_LIFE_S = 300
-START_LIMIT_S = 10
+START_LIMIT_S = 120
 
 Claims = Mapping[str, Any]
 

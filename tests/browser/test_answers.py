@@ -146,9 +146,11 @@ def test_a_key_right_after_the_comment_was_kept_counts(desk):
 
 def test_signing_out_clears_what_the_browser_kept_of_the_reviewer(page, served):
     enter(page, served, "dan")
+    press(page, "s")
     comment(page, "never sent")
-    kept = "() => Object.keys(sessionStorage).filter((name) => name.startsWith('labeler'))"
-    assert len(page.evaluate(kept)) == 1
+    kept = "() => Object.keys({ ...sessionStorage, ...localStorage }).filter((name) => name.startsWith('labeler'))"
+    names = sorted(name.split("-")[1] for name in page.evaluate(kept))
+    assert names == ["draft", "owner", "saved"]
     page.goto(f"{served.url}/sign-out")
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_text("You are signed out")).to_be_visible()
@@ -228,7 +230,7 @@ def test_an_answer_that_cannot_be_written_now_is_said_kept_and_saved_later(desk,
     with closing(sqlite3.connect(served.study, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")  # somebody else is writing, for longer than anyone waits
         page.keyboard.press("s")
-        expect(page.get_by_text("Not saved yet: 1. Kept in this window")).to_be_visible()
+        expect(page.get_by_text("Not saved yet: 1. Kept in this browser")).to_be_visible()
         assert page.evaluate("() => window.__review.pending") == 1
         writer.execute("ROLLBACK")
     page.wait_for_function(SAVED)

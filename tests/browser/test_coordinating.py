@@ -67,8 +67,8 @@ def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
 
     go(page, url, "verdicts", "Verdicts")
     page.get_by_role("button", name="Compute verdicts").click()
-    expect(page.get_by_text("items lack verdicts")).to_be_hidden(timeout=20_000)
-    expect(page.get_by_text("Hidden until the study is unblinded")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("items lack verdicts")).to_be_hidden(timeout=120_000)
+    expect(page.get_by_text("Hidden until the study is unblinded")).to_be_visible(timeout=120_000)
     for step, state in (("Close: no label", "closed"), ("Unblind: verdicts", "unblinded")):
         go(page, url, "", "From nothing")
         page.get_by_text(step).click()

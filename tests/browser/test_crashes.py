@@ -148,7 +148,7 @@ def outage(desks, served):
     words = {}
     for name in (BEFORE, AFTER, DOWN, RELOADING):
         status = desks[name].page.locator(".status")
-        expect(status).to_contain_text("Not saved yet", timeout=15_000)
+        expect(status).to_contain_text("Not saved yet", timeout=90_000)
         words[name] = status.inner_text()
     is_covered = status_is_covered(desks[DOWN].page)
     served.start_again()
@@ -158,7 +158,7 @@ def outage(desks, served):
 def status_is_covered(page):
     """Whether Streamlit's own dialog lies over the words on the screen."""
     dialog = page.get_by_role("dialog", name="Connection error")
-    expect(dialog).to_be_visible(timeout=15_000)
+    expect(dialog).to_be_visible(timeout=90_000)
     over, under = dialog.bounding_box(), page.locator(".status").bounding_box()
     return all(
         over[at] < under[at] + under[size] and under[at] < over[at] + over[size]
@@ -182,7 +182,7 @@ def assert_goes_on(desk, served):
 
 @pytest.mark.slow
 def test_while_the_server_is_gone_the_screen_says_how_many_presses_are_not_saved(outage):
-    sentence = "Not saved yet: {}. Kept in this window; trying again …".format
+    sentence = "Not saved yet: {}. Kept in this browser; trying again …".format
     assert outage.words == {BEFORE: sentence(1), AFTER: sentence(1), DOWN: sentence(2), RELOADING: sentence(2)}
 
 

@@ -166,7 +166,7 @@ def revise(heard, served):
     expect(change.first).to_be_visible()
     heard.look("my labels")
     change.first.click()
-    expect(page.get_by_text("Press S or D to say otherwise")).to_be_visible()
+    expect(page.get_by_text("Press S or D to change it")).to_be_visible()
     item_on_screen(page)
     heard.look("revise")
     page.keyboard.press("d")

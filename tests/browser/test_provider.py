@@ -19,7 +19,7 @@ from labeler.model import Role
 from labeler.service.people import identity
 from labeler.service.plan import coordinating
 from labeler.store import open_database
-from labeler.ui.app import SESSION_COOKIE
+from labeler.ui.app import SESSION_COOKIE, session_cookie
 from tests.browser.conftest import Served, free_port, stop_server, wait_until_served
 from tests.browser.hands import item_on_screen
 from tests.browser.provider import COOKIE_SECRET, Provider, new_key, providing, write_secrets
@@ -121,7 +121,7 @@ def names_of_cookies(page: Page) -> set[str]:
 
 def kept(page: Page) -> set[str]:
     """The cookies that say who somebody is."""
-    return {name for name in names_of_cookies(page) if name == SESSION_COOKIE or name.startswith(USER_COOKIE)}
+    return {name for name in names_of_cookies(page) if name.startswith((SESSION_COOKIE, USER_COOKIE))}
 
 
 def is_out(page: Page, served: Served) -> bool:
@@ -137,8 +137,8 @@ def test_who_follows_the_link_is_back_as_the_person_of_their_address(page, serve
     click(page, "button", address("ada"))
     item_on_screen(page)
     assert page.url == f"{served.url}/"  # neither the code nor the state
-    assert kept(page) == {SESSION_COOKIE}
-    session = next(cookie for cookie in page.context.cookies() if cookie["name"] == SESSION_COOKIE)
+    assert kept(page) == {session_cookie(served.study)}
+    session = next(cookie for cookie in page.context.cookies() if cookie["name"] == session_cookie(served.study))
     assert (session["httpOnly"], session["sameSite"], session["path"]) == (True, "Lax", "/")
     assert person_on_screen(page) == "ada"
 
@@ -147,7 +147,7 @@ def test_a_long_account_comes_in_as_well_and_leaves_nothing_in_the_browser(page,
     letters = random.Random(7)  # do not compress, so that Streamlit needs several cookies for them
     provider.instead = {"groups": [letters.randbytes(20).hex() for _ in range(120)]}
     enter(page, served, provider, "dan")
-    assert kept(page) == {SESSION_COOKIE}
+    assert kept(page) == {session_cookie(served.study)}
 
 
 def test_an_address_that_nobody_has_is_refused_in_words(page, served, provider):
@@ -249,7 +249,11 @@ def test_no_forged_cookie_is_a_way_in(page, served, provider):
         page.context.add_cookies([cookie_of(served, value)])
         stays_out = is_out(page, served)
         page.goto(f"{served.url}/sign-in/provider")
-        if not stays_out or not page.url.startswith(provider.url) or SESSION_COOKIE in names_of_cookies(page):
+        if (
+            not stays_out
+            or not page.url.startswith(provider.url)
+            or session_cookie(served.study) in names_of_cookies(page)
+        ):
             ways_in.append(name)
     assert ways_in == []
 
@@ -258,12 +262,34 @@ def test_no_forged_cookie_is_a_way_in(page, served, provider):
 def test_a_cookie_that_the_server_itself_could_have_signed_is_a_way_in(page, served):
     page.context.add_cookies([cookie_of(served, signed(account()))])  # or else the forged ones would prove nothing
     page.goto(served.url, wait_until="commit")
-    assert (page.url, kept(page)) == (f"{served.url}/", {SESSION_COOKIE})
+    assert (page.url, kept(page)) == (f"{served.url}/", {session_cookie(served.study)})
 
 
 def test_a_cookie_that_was_not_exchanged_within_the_hour_is_no_way_in(page, served):
     page.context.add_cookies([cookie_of(served, signed(account(), age_s=3600))])
     assert is_out(page, served)
+
+
+def test_an_address_of_which_the_provider_does_not_say_that_it_is_verified_is_refused(page, served):
+    silent = {name: value for name, value in json.loads(account()).items() if name != "email_verified"}
+    page.context.add_cookies([cookie_of(served, signed(json.dumps(silent)))])
+    page.goto(served.url)
+    assert "no e-mail address that it has verified" in page.inner_text("body")
+    assert kept(page) == set()
+
+
+def test_only_the_secrets_of_the_folder_in_which_the_server_is_started_count(tmp_path):
+    home, here, port = tmp_path / "home", tmp_path / "here", free_port()
+    (home / ".streamlit").mkdir(parents=True)
+    (home / ".streamlit" / "secrets.toml").write_text('auth = "x"\n')  # which would keep the server from starting
+    here.mkdir()
+    study = here / "any.study"
+    coordinating.create_study(study, name="x", question="?", coordinator="carol", now=datetime.now(UTC))
+    command = [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)]
+    environment = {**os.environ, "HOME": str(home)}
+    process = subprocess.Popen(command, cwd=here, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    wait_until_served(process, port)
+    stop_server(process)
 
 
 AUTH = '[auth]\nredirect_uri = "http://127.0.0.1/oauth2callback"\ncookie_secret = "{}"\nclient_id = "x"\n'
@@ -284,7 +310,7 @@ def test_a_server_whose_provider_cannot_be_used_does_not_start_and_says_why(tmp_
     (tmp_path / ".streamlit" / "secrets.toml").write_text(secrets)
     command = [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(free_port())]
     ended = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True, timeout=60
+        command, cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True, timeout=300
     )
     assert ended.returncode == 1
     assert BROKEN[secrets] in ended.stderr.splitlines()[-1]

@@ -137,7 +137,7 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
 
 
 def downloaded(page: Page, name: str) -> str:
-    with page.expect_download(timeout=30_000) as download:
+    with page.expect_download(timeout=180_000) as download:
         page.get_by_role("button", name=f"Download {name}", exact=True).click()
     return download.value.path().read_text(encoding="utf-8")
 

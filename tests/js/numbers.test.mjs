@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  axisTicks, percentText, scale, summary, tickText, ticks, unitFor, unpack,
+  axisTicks, outside, percentText, scale, summary, tickText, ticks, unitFor, unpack,
 } from "../../labeler/ui/component/js/layout.js";
 import { alike, noisy, packed, picture, seeded, sent } from "./pictures.mjs";
 
@@ -206,6 +206,31 @@ test("unpacking keeps everything that is not packed and leaves what was sent alo
   assert.deepEqual({ ...after, runs: null }, { ...before, runs: null });
   assert.deepEqual(after.runs.map(({ n, outside }) => ({ n, outside })),
     before.runs.map(({ n, outside }) => ({ n, outside })));
+});
+
+test("values sent in a scale of their own are those of the item again, and zeros are exact", () => {
+  const [offset, factor] = [3.25e-3, 7e-4];
+  const values = [0, 3.1e-3, 4.5e-3, -2e-3];
+  const text = packed(values.map((value) => (value - offset) / factor));
+  const run = { low: text, high: text, medians: text, quantiles: text };
+  const [unpacked] = unpack({ unit: "s", scale: [offset, factor], runs: [run] }).runs;
+  assert.equal(unpacked.low[0], 0);
+  values.forEach((value, i) => assert.ok(Math.abs(unpacked.high[i] - value) < 1e-6 * factor, value));
+});
+
+test("where the server sends no counts, the bins beyond the axis are counted", () => {
+  const series = { low: [1, 0.5, 1, 1], high: [2, 2, 3, 4] };
+  const picture = { axes: { core: [1, 2.5], full: [0.5, 4] } };
+  assert.deepEqual(outside(series, "core", picture), [2, 1]);
+  assert.deepEqual(outside(series, "full", picture), [0, 0]);
+  assert.deepEqual(outside({ ...series, outside: { core: [7, 8] } }, "core", picture), [7, 8]);
+});
+
+test("the words for a picture in a scale of its own round what was stretched", () => {
+  const run = alike(2, 900).runs[0];
+  const made = { ...alike(2, 900), scale: [0, 1], runs: [{ ...run, n: 2993 }, { ...run, n: run.low.length }] };
+  assert.match(summary(made), /Run 1: about 3000 iterations/);
+  assert.match(summary(made), /Run 2: 300 iterations/);
 });
 
 test("unpacking refuses text that is not whole floats", () => {

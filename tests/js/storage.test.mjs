@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Drafts, memory, ofWindow, store, stored } from "../../labeler/ui/component/js/storage.js";
+import {
+  adoptEarlier, Drafts, keysOf, memory, ofBrowser, ofWindow, store, stored,
+} from "../../labeler/ui/component/js/storage.js";
 
 const SAID = { flag: true, comment: "a step at “400”\nand back", confidence: 2 };
 
@@ -122,13 +124,39 @@ test("writing says whether it is kept", () => {
   assert.equal(store(full, "key", [1]), false);
 });
 
-test("where the browser forbids its storage, one that forgets stands in", () => {
-  globalThis.window = { get sessionStorage() { throw new DOMException("denied", "SecurityError"); } };
+test("the names in a storage are found by how they begin", () => {
+  const storage = memory();
+  ["a-1", "b-1", "a-2"].forEach((key) => storage.setItem(key, "1"));
+  assert.deepEqual(keysOf(storage, "a-"), ["a-1", "a-2"]);
+  assert.deepEqual(keysOf({ get length() { throw new DOMException("denied", "SecurityError"); } }, "a-"), []);
+});
+
+test("answers that an earlier version kept in a window are taken over once", () => {
+  const storage = memory();
+  storage.setItem("labeler-answers-7", JSON.stringify([{ event_id: "a" }, null, 7, { event_id: "b" }]));
+  storage.setItem("labeler-answers-8", "{");
+  assert.deepEqual(adoptEarlier(storage).map((event) => event.event_id), ["a", "b"]);
+  assert.deepEqual(adoptEarlier(storage), []);
+});
+
+/** What is called `window` where the browser allows some storages and forbids others. */
+function withStorages(allowed, then) {
+  const denied = { get() { throw new DOMException("denied", "SecurityError"); } };
+  globalThis.window = {};
+  for (const name of ["sessionStorage", "localStorage"]) {
+    Object.defineProperty(globalThis.window, name, allowed.includes(name) ? { value: name } : denied);
+  }
   try {
-    assert.equal(ofWindow().forgets, true);
-    globalThis.window = { sessionStorage: "its own" };
-    assert.equal(ofWindow(), "its own");
+    then();
   } finally {
     delete globalThis.window;
   }
+}
+
+test("where the browser forbids a storage, the next best one stands in", () => {
+  withStorages(["sessionStorage", "localStorage"], () => {
+    assert.deepEqual([ofWindow(), ofBrowser()], ["sessionStorage", "localStorage"]);
+  });
+  withStorages(["sessionStorage"], () => assert.equal(ofBrowser(), "sessionStorage"));
+  withStorages([], () => assert.deepEqual([ofWindow().forgets, ofBrowser().forgets], [true, true]));
 });

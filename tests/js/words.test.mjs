@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  AXES, axisWords, emptyWords, progressWords, statusWords,
+  AXES, axisWords, deliveryWords, emptyWords, progressWords, statusWords,
 } from "../../labeler/ui/component/js/words.js";
 
 const HALF_WAY = { done: 5, total: 10, not_sure: 0, mode: "label", closed: null, end: null };
@@ -41,8 +41,21 @@ test("there is no progress in revising one label", () => {
   assert.equal(progressWords({ ...HALF_WAY, mode: "revise" }, 1), "");
 });
 
-test("without an item, answers on their way come first", () => {
-  assert.equal(emptyWords({ ...HALF_WAY, closed: "The study is closed." }, 1), "Saving your answers …");
+test("without an item, answers on their way come first, unless nothing can be labelled now", () => {
+  assert.equal(emptyWords(HALF_WAY, 1), "Saving your answers …");
+  assert.equal(emptyWords({ ...HALF_WAY, closed: "The study is paused." }, 1), "The study is paused.");
+});
+
+test("what kept an answer from being saved is no longer said once none is waiting", () => {
+  assert.equal(statusWords(screen({ hindrance: "The study is busy." })), "Saved");
+});
+
+test("a page without an item speaks only of answers that are not saved", () => {
+  assert.equal(deliveryWords({ length: 0 }), "");
+  assert.equal(deliveryWords({ length: 2, attempts: 1 }), "Saving …");
+  for (const more of [{ attempts: 2 }, { isHeld: true, attempts: 1 }]) {
+    assert.match(deliveryWords({ length: 2, ...more }), /^Not saved yet: 2\. Kept in this browser/);
+  }
 });
 
 test("without an item, a closed study says so in its own words", () => {
@@ -76,7 +89,7 @@ test("a refusal comes before everything else", () => {
 
 test("answers that wait long are counted", () => {
   const busy = screen({ queue: { length: 3, isWaitingLong: true }, current: { chosen: "similar" } });
-  assert.equal(statusWords(busy), "Not saved yet: 3. Kept in this window; trying again …");
+  assert.equal(statusWords(busy), "Not saved yet: 3. Kept in this browser; trying again …");
 });
 
 test("a chosen category is named with the question how sure the reviewer is", () => {
@@ -110,7 +123,7 @@ test("what keeps an answer from being saved is said with what becomes of the ans
   const queue = { length: 2, isWaitingLong: false };
   assert.equal(
     statusWords(screen({ hindrance: "The study is busy.", queue })),
-    "The study is busy. Not saved yet: 2. Kept in this window; trying again …",
+    "The study is busy. Not saved yet: 2. Kept in this browser; trying again …",
   );
 });
 

@@ -129,7 +129,7 @@ def submission(task: Task, answer: str, event_id: str = "", *, dwell_ms: int | N
 def answer_next(db: Database, reviewer: str, answer: str, *, now: datetime = NOW) -> Task:
     """Answer the first task on offer."""
     reviewer_id = id_of(db, reviewer)
-    task = reviewing.desk(db, reviewer_id).offers[0]
+    task = reviewing.review_queue(db, reviewer_id).offers[0]
     reviewing.submit(db, reviewer_id, submission(task, answer), now=now)
     return task
 
@@ -138,7 +138,7 @@ def answer_everything(db: Database, says: dict[str, str]) -> None:
     """Every reviewer answers all tasks with the one answer that stands beside the name."""
     for name, answer in says.items():
         for _ in range(200):
-            if not reviewing.desk(db, id_of(db, name)).offers:
+            if not reviewing.review_queue(db, id_of(db, name)).offers:
                 break
             answer_next(db, name, answer)
         else:

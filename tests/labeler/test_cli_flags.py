@@ -25,7 +25,7 @@ def study(tmp_path):
     make_study(path, plan=True)
     with open_database(path) as db:
         for minute, (name, said) in enumerate({"ada": {"flag": True}, "ben": {"comment": COMMENT}}.items()):
-            task = reviewing.desk(db, id_of(db, name)).offers[0]
+            task = reviewing.review_queue(db, id_of(db, name)).offers[0]
             event = {"event_id": name, "code": task.code, "revision": 0, "answer": "dissimilar", "dwell_ms": 900}
             reviewing.submit(
                 db, id_of(db, name), reviewing.submission_from(event | said), now=NOW.replace(minute=minute)

@@ -58,6 +58,7 @@ def actions(path):
         (["--min-span", "0.25"], Protocol(min_span=0.25)),
         (["--min-span", "0"], Protocol(min_span=0.0)),
         (["--confidence"], Protocol(asks_confidence=True)),
+        (["--one-picture"], Protocol(varies_pictures=False)),
         (["--numbers"], Protocol(shows_numbers=True)),
         (["--instructions", "Mind the warm-up."], Protocol(instructions="Mind the warm-up.")),
         (["--axis", "pooled", "--confidence", "--numbers"], Protocol("pooled", 0.1, True, True)),

@@ -57,7 +57,7 @@ def label_before(made: Made) -> None:
     with open_database(made.study) as db:
         reviewer_id = people.by_name(db, REVIEWER).person_id
         for _ in range(N_BEFORE):
-            task = reviewing.desk(db, reviewer_id).offers[0]
+            task = reviewing.review_queue(db, reviewer_id).offers[0]
             submission = Submission(uuid4().hex, task.code, task.revision, Answer.SIMILAR, dwell_ms=1000)
             reviewing.submit(db, reviewer_id, submission, now=datetime.now(UTC))
 
@@ -119,7 +119,7 @@ def split(press: dict[str, Any], steps: Steps) -> dict[str, float]:
 def on_the_server(steps: Steps) -> dict[str, float]:
     """From the frame with the label to the frame with the acknowledgement."""
     begin, end, spent = steps.begin, steps.end, steps.spent
-    queued, inside = begin("enqueued"), sum(map(spent, ("submit", "desk", "brief", "shown")))
+    queued, inside = begin("enqueued"), sum(map(spent, ("submit", "queue", "brief", "shown")))
     return {
         "frame -> script thread": begin("script run"),
         "Streamlit prepares the run; app.py up to the study": begin("open database") - begin("script run"),
@@ -128,7 +128,7 @@ def on_the_server(steps: Steps) -> dict[str, float]:
         "st.Page and st.navigation": begin("page") - end("session lookup"),
         "submit": spent("submit"),
         "- its commit": spent("commit"),
-        "desk: progress, offers, last": spent("desk"),
+        "queue: progress, offers, last": spent("queue"),
         "brief": spent("brief"),
         "shown: what was said, pictures": spent("shown"),
         "- its pictures": spent("picture"),

@@ -27,7 +27,6 @@ from streamlit.web.server.starlette.starlette_websocket import StarletteSessionC
 
 from labeler import store
 from labeler.service import reviewing
-from labeler.service.data import drawing
 from labeler.service.people import identity
 from labeler.store import Database
 from labeler.ui import component, server
@@ -41,10 +40,10 @@ STEPS = (
     (st, "navigation", "navigation"),
     (label, "render", "page"),
     (reviewing, "submit", "submit"),
-    (reviewing, "desk", "desk"),
+    (reviewing, "review_queue", "queue"),
     (reviewing, "brief", "brief"),
     (reviewing, "shown", "shown"),
-    (drawing, "payload_of_item", "picture"),
+    (reviewing, "picture", "picture"),
     (component, "show", "component"),
 )
 Matches = Callable[..., bool]

@@ -16,7 +16,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from labeler.ui.app import SESSION_COOKIE
 
-ANSWER_LIMIT_S = 30
+ANSWER_LIMIT_S = 180
 REMEMBERED = 8  # pictures that the component keeps
 VIEW = {"axis": "core", "log": False, "overlay": False, "run": None, "width": 1280, "height": 625, "density": 1,
         "pauses": []}  # fmt: skip
@@ -62,7 +62,7 @@ class Visit:
     @classmethod
     async def open(cls, url: str, secret: str) -> Self:
         """Sign in, open the page, wait for the first items."""
-        visit = cls(url, await asyncio.to_thread(_sign_in, url, secret))
+        visit = cls(url, await asyncio.to_thread(sign_in, url, secret))
         await visit.connect()
         return visit
 
@@ -151,7 +151,8 @@ class Visit:
         self._have = [*(code for code in self._have if code not in codes), *codes][-REMEMBERED:]
 
 
-def _sign_in(url: str, secret: str) -> str:
+def sign_in(url: str, secret: str) -> str:
+    """Follow a sign-in link; the cookie of the new session."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=ANSWER_LIMIT_S)
     connection.request("GET", f"/join/{secret}")
     answer = connection.getresponse()

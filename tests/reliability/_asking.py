@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 LOOPBACK = "127.0.0.1"
-LIMIT_S = 20
+LIMIT_S = 180
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ def say(db: Database, name: str, n: int | None = None) -> None:
     """Answer what is offered, all of it or so many, each with a comment; people see some items differently."""
     reviewer_id, place = id_of(db, name), sum(name.encode())
     for number in range(MOST if n is None else n):
-        offers = reviewing.desk(db, reviewer_id).offers
+        offers = reviewing.review_queue(db, reviewer_id).offers
         if not offers:
             return
         task = offers[0]

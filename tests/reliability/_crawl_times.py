@@ -16,6 +16,7 @@ from labeler.store import open_database
 from tests.browser.conftest import Served, serving
 from tests.labeler.conftest import import_all, result_file, series
 from tests.reliability._crawl_window import Caller, Heard, Window
+from tests.reliability._matching import at_chance, in_words, n_found
 from tests.reliability._telltales import COORDINATOR, OTHERS, OWN, given, tasks_with_kinds
 from tests.reliability.outcome import Case
 
@@ -33,7 +34,7 @@ def cases(folder: Path, *, quick: bool) -> Iterator[Case]:
         times, sizes = label_everything(served)
         copies, fresh = by_kind(study, times)
         yield compared("a hidden copy is answered as fast as a fresh item", copies, fresh)
-        yield same_sizes(study, sizes)
+        yield compared_by_size(study, sizes)
         with open_database(study) as db:
             course.move(db, Step.THIRD, why="because", actor=COORDINATOR, now=datetime.now(UTC))
         times, _ = label_everything(served)
@@ -125,16 +126,20 @@ def median_difference(one: np.ndarray, other: np.ndarray, axis: int) -> np.ndarr
     return np.median(one, axis=axis) - np.median(other, axis=axis)
 
 
-def same_sizes(study: Path, sizes: Mapping[str, int]) -> Case:
-    """A hidden copy is as long as its item was, as both came over the wire."""
-    unlike, n_pairs = [], 0
+def compared_by_size(study: Path, sizes: Mapping[str, int]) -> Case:
+    """Whoever compares sizes, as they came over the wire, finds a hidden copy's item no oftener than by chance."""
+    hits, n_pairs, n_among = 0, 0, len(sizes)
     with open_database(study) as db:
         for name in REVIEWERS:
             of_item: dict[int, list[str]] = {}
             for task, _ in tasks_with_kinds(db, name):
                 of_item.setdefault(task.item_id, []).append(task.code)
-            for first, copy in (codes for codes in of_item.values() if len(codes) == 2):
-                n_pairs += 1
-                unlike += [copy] if sizes[first] != sizes[copy] else []
-    figures = f"{n_pairs} pairs as they were sent; of another size: {len(unlike)}"
-    return Case("a hidden copy is as long as its item was", figures, n_pairs > 0 and not unlike)
+            pairs = [codes for codes in of_item.values() if len(codes) == 2]
+            places = {codes[0]: place for place, codes in enumerate(of_item.values())}
+            wanted = [(sizes[copy], places[first]) for first, copy in pairs]
+            hits += n_found(wanted, [sizes[code] for code in places], lambda size: {size})
+            n_pairs, n_among = n_pairs + len(pairs), min(n_among, len(places))
+    figures = in_words([("size", hits)], n_pairs, n_among)
+    return Case(
+        "the size of a hidden copy does not find its item", figures, n_pairs > 0 and at_chance(hits, n_pairs, n_among)
+    )

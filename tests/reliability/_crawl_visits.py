@@ -112,7 +112,7 @@ def see_own_labels(window: Window, own_words: str) -> None:
     window.run(widgets={window.widget("radio").id: {"string_value": window.widget("radio").options[1]}})
     if any(kind == "number_input" for kind, _ in window.elements):
         window.run(widgets={window.widget("number_input").id: {"double_value": 2}})
-    window.go("my-labels").press("Look and revise", "Press S or D to say otherwise")
+    window.go("my-labels").press("Look and revise", "Press S or D to change it")
     if window.data["offers"]:
         window.answer("dissimilar", comment=own_words)
     else:
@@ -135,8 +135,8 @@ def provoke(window: Window, own: str, foreign: str, event_of_another: str) -> No
     event = {"event_id": NOBODY, "answer": "similar", "dwell_ms": 900, **first}
     wrong: tuple[Mapping[str, Any], ...] = (
         {"code": foreign}, {"code": NO_CODE}, {"revision": first["revision"] + 7}, {"dwell_ms": 3},
-        {"answer": "withdrawn"}, {"answer": "fresh"}, {"event_id": event_of_another}, {"comment": "x" * 9000},
-        {"revision": "0"}, {"code": None}, {"view": []},
+        {"answer": "withdrawn"}, {"answer": "fresh"}, {"event_id": event_of_another, "dwell_ms": 0},
+        {"comment": "x" * 9000}, {"revision": "0"}, {"code": None}, {"view": []},
     )  # fmt: skip
     for other in wrong:
         ack = window.tell(event | other)

@@ -17,7 +17,7 @@ from tests.reliability._ledger import Ledger, in_words, unsound
 from tests.reliability._writers import ACTOR, N_IN_FILE, N_RUNS, Writer
 
 WHOLE_FILE = (N_IN_FILE, N_IN_FILE * N_RUNS, N_IN_FILE)
-DONE_LIMIT_S = 30
+DONE_LIMIT_S = 180
 
 
 @dataclass

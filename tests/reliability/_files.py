@@ -63,7 +63,7 @@ MODULES = {
     "xmlrpc",
     "telnetlib",
 }
-EXPECTED = {"labeler/ui/heap.py": ["ctypes"]}  # two numbers to the C library's allocator
+EXPECTED = {"labeler/ui/resources.py": ["ctypes"]}  # two numbers to the C library's allocator
 METHODS = {"read_pickle", "to_pickle", "system", "popen", "spawnl", "execv", "execvp", "eval"}
 
 

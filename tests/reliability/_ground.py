@@ -12,8 +12,10 @@ from functools import cached_property
 from pathlib import Path
 
 from labeler.model import Role
+from labeler.service import reviewing
 from labeler.service.people import identity
 from labeler.store import open_database, people
+from labeler.ui.app import SESSION_COOKIE, session_cookie
 from tests.browser import studies
 from tests.browser.conftest import free_port, stop_server, wait_until_served
 from tests.labeler.conftest import series
@@ -27,7 +29,6 @@ OUTSIDERS = ("greta", "hanno", "ilse")  # coordinators who never sign in: their 
 EMAILS = {OWN: "ada.lovelace@example.org", COORDINATOR: "carol@example.org"}
 APPLICATIONS = ("hidden-org/secret-store", "other-org/quiet-queue")
 HIDDEN = (*APPLICATIONS, "hidden-org__", "other-org__", "Covert", "volume=")
-COOKIE = "labeler_session"
 N_ITEMS = 70
 REPOSITORY = Path(__file__).parents[2]
 
@@ -54,6 +55,11 @@ class Ground:
     wrong: list[str] = field(default_factory=list)
 
     @property
+    def cookie(self) -> str:
+        """The name of the cookie with the session."""
+        return session_cookie(self.study)
+
+    @property
     def folder(self) -> Path:
         return self.study.parent
 
@@ -67,9 +73,18 @@ class Ground:
         """Everyone's number in the study."""
         return dict(self.rows("SELECT name, person_id FROM people"))
 
+    def mark(self, name: str) -> str:
+        """How a browser knows whose answers it keeps."""
+        with open_database(self.study) as db:
+            return reviewing.browser_mark(db, self.ids[name]).reviewer
+
     def sign_in(self, name: str, *, source: str = LOOPBACK, cookie: str = "") -> str:
-        """The cookie of a new session."""
+        """The cookie of a new session, also where a cookie of another person is there."""
         answer = ask(self.url, "GET", f"/join/{self.secrets[name]}", headers={"Cookie": cookie}, source=source)
+        if b"Continue as" in answer.body:
+            form = {"Cookie": cookie, "Origin": self.url, "Content-Type": "application/x-www-form-urlencoded"}
+            body = f"link={self.secrets[name]}&instead=yes".encode()
+            answer = ask(self.url, "POST", "/sign-in", headers=form, body=body, source=source)
         given = session_of(answer)
         if not given:
             raise RuntimeError(f"{name} was not signed in: status {answer.status}")
@@ -105,7 +120,7 @@ class Ground:
 def session_of(answer: Reply) -> str:
     """The session cookie that an answer sets, as a browser sends it back; empty if it sets none."""
     cookies = [value.partition(";")[0] for name, value in answer.headers if name == "set-cookie"]
-    return next((cookie for cookie in cookies if cookie.startswith(f"{COOKIE}=") and len(cookie) > 30), "")
+    return next((cookie for cookie in cookies if cookie.startswith(SESSION_COOKIE) and len(cookie) > 30), "")
 
 
 @contextmanager

@@ -7,31 +7,40 @@ compression and quoting hold. So a name is found however deep it is wrapped.
 import base64
 import binascii
 import csv
+import getpass
 import html
 import io
 import json
+import platform
 import re
+import socket
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
 from google.protobuf.message import Message
+from streamlit.runtime.metrics_util import Installation
+from streamlit.util import calc_hash
 
 from labeler.config import bundled
 from labeler.formats import Source, read
 from labeler.model import Kind
 from labeler.screen import binning
 from labeler.store import Database, bins, decisions, events, items, labels, people, replies, runs, studies, verdicts
+from labeler.ui import app
 
 KINDS = frozenset(kind.value for kind in Kind)
 JUDGEMENTS = frozenset(("verdict", "verdicts", "classifier", "heuristic", "consensus", "intervention", "partner"))
 IDS = frozenset(("item_id", "assignment_id", "person_id", "split item"))
+EVERYWHERE = frozenset(("root", "localhost", "user", "app", "admin", "server"))  # words of every page
 ORDINARY = frozenset(("same", "spread"))  # classifiers whose names are words of every text
 ALLOWED = ("feedback on the calibration round", "once a calibration round is over")  # which are over by then
 MIN_PART, MIN_DIGITS, DEEPEST = 5, 6, 4
@@ -189,7 +198,20 @@ def general() -> Hidden:
         interventions = {row["intervention"] for row in csv.DictReader(file)}
     demo = read(Source("demo.parquet", bundled("data", "demo", "demo.parquet")))
     names = {name for one in demo for name in (one.benchmark, one.benchmark.split("#")[0])}
-    return Hidden.of({*names, *IDS}, KINDS | JUDGEMENTS | interventions)
+    return Hidden.of({*names, *IDS}, KINDS | JUDGEMENTS | interventions) | of_server()
+
+
+@cache
+def of_server() -> Hidden:
+    """The server's paths, host, user and versions, and the ids that Streamlit makes of them."""
+    program = str(Path(app.__file__).resolve())
+    installation = Installation.instance()
+    ids = (installation.installation_id, installation.installation_id_v3, installation.installation_id_v4)
+    versions = (".".join(map(str, sys.version_info)), platform.platform(), sys.executable, sys.prefix)
+    paths = {str(folder) for folder in (*Path(program).parents, Path.home(), Path.cwd()) if len(folder.parts) > 2}
+    names = {socket.gethostname(), socket.getfqdn(), getpass.getuser()} - EVERYWHERE
+    long_enough = {name for name in names if len(name) >= MIN_PART}  # chance makes shorter ones of packed numbers
+    return Hidden.of({program, calc_hash(program), *ids, *versions, *paths}, long_enough)
 
 
 def _measured(db: Database) -> Iterator[str]:

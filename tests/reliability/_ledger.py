@@ -8,7 +8,7 @@ from pathlib import Path
 from labeler.errors import LabelerError
 from labeler.service.plan import verifying
 from labeler.store import Database, labels, open_database
-from labeler.store.labels import KeptAnswer
+from labeler.store.labels import SavedAnswer
 
 EXAMPLES = 3
 
@@ -90,7 +90,7 @@ class Ledger:
             with open_database(study) as db:
                 for problem in verifying.verify_plan(db).problems:
                     self.fault(f"the plan does not verify: {problem}")
-                kept = labels.kept(db)
+                kept = labels.saved(db)
         except LabelerError as error:
             self.fault(f"the file cannot be checked: {error}")
             return
@@ -117,11 +117,11 @@ def unsound(db: Database) -> list[str]:
     return [f"integrity_check: {word}" for word in words if word != "ok"] + [f"foreign_key_check: {r}" for r in broken]
 
 
-def _as_sent(one: KeptAnswer) -> Sent:
+def _as_sent(one: SavedAnswer) -> Sent:
     return Sent(one.reviewer, one.code, one.label.revision, one.label.answer.value)
 
 
-def _unnumbered(kept: list[KeptAnswer]) -> set[str]:
+def _unnumbered(kept: list[SavedAnswer]) -> set[str]:
     """The codes of the items whose answers are not numbered 0, 1, 2, ... in the order given."""
     revisions: dict[str, list[int]] = defaultdict(list)
     for one in kept:

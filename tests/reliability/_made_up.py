@@ -98,7 +98,7 @@ class MadeUp:
             if not left or self.rng.random() > share:
                 return
             person = self.rng.choice(left)
-            offers = reviewing.desk(db, person).offers
+            offers = reviewing.review_queue(db, person).offers
             if not offers:
                 left.remove(person)
                 continue

@@ -13,7 +13,7 @@ from tests.reliability._mishaps_scene import CannotTry, Room, Scene, command_of,
 from tests.reliability.outcome import Case
 
 CLOSED_FILE, CLOSED_FOLDER = 0o444, 0o555
-REMOUNT_LIMIT_S = 20
+REMOUNT_LIMIT_S = 120
 
 
 def readonly_file(room: Room) -> Iterator[Case]:

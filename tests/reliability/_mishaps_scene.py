@@ -23,7 +23,7 @@ from tests.browser.hands import SAVED, answers, is_sound, item_on_screen
 from tests.reliability.outcome import Case
 
 ADA, BEN = "ada", "ben"
-WORDS_LIMIT_S, BACK_LIMIT_S, POLL_S = 15.0, 30.0, 0.05
+WORDS_LIMIT_S, BACK_LIMIT_S, POLL_S = 90.0, 180.0, 0.05
 WITHDRAWN = "withdrawn"
 SAYS = {"s": "similar", "d": "dissimilar"}
 Command = Callable[[Path, int], list[str]]

@@ -122,7 +122,7 @@ def not_shown(db: Database, told: Told) -> list[str]:
     for person in people.reviewers(db):
         if not person.active:
             continue
-        desk, own = reviewing.desk(db, person.person_id), reviewing.own_labels(db, person.person_id)
+        desk, own = reviewing.review_queue(db, person.person_id), reviewing.own_labels(db, person.person_id)
         reviewing.feedback(db, person.person_id)
         pictures = [reviewing.shown(db, task)["picture"] for task in (*desk.offers, *(label.task for label in own))]
         if not all(pictures) or (person.name in labelled and not own):
@@ -155,7 +155,7 @@ def stuck(db: Database, told: Told) -> list[str]:
     now = datetime.fromisoformat(told["now"]) + timedelta(hours=1)
     n_before, ada = len(exchange.all_answers(db)), people.by_name(db, "ada")
     assert ada is not None
-    offers = reviewing.desk(db, ada.person_id).offers
+    offers = reviewing.review_queue(db, ada.person_id).offers
     if coordinating.get_study(db).state is not State.OPEN:
         return ["there is something to label in a study that is over"] if offers else []
     task = offers[0]

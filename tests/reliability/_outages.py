@@ -25,7 +25,7 @@ from tests.reliability.outcome import Case
 
 N_ITEMS = 200
 CALM_S = 0.2, 1.5  # how long everybody labels between two kills
-BACK_LIMIT_S, POLL_S = 30, 0.02
+BACK_LIMIT_S, POLL_S = 180, 0.02
 LOST = (OSError, EOFError, WebSocketException)
 ANSWERS = ("similar", "dissimilar")
 
@@ -182,7 +182,7 @@ class Outages:
         for task in self._tasks.values():
             task.result()
         with open_database(self.served.study) as db:
-            kept = labels.kept(db)
+            kept = labels.saved(db)
         for name, desk in self.desks.items():
             stored = [(one.code, one.label.answer.value) for one in kept if one.reviewer == name]
             if stored != desk.pressed:

@@ -154,10 +154,11 @@ def service_functions(ground: Ground) -> Case:
     """What takes a reviewer's number refuses a coordinator's, one of somebody who left, and one of nobody."""
     tally, now, left = Tally("service functions for reviewers", "calls"), datetime.now(UTC), ground.ids[LEFT]
     with open_database(ground.study) as db:
-        task = reviewing.desk(db, left).offers[0]
+        task = reviewing.review_queue(db, left).offers[0]
         reviewing.submit(db, left, Submission("before", task.code, task.revision, Answer.SIMILAR, 900), now=now)
         staffing.remove(db, LEFT, why="away", actor=COORDINATOR, now=now)
         given = {"code": task.code, "submission": Submission("after", task.code, 1, Answer.DISSIMILAR, 900), "now": now}
+        given["session"] = None
         for name, function in inspect.getmembers(reviewing, inspect.isfunction):
             named = inspect.signature(function).parameters
             if "reviewer_id" not in named or name.startswith("_"):

@@ -10,7 +10,7 @@ from labeler.service.people import identity
 from labeler.service.plan import course, staffing
 from labeler.store import Database, open_database
 from tests.reliability._asking import ask
-from tests.reliability._ground import COOKIE, COORDINATOR, OTHER, OWN, PAUSED, REMOVED, REVOKED, Ground
+from tests.reliability._ground import COORDINATOR, OTHER, OWN, PAUSED, REMOVED, REVOKED, Ground
 from tests.reliability._strangers import opens
 from tests.reliability._tally import Tally
 from tests.reliability._window import LIMIT_S, Window, demand, trigger_of
@@ -56,7 +56,7 @@ def at_once(ground: Ground, what: str, cookies: list[str], n: int) -> Case:
 def planted_cookies(ground: Ground) -> Case:
     """A cookie from before signing in is worth nothing after it; a new one is made each time."""
     tally, stolen = Tally("session fixation: cookies planted before signing in", "sign-ins"), ground.sign_in(OTHER)
-    for planted in (f"{COOKIE}=planted", f"{COOKIE}={'a' * 43}", stolen):
+    for planted in (f"{ground.cookie}=planted", f"{ground.cookie}={'a' * 43}", stolen):
         given = ground.sign_in(OWN, cookie=planted)
         tally.check(given != planted, f"{planted} is the session now")
         tally.check(
@@ -64,7 +64,7 @@ def planted_cookies(ground: Ground) -> Case:
         )
         with Window(ground.url, given).open() as window:
             tally.check(
-                window.data["reviewer"] == ground.ids[OWN], f"{planted[:24]}: shown to {window.data['reviewer']}"
+                window.data["reviewer"] == ground.mark(OWN), f"{planted[:24]}: shown to {window.data['reviewer']}"
             )
         for cookies in (f"{given}; {planted}", f"{planted}; {given}"):
             answer = ask(ground.url, "GET", "/", headers={"Cookie": cookies})
@@ -86,7 +86,7 @@ def attached(ground: Ground, n: int) -> Case:
             with suppress(TimeoutError):  # where the other took the session over, this window gets no answer any more
                 theirs.send(theirs.rerun())
             after = b"\n".join(theirs.frames[n_before:])
-            tally.check(f'"reviewer":{ground.ids[OWN]}'.encode() not in after, f"{victim} is shown what is {OWN}'s")
+            tally.check(ground.mark(OWN).encode() not in after, f"{victim} is shown what is {OWN}'s")
         intrude(ground, theirs, tally, victim, "gone")
     return tally.case()
 
@@ -103,7 +103,7 @@ def intrude(ground: Ground, theirs: Window, tally: Tally, victim: str, when: str
         for file in theirs.files:
             window.send(demand(file, theirs.session))
         tally.check(not ground.leaks(window.text, person=OWN), f"{when}: told {ground.leaks(window.text, person=OWN)}")
-        tally.check(window.data.get("reviewer") == ground.ids[OWN], f"{when}: shown to {window.data.get('reviewer')}")
+        tally.check(window.data.get("reviewer") == ground.mark(OWN), f"{when}: shown to {window.data.get('reviewer')}")
         tally.check(window.session != theirs.session, f"{when}: took the session over")
         n_before = len(ground.answers())
         window.label()

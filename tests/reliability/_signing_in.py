@@ -15,6 +15,7 @@ from tests.reliability._tally import Tally
 from tests.reliability.outcome import Case
 
 FORM = "application/x-www-form-urlencoded"
+IMAGE = {"Sec-Fetch-Dest": "image", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Site": "cross-site"}
 ALPHA, N_PERMUTATIONS = 0.001, 4999  # a server that tells nothing fails once in a thousand
 FOREIGN_ORIGINS = (
     "http://evil.test",
@@ -74,11 +75,13 @@ def rate_limit(ground: Ground) -> Case:
         "a right one": ask(ground.url, "GET", right, source=source),
         "a pasted right one": paste(ground, ground.secrets[OWN], source=source),
         "a right one through a made-up proxy": ask(ground.url, "GET", right, headers=forged, source=source),
-        "a right one for the head only": ask(ground.url, "HEAD", right, source=source),
     }
     for what, answer in tries.items():
         waits = answer.status == 429 and 0 < int(answer.header("retry-after") or 0) <= limits.WITHIN_S
         tally.check(waits and not session_of(answer), f"{what}: {answer.status}")
+    for what, more in {"the head only": ("HEAD", {}), "an image": ("GET", IMAGE)}.items():
+        answer = ask(ground.url, more[0], right, headers=more[1], source="127.0.1.5")
+        tally.check(answer.status == 403 and not session_of(answer), f"a right one for {what}: {answer.status}")
     goes_on = ask(ground.url, "GET", "/", headers={"Cookie": cookie}, source=source).status == 200
     tally.check(goes_on, "the session that was open before is out")
     elsewhere = ask(ground.url, "GET", right, source="127.0.1.5")

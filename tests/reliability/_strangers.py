@@ -12,7 +12,7 @@ from labeler.store import open_database
 from labeler.ui.app import COORDINATOR_PAGES, EXPLORE_PAGES, REVIEWER_PAGES
 from labeler.ui.component import ASSETS, JS_DIRECTORY
 from tests.reliability._asking import Reply, ask
-from tests.reliability._ground import COOKIE, COORDINATOR, OWN, Ground
+from tests.reliability._ground import COORDINATOR, OWN, Ground
 from tests.reliability._tally import Tally
 from tests.reliability._window import Refused, Window
 from tests.reliability.outcome import Case
@@ -153,9 +153,9 @@ def sessions_that_are_none(ground: Ground, *, quick: bool) -> Case:
     tokens = [*(FORGED[:4] if quick else FORGED), *not_sessions_any_more(ground), *ground.secrets.values()]
     cookies = [
         "",
-        *(f"{COOKIE}={token}" for token in tokens),
-        f"{COOKIE.upper()}=x",
-        f"other={ground.sign_in(OWN)[16:]}",
+        *(f"{ground.cookie}={token}" for token in tokens),
+        f"{ground.cookie.upper()}=x",
+        f"other={ground.sign_in(OWN).partition('=')[2]}",
     ]
     for cookie in cookies:
         for path in ("/", "/_stcore/metrics"):

@@ -19,6 +19,7 @@ from labeler.service.plan import assigning, coordinating, course
 from labeler.store import Database, assignments, open_database, people
 from labeler.ui.reviewer import label
 from tests.labeler.conftest import import_all, result_file, series
+from tests.reliability._matching import BY_BYTES, Picture, at_chance, in_words, n_found
 from tests.reliability.outcome import Case
 
 OWN, OTHERS, COORDINATOR = "ada", ("ben", "cleo"), "carol"
@@ -26,10 +27,10 @@ N_ITEMS = 70
 PLAN = PlanParameters(seed=5, overlap=0.6, retest=6)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ITEM_KEYS = {"code", "revision", "confidence", "flag", "comment", "picture"}
-PICTURE_KEYS = {"version", "min_span", "unit", "n", "median", "percentiles", "axes", "runs"}
+PICTURE_KEYS = {"version", "min_span", "unit", "n", "scale", "median", "percentiles", "axes", "runs"}
 SCREEN_KEYS = {
     "mode", "reviewer", "done", "total", "not_sure", "closed", "offers", "last", "ack", "question", "protocol",
-    "end", "note",
+    "end", "note", "last_event", "missing",
 }  # fmt: skip
 MIN_CODES, MIN_LETTERS, MAX_CORRELATION = 20, 8, 0.3  # none is met by chance once in 10,000 times
 N_SEEDS, FAR = 400, 0.1
@@ -53,7 +54,7 @@ def cases(folder: Path) -> Iterator[Case]:
     yield others_change_nothing(study)
     with copied(study, "open") as db:
         yield codes_say_nothing(db)
-        yield copies_look_fresh(db)
+        yield from copies_look_fresh(db)
         course.move(db, Step.THIRD, why="because", actor=COORDINATOR, now=NOW)
         yield third_labels_look_alike(db)
     yield split_items_have_no_place()
@@ -93,8 +94,8 @@ def screens_of(db: Database, name: str) -> Iterator[str]:
     """What is sent at each step while a reviewer labels all they have, and their own labels at the end."""
     reviewer_id = id_of(db, name)
     for number in range(3 * N_ITEMS):  # more than anybody has
-        yield json.dumps(label.screen(db, reviewer_id, None, known=()))
-        if not reviewing.desk(db, reviewer_id).offers:
+        yield json.dumps(label.screen(db, reviewer_id, None, None))
+        if not reviewing.review_queue(db, reviewer_id).offers:
             break
         answer_next(db, reviewer_id, ("similar", "dissimilar", "not sure")[number % 3])
     yield repr([(own.task.code, own.number, own.task.answer) for own in reviewing.own_labels(db, reviewer_id)])
@@ -124,22 +125,38 @@ def codes_as_ranks(codes: list[str]) -> list[int]:
     return [places[code] for code in codes]
 
 
-def copies_look_fresh(db: Database) -> Case:
-    """Everybody labels everything: a hidden copy is sent as its item was, the same bytes but for the code."""
-    unlike, n_pairs = [], 0
+def copies_look_fresh(db: Database) -> Iterator[Case]:
+    """Everybody labels everything: no attacker finds hidden copies, or the items of a partner, by what is sent."""
+    sent: dict[str, list[tuple[int, Picture]]] = {}
+    copies: list[tuple[str, int, Picture]] = []
     for name in (OWN, *OTHERS):
-        sent: dict[int, list[tuple[str, str]]] = {}
         reviewer_id = id_of(db, name)
-        while offers := reviewing.desk(db, reviewer_id).offers:  # each answer makes them fewer
-            task = offers[0]
-            sent.setdefault(task.item_id, []).append((task.code, json.dumps(reviewing.shown(db, task))))
+        sent[name] = []
+        while offers := reviewing.review_queue(db, reviewer_id).offers:  # each answer makes them fewer
+            task, picture = offers[0], reviewing.shown(db, offers[0])["picture"] or {}
+            if task.item_id in [item_id for item_id, _ in sent[name]]:
+                copies.append((name, task.item_id, picture))
+            else:
+                sent[name].append((task.item_id, picture))
             answer_next(db, reviewer_id, "dissimilar" if task.item_id % 3 == 0 and name == OWN else "similar")
-        for (code, first), (other_code, copy) in (pair for pair in sent.values() if len(pair) == 2):
-            n_pairs += 1
-            if len(first) != len(copy) or first.replace(code, other_code) != copy:
-                unlike.append(other_code)
-    figures = f"{n_pairs} pairs; of another size or with anything else than the code: {len(unlike)}"
-    return Case("a hidden copy is sent in the same bytes as the item was before", figures, n_pairs > 0 and not unlike)
+    of_copies = [[(picture, item_id) for who, item_id, picture in copies if who == name] for name in sent]
+    yield _attacked("hidden copies cannot be found", list(zip(of_copies, sent.values(), strict=True)))
+    theirs = {item_id for item_id, _ in sent[OTHERS[0]]}
+    shared = [(picture, item_id) for item_id, picture in sent[OWN] if item_id in theirs]
+    yield _attacked("shared items of two reviewers cannot be found", [(shared, sent[OTHERS[0]])])
+
+
+def _attacked(what: str, searches: list[tuple[list[tuple[Picture, int]], list[tuple[int, Picture]]]]) -> Case:
+    """How many of all wanted pictures attackers find, each among the pictures of one reviewer."""
+    found = dict.fromkeys(BY_BYTES, 0)
+    for pictures, among in searches:
+        places = {item_id: place for place, (item_id, _) in enumerate(among)}
+        wanted = [(picture, places[item_id]) for picture, item_id in pictures]
+        for name, marks in BY_BYTES.items():
+            found[name] += n_found(wanted, [picture for _, picture in among], marks)
+    n_wanted, n_among = sum(len(pictures) for pictures, _ in searches), min(len(among) for _, among in searches)
+    good = n_wanted > 0 and all(at_chance(hits, n_wanted, n_among) for hits in found.values())
+    return Case(f"{what} by bytes, values or hashes", in_words(found.items(), n_wanted, n_among), good)
 
 
 def third_labels_look_alike(db: Database) -> Case:
@@ -198,7 +215,7 @@ def _unpictured(text: str) -> str:
     if not text.startswith('{"mode"'):
         return text
     screen = json.loads(text)
-    for offer in screen["offers"]:
+    for offer in screen.get("offers", ()):
         offer.pop("picture")
     return json.dumps(screen)
 
@@ -233,14 +250,14 @@ def answer_all(db: Database, names: Iterable[str], says: Callable[[int], str], l
     for name in names:
         reviewer_id = id_of(db, name)
         for number in range(limit):
-            if not reviewing.desk(db, reviewer_id).offers:
+            if not reviewing.review_queue(db, reviewer_id).offers:
                 break
             answer_next(db, reviewer_id, says(number))
 
 
 def answer_next(db: Database, reviewer_id: int, answer: str) -> None:
     """Answer the first item on offer."""
-    task = reviewing.desk(db, reviewer_id).offers[0]
+    task = reviewing.review_queue(db, reviewer_id).offers[0]
     event_id = f"{reviewer_id}-{task.code}-{task.revision}"
     said = Submission(event_id, task.code, task.revision, Answer(answer), 900, {}, flag=True, comment="own words")
     reviewing.submit(db, reviewer_id, said, now=NOW)

@@ -21,7 +21,7 @@ REVIEWERS = ("ada", "ben", "cleo", "dan")
 N_ITEMS = 200
 SPREAD_S = 0.04  # a label takes some 10 ms: a kill comes at any moment of several of them
 AIMED, COMMIT_S = 0.5, 0.004  # a share comes within this time after the reviewer's process began to commit
-BEGIN_LIMIT_S = 30
+BEGIN_LIMIT_S = 180
 CHECK_EVERY, OTHERS_EVERY = 50, 20
 
 

@@ -28,7 +28,7 @@ ACTOR = "carol"
 GUESTS = ("gus", "hal")
 N_IN_FILE, N_RUNS = 3, 5
 DWELL_MS = 700
-END_LIMIT_S = 20
+END_LIMIT_S = 120
 ANSWERS = (Answer.SIMILAR, Answer.DISSIMILAR, Answer.NOT_SURE)
 VIEW = {"axis": "core", "log": False, "overlay": False, "run": None, "width": 1280, "height": 625, "density": 1}
 
@@ -95,13 +95,13 @@ def reviewer(study: Path, reviewer_id: int, again: Submission | None, seed: int,
             except LabelerError as error:
                 tell.send(("refused", str(error)))
                 return
-            desk = reviewing.desk(db, reviewer_id)  # the acknowledgement comes with what is next
+            desk = reviewing.review_queue(db, reviewer_id)  # the acknowledgement comes with what is next
             if submission is not None:
                 tell.send(("acknowledged", submission.event_id))
         submission = _next(desk, rng)
 
 
-def _next(desk: reviewing.Desk, rng: random.Random) -> Submission:
+def _next(desk: reviewing.ReviewQueue, rng: random.Random) -> Submission:
     """An answer to the item on offer; once there is none, the last answer is taken back, so that there is one again."""
     if desk.offers:
         task = desk.offers[0]

@@ -32,7 +32,7 @@ from tests.reliability._old_studies import expected, names, of_older_schemas, un
 from tests.reliability.outcome import Case, main, parser
 
 LATER = 99
-END_LIMIT_S = 60  # a process that opens one small study and has not ended by then hangs
+END_LIMIT_S = 300  # a process that opens one small study and has not ended by then hangs
 PAGE, DISK_BYTES = 4096, 2**21
 PAGES_LEFT = (0, 1, 2, 4, 8, 12, 16, 24, 32, 48)
 

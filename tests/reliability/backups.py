@@ -35,7 +35,7 @@ from tests.reliability.outcome import Case, main, parser
 ACTOR = "carol"
 N_RUNS, N_ITERATIONS = 10, 300
 CHANGE_EVERY_S = 0.25
-END_LIMIT_S = 60  # processes look at every answer whether to end; one takes no longer than SQLite waits for a lock
+END_LIMIT_S = 300  # processes look at every answer whether to end; one takes no longer than SQLite waits for a lock
 QUIET_SHARE = 0.25  # of the time without backups, for comparison
 
 
@@ -95,7 +95,7 @@ def answered(study: Path, name: str, event_id: str, codes: list[str], number: in
     """One answer, in a connection of its own as in the server."""
     with open_database(study) as db:
         person = person_id_of(db, name)
-        offers = reviewing.desk(db, person).offers
+        offers = reviewing.review_queue(db, person).offers
         task = offers[0] if offers else reviewing.task_by_code(db, person, codes[number % len(codes)])
         answer = (Answer.SIMILAR, Answer.DISSIMILAR)[number % 2]
         sent = Submission(event_id, task.code, task.revision, answer, 900 + number, {"axis": "core"})

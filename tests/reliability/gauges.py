@@ -17,7 +17,7 @@ from labeler.store import open_database
 from tests.performance.measuring import memory_mb
 
 PROBE_EVERY_S = 0.2
-PROBE_START_S, PROBE_END_S = 30.0, 20.0
+PROBE_START_S, PROBE_END_S = 180.0, 120.0
 
 
 @dataclass(frozen=True)

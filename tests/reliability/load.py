@@ -1,8 +1,8 @@
 """Many reviewers at once on the real server, each one label every two seconds: how soon it is kept, what it takes.
 
     python -m tests.reliability.load [--levels 1 10 25 50] [--pages 4] [--minutes 1] [--top-minutes 10] [--every 2]
-                                     [--windows 200] [--json FILE]
-    python -m tests.reliability.load --levels 5 --pages 1 --top-minutes 0.1 --windows 0   (short)
+                                     [--windows 200] [--rush 200] [--full-speed 20] [--json FILE]
+    python -m tests.reliability.load --levels 5 --pages 1 --top-minutes 0.1 --windows 0 --rush 0 --full-speed 0  (short)
 
 The server is `labeler serve` in its own process. The reviewers share this one, on the same machine (wire.py); at the
 last level some are real pages in a real Chromium instead. Timed from the moment a label is due, so that a label that
@@ -21,9 +21,12 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from playwright.async_api import Page, async_playwright
 
@@ -43,6 +46,9 @@ P95_MS, MB_A_SESSION = 100.0, 2.0
 MB_A_THOUSAND = 1.0
 FIRST, LAST = 500, 5500
 MB_A_WINDOW, FILLING = 0.03, 150  # Streamlit keeps up to 128 closed windows for two minutes, should one come back
+N_AT_WORK, RUSH_S, RUSH_ITEMS = 10, 2.0, 80
+FIRST_ITEM_S, AT_WORK_MS = 10.0, 300.0
+SPEED_LABELS, SPEED_P99_MS = 150, 500.0
 N_SPARE = 5  # items beyond the labels
 FEW = 5  # threads or files more or less
 LOOK_EVERY_S, SLACK_S = 3.0, 120.0
@@ -53,7 +59,8 @@ Labeller = Callable[[str, float], Awaitable[None]]  # gives an answer that was d
 class Work:
     """What the reviewers of one level saw; times in ms."""
 
-    clients_ms: list[float] = field(default_factory=list)
+    clients_ms: list[float] = field(default_factory=list)  # from when a label was due
+    answered_ms: list[float] = field(default_factory=list)  # from when it was sent
     pages_ms: list[float] = field(default_factory=list)
     keys_ms: list[float] = field(default_factory=list)
     event_ids: list[str] = field(default_factory=list)
@@ -89,21 +96,28 @@ class Pace:
 
 def main() -> None:
     made = outcome.parser(__doc__)
-    made.add_argument("--levels", type=int, nargs="+", default=[1, 10, 25, 50], help="reviewers at once")
+    made.add_argument("--levels", type=int, nargs="*", default=[1, 10, 25, 50], help="reviewers at once")
     made.add_argument("--pages", type=int, default=4, help="how many of the last level are real pages")
     made.add_argument("--minutes", type=float, default=1, help="of every level but the last")
     made.add_argument("--top-minutes", type=float, default=10, help="of the last level")
     made.add_argument("--every", type=float, default=2, help="seconds between two labels of a reviewer")
+    made.add_argument("--rush", type=int, default=200, help="who sign in within two seconds; 0 for none")
+    made.add_argument("--full-speed", type=int, default=20, help="who label without a pause; 0 for none")
     made.add_argument("--windows", type=int, default=200, help="opened and closed one after the other; 0 for none")
     outcome.main(made, run)
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
     """All levels, then the windows."""
-    *lower, top = options.levels
+    *lower, top = options.levels or [0]
     for n_reviewers in lower:
         yield from level(n_reviewers, 0, Pace.lasting(options.minutes, options.every))
-    yield from level(top, min(options.pages, top), Pace.lasting(options.top_minutes, options.every), is_long=True)
+    if top:
+        yield from level(top, min(options.pages, top), Pace.lasting(options.top_minutes, options.every), is_long=True)
+    if options.rush:
+        yield from rush(options.rush)
+    if options.full_speed:
+        yield full_speed(options.full_speed)
     if options.windows:
         yield windows(options.windows)
 
@@ -172,6 +186,7 @@ def client(visit: Visit, work: Work) -> Labeller:
         waited = time.perf_counter() - due
         event_id, taken = await visit.label(answer)
         work.clients_ms.append(1e3 * (waited + taken))
+        work.answered_ms.append(1e3 * taken)
         work.event_ids.append(event_id)
         await visit.finish()
 
@@ -297,6 +312,95 @@ def resources(who: str, taken: Taken) -> Case:
         f"{'; '.join(numbers)}; study {samples[0].study_mb:.0f} to {samples[-1].study_mb:.0f} MB, its log at most "
         f"{max(one.log_mb for one in samples):.1f} MB; cores: {cores}",
         not any(leaks),
+    )
+
+
+def rush(n: int) -> Iterator[Case]:
+    """Many sign in within two seconds while some label."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = make_study(Path(folder) / "rush.study", n + N_AT_WORK, n_items=RUSH_ITEMS)
+        with serving(made) as served:
+            first_s, work = asyncio.run(signing_in(served, list(made.secrets), n))
+    p50, p95, most = percentiles(first_s, 50, 95, 100)
+    yield Case(
+        f"{n} sign-ins within {RUSH_S:.0f} s: first item p95 <= {FIRST_ITEM_S:.0f} s",
+        f"p50 {p50:.1f}, p95 {p95:.1f}, max {most:.1f} s of {len(first_s)} first items",
+        len(first_s) == n and p95 <= FIRST_ITEM_S,
+    )
+    errors = ", ".join(f"{n} x {what}" for what, n in work.errors.most_common()) or "none"
+    yield Case(
+        f"{n} sign-ins within {RUSH_S:.0f} s: those who label already wait < {AT_WORK_MS:.0f} ms",
+        f"{times(work.clients_ms)} of {len(work.clients_ms)} labels of {N_AT_WORK} reviewers; errors: {errors}",
+        not work.errors and percentiles(work.clients_ms, 95)[0] < AT_WORK_MS,
+    )
+
+
+async def signing_in(served: Served, names: list[str], n: int) -> tuple[list[float], Work]:
+    """Seconds from following the link to the first item, and what those saw who labelled meanwhile.
+
+    The newcomers are another process: else those who label would wait for this one.
+    """
+    work = Work()
+    visits = [await Visit.open(served.url, served.secrets[name]) for name in names[:N_AT_WORK]]
+    pace = Pace(1.0, round(RUSH_ITEMS / 4))
+    context = get_context("spawn")
+    results = context.Queue()
+    secrets = [served.secrets[name] for name in names[N_AT_WORK : N_AT_WORK + n]]
+    newcomers = context.Process(target=arrive, args=(served.url, secrets, results), daemon=True)
+    newcomers.start()
+    await asyncio.to_thread(results.get, timeout=SLACK_S)  # it is ready
+    begin = time.perf_counter() + 0.2
+    team = [reviewer(client(visit, work), begin + at / N_AT_WORK, pace, work) for at, visit in enumerate(visits)]
+    await asyncio.gather(*team)
+    first_s, errors = await asyncio.to_thread(results.get, timeout=SLACK_S)
+    newcomers.join()
+    work.errors.update(errors)
+    for visit in visits:
+        await visit.close()
+    return first_s, work
+
+
+def arrive(url: str, secrets: list[str], results: Any) -> None:
+    """Follow the links within two seconds; hands over the seconds to each first item, and the errors."""
+    first_s: list[float] = []
+    errors: list[str] = []
+
+    async def newcomer(secret: str, delay_s: float) -> Visit | None:
+        await asyncio.sleep(delay_s)  # people come one after the other
+        begun = time.perf_counter()
+        try:
+            visit = await Visit.open(url, secret)
+            first_s.append(time.perf_counter() - begun)
+        except Exception as error:  # noqa: BLE001 - counted
+            errors.append(f"sign-in: {type(error).__name__}: {error}"[:80])
+            return None
+        return visit
+
+    async def everybody() -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(len(secrets)))  # signing in blocks a thread
+        results.put("ready")
+        each = [newcomer(secret, 2 + RUSH_S * at / len(secrets)) for at, secret in enumerate(secrets)]
+        for visit in await asyncio.gather(*each):
+            if visit is not None:
+                await visit.close()
+        results.put((first_s, errors))
+
+    asyncio.run(everybody())
+
+
+def full_speed(n: int) -> Case:
+    """Clients that label without a pause: nobody waits much longer than the others."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = make_study(Path(folder) / "speed.study", n, n_items=SPEED_LABELS + N_SPARE)
+        with serving(made) as served:
+            work, taken = asyncio.run(at_work(served, list(made.secrets)[:n], 0, Pace(0.0, SPEED_LABELS)))
+    errors = ", ".join(f"{n} x {what}" for what, n in work.errors.most_common()) or "none"
+    each = work.answered_ms
+    return Case(
+        f"{n} clients at full speed: p99 to acknowledgement <= {SPEED_P99_MS:.0f} ms",
+        f"{times(each)} of {len(each)} labels; errors: {errors}; cores: server {taken.cores['server']:.2f}; "
+        f"{slope(taken.samples):.2f} MB for 1000 labels",
+        not work.errors and percentiles(each, 99)[0] <= SPEED_P99_MS,
     )
 
 

@@ -21,7 +21,9 @@ from tests.reliability.outcome import Case, cases, load, main, parser
 MINUTES = {
     "kills": 20,
     "mishaps": 20,
+    "pending": 20,
     "load": 30,
+    "flood": 10,
     "crawl": 10,
     "access": 15,
     "ages": 15,

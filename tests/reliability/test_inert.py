@@ -117,7 +117,7 @@ def say_everything(db):
     """Every reviewer answers everything, each time with another text, and gets it back as an answer."""
     texts = list(TEXTS.values())
     for place, name in enumerate(PEOPLE):
-        while offers := reviewing.desk(db, id_of(db, name)).offers:
+        while offers := reviewing.review_queue(db, id_of(db, name)).offers:
             number = len(reviewing.own_labels(db, id_of(db, name)))
             text = texts[(place * 5 + number) % len(texts)]
             answer = ("similar", "dissimilar")[(place + number) % 2]

@@ -12,11 +12,12 @@ from datetime import datetime, timedelta
 
 from labeler.errors import InputError, NotAllowed, SignInFailed
 from labeler.model import Person, Role, is_storable
-from labeler.store import Database, events, invitations, people, sessions
+from labeler.store import Database, events, invitations, people, sessions, studies
 
 MAX_NAME_LENGTH, MAX_EMAIL_LENGTH, MAX_REASON_LENGTH = 60, 254, 1000
 INVITATION_DAYS, MAX_INVITATION_DAYS = 90, 3650
-SESSION_DAYS = 180
+SESSION_DAYS, MAX_SESSIONS = 180, 20  # a person's sessions on all devices; the oldest end
+N_SESSION_DIGITS = 12
 
 
 def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: datetime) -> Person:
@@ -125,19 +126,30 @@ def sign_in(db: Database, secret: str, *, now: datetime) -> str:
         If the invitation is unknown, has expired, was replaced or revoked, or its person no longer takes part.
     """
     with db.atomic():
-        invitation = invitations.find(db, _hashed(secret))
-        if invitation is None:
-            raise SignInFailed(
-                "This sign-in link is not valid. Open it exactly as you were given it, or ask your coordinator "
-                "for a new one."
-            )
-        person = people.by_id(db, invitation.person_id)
-        why_not = _why_not(invitation, now)
-        if person is None or not person.active:
-            why_not = "You no longer take part in this study. If that is a mistake, tell your coordinator."
-        if person is None or why_not:
-            raise SignInFailed(why_not)
-        return _begin_session(db, person, now)
+        return _begin_session(db, person_of_invitation(db, secret, now=now), now)
+
+
+def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
+    """Whom an invitation signs in; nothing is changed.
+
+    Raises
+    ------
+    SignInFailed
+        As `sign_in` does.
+    """
+    invitation = invitations.find(db, _hashed(secret))
+    if invitation is None:
+        raise SignInFailed(
+            "This sign-in link is not valid. Open it exactly as you were given it, or ask your coordinator "
+            "for a new one."
+        )
+    person = people.by_id(db, invitation.person_id)
+    why_not = _why_not(invitation, now)
+    if person is None or not person.active:
+        why_not = "You no longer take part in this study. If that is a mistake, tell your coordinator."
+    if person is None or why_not:
+        raise SignInFailed(why_not)
+    return person
 
 
 def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
@@ -165,6 +177,16 @@ def person_of_session(db: Database, token: str | None, *, now: datetime) -> Pers
     return person if person is not None and person.active else None
 
 
+def session_id(token: str) -> str:
+    """What labels and the audit log call a session; nobody can sign in with it."""
+    return _hashed(token)[:N_SESSION_DIGITS]
+
+
+def study_id(db: Database) -> str:
+    """Tells the studies of one host apart, also where their files have one name."""
+    return _hashed(studies.get(db).created_utc)[:N_SESSION_DIGITS]
+
+
 def sign_out(db: Database, token: str, *, now: datetime) -> None:
     """End a session; an unknown one is none."""
     with db.atomic():
@@ -190,7 +212,8 @@ def require(db: Database, person_id: int, role: Role) -> Person:
 def _begin_session(db: Database, person: Person, now: datetime) -> str:
     token = secrets.token_urlsafe(32)
     sessions.add(db, _hashed(token), person.person_id, now.isoformat())
-    events.add(db, now.isoformat(), person.name, "sign in", {})
+    sessions.end_beyond(db, person.person_id, MAX_SESSIONS, (now - timedelta(days=SESSION_DAYS)).isoformat())
+    events.add(db, now.isoformat(), person.name, "sign in", {"session": session_id(token)})
     return token
 
 

@@ -14,7 +14,7 @@ from labeler.plan.design import Plan, draw_plan
 from labeler.plan.lifecycle import Action, require
 from labeler.service.plan import codes
 from labeler.store import Database, assignments, events, items, labels, people, studies
-from labeler.store.assignments import Kept, NewAssignment
+from labeler.store.assignments import NewAssignment, StoredAssignment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,7 +130,7 @@ def underway(db: Database) -> Underway:
     )
 
 
-def imported(kept: Sequence[Kept]) -> frozenset[Place]:
+def imported(kept: Sequence[StoredAssignment]) -> frozenset[Place]:
     """Those that came with labels made elsewhere, also if they were ended."""
     return frozenset(place_of(row.assignment) for row in kept if row.origin is Origin.IMPORT)
 

@@ -11,7 +11,7 @@ from labeler.plan.design import draw_plan
 from labeler.service.plan import assigning
 from labeler.service.plan.assigning import Given
 from labeler.store import Database, assignments, events, items, studies
-from labeler.store.assignments import Kept
+from labeler.store.assignments import StoredAssignment
 from labeler.store.events import Event
 
 EXAMPLES = 3
@@ -90,14 +90,16 @@ def _made_again(state: Underway, event: Event, given: Given) -> tuple[Underway, 
     return after, [] if after.hash == event.details["hash"] else [f"{what} gives another plan than logged"]
 
 
-def _believed(kept: Sequence[Kept], given: Given) -> list[str]:
+def _believed(kept: Sequence[StoredAssignment], given: Given) -> list[str]:
     """Assignments that say that they came with imported labels, and have none."""
     answered = {place for place, _ in given.marks}
     n_without = sum(row.origin is Origin.IMPORT and place_of(row.assignment) not in answered for row in kept)
     return [f"{n_without} assignments are said to be imported, but have no answer"] if n_without else []
 
 
-def _drawn(db: Database, event: Event, study: Study, kept: Sequence[Kept], now: Underway) -> tuple[Underway, list[str]]:
+def _drawn(
+    db: Database, event: Event, study: Study, kept: Sequence[StoredAssignment], now: Underway
+) -> tuple[Underway, list[str]]:
     """The plan drawn again, and what is wrong with it."""
     told = dict(event.details)
     applications = {item.name: item.application for item in items.all_items(db)}
@@ -120,7 +122,7 @@ def _drawn(db: Database, event: Event, study: Study, kept: Sequence[Kept], now: 
     return start, problems
 
 
-def _at(state: Underway, event: Event, kept: Sequence[Kept], given: Given) -> Underway:
+def _at(state: Underway, event: Event, kept: Sequence[StoredAssignment], given: Given) -> Underway:
     """The state as a change found it: with the answers until then, and what had been imported."""
     n_answers = int(event.details["answers"])
     answers = given.until(n_answers)

@@ -12,7 +12,7 @@ from labeler.plan.lifecycle import ALLOWED, Action
 from labeler.screen import timing
 from labeler.store import Database, assignments, events, labels, people, studies
 from labeler.store.events import Event
-from labeler.store.labels import Moment
+from labeler.store.labels import AnswerTime
 
 STALLED_DAYS = 3
 SIGN_IN = "sign in"
@@ -75,8 +75,8 @@ def progress(db: Database, *, now: datetime) -> list[Pace]:
     study = studies.get(db)
     calibrating, is_open = study.phase is State.CALIBRATION, study.state in ALLOWED[Action.LABEL]
     log = events.of_actions(db, {*_FOR_ALL, *_FOR_ONE, SIGN_IN})
-    given: dict[str, list[Moment]] = defaultdict(list)
-    for moment in labels.moments(db, calibration=calibrating):
+    given: dict[str, list[AnswerTime]] = defaultdict(list)
+    for moment in labels.answer_times(db, calibration=calibrating):
         given[moment.reviewer].append(moment)
     return [
         _pace(
@@ -139,7 +139,7 @@ def warning(paces: Iterable[Pace]) -> str:
 def _pace(
     person: Person,
     tasks: Sequence[Task],
-    given: Sequence[Moment],
+    given: Sequence[AnswerTime],
     log: Sequence[Event],
     *,
     is_open: bool,
@@ -168,12 +168,12 @@ def _pace(
     )
 
 
-def _typical(own: Sequence[Moment]) -> float | None:
+def _typical(own: Sequence[AnswerTime]) -> float | None:
     timed = ((moment.dwell_ms, json.loads(moment.view)) for moment in own)
     return timing.typical(timing.time_on_task(dwell_ms, view) for dwell_ms, view in timed if dwell_ms is not None)
 
 
-def _seen(given: Sequence[Moment], log: Sequence[Event]) -> datetime | None:
+def _seen(given: Sequence[AnswerTime], log: Sequence[Event]) -> datetime | None:
     signs = [moment.created_utc for moment in given] + [event.at_utc for event in log if event.action == SIGN_IN]
     return max(map(_time, signs), default=None)
 

@@ -172,6 +172,8 @@ def _anonymise(copy: Database, token: str, *, keep_comments: bool, keep_benchmar
         words = _number_benchmarks(copy, token) | words
     copies.rewrite(copy, "people", "name", names.__getitem__)
     copies.forget_who_signed_in(copy)
+    copies.forget_sources(copy)
+    studies.renew_picture_secret(copy)
     copies.forget_conditions(copy)
     if not keep_comments:
         copies.forget_replies(copy)

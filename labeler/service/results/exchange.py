@@ -1,6 +1,7 @@
 """Labels out of the study as a tidy table, and labels made elsewhere into it."""
 
 import json
+import secrets
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -52,6 +53,8 @@ class LabelRow:
         With the spaces around it: names of measurements may have some.
     revision : int or None
         The revision that the table names.
+    source_key : str
+        Identifies the row when the same file is imported again: its event id, or a hash of its contents.
     """
 
     line: int
@@ -65,6 +68,7 @@ class LabelRow:
     benchmark: str
     application: str
     item_as_written: str
+    source_key: str
 
 
 def export_labels(db: Database, *, actor: str, now: datetime) -> "pd.DataFrame":
@@ -177,17 +181,18 @@ def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> 
     if row.kind is Kind.ADJUDICATED:
         return _append_decision(db, row, item)
     task = _task(db, row, item, now)
-    known = labels.event(db, row.label.event_id)
+    known = labels.saved_before(db, task.assignment_id, row.source_key)
     if known is not None:
         if known != (task.assignment_id, row.label.answer):
-            raise InputError(f"Line {row.line}: the event id {row.label.event_id!r} stands for another answer already.")
+            raise InputError(f"Line {row.line}: the event id {row.source_key!r} belongs to another answer already.")
         return False
     if row.revision is not None and row.revision != task.revision:
         raise InputError(
             f"Line {row.line}: revision {row.revision} of {row.reviewer!r} on {row.item!r} does not follow the "
             f"{task.revision} answers that are there."
         )
-    return labels.add(db, replace(row.label, assignment_id=task.assignment_id, revision=task.revision))
+    label = replace(row.label, assignment_id=task.assignment_id, revision=task.revision)
+    return labels.add(db, label, row.source_key)
 
 
 def _append_decision(db: Database, row: LabelRow, item: Item) -> bool:
@@ -195,11 +200,11 @@ def _append_decision(db: Database, row: LabelRow, item: Item) -> bool:
         raise InputError(f"Line {row.line}: a decision is similar or dissimilar, not {row.label.answer!r}.")
     why = row.label.comment or "not told in the label file"
     decision = Decision(
-        item.name, Category(row.label.answer), why, row.reviewer, row.label.created.isoformat(), row.label.event_id
+        item.name, Category(row.label.answer), why, row.reviewer, row.label.created.isoformat(), row.source_key
     )
     known = decisions.of_event(db, decision.event_id)
     if known is not None and (known.item, known.category) != (decision.item, decision.category):
-        raise InputError(f"Line {row.line}: the event id {decision.event_id!r} stands for another decision already.")
+        raise InputError(f"Line {row.line}: the event id {decision.event_id!r} belongs to another decision already.")
     return decisions.add(db, item.item_id, decision)
 
 
@@ -241,11 +246,12 @@ def _parsed(cells: Mapping[Any, Any], line: int, seen: Counter[tuple[str, str, K
     kind = _one_of(Kind, cell("kind") or "fresh", "kind", line)
     ordinal = seen[item, reviewer, kind]
     seen[item, reviewer, kind] += 1
+    # A hash of names can be guessed, so it only finds the row again when the same file is imported twice.
+    source_key = cell("event_id") or key(0, "imported", item, reviewer, kind, str(ordinal), answer)
     label = Label(
         assignment_id=0,
         revision=ordinal,
-        # Rows without an event id get one from what they say, so that the same file again adds nothing.
-        event_id=cell("event_id") or key(0, "imported", item, reviewer, kind, str(ordinal), answer),
+        event_id=cell("event_id") or secrets.token_hex(16),
         answer=answer,
         created=_time(cell("created_utc"), line, now),
         dwell_ms=number("dwell_ms"),
@@ -256,7 +262,7 @@ def _parsed(cells: Mapping[Any, Any], line: int, seen: Counter[tuple[str, str, K
     )
     return LabelRow(
         line, item, reviewer, kind, label, number("revision"), number("part"), number("position"), cell("benchmark"),
-        cell("application"), str(cells.get("item", "")),
+        cell("application"), str(cells.get("item", "")), source_key,
     )  # fmt: skip
 
 

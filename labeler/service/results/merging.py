@@ -15,11 +15,11 @@ from labeler.model import Answer, Kind, Person, Study
 from labeler.plan.lifecycle import Action, require
 from labeler.store import Database, copies, events, labels, people, studies
 from labeler.store.copies import Assigned
-from labeler.store.labels import KeptAnswer
+from labeler.store.labels import SavedAnswer
 
 
 @dataclass(frozen=True)
-class Said:
+class TimedAnswer:
     """An answer and when it was given."""
 
     answer: Answer
@@ -28,7 +28,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Conflict:
-    """An answer of the copy that was left out, as the two files do not tell the same about its assignment.
+    """An answer of the copy that was left out, because the two files disagree about its assignment.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class Conflict:
     kind : Kind
     revision : int
         The answer's place among those to this assignment, from 0.
-    into : Said or None
+    into : TimedAnswer or None
         What the study has in its place; None if it has nothing, and the answer follows one that was left out.
-    other : Said
+    other : TimedAnswer
         What the copy has.
     """
 
@@ -46,8 +46,8 @@ class Conflict:
     reviewer: str
     kind: Kind
     revision: int
-    into: Said | None
-    other: Said
+    into: TimedAnswer | None
+    other: TimedAnswer
 
     def plain(self) -> dict[str, Any]:
         """As a row of a table."""
@@ -80,7 +80,7 @@ class _Contents:
     study: Study
     people: Sequence[Person]
     assigned: Mapping[str, Assigned]
-    answers: Sequence[KeptAnswer]
+    answers: Sequence[SavedAnswer]
 
 
 def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now: datetime) -> Merged:
@@ -125,14 +125,15 @@ def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now:
         merged = Merged(len(new), n_already_there, tuple(conflicts))
         if not dry_run:
             for answer in _in_order(new, theirs.answers):
-                labels.add(db, replace(answer.label, assignment_id=ours.assigned[answer.code].assignment_id))
+                assignment_id = ours.assigned[answer.code].assignment_id
+                labels.add(db, replace(answer.label, assignment_id=assignment_id), answer.source_key)
             counts = {"new": len(new), "already_there": n_already_there, "conflicts": len(conflicts)}
             events.add(db, now.isoformat(), actor, "merge labels", {"file": source.name, **counts})
     return merged
 
 
 def _contents(db: Database) -> _Contents:
-    return _Contents(db.path, studies.get(db), people.all_people(db), copies.assigned(db), labels.kept(db))
+    return _Contents(db.path, studies.get(db), people.all_people(db), copies.assigned(db), labels.saved(db))
 
 
 def _check_same_study(ours: _Contents, theirs: _Contents) -> None:
@@ -141,63 +142,69 @@ def _check_same_study(ours: _Contents, theirs: _Contents) -> None:
     if not ours.assigned.keys() & theirs.assigned.keys():
         why = "no item has the same code in both" if ours.assigned else "nothing is assigned yet"
         raise InputError(f"{theirs.path} is no copy of {ours.path} that can be merged: {why}.")
-    found = [*_of_protocol(ours, theirs), *_of_people(ours, theirs), *_of_assignments(ours, theirs)]
-    if found:
-        raise InputError(f"{theirs.path} cannot be merged into {ours.path}: {'; '.join(found)}. Nothing was merged.")
+    differences = [*_of_protocol(ours, theirs), *_of_people(ours, theirs), *_of_assignments(ours, theirs)]
+    if differences:
+        raise InputError(
+            f"{theirs.path} cannot be merged into {ours.path}: {'; '.join(differences)}. Nothing was merged."
+        )
 
 
 def _of_protocol(ours: _Contents, theirs: _Contents) -> list[str]:
-    one, other = ({"question": s.study.question, **asdict(s.study.protocol)} for s in (ours, theirs))
+    here, there = ({"question": s.study.question, **asdict(s.study.protocol)} for s in (ours, theirs))
     return [
-        f"{name} is {value!r} here and {other[name]!r} there" for name, value in one.items() if value != other[name]
+        f"{name} is {value!r} here and {there[name]!r} there" for name, value in here.items() if value != there[name]
     ]
 
 
 def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
     """What was changed about people there; what was changed here alone stands."""
     known = {person.name: person for person in ours.people}
-    found = []
+    differences = []
     for person in theirs.people:
         here = known.get(person.name)
         if here is None:
-            found.append(f"there is {person.name} there, but not here")
+            differences.append(f"there is {person.name} there, but not here")
         elif person.roles - here.roles:
-            found.append(f"{person.name} is {' and '.join(sorted(person.roles - here.roles))} there, but not here")
+            differences.append(
+                f"{person.name} is {' and '.join(sorted(person.roles - here.roles))} there, but not here"
+            )
         elif here.active and not person.active:
-            found.append(f"{person.name} takes no part any more there, but does here")
-    return found
+            differences.append(f"{person.name} takes no part any more there, but does here")
+    return differences
 
 
 def _of_assignments(ours: _Contents, theirs: _Contents) -> list[str]:
     """What was changed there in who has which item, one example of each; what was changed here alone stands."""
-    found = []
+    differences = []
     unknown = sorted(theirs.assigned.keys() - ours.assigned.keys())
     if unknown:
         example = theirs.assigned[unknown[0]]
         more = f", one of {len(unknown)} such assignments" if len(unknown) > 1 else ""
-        found.append(f"{example.reviewer} has {example.item} ({example.kind}) only there{more}")
+        differences.append(f"{example.reviewer} has {example.item} ({example.kind}) only there{more}")
     for code in sorted(ours.assigned.keys() & theirs.assigned.keys()):
         here, there = ours.assigned[code], theirs.assigned[code]
         if here != replace(there, assignment_id=here.assignment_id):
-            found.append(
+            differences.append(
                 f"what {here.reviewer} has here as {here.item} ({here.kind}), {there.reviewer} has there as "
                 f"{there.item} ({there.kind}), or it was measured anew"
             )
             break
-    return found
+    return differences
 
 
-def _compared(ours: Sequence[KeptAnswer], theirs: Sequence[KeptAnswer]) -> tuple[list[KeptAnswer], int, list[Conflict]]:
+def _compared(
+    ours: Sequence[SavedAnswer], theirs: Sequence[SavedAnswer]
+) -> tuple[list[SavedAnswer], int, list[Conflict]]:
     """What is new, how many answers are there already, and what is left out."""
-    by_event = {answer.label.event_id: answer for answer in ours}
+    by_mark = {answer.mark: answer for answer in ours}
     by_place = {(answer.code, answer.label.revision): answer for answer in ours}
     n_here: dict[str, int] = defaultdict(int)
-    unknown: dict[str, list[KeptAnswer]] = defaultdict(list)
+    unknown: dict[str, list[SavedAnswer]] = defaultdict(list)
     for answer in ours:
         n_here[answer.code] += 1
     for answer in theirs:
-        here = by_event.get(answer.label.event_id)
-        if here is None or _told(here) != _told(answer):
+        here = by_mark.get(answer.mark)
+        if here is None or _meaning(here) != _meaning(answer):
             unknown[answer.code].append(answer)
     new, conflicts = [], []
     for code, answers in unknown.items():
@@ -205,38 +212,38 @@ def _compared(ours: Sequence[KeptAnswer], theirs: Sequence[KeptAnswer]) -> tuple
         follow_on = [answer.label.revision for answer in answers] == list(
             range(n_here[code], n_here[code] + len(answers))
         )
-        if follow_on and not any(answer.label.event_id in by_event for answer in answers):
+        if follow_on and not any(answer.mark in by_mark for answer in answers):
             new += answers
         else:
-            conflicts += [_conflict(answer, by_place, by_event) for answer in answers]
+            conflicts += [_conflict(answer, by_place, by_mark) for answer in answers]
     return new, len(theirs) - sum(map(len, unknown.values())), conflicts
 
 
-def _told(answer: KeptAnswer) -> tuple[str, int, Answer]:
-    """What an event id stands for."""
+def _meaning(answer: SavedAnswer) -> tuple[str, int, Answer]:
+    """What must be equal in two files for an answer to be the same."""
     return answer.code, answer.label.revision, answer.label.answer
 
 
 def _conflict(
-    answer: KeptAnswer, by_place: Mapping[tuple[str, int], KeptAnswer], by_event: Mapping[str, KeptAnswer]
+    answer: SavedAnswer, by_place: Mapping[tuple[str, int], SavedAnswer], by_mark: Mapping[tuple[str, str], SavedAnswer]
 ) -> Conflict:
-    here = by_place.get((answer.code, answer.label.revision)) or by_event.get(answer.label.event_id)
+    here = by_place.get((answer.code, answer.label.revision)) or by_mark.get(answer.mark)
     return Conflict(
-        answer.item, answer.reviewer, answer.kind, answer.label.revision, _said(here) if here else None, _said(answer)
+        answer.item, answer.reviewer, answer.kind, answer.label.revision, _timed(here) if here else None, _timed(answer)
     )
 
 
-def _said(answer: KeptAnswer) -> Said:
-    return Said(answer.label.answer, answer.label.created.isoformat())
+def _timed(answer: SavedAnswer) -> TimedAnswer:
+    return TimedAnswer(answer.label.answer, answer.label.created.isoformat())
 
 
-def _in_order(new: Sequence[KeptAnswer], all_answers: Sequence[KeptAnswer]) -> list[KeptAnswer]:
+def _in_order(new: Sequence[SavedAnswer], all_answers: Sequence[SavedAnswer]) -> list[SavedAnswer]:
     """By time; a reviewer's clock that was set back does not turn the order of their answers around."""
-    wanted = {answer.label.event_id for answer in new}
+    wanted = {answer.mark for answer in new}
     latest: dict[str, datetime] = {}
     timed = []
     for place, answer in enumerate(all_answers):
-        if answer.label.event_id in wanted:
+        if answer.mark in wanted:
             at = max(answer.label.created, latest.get(answer.reviewer, answer.label.created))
             latest[answer.reviewer] = at
             timed.append((at, place, answer))

@@ -20,7 +20,7 @@ class JudgeOptions:
 
     Attributes
     ----------
-    drop : float
+    warmup : float
         Warm-up left out at the start of each run: a number of iterations, or a share below 1.
     only_verdict : bool
         Compute no more than the verdicts need; no scores of the heuristics, no evidence.
@@ -28,16 +28,16 @@ class JudgeOptions:
     Raises
     ------
     InputError
-        If `drop` is neither.
+        If `warmup` is neither.
     """
 
-    drop: float = 0
+    warmup: float = 0
     only_verdict: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a warm-up that is none."""
         try:
-            checked_drop(self.drop)
+            checked_drop(self.warmup)
         except ValueError as error:
             raise InputError(sentence(error)) from None
 
@@ -55,12 +55,14 @@ def judges(options: JudgeOptions) -> list[Judge]:
     """All classifiers, the built-in ones and those of other packages."""
     built_in = [
         Judge(
-            name, classifier.version, {**classifier.parameters, "drop": float(options.drop), **_laziness(name, options)}
+            name,
+            classifier.version,
+            {**classifier.parameters, "drop": float(options.warmup), **_laziness(name, options)},
         )
         for name, classifier in CLASSIFIERS.items()
     ]
     foreign = [
-        Judge(name, PLUGIN_VERSION, {"package": plugin.distribution, "drop": float(options.drop)})
+        Judge(name, PLUGIN_VERSION, {"package": plugin.distribution, "drop": float(options.warmup)})
         for name, plugin in classifier_plugins().items()
         if name not in CLASSIFIERS
     ]
@@ -84,7 +86,7 @@ def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions 
         In the order of the names. Without evidence if `options.only_verdict`.
     """
     try:
-        shared = Runs(series, options.drop)
+        shared = Runs(series, options.warmup)
     except ValueError as error:
         return [Verdict(name, None, reason=str(error)) for name in names]
     return [_verdict(name, shared, options) for name in names]
@@ -94,7 +96,7 @@ def _verdict(name: str, shared: Runs, options: JudgeOptions) -> Verdict:
     known = {"n_runs": shared.k, "n_iterations": shared.n}
     try:
         if name in CLASSIFIERS:
-            return CLASSIFIERS[name](shared, drop=options.drop, **_laziness(name, options))
+            return CLASSIFIERS[name](shared, drop=options.warmup, **_laziness(name, options))
         plugin = classifier_plugins().get(name)
         if plugin is None or plugin.function is None:
             reason = plugin.error if plugin else f"the classifier {name} is not installed here"

@@ -75,7 +75,7 @@ def compute_verdicts(
     finally:
         with db.atomic():
             jobs.finish(db, job_id, _now(), error)
-            details = {"items": n_done, "drop": options.drop, "only_verdict": options.only_verdict, "error": error}
+            details = {"items": n_done, "drop": options.warmup, "only_verdict": options.only_verdict, "error": error}
             events.add(db, _now(), actor, "compute verdicts", details)
     return Computed(sum(item.n_runs > 0 for item in items.all_items(db)), n_done, n_without)
 
@@ -92,7 +92,7 @@ def latest_job(db: Database) -> Job | None:
 
 def _acceptable(options: JudgeOptions) -> list[Judge]:
     """Whose verdicts serve: where only verdicts are wanted, complete ones do as well."""
-    return judges(options) + (judges(JudgeOptions(options.drop)) if options.only_verdict else [])
+    return judges(options) + (judges(JudgeOptions(options.warmup)) if options.only_verdict else [])
 
 
 def _missing(db: Database, options: JudgeOptions) -> list[tuple[Item, list[str]]]:

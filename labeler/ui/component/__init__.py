@@ -1,7 +1,7 @@
 """The review component: canvas, keys and answer queue in the browser, one event at a time to the server.
 
 Its JavaScript is served from `js/` by `labeler.ui.server` at `ASSETS`, as plain modules without a build step; what is
-registered with Streamlit is the markup, the style and a line that loads them, so that a page run sends data only.
+registered with Streamlit is the markup, the style and the text that loads them, so that a page run sends data only.
 """
 
 import json
@@ -18,23 +18,21 @@ JS_DIRECTORY = HERE / "js"
 ASSETS = "/review"
 
 # All modules are asked for at once: one after the other, as they import each other, the first item waits longer.
-_MODULES = sorted(path.name for path in JS_DIRECTORY.glob("*.js"))
-_LOADER = f"""
-const at = (name) => new URL(`{ASSETS}/${{name}}`, window.location.origin).href;
-const loaded = Promise.all({json.dumps(_MODULES)}.map((name) => import(at(name)))).then(() => import(at("index.js")));
-export default function (component) {{
-  let end = null, ended = false;
-  loaded.then((module) => {{ if (!ended) end = module.default(component); }});
-  return () => {{ ended = true; end?.(); }};
-}}
-"""
+_LOADING = JS_DIRECTORY / "loading.js"
+_MODULES = [f"{ASSETS}/{path.name}" for path in sorted(JS_DIRECTORY.glob("*.js")) if path != _LOADING]
+_STYLE = (HERE / "style.css").read_text(encoding="utf-8")
 
-_mount = st.components.v2.component(
-    "labeler_review",
-    html=(HERE / "review.html").read_text(encoding="utf-8"),
-    css=(HERE / "style.css").read_text(encoding="utf-8"),
-    js=_LOADER,
-)
+
+def _registered(name: str, html: str, entry: str) -> Any:
+    """A component of this markup; the text that loads its modules is sent along, and waits for no other file."""
+    start = f"export default loader({json.dumps(_MODULES)}, {json.dumps(f'{ASSETS}/{entry}')});"
+    js = f"{_LOADING.read_text(encoding='utf-8')}\n{start}\n"
+    markup = (HERE / html).read_text(encoding="utf-8")
+    return st.components.v2.component(name, html=markup, css=_STYLE, js=js)
+
+
+_mount = _registered("labeler_review", "review.html", "index.js")
+_mount_sender = _registered("labeler_sender", "sender.html", "sender.js")
 
 
 def event_of(key: str) -> object | None:
@@ -45,6 +43,17 @@ def event_of(key: str) -> object | None:
     state = st.session_state.get(key)
     event = state.get("event") if isinstance(state, Mapping) else None
     return None if isinstance(event, Mapping) and set(event) == {"have"} else event
+
+
+def is_check(event: object) -> bool:
+    """Whether an event brings no answer, and only asks which of those that were saved are still there."""
+    return isinstance(event, Mapping) and "check" in event and "event_id" not in event
+
+
+def checked_by(event: object | None) -> list[str] | None:
+    """The ids of the saved answers that an event asks about; None if it does not ask."""
+    check = event.get("check") if isinstance(event, Mapping) else None
+    return [event_id for event_id in check if isinstance(event_id, str)] if isinstance(check, list) else None
 
 
 def known_to(event: object | None) -> frozenset[str]:
@@ -68,3 +77,8 @@ def brief(question: str, protocol: Protocol) -> dict[str, Any]:
 def show(key: str, data: Mapping[str, Any]) -> None:
     """Mount the component, or hand new data to the one that is there."""
     _mount(key=key, data=dict(data), on_event_change=lambda: None)
+
+
+def show_sender(key: str, data: Mapping[str, Any]) -> None:
+    """Mount the part that sends answers and draws nothing, or hand new data to the one that is there."""
+    _mount_sender(key=key, data=dict(data), on_event_change=lambda: None)

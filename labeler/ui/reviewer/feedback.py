@@ -5,30 +5,32 @@ import streamlit as st
 from labeler.screen import thumbnails
 from labeler.service import reviewing
 from labeler.store import Database
+from labeler.ui.reviewer import label
 
 
 def render(db: Database, reviewer_id: int) -> None:
     """Each own label of the round with its picture and the reference label, where there is one."""
+    label.deliver(db, reviewer_id)
     st.subheader("Feedback on the calibration round")
-    found = reviewing.feedback(db, reviewer_id)
-    if found is None:
+    comparison = reviewing.feedback(db, reviewer_id)
+    if comparison is None:
         st.info("Once a calibration round is over, you see here how your labels compare.")
         return
-    known = [row for row in found.rows if row.reference]
+    known = [row for row in comparison.rows if row.reference]
     n_equal = sum(row.is_equal for row in known)
     st.write(f"{n_equal} of your {len(known)} labels equal the reference labels. They count in no result.")
-    if found.with_others is not None:
-        st.write(f"Of the labels that others gave these items, {found.with_others:.0%} are the same as yours.")
+    if comparison.with_others is not None:
+        st.write(f"Of the labels that others gave these items, {comparison.with_others:.0%} are the same as yours.")
     rule = reviewing.brief(db).protocol.axis_rule
-    for row in found.rows:
+    for row in comparison.rows:
         picture, words = st.columns([2, 5], vertical_alignment="center")
-        drawing = reviewing.picture(db, row.task.item_id)
+        drawing = reviewing.picture(db, row.task)
         if drawing:
             picture.image(thumbnails.svg(drawing, rule=rule, label=f"The runs of item {row.task.code}"))
-        words.text(f"Item {row.task.code}: you said {row.task.answer}; {said(row)}.")
+        words.text(f"Item {row.task.code}: your label is {row.task.answer}; {in_words(row)}.")
 
 
-def said(row: reviewing.Compared) -> str:
+def in_words(row: reviewing.Compared) -> str:
     """What the item is, in words."""
     if row.reference is None:
         return "it has no reference label"

@@ -5,12 +5,14 @@ import streamlit as st
 from labeler.screen import thumbnails
 from labeler.service import guide, reviewing
 from labeler.store import Database
+from labeler.ui.reviewer import label
 
 VERDICTS = {"similar": "Similar", "dissimilar": "Dissimilar", None: "People differ"}
 
 
-def render(db: Database, _reviewer_id: int) -> None:
+def render(db: Database, reviewer_id: int) -> None:
     """The question, how items are shown, what counts, and worked examples."""
+    label.deliver(db, reviewer_id)
     brief = reviewing.brief(db)
     st.subheader("Guide")
     st.write("The question on every item:")

@@ -1,9 +1,11 @@
 """The page where reviewers see their own labels and revise them; never anything of others."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import streamlit as st
 
+from labeler.errors import NotAssigned
 from labeler.screen import thumbnails
 from labeler.service import reviewing
 from labeler.service.reviewing import OwnLabel, OwnProgress
@@ -30,7 +32,8 @@ def render(db: Database, reviewer_id: int) -> None:
     if chosen is not None:
         revise(db, reviewer_id, chosen)
         return
-    own, progress = reviewing.own_labels(db, reviewer_id), reviewing.desk(db, reviewer_id).progress
+    label.deliver(db, reviewer_id)
+    own, progress = reviewing.own_labels(db, reviewer_id), reviewing.review_queue(db, reviewer_id).progress
     st.subheader("My labels")
     st.caption(pace(progress, reviewing.typical_time_s(own)))
     if not own:
@@ -38,19 +41,30 @@ def render(db: Database, reviewer_id: int) -> None:
         return
     counts = {name: sum(map(keeps, own)) for name, keeps in FILTERS.items()}
     name = st.radio("Show", list(counts), format_func=lambda name: f"{name} ({counts[name]})", horizontal=True)
-    kept = [one for one in own if FILTERS[name](one)]
-    n_pages = max(1, -(-len(kept) // PAGE_SIZE))
+    matches = [own_label for own_label in own if FILTERS[name](own_label)]
+    n_pages = max(1, -(-len(matches) // PAGE_SIZE))
     number = st.number_input(f"Page of {n_pages}, newest first", 1, n_pages) if n_pages > 1 else 1
+    if not all(own_label.can_look_again for own_label in own):
+        st.caption(
+            f"You can look at your latest {reviewing.LOOK_BACK} items again and revise them. The others follow once "
+            "you have answered everything."
+        )
+    if st.toggle("Show a receipt of your labels"):
+        st.caption(
+            "Copy and keep this text. With it the coordinator can show later that your labels are still as you gave "
+            "them: labeler audit STUDY --against FILE."
+        )
+        st.code(reviewing.receipt(db, reviewer_id, now=datetime.now(UTC)), language="json")
     rule = reviewing.brief(db).protocol.axis_rule
-    for one in kept[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]:
-        row(db, one, rule)
+    for own_label in matches[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]:
+        row(db, own_label, rule)
 
 
 def row(db: Database, own: OwnLabel, rule: str) -> None:
     """One own label: number and code, thumbnail, answer, when, how long, what was said beside it."""
     code, picture, answer, more, change = st.columns([2, 3, 2, 4, 2], vertical_alignment="center")
     code.markdown(f"{own.number}. Item {own.task.code}")
-    drawing = reviewing.picture(db, own.task.item_id)
+    drawing = reviewing.picture(db, own.task) if own.can_look_again else None
     if drawing:
         picture.image(thumbnails.svg(drawing, rule=rule, label=f"The runs of item {own.task.code}"))
     sure = f", {('a guess', 'fairly sure', 'certain')[own.confidence - 1]}" if own.confidence else ""
@@ -76,12 +90,16 @@ def revise(db: Database, reviewer_id: int, code: str) -> None:
     if ack is not None and ack["saved"] and isinstance(event, dict) and event.get("code") == code:
         del st.session_state["chosen"]
         st.rerun()
-    task = reviewing.task_by_code(db, reviewer_id, code)
-    st.write(f"You said **{task.answer}**. Press S or D to say otherwise, or the same again to change flag or comment.")
+    try:
+        task = reviewing.task_by_code(db, reviewer_id, code)
+    except NotAssigned:
+        del st.session_state["chosen"]  # the next page run shows the list
+        raise
+    st.write(f"Your label: **{task.answer}**. Press S or D to change it, or the same key to change flag or comment.")
     if st.button("Back to my labels", key="back"):
         del st.session_state["chosen"]
         st.rerun()
-    component.show(key, label.screen(db, reviewer_id, ack, component.known_to(event), only=task))
+    component.show(key, label.screen(db, reviewer_id, ack, event, only=task))
 
 
 def seconds(time_s: float) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 from labeler.service import guide, reviewing
 from labeler.store import Database
 from labeler.ui import component
+from labeler.ui.reviewer import label
 
 KEY = "practice"
 ANSWERS = ("similar", "dissimilar", "not sure")
@@ -15,20 +16,20 @@ ANSWERS = ("similar", "dissimilar", "not sure")
 
 def render(db: Database, reviewer_id: int) -> None:
     """The review component on made items, with what is known about the one before; at the end how it went."""
-    said: dict[str, str] = st.session_state.setdefault("practice_said", {})
-    made = guide.practice_round(st.session_state.setdefault("practice_seed", randbelow(2**31)))
-    items = {f"P{number}": example for number, example in enumerate(made, start=1)}
+    label.deliver(db, reviewer_id)
+    answers: dict[str, str] = st.session_state.setdefault("practice_answers", {})
+    examples = guide.practice_round(st.session_state.setdefault("practice_seed", randbelow(2**31)))
+    items = {f"P{number}": example for number, example in enumerate(examples, start=1)}
     event = component.event_of(KEY)
     if isinstance(event, dict) and event.get("code") in items and event.get("answer") in ANSWERS:
-        said[event["code"]] = event["answer"]
-    to_do, brief = [code for code in items if code not in said], reviewing.brief(db)
+        answers[event["code"]] = event["answer"]
+    to_do, brief = [code for code in items if code not in answers], reviewing.brief(db)
     data: dict[str, Any] = {
         "mode": "practice",
-        "reviewer": reviewer_id,
-        "done": len(said),
+        "done": len(answers),
         "total": len(items),
         "end": "The practice round is over.",
-        "note": next((f"{code}: {items[code].feedback(said[code])}" for code in reversed(said)), ""),
+        "note": next((f"{code}: {items[code].feedback(answers[code])}" for code in reversed(answers)), ""),
         "offers": [shown(code, items[code]) for code in to_do[:2]],
         "ack": {"event_id": event.get("event_id"), "saved": True} if isinstance(event, dict) else None,
         **component.brief(brief.question, brief.protocol),
@@ -36,10 +37,10 @@ def render(db: Database, reviewer_id: int) -> None:
     component.show(KEY, data)
     if not to_do:
         if st.button("Once more, with other items", key="again"):
-            del st.session_state["practice_seed"], st.session_state["practice_said"]
+            del st.session_state["practice_seed"], st.session_state["practice_answers"]
             st.rerun()
-        for code in said:
-            st.text(f"{code}: {items[code].feedback(said[code])}")
+        for code in answers:
+            st.text(f"{code}: {items[code].feedback(answers[code])}")
 
 
 def shown(code: str, example: guide.Example) -> dict[str, Any]:

@@ -87,8 +87,25 @@ def test_columns_are_mapped_by_the_person():
 
 
 @pytest.mark.parametrize("name", ["commit", "factors", "factor:"])
-def test_other_columns_are_no_conditions(name):
-    assert one([("b", 1, 5, "x"), ("b", 1, 6, "y")], name).conditions == {"run": ("1",)}
+def test_other_columns_are_named_and_refused_until_somebody_says_what_they_are(name):
+    rows = [("b", 1, 5, "x"), ("b", 1, 6, "y")]
+    with pytest.raises(Refused, match=rf"what column '{name}' means is not known\. .*--columns ignore:{name}={name}$"):
+        one(rows, name)
+    content = csv_bytes(rows, ["benchmark", "run", "value", name])
+    (benchmark,) = read_bytes("a.csv", content, columns={"ignore:it": name})
+    assert benchmark.conditions == {"run": ("1",)}
+    (benchmark,) = read_bytes("a.csv", content, columns={"factor:it": name})
+    assert benchmark.conditions == {"run": ("1", "1"), "it": ("x", "y")}
+
+
+def test_columns_of_a_plan_that_was_filled_in_are_factors():
+    columns = ["order", "benchmark", "version", "link", "env", "context", "run", "seed", "value"]
+    rows = [(1, "b", "old", "a", 0, "link=a env=0", 0, 7, 1.5), (2, "b", "old", "b", 0, "link=b env=0", 0, 7, 2.5)]
+    (benchmark,) = read_bytes("a.csv", csv_bytes(rows, columns))
+    assert benchmark.of("link") == ("a", "b") and benchmark.of("context") == ("link=a env=0", "link=b env=0")
+    without = [row[:5] + row[6:] for row in rows]
+    (benchmark,) = read_bytes("a.csv", csv_bytes(without, [name for name in columns if name != "context"]))
+    assert benchmark.of("context") == ("env=0 link=a", "env=0 link=b")  # the combination of factors
 
 
 @pytest.mark.parametrize("name", ["run", "version", "order_position"])

@@ -50,7 +50,7 @@ def test_counts_first_and_last_values_and_means_equal_those_of_another_reader():
         b"benchmark , run ,value \nm#k=v,1,1.5\nm#k=v,1,2.5\nm#k=v,2,3.5",
         b"benchmark,run,value\r\nm#k=v,1,1.5\r\nm#k=v,1,2.5\r\nm#k=v,2,3.5\r\n",
         b'"benchmark","run","value"\n"m#k=v","1","1.5"\n"m#k=v","1","2.5"\n"m#k=v","2","3.5"\n',
-        b"value,extra,run,benchmark\n1.5,x,1,m#k=v\n2.5,,1,m#k=v\n3.5,y,2,m#k=v\n",
+        b"value,,run,benchmark\n1.5,0,1,m#k=v\n2.5,1,1,m#k=v\n3.5,2,2,m#k=v\n",
         b"benchmark,run,iteration,value\nm#k=v,1,1,2.5\nm#k=v,2,0,3.5\nm#k=v,1,0,1.5\n",
         b"benchmark,run,value\nm#k=v,2,3.5\nm#k=v,1,1.5\nm#k=v,1,2.5\n",
         b"benchmark,run,value\nm#k=v,1,15e-1\n\nm#k=v,1,+2.50\nm#k=v,2,3.5E0\n\n",
@@ -66,7 +66,7 @@ def test_tables_of_every_shape_give_the_same_benchmark(content, pack):
 
 def test_a_column_name_may_hold_another_separator():
     content = b"benchmark;run;value;time, date\nb;1;1.5;x\n"
-    assert plain(one(content)) == [[1.5]]
+    assert plain(one(content, columns={"ignore:date": "time, date"})) == [[1.5]]
 
 
 def test_runs_numbered_1_to_10_come_in_that_order():
@@ -198,7 +198,7 @@ def test_a_mapping_that_does_not_fit_is_refused(columns, message):
         (b"benchmark,run,value,better\nb,1,2,lower\nb,2,2,higher\n", r"benchmark 'b' has more than one better"),
         (b"benchmark,run,value,better\nb,1,2,more\n", r"benchmark 'b': better is 'more', not 'lower' or 'higher'"),
         (b"benchmark,run,value\n\xff,1,2\n", r"byte 20: not UTF-8 text"),
-        ("benchmark,run,value\nb,1,2\n".encode("utf-16"), r"byte 0: not UTF-8 text"),
+        (b"\xff\xfe" + b"benchmark", r"begins with the mark of UTF-16 text, but is none; save it as UTF-8"),
         (b"benchmark,run,value\nb,1,2\nb,2,3,4\n", r"not a table: .*line 3"),
         (b'benchmark,run,value\n"b,1,2\n', r"line 2: 1 cells, but the header has 3"),
     ],

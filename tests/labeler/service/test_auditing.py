@@ -24,7 +24,7 @@ PROTECTED = {"labels": "label_id", "events": "event_id", "replies": "reply_id", 
 @pytest.fixture
 def study(planned):
     """The path of a study in which people answered, commented and were answered."""
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     said = replace(submission(task, "similar"), flag=True, comment="a step")
     reviewing.submit(planned, id_of(planned, "ada"), said, now=NOW)
     for _ in range(3):

@@ -83,10 +83,10 @@ def test_during_the_round_its_items_alone_are_offered_and_after_it_the_others(ro
     for during in (True, False):
         tasks = assignments.tasks_of(round_, id_of(round_, "ada"), calibration=during)
         codes[during] = {task.code for task in tasks}
-    assert reviewing.desk(round_, id_of(round_, "ada")).progress.n_assigned == 4
+    assert reviewing.review_queue(round_, id_of(round_, "ada")).progress.n_assigned == 4
     answer_everything(round_, SPLIT)
     course.move(round_, Step.OPEN, **WHY)
-    desk = reviewing.desk(round_, id_of(round_, "ada"))
+    desk = reviewing.review_queue(round_, id_of(round_, "ada"))
     assert {task.code for task in desk.offers} <= codes[False]
     assert (desk.last, desk.progress.n_assigned) == (None, len(codes[False]))
     assert reviewing.own_labels(round_, id_of(round_, "ada")) == []

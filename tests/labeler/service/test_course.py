@@ -144,7 +144,7 @@ def test_a_calibration_round_below_its_gate_is_opened_only_on_purpose_and_the_lo
 
 def test_after_the_calibration_round_its_items_are_no_longer_labelled(study):
     with_calibration(study)
-    task = reviewing.desk(study, id_of(study, "ada")).offers[0]
+    task = reviewing.review_queue(study, id_of(study, "ada")).offers[0]
     move(study, Step.OPEN, anyway=True)
     codes = {offer.code for offer in assignments.tasks_of(study, id_of(study, "ada"))}
     assert task.code not in codes
@@ -222,7 +222,7 @@ def test_reviewers_see_a_third_item_like_any_other(planned):
     answer_everything(planned, SPLIT)
     move(planned, Step.THIRD)
     name = third(planned)[0].reviewer
-    desk = reviewing.desk(planned, id_of(planned, name))
+    desk = reviewing.review_queue(planned, id_of(planned, name))
     assert desk.closed == ""
     assert len(desk.offers) > 0
     assert "third" not in repr(desk).lower()
@@ -249,7 +249,7 @@ def test_nobody_is_asked_for_a_third_label_on_an_item_they_gave_a_first_label_on
     ada = id_of(planned, "ada")
     answer_next(planned, "ada", "dissimilar")
     answer_next(planned, "ada", "similar")
-    while last := reviewing.desk(planned, ada).last:
+    while last := reviewing.review_queue(planned, ada).last:
         reviewing.submit(planned, ada, submission(last, "withdrawn"), now=NOW)
     staffing.remove(planned, "ada", why="because", **CAROL)
     answer_everything(planned, {"ben": "similar", "cleo": "similar", "dan": "similar"})
@@ -279,10 +279,10 @@ def test_a_finished_study_is_closed_without_a_remark(planned):
 @pytest.mark.parametrize("steps", [(Step.CLOSE,), (Step.CLOSE, Step.UNBLIND)])
 def test_once_closed_no_answer_is_kept(planned, steps):
     answer_next(planned, "ada", "similar")
-    task = reviewing.desk(planned, id_of(planned, "ada")).last
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).last
     move(planned, *steps)
     with pytest.raises(NotAllowed, match=r"closed for labelling.*Nothing was kept"):
         answer_next(planned, "ben", "similar")
-    assert "closed for labelling" in reviewing.desk(planned, id_of(planned, "ada")).closed
+    assert "closed for labelling" in reviewing.review_queue(planned, id_of(planned, "ada")).closed
     assert task is not None
     assert labels.n_labels(planned) == 1

@@ -32,7 +32,7 @@ def name_of(db, task):
 
 
 def names_to_do(db, reviewer):
-    return [name_of(db, task) for task in reviewing.desk(db, id_of(db, reviewer)).offers]
+    return [name_of(db, task) for task in reviewing.review_queue(db, id_of(db, reviewer)).offers]
 
 
 def report(db):
@@ -52,18 +52,18 @@ def test_an_excluded_item_is_kept_with_the_reason_and_who_left_it_out(study):
 
 
 def test_nobody_is_asked_about_an_excluded_item_until_it_is_back_in(planned):
-    task, ahead = reviewing.desk(planned, id_of(planned, "ada")).offers
-    n_assigned = reviewing.desk(planned, id_of(planned, "ada")).progress.n_assigned
+    task, ahead = reviewing.review_queue(planned, id_of(planned, "ada")).offers
+    n_assigned = reviewing.review_queue(planned, id_of(planned, "ada")).progress.n_assigned
     curating.exclude(planned, name_of(planned, task), **WHY)
-    desk = reviewing.desk(planned, id_of(planned, "ada"))
+    desk = reviewing.review_queue(planned, id_of(planned, "ada"))
     assert (desk.offers[0], desk.progress.n_assigned) == (ahead, n_assigned - 1)
     curating.include(planned, name_of(planned, task), **WHY)
-    assert reviewing.desk(planned, id_of(planned, "ada")).offers == (task, ahead)
+    assert reviewing.review_queue(planned, id_of(planned, "ada")).offers == (task, ahead)
 
 
 def test_an_answer_to_an_item_that_was_excluded_meanwhile_is_refused_in_words(planned):
     ada = id_of(planned, "ada")
-    task = reviewing.desk(planned, ada).offers[0]
+    task = reviewing.review_queue(planned, ada).offers[0]
     curating.exclude(planned, name_of(planned, task), **WHY)
     with pytest.raises(NotAssigned, match="not yours to label now"):
         reviewing.submit(planned, ada, submission(task, "similar"), now=NOW)
@@ -75,7 +75,7 @@ def test_an_own_label_of_an_excluded_item_is_neither_listed_nor_revised_nor_take
     task = answer_next(planned, "ada", "similar")
     curating.exclude(planned, name_of(planned, task), **WHY)
     assert reviewing.own_labels(planned, ada) == []
-    assert reviewing.desk(planned, ada).last is None
+    assert reviewing.review_queue(planned, ada).last is None
     revised = replace(task, revision=1)
     with pytest.raises(NotAssigned):
         reviewing.submit(planned, ada, submission(revised, "dissimilar"), now=NOW)

@@ -36,7 +36,7 @@ def test_the_demo_study_is_ready_to_be_labelled(built):
     assert (status.n_items, status.n_answers, status.study.state) == (24, 0, State.OPEN)
     assert [row.reviewer for row in status.reviewers] == ["ada", "ben", "cleo", "dan"]
     assert status.study.plan_hash == assigning.preview_plan(built, demo.PARAMETERS).hash
-    assert all(len(reviewing.desk(built, person.person_id).offers) == 2 for person in reviewers(built))
+    assert all(len(reviewing.review_queue(built, person.person_id).offers) == 2 for person in reviewers(built))
     loads = [row.n_assigned for row in status.reviewers]
     assert max(loads) - min(loads) <= 1
 

@@ -193,7 +193,7 @@ def test_a_dask_cluster_that_loses_every_worker_it_tries_is_said_in_words(fresh,
 def refused_cluster(study, address):
     """The command in a process of its own: in one process, clients that found no cluster block later ones."""
     command = [sys.executable, "-m", "labeler", "verdicts", "--study", study, "--scheduler", address]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (ended.returncode, ended.stdout) == (1, "")
     return ended.stderr
 

@@ -1,4 +1,5 @@
 import json
+from datetime import timedelta
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -129,6 +130,21 @@ def test_a_made_up_invitation_is_refused_and_leaves_no_session(study, secret):
         identity.sign_in(study, secret, now=NOW)
     assert study.execute("SELECT count(*) FROM sessions").fetchone()[0] == 0
     assert log(study) == before
+
+
+def test_the_oldest_sessions_of_a_person_end_and_those_of_others_stay(study):
+    secret, bens = invite(study, "ada"), identity.sign_in(study, invite(study, "ben"), now=NOW)
+    tokens = [identity.sign_in(study, secret, now=NOW + timedelta(seconds=n)) for n in range(identity.MAX_SESSIONS + 3)]
+    signed_in = [person_of(study, token, NOW + timedelta(hours=1)) is not None for token in tokens]
+    assert signed_in == [False] * 3 + [True] * identity.MAX_SESSIONS
+    assert person_of(study, bens).name == "ben"
+
+
+def test_the_audit_log_names_the_session_as_labels_do_and_nobody_can_sign_in_with_it(study):
+    token = identity.sign_in(study, invite(study, "ada"), now=NOW)
+    session = json.loads(events.table(study)["details"].iloc[-1])["session"]
+    assert session == identity.session_id(token)
+    assert person_of(study, session) is None
 
 
 def test_secrets_are_nowhere_in_the_file(study):

@@ -51,7 +51,7 @@ def test_every_version_becomes_an_item_of_the_same_benchmark(db):
     assert new.data_hash == measurement_hash(runs.of_item(db, new.item_id)) != old.data_hash
 
 
-@pytest.mark.parametrize("columns", ["context", "order_type", "order_position", "factor:version of the JVM", "note"])
+@pytest.mark.parametrize("columns", ["context", "order_type", "order_position", "factor:version of the JVM"])
 def test_other_conditions_keep_the_runs_in_one_item(db, columns):
     (result,) = import_all(db, table(*of_versions({"x": 2, "y": 2}), columns=columns))
     assert result.names == ("b",)

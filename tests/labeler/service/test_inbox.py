@@ -24,7 +24,7 @@ EVENT_IDS = count()
 def say(db, name, *, task=None, answer="similar", minutes=0, **said):
     """A reviewer answers a task, the next one unless given, and says something with it; its code."""
     reviewer_id = id_of(db, name)
-    code = (task or reviewing.desk(db, reviewer_id).offers[0]).code
+    code = (task or reviewing.review_queue(db, reviewer_id).offers[0]).code
     now = assignments.task_by_code(db, reviewer_id, code)
     event = {"event_id": f"said-{next(EVENT_IDS)}", "code": code, "revision": now.revision, "answer": answer}
     sent = reviewing.submission_from(event | {"dwell_ms": 900} | said)
@@ -58,7 +58,7 @@ def together(db, said):
     shared = next(row.assignment.item for row in assignments.everything(db) if row.assignment.kind is Kind.OVERLAP)
     item_id = items.by_name(db, shared).item_id
     for name, comment in said.items():
-        while (task := reviewing.desk(db, id_of(db, name)).offers[0]).item_id != item_id:
+        while (task := reviewing.review_queue(db, id_of(db, name)).offers[0]).item_id != item_id:
             say(db, name, task=task)
         say(db, name, task=task, comment=comment)
     return shared

@@ -114,7 +114,7 @@ def test_the_report_holds_its_verdicts_against_the_labels(planned, steady):
 
 
 def test_the_warmup_is_left_out_before_it_sees_the_runs(study, steady):
-    compute(study, options=JudgeOptions(drop=10))
+    compute(study, options=JudgeOptions(warmup=10))
     found = of(study, "steady")
     assert {name: row["score"] for name, row in found.items()} == pytest.approx(spreads(study, drop=10))
     assert {row["iterations"] for row in found.values()} == {50}

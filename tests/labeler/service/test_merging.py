@@ -5,6 +5,7 @@ import sqlite3
 from contextlib import closing
 from datetime import timedelta
 
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from labeler.service import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, coordinating
 from labeler.service.results import exchange, merging
-from labeler.service.results.merging import Conflict, Merged, Said
+from labeler.service.results.merging import Conflict, Merged, TimedAnswer
 from labeler.store import copies, events, labels, open_database, people, studies
 from tests.conftest import examples
 from tests.labeler.conftest import NOW, answer_next, id_of, log, make_study, submission
@@ -45,7 +46,7 @@ def everything(db):
 
 
 def events_of(db):
-    return [answer.label.event_id for answer in labels.kept(db)]
+    return [answer.label.event_id for answer in labels.saved(db)]
 
 
 def state_of(folder):
@@ -55,7 +56,7 @@ def state_of(folder):
 def test_answers_of_the_copy_are_appended_with_all_that_came_with_them(parted):
     db, path = parted
     with open_database(path) as copy:
-        task = reviewing.desk(copy, id_of(copy, "ben")).offers[0]
+        task = reviewing.review_queue(copy, id_of(copy, "ben")).offers[0]
         sent = reviewing.submission_from(
             {
                 "event_id": "one", "code": task.code, "revision": 0, "answer": "dissimilar", "dwell_ms": 1234,
@@ -134,8 +135,8 @@ def test_different_answers_in_one_place_are_listed_and_none_is_overwritten(parte
     assert (merged.n_new, merged.n_already_there) == (2, 1)
     assert merged.conflicts == (
         Conflict(
-            name, "ben", Kind.FRESH, 0, Said(Answer.SIMILAR, "2026-11-20T12:00:00+00:00"),
-            Said(Answer.DISSIMILAR, "2026-11-20T12:05:00+00:00"),
+            name, "ben", Kind.FRESH, 0, TimedAnswer(Answer.SIMILAR, "2026-11-20T12:00:00+00:00"),
+            TimedAnswer(Answer.DISSIMILAR, "2026-11-20T12:05:00+00:00"),
         ),
     )  # fmt: skip
     assert events_of(db)[: len(before)] == before
@@ -159,16 +160,41 @@ def test_what_follows_a_conflict_is_left_out_and_listed_too(parted):
     assert merged.n_new == 0
 
 
-def test_an_event_that_stands_for_another_answer_here_is_a_conflict(parted):
+def test_an_event_id_that_somebody_else_has_here_keeps_no_answer_out(parted):
     db, path = parted
     task = answer_next(db, "ben", "similar")
     with open_database(path) as copy:
-        other = reviewing.desk(copy, id_of(copy, "cleo")).offers[0]
+        other = reviewing.review_queue(copy, id_of(copy, "cleo")).offers[0]
         event_id = f"{task.code}-0-similar"
         reviewing.submit(copy, id_of(copy, "cleo"), submission(other, "dissimilar", event_id), now=NOW)
     merged = merging.merge(db, path, **ARGS)
-    assert [(c.reviewer, c.other.answer) for c in merged.conflicts] == [("cleo", "dissimilar")]
-    assert merged.n_new == 0
+    assert (merged.n_new, merged.conflicts) == (1, ())
+    assert [(answer.reviewer, answer.label.event_id) for answer in labels.saved(db)[1:]] == [
+        ("ben", event_id), ("cleo", event_id),
+    ]  # fmt: skip
+
+
+def test_a_file_imported_into_both_copies_is_the_same_answers(parted):
+    db, path = parted
+    name = copies.assigned(db)[reviewing.review_queue(db, id_of(db, "ben")).offers[0].code].item
+    table = pd.DataFrame([{"item": name, "reviewer": "ben", "label": "similar"}])
+    with open_database(path) as copy:
+        exchange.import_labels(copy, table, **ARGS)
+        there(path, ("cleo", "similar"))
+        ids = events_of(copy)
+    exchange.import_labels(db, table, **ARGS)
+    assert events_of(db)[1] != ids[1]  # each import draws its own
+    assert merging.merge(db, path, **ARGS) == Merged(1, 2, ())
+
+
+def test_labels_that_a_copy_imported_are_recognised_when_their_file_is_imported_here(parted):
+    db, path = parted
+    name = copies.assigned(db)[reviewing.review_queue(db, id_of(db, "ben")).offers[0].code].item
+    table = pd.DataFrame([{"item": name, "reviewer": "ben", "label": "similar"}])
+    with open_database(path) as copy:
+        exchange.import_labels(copy, table, **ARGS)
+    assert merging.merge(db, path, **ARGS).n_new == 1
+    assert exchange.import_labels(db, table, **ARGS).n_already_there == 1
 
 
 def test_answers_go_in_by_time_but_each_reviewers_in_their_own_order(parted):
@@ -177,8 +203,8 @@ def test_answers_go_in_by_time_but_each_reviewers_in_their_own_order(parted):
         for name, minute in (("ben", 10), ("cleo", 2), ("ben", 3), ("cleo", 20), ("dan", 15)):
             answer_next(copy, name, "similar", now=NOW + timedelta(minutes=minute))
     merging.merge(db, path, **ARGS)
-    minutes = [int((answer.label.created - NOW).total_seconds() // 60) for answer in labels.kept(db)[1:]]
-    reviewers = [answer.reviewer for answer in labels.kept(db)[1:]]
+    minutes = [int((answer.label.created - NOW).total_seconds() // 60) for answer in labels.saved(db)[1:]]
+    reviewers = [answer.reviewer for answer in labels.saved(db)[1:]]
     # ben's clock was set back between his two answers
     assert list(zip(reviewers, minutes, strict=True)) == [
         ("cleo", 2), ("ben", 10), ("ben", 3), ("dan", 15), ("cleo", 20),
@@ -188,7 +214,7 @@ def test_answers_go_in_by_time_but_each_reviewers_in_their_own_order(parted):
 def test_an_answer_that_cannot_be_kept_keeps_the_others_out(parted):
     db, path = parted
     there(path, ("ben", "similar"), ("cleo", "similar"))
-    code = reviewing.desk(db, id_of(db, "cleo")).offers[0].code
+    code = reviewing.review_queue(db, id_of(db, "cleo")).offers[0].code
     before = events_of(db), log(db)
     db.execute(
         f"""CREATE TRIGGER full BEFORE INSERT ON labels WHEN new.event_id LIKE '{code}%'
@@ -290,7 +316,7 @@ def test_nothing_is_merged_into_an_unblinded_study(parted):
 
 def test_an_assignment_that_changed_hands_is_refused(parted):
     db, path = parted
-    code = reviewing.desk(db, id_of(db, "ben")).offers[0].code
+    code = reviewing.review_queue(db, id_of(db, "ben")).offers[0].code
     with open_database(path) as copy:
         copy.execute("UPDATE assignments SET kind = 'third' WHERE code = ?", (code,))
     assert "ben has here as" in refusal(db, path)
@@ -356,7 +382,7 @@ class Copy:
     def found(self):
         found = {code: [] for code in self.codes}
         with open_database(self.path) as db:
-            rows = labels.kept(db)
+            rows = labels.saved(db)
         for row in rows:
             assert row.label.revision == len(found[row.code])
             found[row.code].append(row.label.event_id)
@@ -415,5 +441,5 @@ def test_the_plan_of_a_merged_study_can_be_gone_on_with(parted):
     db, path = parted
     there(path, *[("ben", "similar")] * 2)
     merging.merge(db, path, **ARGS)
-    assert reviewing.desk(db, id_of(db, "ben")).progress.n_done == 2
+    assert reviewing.review_queue(db, id_of(db, "ben")).progress.n_done == 2
     assert answer_next(db, "ben", "similar").revision == 0

@@ -34,27 +34,27 @@ def made(db):
 
 @pytest.mark.parametrize(("drop", "n_left"), [(10, 50), (0.1, 54), (0, 60)])
 def test_warmup_that_is_dropped_is_dropped_by_every_classifier(study, drop, n_left):
-    verdicts(study, "--drop", drop)
+    verdicts(study, "--warmup", drop)
     assert kept(study) == direct(study, drop=drop)
     assert {row["iterations"] for row in shown(study)} == {n_left}
 
 
 def test_dropping_a_number_and_its_share_are_the_same_but_computed_each(study):
-    verdicts(study, "--drop", 6)
+    verdicts(study, "--warmup", 6)
     by_number = kept(study)
-    assert "Judged 8 of 8 items anew" in verdicts(study, "--drop", 0.1).stderr
+    assert "Judged 8 of 8 items anew" in verdicts(study, "--warmup", 0.1).stderr
     assert kept(study) == by_number
 
 
 def test_dropping_everything_is_the_error_of_each_item(study):
-    verdicts(study, "--drop", 99999)
+    verdicts(study, "--warmup", 99999)
     for row in shown(study):
         assert row["verdict"] is None
         assert row["error"].startswith("run 0 has 60 iterations, all of them warm-up")
 
 
 def test_dropping_less_than_nothing_is_refused(study):
-    assert "-1.0 is not in the range x>=0" in verdicts(study, "--drop", -1, code=2).stderr
+    assert "-1.0 is not in the range x>=0" in verdicts(study, "--warmup", -1, code=2).stderr
     assert shown(study) == []
 
 
@@ -62,8 +62,8 @@ def test_dropping_less_than_nothing_is_refused(study):
 def test_dropping_what_is_neither_a_number_of_iterations_nor_a_share_is_refused(study, drop):
     verdicts(study)
     before = shown(study)
-    result = run("verdicts", "--study", study.path, "--drop", drop, code=2)
-    assert "--drop" in result.stderr
+    result = run("verdicts", "--study", study.path, "--warmup", drop, code=2)
+    assert "--warmup" in result.stderr
     assert shown(study) == before
 
 
@@ -76,7 +76,7 @@ def test_only_verdicts_are_the_same_verdicts_without_the_scores_that_cost(study)
 
 
 def test_only_verdicts_and_warmup_go_together(study):
-    verdicts(study, "--only-verdict", "--drop", 10)
+    verdicts(study, "--only-verdict", "--warmup", 10)
     assert [row[:3] for row in kept(study)] == [row[:3] for row in direct(study, drop=10)]
 
 
@@ -95,12 +95,12 @@ def test_everything_is_computed_where_only_verdicts_are_there(study):
 
 def test_the_verdicts_asked_for_last_are_shown_without_being_computed_again(study):
     shown_for = {}
-    for options in ((), ("--drop", 10), ("--drop", 0.1)):
+    for options in ((), ("--warmup", 10), ("--warmup", 0.1)):
         verdicts(study, *options)
         shown_for[options] = shown(study)
     at = made(study)
     assert len({str(one) for one in shown_for.values()}) == 3
-    for options in (("--drop", 10), (), ("--drop", 0.1), ("--drop", "10.0"), ()):
+    for options in (("--warmup", 10), (), ("--warmup", 0.1), ("--warmup", "10.0"), ()):
         assert "Judged 0 of 8 items anew" in verdicts(study, *options).stderr
         assert shown(study) == shown_for[tuple(10 if option == "10.0" else option for option in options)]
     assert made(study) == at

@@ -66,7 +66,7 @@ def test_after_the_first_answer_nothing_of_it_changes_even_if_that_was_taken_bac
     answer_next(planned, "ada", "not sure")
     if taken_back:
         ada = id_of(planned, "ada")
-        reviewing.submit(planned, ada, submission(reviewing.desk(planned, ada).last, "withdrawn"), now=NOW)
+        reviewing.submit(planned, ada, submission(reviewing.review_queue(planned, ada).last, "withdrawn"), now=NOW)
     before, drawn = log(planned), pictures(planned)
     with pytest.raises(NotAllowed, match=r"^Reviewers have answered under this protocol already; it cannot be changed"):
         set_protocol(planned, replace(Protocol(), **change))
@@ -112,7 +112,7 @@ def test_another_span_draws_every_item_anew(planned, min_span):
     assert pictures(planned) == expected(planned, 0.1)
     set_protocol(planned, Protocol(min_span=min_span))
     assert pictures(planned) == expected(planned, min_span)
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     assert reviewing.shown(planned, task)["picture"]["min_span"] == min_span
 
 
@@ -167,8 +167,8 @@ def test_items_without_measurements_have_no_picture_and_need_none(study):
 
 
 def test_reviewers_see_the_same_picture_whether_or_not_it_was_refreshed(planned):
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     planned.execute("DELETE FROM bins")
-    before = json.loads(json.dumps(reviewing.picture(planned, task.item_id)))
+    before = json.loads(json.dumps(reviewing.picture(planned, task)))
     coordinating.refresh_pictures(planned)
-    assert reviewing.picture(planned, task.item_id) == before
+    assert reviewing.picture(planned, task) == before

@@ -9,15 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.model import Answer, Kind, State, Submission
+from labeler.model import Answer, Kind, PlanParameters, Protocol, Role, State, Submission
 from labeler.plan.lifecycle import ALLOWED, Action
-from labeler.screen import binning
+from labeler.screen import blinding
 from labeler.service import reviewing
+from labeler.service.data import drawing
 from labeler.service.people import identity
+from labeler.service.plan import assigning, coordinating
 from labeler.service.reviewing import OwnProgress
-from labeler.store import assignments, items, labels, people, runs, studies
+from labeler.store import assignments, items, labels, open_database, people, runs, studies
 from labeler.store.assignments import NewAssignment
-from tests.labeler.conftest import NOW, REVIEWERS, answer_next, id_of, log, submission
+from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_next, id_of, log, make_study, submission
 
 
 def planned_codes(db, name="ada"):
@@ -26,7 +28,7 @@ def planned_codes(db, name="ada"):
 
 
 def offered(db, name="ada"):
-    return [task.code for task in reviewing.desk(db, id_of(db, name)).offers]
+    return [task.code for task in reviewing.review_queue(db, id_of(db, name)).offers]
 
 
 def submit(db, name, task, answer="similar", event_id="", *, now=NOW, dwell_ms=900):
@@ -34,7 +36,7 @@ def submit(db, name, task, answer="similar", event_id="", *, now=NOW, dwell_ms=9
 
 
 def undo(db, name="ada"):
-    task = reviewing.desk(db, id_of(db, name)).last
+    task = reviewing.review_queue(db, id_of(db, name)).last
     submit(db, name, task, "withdrawn", dwell_ms=None)
     return task.code
 
@@ -61,7 +63,7 @@ def test_tasks_are_offered_in_planned_order_two_at_a_time(planned):
 
 
 def test_the_item_fetched_ahead_may_be_answered_before_the_one_on_the_screen(planned):
-    first, second = reviewing.desk(planned, id_of(planned, "ada")).offers
+    first, second = reviewing.review_queue(planned, id_of(planned, "ada")).offers
     submit(planned, "ada", second)
     assert offered(planned) == [first.code, planned_codes(planned)[2]]
     submit(planned, "ada", first)
@@ -72,7 +74,7 @@ def test_the_item_fetched_ahead_may_be_answered_before_the_one_on_the_screen(pla
 def test_only_an_item_on_offer_to_this_reviewer_is_labelled(planned, what):
     ada = id_of(planned, "ada")
     task = {
-        "of ben": reviewing.desk(planned, id_of(planned, "ben")).offers[0],
+        "of ben": reviewing.review_queue(planned, id_of(planned, "ben")).offers[0],
         "not on offer yet": assignments.tasks_of(planned, ada)[2],
         "made up": Submission("e", "X" * 60, 0, Answer.SIMILAR),
     }[what]
@@ -87,14 +89,14 @@ def test_one_item_in_the_hands_of_two_reviewers_has_two_codes(planned):
 
 @pytest.mark.parametrize("dwell_ms", [None, 0, 249])
 def test_an_answer_faster_than_a_look_is_refused(planned, dwell_ms):
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     message = rf"Item {task.code} was on the screen for less than 250 ms. Look again"
     refused(planned, AnswerRefused, message, "ada", task, dwell_ms=dwell_ms)
     submit(planned, "ada", task, dwell_ms=250)
 
 
 def test_a_replay_is_acknowledged_and_kept_once(planned):
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     submit(planned, "ada", task, "similar", "event")
     first = kept(planned)
     submit(planned, "ada", task, "similar", "event", now=NOW + timedelta(hours=1))
@@ -107,11 +109,24 @@ def test_a_replay_is_acknowledged_and_kept_once(planned):
     assert len(kept(planned)) == 2
 
 
-def test_an_event_id_of_somebody_else_is_not_taken_for_a_replay(planned):
+def test_an_event_id_of_somebody_else_is_neither_a_replay_nor_taken(planned):
     answer_next(planned, "ben", "similar")
-    taken = labels.table(planned)["event_id"].iloc[0]
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
-    refused(planned, AnswerRefused, r"\S", "ada", task, "similar", taken)
+    of_ben = labels.table(planned)["event_id"].iloc[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    submit(planned, "ada", task, "similar", of_ben)
+    assert labels.table(planned)[["reviewer", "event_id"]].to_numpy().tolist() == [["ben", of_ben], ["ada", of_ben]]
+
+
+def test_an_own_event_id_on_another_own_item_is_refused_like_an_item_that_is_not_open(planned):
+    answered = answer_next(planned, "ada", "similar")
+    own = labels.table(planned)["event_id"].iloc[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    refused(planned, NotAssigned, not_open(task.code), "ada", task, "similar", own)
+    refused(planned, NotAssigned, not_open(answered.code), "ada", answered, "dissimilar", own)
+
+
+def not_open(code):
+    return f"^Item {code} is not yours to label now. Reload to go on.$"
 
 
 def test_another_window_with_stale_data_is_refused_in_words(planned):
@@ -134,19 +149,19 @@ def test_undo_brings_the_last_item_back_one_after_the_other(planned):
     answer_next(planned, "ada", "dissimilar")
     assert undo(planned) == codes[1]
     assert undo(planned) == codes[0]
-    assert reviewing.desk(planned, id_of(planned, "ada")).last is None
+    assert reviewing.review_queue(planned, id_of(planned, "ada")).last is None
     assert labels.table(planned)["label"].tolist() == ["similar"] * 3 + ["withdrawn"] * 2 + [
         "dissimilar", "withdrawn", "withdrawn",
     ]  # fmt: skip
 
 
 def test_undo_of_nothing_is_refused(planned):
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
-    assert reviewing.desk(planned, id_of(planned, "ada")).last is None
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    assert reviewing.review_queue(planned, id_of(planned, "ada")).last is None
     refused(planned, AnswerRefused, f"Item {task.code} has no answer to take back", "ada", task, "withdrawn")
     submit(planned, "ada", task)
     undo(planned)
-    again = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    again = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     refused(planned, AnswerRefused, f"Item {task.code} has no answer to take back", "ada", again, "withdrawn")
 
 
@@ -165,10 +180,10 @@ def test_not_sure_is_offered_once_again_at_the_end_and_then_rests(planned):
     for _ in range(4):
         answer_next(planned, "ada", "similar")
     assert offered(planned) == codes[:1]
-    assert reviewing.desk(planned, id_of(planned, "ada")).progress == OwnProgress(4, 5, 1)
+    assert reviewing.review_queue(planned, id_of(planned, "ada")).progress == OwnProgress(4, 5, 1)
     answer_next(planned, "ada", "not sure")
     assert offered(planned) == []
-    assert reviewing.desk(planned, id_of(planned, "ada")).progress == OwnProgress(4, 5, 1)
+    assert reviewing.review_queue(planned, id_of(planned, "ada")).progress == OwnProgress(4, 5, 1)
 
 
 def test_a_not_sure_that_was_taken_back_does_not_use_up_the_second_look(planned):
@@ -192,7 +207,7 @@ def test_an_own_label_can_be_revised_and_stays_where_it_was(planned):
         (planned_codes(planned)[1], "similar", 0),
     ]
     assert mine[0].created_utc == (NOW + timedelta(1)).isoformat()
-    assert reviewing.desk(planned, ada).progress == OwnProgress(2, 5, 0)
+    assert reviewing.review_queue(planned, ada).progress == OwnProgress(2, 5, 0)
     assert offered(planned) == planned_codes(planned)[2:4]
 
 
@@ -204,7 +219,7 @@ def test_own_labels_are_only_ones_own_and_only_those_that_stand(planned):
     assert reviewing.own_labels(planned, ada) == []
     assert [own.task.code for own in reviewing.own_labels(planned, ben)] == [theirs.code]
     for code in (theirs.code, planned_codes(planned)[1], "nothing"):
-        with pytest.raises(NotAssigned, match=rf"Item {code} is none of yours"):
+        with pytest.raises(NotAssigned, match=rf"Item {code} is not among the labels"):
             reviewing.task_by_code(planned, ada, code)
 
 
@@ -219,9 +234,9 @@ WHY_CLOSED = [
 @pytest.mark.parametrize(("state", "why"), WHY_CLOSED)
 def test_in_a_study_that_is_not_open_nothing_is_labelled_and_the_reason_is_said(planned, state, why):
     studies.set_state(planned, state)
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     refused(planned, NotAllowed, rf"^{why} Nothing was kept\.$", "ada", task)
-    assert re.fullmatch(why, reviewing.desk(planned, id_of(planned, "ada")).closed)
+    assert re.fullmatch(why, reviewing.review_queue(planned, id_of(planned, "ada")).closed)
 
 
 def test_each_state_has_been_looked_at(planned):
@@ -229,27 +244,37 @@ def test_each_state_has_been_looked_at(planned):
     assert {state for state, _ in WHY_CLOSED} == set(State) - labelling
     for state in labelling:
         studies.set_state(planned, state)
-        assert reviewing.desk(planned, id_of(planned, "ada")).closed == ""
+        assert reviewing.review_queue(planned, id_of(planned, "ada")).closed == ""
 
 
 def test_only_reviewers_who_take_part_see_and_label_anything(planned):
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     planned.execute("UPDATE people SET active = 0 WHERE name = 'ada'")
     for name in ("ada", "carol"):
         refused(planned, NotAllowed, "This is for reviewers of the study only", name, task)
-        for look in (reviewing.desk, reviewing.own_labels):
+        for look in (reviewing.review_queue, reviewing.own_labels):
             with pytest.raises(NotAllowed, match="This is for reviewers of the study only"):
                 look(planned, id_of(planned, name))
 
 
 def test_all_that_was_said_is_kept(planned):
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
-    said = Submission("e", task.code, 0, Answer.DISSIMILAR, 812, {"zoom": 2}, 3, flag=True, comment="steps")
-    reviewing.submit(planned, id_of(planned, "ada"), said, now=NOW)
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    said = Submission(
+        "e", task.code, 0, Answer.DISSIMILAR, 812, {"zoom": 2, "session": "forged"}, 3, flag=True, comment="steps"
+    )
+    reviewing.submit(planned, id_of(planned, "ada"), said, now=NOW, session="5e55")
     row = labels.table(planned).iloc[0]
     assert row[["label", "dwell_ms", "view", "confidence", "flag", "comment", "event_id"]].tolist() == [
-        "dissimilar", 812, '{"min_span": 0.1, "rule": "core", "zoom": 2}', None, 1, "steps", "e",
+        "dissimilar", 812, '{"min_span": 0.1, "rule": "core", "session": "5e55", "zoom": 2}', None, 1, "steps", "e",
     ]  # fmt: skip
+    view = json.loads(row["view"])
+    drawn = view.pop("picture")
+    assert view == {"min_span": 0.1, "rule": "core", "zoom": 2}
+    assert (sorted(drawn["order"]), 0.5 <= drawn["phase"] < 1.5) == ([0, 1, 2], True)
+    variation = blinding.Variation(tuple(drawn["order"]), drawn["phase"], drawn["seed"])
+    stored = drawing.payload_of_item(planned, task.item_id)
+    again = blinding.varied(stored, runs.of_item(planned, task.item_id), variation)
+    assert again == reviewing.picture(planned, task)  # what was on the screen can be drawn again from the label
     assert row["created_utc"] == NOW.isoformat()
 
 
@@ -285,7 +310,8 @@ def test_a_picture_tells_nothing_of_what_was_measured_and_why(planned):
         assert set(picture) == {"code", "revision", "confidence", "flag", "comment", "picture"}
         assert picture["code"] == task.code
         packed = {picked for run in picture["picture"]["runs"] for picked in run.values() if isinstance(picked, str)}
-        for text in texts_in(json.loads(json.dumps(picture, allow_nan=False))):
+        drawn_letters = {picture["code"]}  # any three may follow each other
+        for text in set(texts_in(json.loads(json.dumps(picture, allow_nan=False)))) - drawn_letters:
             if text in packed:
                 assert np.isfinite(np.frombuffer(base64.b64decode(text, validate=True), "<f4")).all()
             else:
@@ -296,17 +322,64 @@ def test_pictures_of_one_item_are_alike_for_all_kinds_of_assignment(planned):
     drawn = {}
     for task, picture in pictures(planned):
         shown = {key: value for key, value in picture.items() if key not in ("code", "revision")}
+        shown["picture"] = {
+            key: value for key, value in shown["picture"].items() if key not in ("axes", "median", "runs", "scale")
+        }
         assert drawn.setdefault(task.item_id, shown) == shown
+        assert {tuple(run) for run in picture["picture"]["runs"]} == {("n", "low", "high", "medians", "quantiles")}
     assert len(drawn) == 8
 
 
+def test_a_study_with_one_picture_per_item_sends_the_stored_one_to_everybody(planned):
+    coordinating.set_protocol(planned, Protocol(varies_pictures=False), actor="carol", now=NOW)
+    for task, picture in pictures(planned):
+        assert picture["picture"] == drawing.payload_of_item(planned, task.item_id)
+    task = answer_next(planned, "ada", "similar")
+    assert json.loads(labels.table(planned)["view"].iloc[0]) == {"axis": "core", "min_span": 0.1, "rule": "core"}
+    assert reviewing.own_labels(planned, id_of(planned, "ada"))[0].task.code == task.code
+
+
+@pytest.mark.parametrize(
+    ("unit", "shown"),
+    [("s", "s"), ("ops/s", "ops/s"), ("MB/s", "MB/s"), ("%", "%"), ("Kafka-producer records/s", "units per second"),
+     ("cache misses", "units"), ("tx/min", "units per minute"), ("quokkas/burrow", "units"), ("", "")],
+)  # fmt: skip
+def test_a_unit_names_nothing_that_was_measured(study, unit, shown):
+    study.execute("UPDATE items SET unit = ?", (unit,))
+    study.execute("DELETE FROM bins")
+    assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
+    task = reviewing.review_queue(study, id_of(study, "ada")).offers[0]
+    assert reviewing.shown(study, task)["picture"]["unit"] == shown
+
+
+def test_the_earlier_picture_of_a_hidden_copy_is_gone_when_the_copy_comes(tmp_path):
+    make_study(tmp_path / "copies.study", n_items=60, reviewers=("ada", "ben"))
+    with open_database(tmp_path / "copies.study") as db:
+        parameters = PlanParameters(seed=2, overlap=0.0, retest=5)
+        assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
+        ada, n_copies = id_of(db, "ada"), 0
+        while offers := reviewing.review_queue(db, ada).offers:
+            own = reviewing.own_labels(db, ada)
+            earlier = {label.task.item_id: label for label in own}
+            for offer in offers:
+                if offer.item_id in earlier:
+                    n_copies += 1
+                    assert not earlier[offer.item_id].can_look_again
+                    with pytest.raises(NotAssigned):
+                        reviewing.task_by_code(db, ada, earlier[offer.item_id].task.code)
+            shown = [label.number for label in own if label.can_look_again]
+            assert sorted(shown) == list(range(max(len(own) - reviewing.LOOK_BACK, 0) + 1, len(own) + 1))
+            answer_next(db, "ada", "similar")
+        assert n_copies >= 5
+        assert all(label.can_look_again for label in reviewing.own_labels(db, ada))
+
+
 def test_a_picture_is_drawn_anew_where_its_bins_are_missing(planned):
-    task = reviewing.desk(planned, id_of(planned, "ada")).offers[0]
-    stored = reviewing.picture(planned, task.item_id)
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    before = reviewing.picture(planned, task)
     planned.execute("DELETE FROM bins")
-    assert json.loads(json.dumps(reviewing.picture(planned, task.item_id))) == stored
-    expected = binning.payload(runs.of_item(planned, task.item_id), "s", min_span=0.1)
-    assert stored == json.loads(json.dumps(expected))
+    assert reviewing.picture(planned, task) == before
+    assert json.loads(json.dumps(before)) == before
 
 
 def test_reviewing_leaves_no_trace_in_the_log_that_others_read(planned):
@@ -396,3 +469,42 @@ def test_anything_a_browser_sends_is_a_submission_or_refused(event):
     assert (type(read.revision), read.revision >= 0) == (int, True)
     assert read.dwell_ms is None or (type(read.dwell_ms) is int and read.dwell_ms >= 0)
     assert len(json.dumps(read.view, allow_nan=False)) <= 2000
+
+
+def test_the_mark_of_a_reviewer_is_the_same_in_a_backup_and_nowhere_else(planned, study, tmp_path):
+    planned.backup(tmp_path / "backup.study")
+    with open_database(tmp_path / "backup.study") as backup:
+        coordinating.describe_study(backup, "Renamed", "Alike?", actor="carol", now=NOW)
+        marks = {name: reviewing.browser_mark(planned, id_of(planned, name)).reviewer for name in REVIEWERS}
+        again = {name: reviewing.browser_mark(backup, id_of(backup, name)).reviewer for name in REVIEWERS}
+    assert again == marks
+    assert len(set(marks.values())) == len(REVIEWERS)
+    coordinating.create_study(
+        tmp_path / "other.study", name="Caches", question="Alike?", coordinator="carol", now=NOW + timedelta(seconds=1)
+    )
+    with open_database(tmp_path / "other.study") as other:
+        for name in REVIEWERS:
+            identity.add_person(other, name, [Role.REVIEWER], actor="carol", now=NOW)
+        others = {reviewing.browser_mark(other, id_of(other, name)).reviewer for name in REVIEWERS}
+    assert others.isdisjoint(marks.values())
+
+
+def test_the_last_event_is_the_reviewers_own_newest_answer(planned):
+    assert reviewing.browser_mark(planned, id_of(planned, "ada")).last_event is None
+    first = answer_next(planned, "ada", "similar")
+    answer_next(planned, "ben", "similar")
+    assert reviewing.browser_mark(planned, id_of(planned, "ada")).last_event == f"{first.code}-0-similar"
+    undo(planned)
+    assert reviewing.browser_mark(planned, id_of(planned, "ada")).last_event == f"{first.code}-1-withdrawn"
+
+
+def test_events_that_the_study_does_not_have_from_this_reviewer_are_missing(planned):
+    own, others = (answer_next(planned, name, "similar") for name in ("ada", "ben"))
+    events = ["never", f"{own.code}-0-similar", f"{others.code}-0-similar", "'; DROP TABLE labels; --"]
+    missing = reviewing.missing_events(planned, id_of(planned, "ada"), events)
+    assert missing == ["never", f"{others.code}-0-similar", "'; DROP TABLE labels; --"]
+    assert reviewing.missing_events(planned, id_of(planned, "ada"), []) == []
+    with pytest.raises(AnswerRefused, match="cannot be read"):
+        reviewing.missing_events(planned, id_of(planned, "ada"), ["x"] * 501)
+    with pytest.raises(NotAllowed):
+        reviewing.missing_events(planned, id_of(planned, "carol"), [])

@@ -24,7 +24,7 @@ def set_protocol(db, **changes):
 
 
 def next_task(db, name="ada"):
-    return reviewing.desk(db, id_of(db, name)).offers[0]
+    return reviewing.review_queue(db, id_of(db, name)).offers[0]
 
 
 def answer(db, task, answer="similar", *, name="ada", now=NOW, dwell_ms=900, view=None, **said):
@@ -121,15 +121,16 @@ def test_where_confidence_is_not_asked_none_is_kept(planned, confidence):
 
 def test_the_protocol_under_which_a_label_was_given_is_kept_with_its_view(planned):
     set_protocol(planned, axis_rule="full", min_span=0.25)
-    said = {"axis": "core", "log": True, "rule": "made up", "min_span": 9}
+    said = {"axis": "core", "log": True, "rule": "made up", "min_span": 9, "picture": "made up"}
     answer(planned, next_task(planned), view=said)
     view = json.loads(labels.table(planned)["view"].iloc[0])
+    assert view.pop("picture") != "made up"
     assert view == {"axis": "core", "log": True, "rule": "full", "min_span": 0.25}
 
 
 def test_what_the_screen_knows_already_is_not_sent_again(planned):
-    one, two = reviewing.desk(planned, id_of(planned, "ada")).offers
-    assert reviewing.shown(planned, one)["picture"] == reviewing.picture(planned, one.item_id)
+    one, two = reviewing.review_queue(planned, id_of(planned, "ada")).offers
+    assert reviewing.shown(planned, one)["picture"] == reviewing.picture(planned, one)
     for known in ({one.code}, [one.code, "other"], (one.code,)):
         shown = reviewing.shown(planned, one, known=known)
         assert shown == reviewing.shown(planned, one) | {"picture": None}
@@ -139,7 +140,9 @@ def test_what_the_screen_knows_already_is_not_sent_again(planned):
 @settings(max_examples=25, deadline=None)
 @given(st.sets(st.sampled_from(["one", "two", "other"])))
 def test_a_picture_is_sent_exactly_if_its_code_is_not_known(planned_copy, known):
-    tasks = dict(zip(("one", "two"), reviewing.desk(planned_copy, id_of(planned_copy, "ada")).offers, strict=True))
+    tasks = dict(
+        zip(("one", "two"), reviewing.review_queue(planned_copy, id_of(planned_copy, "ada")).offers, strict=True)
+    )
     codes = {tasks[name].code if name in tasks else name for name in known}
     for name, task in tasks.items():
         assert (reviewing.shown(planned_copy, task, known=codes)["picture"] is None) == (name in known)
@@ -170,7 +173,7 @@ def test_own_labels_tell_number_time_flag_and_comment(planned):
 def test_an_answer_taken_back_keeps_its_number_and_its_time(planned):
     first = answer(planned, next_task(planned), dwell_ms=1_000)
     answer(planned, first, "withdrawn", dwell_ms=None)
-    second = answer(planned, reviewing.desk(planned, id_of(planned, "ada")).offers[1], dwell_ms=4_000)
+    second = answer(planned, reviewing.review_queue(planned, id_of(planned, "ada")).offers[1], dwell_ms=4_000)
     assert [(one.task.code, one.number) for one in own(planned)] == [(second.code, 2)]
     answer(planned, first, dwell_ms=500)
     assert [(one.number, one.n_revisions, one.time_on_task_ms) for one in own(planned)] == [

@@ -33,7 +33,7 @@ def pair(study_path):
 def answer_by_item(db, reviewer, said):
     """Answer the offered items until none is left of those that `said` names, "s" or "d" at the item's number."""
     words = {item_name(number): {"s": "similar", "d": "dissimilar"}[letter] for number, letter in enumerate(said)}
-    while offers := reviewing.desk(db, id_of(db, reviewer)).offers:
+    while offers := reviewing.review_queue(db, id_of(db, reviewer)).offers:
         task = offers[0]
         sent = submission(task, words[items.by_id(db, task.item_id).name])
         reviewing.submit(db, id_of(db, reviewer), sent, now=NOW)

@@ -93,7 +93,7 @@ def test_what_was_said_is_without_names_and_in_an_order_that_tells_nobody(planne
 
 def test_comments_are_shown_with_their_label(planned):
     ada = id_of(planned, "ada")
-    task = reviewing.desk(planned, ada).offers[0]
+    task = reviewing.review_queue(planned, ada).offers[0]
     reviewing.submit(planned, ada, replace(submission(task, "dissimilar"), comment="two levels"), now=NOW)
     answer_everything(planned, dict.fromkeys(SPLIT, "similar"))
     (split,) = splits.split_items(planned)
@@ -335,5 +335,5 @@ def test_a_decision_in_a_file_without_a_reason_says_so(closed):
 def test_an_event_id_names_one_decision(closed):
     row = {"item": splits.split_items(closed)[0].item.name, "reviewer": "owner", "kind": "adjudicated", "event_id": "e"}
     exchange.import_labels(closed, pd.DataFrame([row | {"label": "similar"}]), **CAROL)
-    with pytest.raises(InputError, match="event id 'e' stands for another"):
+    with pytest.raises(InputError, match="event id 'e' belongs to another"):
         exchange.import_labels(closed, pd.DataFrame([row | {"label": "dissimilar"}]), **CAROL)

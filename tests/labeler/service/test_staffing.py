@@ -95,10 +95,12 @@ def test_a_late_joiner_gets_open_items_of_the_others_at_the_end_of_nothing(roomy
 
 
 def test_a_late_joiner_takes_nothing_away_that_somebody_has_before_them(roomy):
-    before = {name: [task.code for task in reviewing.desk(roomy, id_of(roomy, name)).offers] for name in REVIEWERS}
+    before = {
+        name: [task.code for task in reviewing.review_queue(roomy, id_of(roomy, name)).offers] for name in REVIEWERS
+    }
     staffing.add(roomy, "eve", [Role.REVIEWER], **CAROL)
     assert before == {
-        name: [task.code for task in reviewing.desk(roomy, id_of(roomy, name)).offers] for name in REVIEWERS
+        name: [task.code for task in reviewing.review_queue(roomy, id_of(roomy, name)).offers] for name in REVIEWERS
     }
 
 
@@ -141,10 +143,10 @@ def test_who_comes_during_the_calibration_round_labels_its_items_too(tmp_path):
 
 
 def test_a_paused_reviewer_keeps_their_items_may_look_and_may_not_label(planned):
-    before, task = items_of(planned, "ada"), reviewing.desk(planned, id_of(planned, "ada")).offers[0]
+    before, task = items_of(planned, "ada"), reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     staffing.pause(planned, "ada", **WHY)
     assert items_of(planned, "ada") == before
-    assert "You are paused at the moment" in reviewing.desk(planned, id_of(planned, "ada")).closed
+    assert "You are paused at the moment" in reviewing.review_queue(planned, id_of(planned, "ada")).closed
     with pytest.raises(NotAllowed, match=r"You are paused at the moment.*Nothing was kept"):
         answer_next(planned, "ada", "similar")
     assert labels.n_labels(planned) == 0
@@ -248,7 +250,7 @@ def test_who_left_cannot_sign_in_and_their_window_shows_nothing(planned):
     with pytest.raises(NotAllowed, match="You no longer take part"):
         identity.sign_in(planned, secret, now=NOW)
     with pytest.raises(NotAllowed):
-        reviewing.desk(planned, id_of(planned, "ada"))
+        reviewing.review_queue(planned, id_of(planned, "ada"))
 
 
 def test_what_became_of_a_change_names_nobody_but_who_it_is_about(roomy):
@@ -411,9 +413,9 @@ def test_in_the_third_round_open_third_items_change_hands_and_stay_third_items(r
 def test_an_answer_on_its_way_is_refused_once_its_item_is_somebody_elses(roomy):
     ada = id_of(roomy, "ada")
     give_both_roles(roomy, "ada")  # so that ada is still there to be told
-    task = reviewing.desk(roomy, ada).offers[0]
+    task = reviewing.review_queue(roomy, ada).offers[0]
     staffing.replace(roomy, "ada", "eve", **WHY)
     staffing.resume(roomy, "ada", **CAROL)
-    assert task.code not in [offer.code for offer in reviewing.desk(roomy, ada).offers]
+    assert task.code not in [offer.code for offer in reviewing.review_queue(roomy, ada).offers]
     with pytest.raises(NotAssigned, match="not yours to label now"):
         reviewing.submit(roomy, ada, submission(task, "similar"), now=NOW)

@@ -22,7 +22,7 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning, course, staffing, verifying
 from labeler.service.results import exchange, splits
 from labeler.store import assignments, events, items, labels, open_database, people, studies
-from labeler.store.assignments import Kept
+from labeler.store.assignments import StoredAssignment
 from tests.labeler.conftest import NOW, id_of, item_name, make_study
 
 N_ITEMS, PER_ITEM = 8, 2
@@ -212,7 +212,7 @@ class Life(RuleBasedStateMachine):
     def answer_what_is_offered(self, name, given):
         for answer in given:
             person = people.by_name(self.db, name)
-            offers = reviewing.desk(self.db, person.person_id).offers if person and person.active else ()
+            offers = reviewing.review_queue(self.db, person.person_id).offers if person and person.active else ()
             if offers:
                 self.send(name, offers[0], answer)
 
@@ -220,7 +220,7 @@ class Life(RuleBasedStateMachine):
     def everybody_answers_everything(self, pattern):
         """Without it no study would come to its end."""
         for person in people.reviewers(self.db):
-            while person.active and (offers := reviewing.desk(self.db, person.person_id).offers):
+            while person.active and (offers := reviewing.review_queue(self.db, person.person_id).offers):
                 said = CATEGORIES[pattern >> (5 * person.person_id + offers[0].item_id) % 60 & 1]
                 if not self.send(person.name, offers[0], said):
                     break
@@ -234,7 +234,7 @@ class Life(RuleBasedStateMachine):
             person
             and Role.REVIEWER in person.roles
             and person.active
-            and (last := reviewing.desk(self.db, person.person_id).last)
+            and (last := reviewing.review_queue(self.db, person.person_id).last)
         ):
             self.send(name, last, "withdrawn")
 
@@ -253,7 +253,7 @@ class Life(RuleBasedStateMachine):
             return
         owner, code = codes[place % len(codes)]
         task = assignments.task_by_code(self.db, id_of(self.db, owner), code)
-        desk = reviewing.desk(self.db, person.person_id) if self.labels_here(person) else None
+        desk = reviewing.review_queue(self.db, person.person_id) if self.labels_here(person) else None
         offered = {one.code for one in desk.offers} if desk else set()
         if self.send(name, task, answer):
             assert owner == name
@@ -275,7 +275,7 @@ class Life(RuleBasedStateMachine):
 
     # what always holds
 
-    def standing(self) -> list[Kept]:
+    def standing(self) -> list[StoredAssignment]:
         return [kept for kept in assignments.everything(self.db) if not kept.ended]
 
     @staticmethod
@@ -333,7 +333,7 @@ class Life(RuleBasedStateMachine):
             if not person.active:
                 self.nothing_is_shown_to(person)
                 continue
-            desk, own = (look(self.db, person.person_id) for look in (reviewing.desk, reviewing.own_labels))
+            desk, own = (look(self.db, person.person_id) for look in (reviewing.review_queue, reviewing.own_labels))
             feedback = reviewing.feedback(self.db, person.person_id)
             shown = [reviewing.shown(self.db, task, known={task.code}) for task in desk.offers]
             tasks = [*desk.offers, *([desk.last] if desk.last else []), *(one.task for one in own)]
@@ -353,7 +353,7 @@ class Life(RuleBasedStateMachine):
         }  # fmt: skip
 
     def nothing_is_shown_to(self, person):
-        for look in (reviewing.desk, reviewing.own_labels, reviewing.feedback):
+        for look in (reviewing.review_queue, reviewing.own_labels, reviewing.feedback):
             try:
                 look(self.db, person.person_id)
             except NotAllowed:

@@ -145,7 +145,7 @@ def test_of_two_plans_the_later_stands_whole(study):
 def test_a_plan_is_not_drawn_over_an_answer_that_comes_at_the_same_time(shared):
     """Either the answer is there and the plan stands, or the plan is new and the answer is refused in words."""
     ada = id_of(shared, "ada")
-    task = reviewing.desk(shared, ada).offers[0]
+    task = reviewing.review_queue(shared, ada).offers[0]
     sent = Submission("one", task.code, task.revision, Answer.SIMILAR, 900)
     plan, answer = at_once(
         shared,
@@ -186,7 +186,7 @@ def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_ref
         def act(db):
             said = {}
             for number in range(5):
-                offers = reviewing.desk(db, id_of(db, name)).offers
+                offers = reviewing.review_queue(db, id_of(db, name)).offers
                 if not offers:
                     break
                 sent = Submission(f"{name} {number}", offers[0].code, offers[0].revision, Answer.SIMILAR, 900)
@@ -211,7 +211,7 @@ def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_ref
 
 def test_what_a_reviewer_sends_while_they_are_removed_is_kept_or_refused_but_not_both(shared):
     ada = id_of(shared, "ada")
-    task = reviewing.desk(shared, ada).offers[0]
+    task = reviewing.review_queue(shared, ada).offers[0]
     sent = Submission("last", task.code, task.revision, Answer.SIMILAR, 900)
     removed, answer = at_once(
         shared,

@@ -28,7 +28,7 @@ def pace_of(db, name="ada", *, now=NOW):
 
 def say(db, name, answer, *, at=NOW, dwell_ms=900, pauses=()):
     """Answer the first item on offer after so long a look."""
-    task = reviewing.desk(db, id_of(db, name)).offers[0]
+    task = reviewing.review_queue(db, id_of(db, name)).offers[0]
     view = {"axis": "core", "pauses": list(pauses)}
     sent = Submission(f"{name}-{task.code}-{task.revision}", task.code, task.revision, Answer(answer), dwell_ms, view)
     reviewing.submit(db, id_of(db, name), sent, now=at)
@@ -91,7 +91,7 @@ def test_an_item_nobody_could_decide_on_twice_is_not_left(planned):
 def test_what_is_left_is_what_the_screen_still_offers(planned):
     for said in ("similar", "not sure", "dissimilar", "not sure", "similar", "not sure"):
         before = pace_of(planned).n_left
-        assert min(before, 2) == len(reviewing.desk(planned, id_of(planned, "ada")).offers)
+        assert min(before, 2) == len(reviewing.review_queue(planned, id_of(planned, "ada")).offers)
         say(planned, "ada", said)
     assert pace_of(planned).n_left == 1
 

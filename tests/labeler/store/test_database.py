@@ -2,6 +2,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,7 @@ def cut_short(path):
         (lambda path: path.touch(), NotAStudy, r"new.study is not a study file"),
         (lambda path: path.write_text("item,reviewer,label\n" * 99), NotAStudy, r"new.study is not a study file"),
         (other_sqlite_file, NotAStudy, r"new.study is an SQLite file, but not a study"),
-        (newer_study, NewerStudy, r"made by a newer version of labeler \(schema 999; this one knows 6\). Update it"),
+        (newer_study, NewerStudy, r"made by a newer version of labeler \(schema 999; this one knows 7\). Update it"),
         (damaged_header, NotAStudy, r"new.study is damaged: .*Go back to a backup"),
         (cut_short, NotAStudy, r"new.study is damaged: database disk image is malformed. Go back to a backup"),
     ],
@@ -303,6 +304,53 @@ def test_an_inner_block_that_fails_leaves_nothing_of_itself_though_its_error_is_
     assert actions(db) == [*before, "first", "last"]
 
 
+def beside(path, end):
+    return path.with_name(f"{path.name}-{end}")
+
+
+@pytest.mark.parametrize("end", ["", "wal", "shm"])
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_commit_into_a_file_that_was_removed_or_replaced_is_no_success(db, end, is_replaced):
+    gone = beside(db.path, end) if end else db.path
+    content = gone.read_bytes()
+    gone.unlink()
+    if is_replaced:
+        gone.write_bytes(content)
+    with pytest.raises(StudyError, match=f"{gone.name} was removed or replaced while the study was in use"):
+        keep(db, "into nowhere")
+
+
+def test_a_commit_into_a_log_that_somebody_emptied_is_no_success(db):
+    keep(db, "before")
+    with open_database(db.path) as other:
+        other.execute("SELECT count(*) FROM events").fetchone()
+        with beside(db.path, "wal").open("r+b") as log:
+            log.write(bytes(32))  # as in a new log that SQLite goes on writing into where the old one ended
+        with pytest.raises(StudyError, match="was removed or replaced"):
+            keep(other, "into nowhere")
+
+
+def test_commits_go_on_while_connections_come_and_go(db):
+    keep(db, "one")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with open_database(db.path) as other:
+        keep(other, "two")
+    with db.atomic():
+        assert actions(db)[-2:] == ["one", "two"]  # nothing is written
+    keep(db, "three")
+    assert actions(db)[-3:] == ["one", "two", "three"]
+
+
+def test_a_study_behind_a_symbolic_link_is_written_to(db, tmp_path):
+    link = tmp_path / "link.study"
+    link.symlink_to(db.path)
+    with open_database(link) as other:
+        keep(other, "through the link")
+        link.unlink()
+        with pytest.raises(StudyError, match=r"link\.study was removed or replaced"):
+            keep(other, "the next")
+
+
 def test_a_commit_that_fails_leaves_nothing_behind(db):
     def refer_to_nobody():
         with db.atomic():
@@ -328,7 +376,10 @@ def test_a_full_disk_is_said_in_words_and_leaves_nothing(db):
 @pytest.mark.parametrize(
     ("driver", "words"),
     [
-        ("disk I/O error", "cannot be read or written: disk I/O error. The disk may be full."),
+        (
+            "disk I/O error",
+            "cannot be read or written: disk I/O error. The disk may be full, or a file beside it removed.",
+        ),
         ("database or disk is full", "cannot be written to: the disk is full."),
     ],
 )
@@ -441,7 +492,7 @@ def test_opening_a_study_once_more_leaves_the_locks_of_connections_in_this_proce
             "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('PRAGMA journal_mode = DELETE')"
         )
         other = subprocess.run(
-            [sys.executable, "-c", remove_log, study_path], capture_output=True, text=True, timeout=60
+            [sys.executable, "-c", remove_log, study_path], capture_output=True, text=True, timeout=300
         )
         assert "database is locked" in other.stderr
 
@@ -454,9 +505,37 @@ def test_what_one_connection_commits_is_there_for_another_process_while_more_are
         for number in range(1, 6):
             writer.execute("SELECT count(*) FROM files").fetchone()
             open_database(study_path).close()
-            subprocess.run([sys.executable, "-c", count, study_path], check=True, capture_output=True, timeout=60)
+            subprocess.run([sys.executable, "-c", count, study_path], check=True, capture_output=True, timeout=300)
             writer.execute("INSERT INTO files (name, sha256, imported_utc) VALUES ('x', ?, '2026')", (str(number),))
             seen = subprocess.run(
-                [sys.executable, "-c", count, study_path], check=True, capture_output=True, timeout=60
+                [sys.executable, "-c", count, study_path], check=True, capture_output=True, timeout=300
             )
             assert int(seen.stdout) == number
+
+
+def test_threads_of_one_process_write_in_turn_and_nobody_waits_in_vain(study_path, monkeypatch):
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 20.0)
+    n_threads, n_writes = 16, 25
+    longest = []
+    create_database(study_path).close()
+
+    def write(number):
+        longest_s = 0.0
+        for at in range(n_writes):
+            begun = time.perf_counter()
+            with open_database(study_path) as db, db.atomic():
+                events.add(db, AT, f"writer {number}", "write", {"at": at})
+            longest_s = max(longest_s, time.perf_counter() - begun)
+        longest.append(longest_s)
+
+    begun = time.perf_counter()
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(n_threads)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seconds = time.perf_counter() - begun
+    with open_database(study_path) as db:
+        n_kept = int((events.table(db)["action"] == "write").sum())
+    assert n_kept == n_threads * n_writes
+    assert max(longest) < seconds / 2  # one that asks at growing intervals waits while all others write

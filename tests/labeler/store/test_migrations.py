@@ -42,6 +42,7 @@ REFERENCES = {
     "invitations": {("person_id", "people")},
     "assignments": {("person_id", "people"), ("item_id", "items")},
     "labels": {("assignment_id", "assignments")},
+    "imported_labels": {("label_id", "labels")},
     "verdicts": {("item_id", "items")},
     "events": set(),
     "jobs": set(),
@@ -118,6 +119,8 @@ def fill_old_file(db, version):
            VALUES (1, 'Old', 'Alike?', 'open', 'pooled', 0.2, ?)""",
         (AT,),
     )
+    if version >= 6:
+        db.execute("UPDATE studies SET picture_secret = ?", ("0" * 64,))
     for person_id, (name, reviewer, coordinator, active, secret) in enumerate(PEOPLE, start=1):
         db.execute(
             """INSERT INTO people (name, is_reviewer, is_coordinator, active, secret_hash, created_utc)
@@ -151,7 +154,7 @@ def hashed(secret):
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-@pytest.fixture(params=[1, 2, 3, 4, 5])
+@pytest.fixture(params=[1, 2, 3, 4, 5, 6])
 def old_file(study_path, monkeypatch, request):
     """A study of an older version with data."""
     monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[: request.param])
@@ -163,7 +166,7 @@ def old_file(study_path, monkeypatch, request):
 
 
 def test_there_is_a_file_with_data_of_every_older_version():
-    assert len(migrations.MIGRATIONS) - 1 == 5  # a further step: one more version in `old_file`
+    assert len(migrations.MIGRATIONS) - 1 == 6  # a further step: one more version in `old_file`
 
 
 def test_a_study_of_any_older_version_keeps_what_was_said_and_done(old_file):
@@ -184,7 +187,33 @@ def test_a_study_of_any_older_version_keeps_what_was_said_and_done(old_file):
 
 def test_a_study_of_any_older_version_has_the_protocol_it_was_labelled_under(old_file):
     with open_database(old_file) as opened:
-        assert studies.get(opened).protocol == Protocol("pooled", 0.2)
+        assert studies.get(opened).protocol == Protocol("pooled", 0.2, varies_pictures=False)
+        assert len(studies.picture_secret(opened)) == 64
+
+
+def test_only_a_study_of_an_older_version_that_has_not_begun_gets_varied_pictures(old_file):
+    with sqlite3.connect(old_file) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        connection.execute("UPDATE studies SET state = 'draft'")
+        connection.execute("DROP TRIGGER labels_are_never_removed")
+        connection.execute("DELETE FROM labels")
+    with open_database(old_file) as opened:
+        schema_had_it = migrations.MIGRATIONS.index(migrations.m006_answers_known_per_assignment) < version
+        assert studies.get(opened).protocol.varies_pictures is not schema_had_it
+
+
+def test_labels_of_any_older_version_stay_protected_and_let_others_use_their_event_ids(old_file):
+    with open_database(old_file) as opened:
+        for statement in ("UPDATE labels SET answer = 'similar'", "DELETE FROM labels"):
+            with pytest.raises(sqlite3.IntegrityError, match="labels are only appended"):
+                opened.execute(statement)
+        insert(opened, "labels", {
+            "assignment_id": 2, "revision": 0, "event_id": "e0", "answer": "similar", "created_utc": AT,
+        })  # fmt: skip
+        insert(opened, "labels", {  # the same event again is ignored
+            "assignment_id": 2, "revision": 1, "event_id": "e0", "answer": "similar", "created_utc": AT,
+        })  # fmt: skip
+        assert opened.execute("SELECT max(label_id) FROM labels").fetchone() == (3,)
 
 
 def test_a_study_of_any_older_version_goes_on_where_it_was_with_everybody_and_every_item(old_file):

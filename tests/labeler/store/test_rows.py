@@ -250,8 +250,9 @@ def test_the_same_event_twice_is_kept_once(planned):
     assert labels.add(planned, label(task, event_id="e")) is False
     assert labels.add(planned, label(task, revision=1, event_id="e", answer="dissimilar")) is False
     assert labels.n_labels(planned) == 1
-    assert labels.event(planned, "e") == (task.assignment_id, Answer.SIMILAR)
-    assert labels.event(planned, "E") is None
+    assert labels.own_event(planned, id_of(planned, "ada"), "e") == (task.assignment_id, Answer.SIMILAR)
+    assert labels.own_event(planned, id_of(planned, "ada"), "E") is None
+    assert labels.own_event(planned, id_of(planned, "ben"), "e") is None
 
 
 def test_another_event_for_a_taken_revision_is_refused(planned):

@@ -48,7 +48,7 @@ YOU_REVIEW_TOO = "You are a reviewer of this study as well"
 def answer_all(db, *, unlike_others):
     """Everybody answers all they have, each time with a comment; one sees every fourth item unlike the others."""
     for name in (*NAMES, BOTH):
-        while offers := reviewing.desk(db, id_of(db, name)).offers:
+        while offers := reviewing.review_queue(db, id_of(db, name)).offers:
             number = int(items.by_id(db, offers[0].item_id).name.rpartition("=")[2])
             is_odd = number % 2 != (name == unlike_others and number % 4 == 0)
             event = {"event_id": f"{name}-{offers[0].code}", "code": offers[0].code, "revision": 0, "dwell_ms": 900}

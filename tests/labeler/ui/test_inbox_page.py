@@ -37,7 +37,7 @@ def study(tmp_path):
 def say(path, name, number=0, **said):
     """A reviewer answers the next item and says something with it; its code."""
     with open_database(path) as db:
-        task = reviewing.desk(db, id_of(db, name)).offers[0]
+        task = reviewing.review_queue(db, id_of(db, name)).offers[0]
         event = {"event_id": f"{name}-{number}", "code": task.code, "revision": 0, "answer": "dissimilar"}
         sent = reviewing.submission_from(event | {"dwell_ms": 900} | said)
         reviewing.submit(db, id_of(db, name), sent, now=NOW.replace(minute=number))

@@ -175,12 +175,12 @@ def test_a_step_without_a_reason_is_refused_in_words(app, path, step, why):
 def test_a_pause_stops_labelling_and_leads_back_to_where_the_study_was(calibrated):
     page = step_on(open_page("study", calibrated), Step.PAUSE, "a holiday")
     with open_database(calibrated) as db:
-        assert "paused" in reviewing.desk(db, id_of(db, "ada")).closed
+        assert "paused" in reviewing.review_queue(db, id_of(db, "ada")).closed
     assert labelled(page.radio, "Next step").options == [MEANS[Step.OPEN]]
     step_on(page, Step.OPEN, "it is over")
     assert study_of(calibrated).state is State.CALIBRATION
     with open_database(calibrated) as db:
-        assert not reviewing.desk(db, id_of(db, "ada")).closed
+        assert not reviewing.review_queue(db, id_of(db, "ada")).closed
 
 
 def test_the_third_round_is_refused_in_words_while_first_labels_are_missing(app, path):
@@ -313,7 +313,7 @@ def person(path, name):
 
 def n_offered(path, name):
     with open_database(path) as db:
-        return reviewing.desk(db, id_of(db, name)).progress.n_assigned
+        return reviewing.review_queue(db, id_of(db, name)).progress.n_assigned
 
 
 def others_named(page, *known):
@@ -326,7 +326,7 @@ def test_a_pause_of_one_reviewer_keeps_their_items_and_ends_when_told(path):
     assert page.success[0].value == "ada: no item changed hands."
     assert page.dataframe[0].value.set_index("name")["paused"].to_dict()["ada"]
     with open_database(path) as db:
-        assert reviewing.desk(db, id_of(db, "ada")).closed.startswith("You are paused")
+        assert reviewing.review_queue(db, id_of(db, "ada")).closed.startswith("You are paused")
         (event,) = [one for one in events.of_actions(db, ["pause reviewer"]) if one.details["name"] == "ada"]
     assert (event.actor, event.details["why"]) == ("carol", "on leave")
     change(page, "ada", RESUME)
@@ -344,7 +344,7 @@ def test_who_leaves_is_out_at_once_and_nobody_is_told_who_got_the_items(app, pat
     assert not person(path, "ada").active
     assert errors(fine(hers.run())) == [NOT_SIGNED_IN]
     with open_database(path) as db:
-        assert sum(reviewing.desk(db, id_of(db, name)).progress.n_assigned for name in REVIEWERS[1:]) == 18
+        assert sum(reviewing.review_queue(db, id_of(db, name)).progress.n_assigned for name in REVIEWERS[1:]) == 18
     assert len(fine(page.run()).success) == 0
     change(page, "ada", RESUME)
     assert person(path, "ada").active
@@ -419,7 +419,7 @@ def test_the_people_page_shows_a_name_as_it_is_and_not_as_markup(path):
 def closed(path):
     """ada said dissimilar of everything, the others similar; one of her labels has a comment."""
     with open_database(path) as db:
-        task = reviewing.desk(db, id_of(db, "ada")).offers[0]
+        task = reviewing.review_queue(db, id_of(db, "ada")).offers[0]
         event = {"event_id": "first", "code": task.code, "revision": 0, "answer": "dissimilar", "dwell_ms": 900}
         reviewing.submit(db, id_of(db, "ada"), reviewing.submission_from(event | {"comment": HOSTILE}), now=NOW)
     answer_all(path)
@@ -673,8 +673,8 @@ def test_feedback_comes_once_the_round_is_over_and_tells_own_labels_and_the_refe
         assert f"Of the labels that others gave these items, {share} are the same as yours." in texts(page)
         assert sorted(text.value for text in page.text) == sorted(
             [
-                f"Item {codes[first]}: you said {SAID[name]}; {ends}",
-                f"Item {codes[second]}: you said {SAID[name]}; it has no reference label.",
+                f"Item {codes[first]}: your label is {SAID[name]}; {ends}",
+                f"Item {codes[second]}: your label is {SAID[name]}; it has no reference label.",
             ]
         )
         assert len(pictures(page)) == 2

@@ -1,5 +1,7 @@
 """How often a client may try a wrong sign-in link."""
 
+from io import StringIO
+
 import pytest
 
 from labeler.ui import limits
@@ -65,3 +67,28 @@ def test_strangers_with_many_addresses_take_bounded_memory(wrong, monkeypatch):
         wrong.note(f"192.0.2.{number}")
     assert len(wrong._times) == 50
     assert MAX_CLIENTS >= 1000
+
+
+def test_the_log_leaves_out_what_is_repeated_and_says_how_much():
+    stream, clock = StringIO(), Clock()
+    log = limits.BoundedLog(stream, clock)
+    for number in range(10_000):
+        log.write(f"fault {number} at 0x{number:x}\n")
+    log.write("something else\n")
+    lines = stream.getvalue().splitlines()
+    assert lines == [*(f"fault {n} at 0x{n:x}" for n in range(limits.MAX_REPEATS)), "something else"]
+    clock.now += limits.LOG_PERIOD_S
+    log.write("fault 7\n")
+    left_out = 10_000 - limits.MAX_REPEATS
+    assert stream.getvalue().splitlines()[-2:] == [
+        f"The log left out {left_out} more records, most of them repetitions.",
+        "fault 7",
+    ]
+
+
+def test_no_fault_fills_the_log_with_more_than_a_megabyte_per_minute():
+    stream, clock = StringIO(), Clock()
+    log = limits.BoundedLog(stream, clock)
+    for number in range(10_000):
+        log.write("".join(chr(ord("g") + int(digit)) for digit in str(number)) + " " + "x" * 500 + "\n")
+    assert 10_000 < len(stream.getvalue()) <= limits.MAX_LOG_BYTES

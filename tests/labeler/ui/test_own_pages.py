@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from datetime import UTC, datetime
 
 import pandas as pd
@@ -12,10 +13,10 @@ from labeler.model import PlanParameters, Protocol, Role
 from labeler.service import guide, reviewing
 from labeler.service.people import identity, inbox
 from labeler.service.plan import assigning, coordinating
-from labeler.service.results import exchange
-from labeler.store import labels, open_database
+from labeler.service.results import auditing, exchange
+from labeler.store import events, labels, open_database
 from labeler.ui.reviewer import label, my_labels, practice
-from tests.labeler.conftest import NOW, id_of, make_study, submission
+from tests.labeler.conftest import NOW, answer_next, id_of, make_study, submission
 from tests.labeler.ui.test_evidence_pages import pictures
 from tests.labeler.ui.test_pages import LIMIT_S, app_page, coordinator_page, opened, reviewer_page, texts
 
@@ -35,7 +36,7 @@ def many(tmp_path_factory):
         for number in range(50):
             answer = "not sure" if number < 2 else "dissimilar" if number < 10 else "similar"
             said = {"flag": number % 10 == 5, "comment": {7: "a step", 49: HOSTILE}.get(number)}
-            task = reviewing.desk(db, ada).offers[0]
+            task = reviewing.review_queue(db, ada).offers[0]
             event = {"event_id": f"e{number}", "code": task.code, "revision": 0, "answer": answer, "dwell_ms": 4000}
             reviewing.submit(db, ada, reviewing.submission_from(event | said), now=NOW)
         first = reviewing.own_labels(db, ada)[-1].task
@@ -48,6 +49,11 @@ def many(tmp_path_factory):
 
 def rows(page):
     """The codes of the items on the page."""
+    return [match[1] for text in page.markdown if (match := re.fullmatch(r"\d+\. Item (\w{6})", text.value))]
+
+
+def revisable(page):
+    """The codes of the items that can be looked at again."""
     return [button.key.removeprefix("revise-") for button in page.button]
 
 
@@ -69,16 +75,31 @@ def show(page, name):
 def test_my_labels_come_twenty_a_page_newest_first(many):
     page, everything = my_page(many), [one.task.code for one in own(many)]
     assert rows(page) == everything[:20]
-    for code, picture in zip(everything, pictures(page), strict=False):
+    for code, picture in zip(revisable(page), pictures(page), strict=True):
         assert f'aria-label="The runs of item {code}"' in picture
-    assert len(pictures(page)) == 20
+    assert len(pictures(page)) == 19  # the one revised last is an old one
     assert page.number_input[0].label == "Page of 3, newest first"
-    seen = []
+    seen, again = [], []
     for number in (1, 2, 3):
         page.number_input[0].set_value(number).run()
         seen += rows(page)
+        again += revisable(page)
+        assert len(pictures(page)) == len(revisable(page))
     assert seen == everything
     assert len(set(seen)) == 50
+    assert again == [one.task.code for one in own(many) if one.number > 25]
+    assert "You can look at your latest 25 items again" in texts(page)
+
+
+def test_all_pictures_are_back_once_everything_is_answered(many, tmp_path):
+    shutil.copy(many, tmp_path / "done.study")
+    with open_database(tmp_path / "done.study") as db:
+        while reviewing.review_queue(db, id_of(db, "ada")).offers:
+            answer_next(db, "ada", "similar")
+    page = my_page(tmp_path / "done.study")
+    page.number_input[0].set_value(3).run()
+    assert revisable(page) == rows(page) != []
+    assert "You can look at your latest" not in texts(page)
 
 
 def test_filters_say_how_many_there_are_and_keep_exactly_these(many):
@@ -107,7 +128,7 @@ def test_a_filter_that_keeps_nothing_leaves_the_page_whole(many, tmp_path):
     make_study(path, n_items=4, reviewers=("ada", "ben"), plan=True)
     with open_database(path) as db:
         ada = id_of(db, "ada")
-        reviewing.submit(db, ada, submission(reviewing.desk(db, ada).offers[0], "similar"), now=NOW)
+        reviewing.submit(db, ada, submission(reviewing.review_queue(db, ada).offers[0], "similar"), now=NOW)
     page = show(my_page(path), "flagged")
     assert rows(page) == []
     assert len(rows(show(page, "all"))) == 1
@@ -160,24 +181,71 @@ def test_the_pace_is_the_typical_time_and_what_is_left(many):
 def test_an_own_label_is_opened_again_and_left(many):
     page, code = my_page(many), own(many)[3].task.code
     page.button(key=f"revise-{code}").click().run()
-    assert "You said **similar**" in texts(page)
-    assert rows(page) == ["back"]
+    assert "Your label: **similar**" in texts(page)
+    assert [button.key for button in page.button] == ["back"]
     page.button(key="back").click().run()
     assert len(rows(page)) == 20
+
+
+def test_a_receipt_names_own_answers_and_an_audit_finds_all_of_them(many, tmp_path):
+    page = my_page(many)
+    page.toggle[0].set_value(True).run()
+    assert [error.message for error in page.exception] == []
+    (tmp_path / "receipt.json").write_text(page.code[0].value)
+    receipt = json.loads(page.code[0].value)
+    assert len(receipt["labels"]) == 51
+    assert {entry["code"] for entry in receipt["labels"]} == {own_label.task.code for own_label in own(many)}
+    with open_database(many) as db:
+        assert auditing.audit(db, tmp_path / "receipt.json").faults == ()
+
+
+def page_with_an_event(token: str, path: str, reviewer_id: int, event: dict) -> None:
+    from pathlib import Path
+
+    from labeler.store import open_database
+    from labeler.ui import app
+    from labeler.ui.reviewer import label
+
+    app.main(token)
+    with open_database(Path(path)) as db:
+        label.keep(db, reviewer_id, event)
+
+
+def test_every_page_names_the_person_and_a_label_keeps_the_session(many, monkeypatch):
+    monkeypatch.setenv("LABELER_STUDY", str(many))
+    with open_database(many) as db:
+        secret, ben = identity.invite(db, "ben", Role.REVIEWER, actor="test", now=TODAY), id_of(db, "ben")
+        token = identity.sign_in(db, secret, now=TODAY)
+        code = reviewing.review_queue(db, ben).offers[0].code
+    event = {"event_id": "own", "code": code, "revision": 0, "answer": "similar", "dwell_ms": 900, "view": {}}
+    page = opened_with(page_with_an_event, token, str(many), ben, event)
+    assert any("Signed in as ben" in element.proto.body for element in page.get("html"))
+    with open_database(many) as db:
+        kept, entries = labels.table(db).set_index("event_id"), events.table(db)
+    session = json.loads(entries[entries["action"] == "sign in"]["details"].iloc[-1])["session"]
+    assert json.loads(kept.loc["own", "view"])["session"] == session
+
+
+def opened_with(function, *arguments):
+    page = AppTest.from_function(function, args=arguments, default_timeout=LIMIT_S).run()
+    assert [error.message for error in page.exception] == []
+    return page
 
 
 def test_an_item_of_somebody_else_is_not_opened(many, monkeypatch):
     monkeypatch.setenv("LABELER_STUDY", str(many))
     with open_database(many) as db:
-        foreign = reviewing.desk(db, id_of(db, "ben")).offers[0].code
+        foreign = reviewing.review_queue(db, id_of(db, "ben")).offers[0].code
         secret = identity.invite(db, "ada", Role.REVIEWER, actor="test", now=TODAY)
         token = identity.sign_in(db, secret, now=TODAY)
     page = AppTest.from_function(app_page, args=(token,), default_timeout=LIMIT_S).run()
     page.session_state["chosen"] = foreign
     (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == "my-labels"]
     page.run()
-    assert [error.value for error in page.error] == [f"Item {foreign} is none of yours."]
-    assert "You said" not in texts(page)
+    assert [error.value for error in page.error] == [
+        f"Item {foreign} is not among the labels that you can look at now."
+    ]
+    assert "Your label:" not in texts(page)
 
 
 @pytest.fixture
@@ -240,7 +308,7 @@ def practise(said):
     """The practice page after these answers."""
     page = AppTest.from_function(reviewer_page, args=("practice", said["study"], "ada"), default_timeout=LIMIT_S)
     page.session_state["practice_seed"] = 7
-    page.session_state["practice_said"] = said["said"]
+    page.session_state["practice_answers"] = said["said"]
     page.run()
     assert [error.message for error in page.exception] == []
     return page
@@ -254,7 +322,7 @@ def test_practice_ends_with_what_is_known_and_begins_anew(study):
         f"P{number}: {example.feedback('similar')}" for number, example in enumerate(made, start=1)
     ]
     page.button(key="again").click().run()
-    assert page.session_state["practice_said"] == {}
+    assert page.session_state["practice_answers"] == {}
     assert len(page.text) == 0
 
 
@@ -267,19 +335,21 @@ def test_practice_keeps_nothing(study):
 def test_practice_shows_a_made_item_as_the_screen_shows_an_item(study):
     with open_database(study) as db:
         ada = id_of(db, "ada")
-        (offer, _) = label.screen(db, ada, None, ())["offers"]
+        (offer, _) = label.screen(db, ada, None, None)["offers"]
     made = practice.shown("P1", guide.practice_round(7)[0])
     assert set(made) <= set(offer)
-    assert set(made["picture"]) == set(offer["picture"])
+    assert set(made["picture"]) | {"scale"} == set(offer["picture"])
     assert json.dumps(made, allow_nan=False)
 
 
 def test_the_label_page_sends_only_pictures_that_the_screen_lacks(study):
     with open_database(study) as db:
         ada = id_of(db, "ada")
-        codes = [task.code for task in reviewing.desk(db, ada).offers]
+        codes = [task.code for task in reviewing.review_queue(db, ada).offers]
         for known in ((), codes[:1], codes):
-            sent = [offer["picture"] is not None for offer in label.screen(db, ada, None, known)["offers"]]
+            sent = [
+                offer["picture"] is not None for offer in label.screen(db, ada, None, {"have": list(known)})["offers"]
+            ]
             assert sent == [code not in known for code in codes]
 
 
@@ -319,7 +389,7 @@ def test_the_study_page_shows_a_fixed_protocol_that_cannot_be_changed(many):
     page = protocol_page(many)
     assert axis(page).value == "core"
     fields = [axis(page), page.number_input[0], *page.checkbox, page.text_area[0]]
-    assert [field.disabled for field in fields] == [True] * 5
+    assert [field.disabled for field in fields] == [True] * 6
     assert [button.disabled for button in page.button if button.label == "Save protocol"] == [True]
 
 
@@ -331,6 +401,6 @@ def test_labels_made_elsewhere_are_listed_without_pictures_where_there_are_no_me
         exchange.import_labels(db, table, actor="carol", now=NOW)
     page = my_page(path)
     assert [error.message for error in page.exception] == []
-    assert rows(page) == []
+    assert (len(rows(page)), revisable(page), pictures(page)) == (2, [], [])
     assert {"**similar**", "**not sure**"} <= {text.value for text in page.markdown}
     assert "has not begun" in opened(reviewer_page, "label", path, "ada").get("bidi_component")[0].proto.json

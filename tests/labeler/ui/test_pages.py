@@ -1,5 +1,6 @@
 """Every page under AppTest, on a real study."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -7,18 +8,18 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.classifiers import CLASSIFIERS
 from labeler.config import bundled
-from labeler.model import Answer, Role, Submission
+from labeler.model import Answer, Role, State, Submission
 from labeler.plan.lifecycle import Step
 from labeler.service import reviewing
 from labeler.service.data import demo
 from labeler.service.people import identity
 from labeler.service.plan import coordinating, course
-from labeler.store import events, labels, open_database, people
+from labeler.store import events, labels, open_database, people, studies
 from labeler.ui import app
 from labeler.ui.coordinator.results import figures
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
-LIMIT_S = 30
+LIMIT_S = 180
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +95,7 @@ def say(study, name, answer):
     """The reviewer's next item gets an answer; its code."""
     with open_database(study) as db:
         person = people.by_name(db, name)
-        task = reviewing.desk(db, person.person_id).offers[0]
+        task = reviewing.review_queue(db, person.person_id).offers[0]
         submission = Submission(f"{name}-{task.code}-{task.revision}", task.code, task.revision, answer, 900)
         reviewing.submit(db, person.person_id, submission, now=NOW)
     return task.code
@@ -124,7 +125,7 @@ def test_label_page_hands_the_next_two_items_to_the_component(study):
 
     with open_database(study) as db:
         ada = people.by_name(db, "ada").person_id
-        screen = label.screen(db, ada, None, ())
+        screen = label.screen(db, ada, None, None)
     assert len(screen["offers"]) == 2
     assert (screen["done"], screen["total"], screen["last"]) == (0, 15, None)
     assert len(screen["offers"][0]["picture"]["runs"]) == 10
@@ -135,7 +136,7 @@ def test_an_event_of_the_component_is_kept_and_acknowledged(study):
 
     with open_database(study) as db:
         ada = people.by_name(db, "ada").person_id
-        code = reviewing.desk(db, ada).offers[0].code
+        code = reviewing.review_queue(db, ada).offers[0].code
         event = {"event_id": "e1", "code": code, "revision": 0, "answer": "similar", "dwell_ms": 700, "view": {}}
         assert label.keep(db, ada, event) == {"event_id": "e1", "saved": True, "message": ""}
         assert label.keep(db, ada, event)["saved"] is True
@@ -147,6 +148,42 @@ def test_an_event_of_the_component_is_kept_and_acknowledged(study):
         assert label.keep(db, ada, None) is None
 
 
+def test_an_answer_to_a_paused_study_is_sent_again_and_one_to_a_foreign_item_is_not(study):
+    from labeler.ui.reviewer import label
+
+    with open_database(study) as db:
+        ada = people.by_name(db, "ada").person_id
+        event = {"event_id": "e1", "code": "NOBODY", "revision": 0, "answer": "similar", "dwell_ms": 700, "view": {}}
+        assert label.keep(db, ada, event)["again"] is False
+        studies.set_state(db, State.PAUSED, State.OPEN)
+        held_up = label.keep(db, ada, event)
+        assert (held_up["saved"], held_up["again"]) == (False, True)
+        assert "paused" in held_up["message"]
+        assert labels.n_labels(db) == 0
+
+
+def test_a_browser_that_asks_what_the_study_has_is_told_what_it_lacks(study):
+    from labeler.ui.reviewer import label
+
+    with open_database(study) as db:
+        ada = people.by_name(db, "ada").person_id
+        code = reviewing.review_queue(db, ada).offers[0].code
+        event = {"event_id": "e1", "code": code, "revision": 0, "answer": "similar", "dwell_ms": 700, "view": {}}
+        asked = {"check": ["e0", "e1", 7], "have": []}
+        assert label.keep(db, ada, asked) is None
+        assert label.delivery(db, ada, None, asked)["missing"] == ["e0", "e1"]
+        told = label.delivery(db, ada, label.keep(db, ada, event), event)
+        assert (told["missing"], told["last_event"], told["ack"]["saved"]) == (None, "e1", True)
+        assert label.delivery(db, ada, None, asked)["missing"] == ["e0"]
+
+
+@pytest.mark.parametrize("name", ["my_labels", "guide", "practice", "feedback"])
+def test_every_page_of_a_reviewer_sends_the_answers_that_the_browser_keeps(study, name):
+    page = opened(reviewer_page, name, study, "ada")
+    modes = [json.loads(one.proto.json).get("mode") for one in page.get("bidi_component")]
+    assert modes[0] == "send"
+
+
 def test_my_labels_lists_own_labels_newest_first_and_opens_one(study):
     assert "not labelled anything yet" in texts(opened(reviewer_page, "my_labels", study, "ada"))
     first, second = say(study, "ada", Answer.SIMILAR), say(study, "ada", Answer.DISSIMILAR)
@@ -155,7 +192,7 @@ def test_my_labels_lists_own_labels_newest_first_and_opens_one(study):
     assert [b.key for b in page.button] == [f"revise-{second}", f"revise-{first}"]
     assert "2 of 15 done" in texts(page)
     page.button(key=f"revise-{first}").click().run()
-    assert "You said **similar**" in texts(page)
+    assert "Your label: **similar**" in texts(page)
     page.button(key="back").click().run()
     assert len(page.button) == 2
 
@@ -284,7 +321,7 @@ def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch
     monkeypatch.setenv("LABELER_STUDY", str(study) + ".gone")
     said = texts(opened(app_page, ""))
     assert "The study is not in its place at the moment" in said
-    assert "kept in this window" in said
+    assert "kept in this browser" in said
     assert study.name not in said
 
 

@@ -9,7 +9,7 @@ from labeler.service.plan.planning import Assumptions
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, make_study
 
-LIMIT_S = 30
+LIMIT_S = 180
 
 
 def planning_page(path: str) -> None:

@@ -2,8 +2,11 @@
 
 import platform
 import re
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from itertools import chain
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -14,9 +17,9 @@ from labeler.service.people import identity
 from labeler.service.plan import coordinating
 from labeler.store import open_database
 from labeler.ui import limits, sign_in
-from labeler.ui.app import SESSION_COOKIE
+from labeler.ui.app import session_cookie
 from labeler.ui.gate import Gate
-from labeler.ui.heap import bound_heap
+from labeler.ui.resources import bound_heap
 from labeler.ui.server import streamlit_settings
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a link from a fixed day would expire
@@ -97,13 +100,13 @@ def test_the_cookie_is_secure_behind_tls(study, secret):
         assert "Secure" in client.get(f"/join/{secret}").headers["set-cookie"]
 
 
-def test_wrong_and_forged_secrets_are_refused(client):
+def test_wrong_and_forged_secrets_are_refused(client, study):
     response = client.get("/join/not-a-secret")
     assert response.status_code == 403
     assert "set-cookie" not in response.headers
     assert "This sign-in link is not valid" in response.text
     assert "ask your coordinator for a new one" in response.text
-    client.cookies.set(SESSION_COOKIE, "forged")
+    client.cookies.set(session_cookie(study), "forged")
     assert client.get("/").status_code == 303
 
 
@@ -172,14 +175,60 @@ def test_opening_ones_link_again_leaves_ones_other_tabs_signed_in_and_somebody_e
     client, study, secret
 ):
     client.get(f"/join/{secret}")
-    first = client.cookies[SESSION_COOKIE]
+    first = client.cookies[session_cookie(study)]
     client.get(f"/join/{secret}")
-    second = client.cookies[SESSION_COOKIE]
+    second = client.cookies[session_cookie(study)]
     with open_database(study) as db:
         assert identity.person_of_session(db, first, now=NOW) == identity.person_of_session(db, second, now=NOW)
         grace = identity.invite(db, "grace", Role.COORDINATOR, actor="grace", now=NOW)
-        client.get(f"/join/{grace}")
+        for asked in (client.get(f"/join/{grace}"), pasted(client, grace)):
+            assert (asked.status_code, "set-cookie" in asked.headers) == (200, False)
+            assert "You are signed in as ada. Continue as grace?" in asked.text
+            assert "Stay signed in as ada" in asked.text
+        assert identity.person_of_session(db, client.cookies[session_cookie(study)], now=NOW).name == "ada"
+        answer = {"link": grace, "instead": "yes"}
+        assert client.post("/sign-in", data=answer, headers={"origin": "http://evil.test"}).status_code == 403
+        assert identity.person_of_session(db, client.cookies[session_cookie(study)], now=NOW).name == "ada"
+        assert client.post("/sign-in", data=answer, headers={"origin": BASE}).status_code == 303
+        assert identity.person_of_session(db, client.cookies[session_cookie(study)], now=NOW).name == "grace"
         assert identity.person_of_session(db, second, now=NOW) is None
+
+
+def test_two_studies_on_one_host_have_cookies_of_their_own(study, tmp_path):
+    other = tmp_path / "elsewhere" / study.name  # the same name in two containers
+    other.parent.mkdir()
+    coordinating.create_study(
+        other, name="Gate", question="Alike?", coordinator="grace", now=NOW + timedelta(microseconds=1)
+    )
+    assert session_cookie(study) != session_cookie(other)
+
+
+LOADED_BY_A_PAGE = [
+    {"sec-fetch-dest": "image", "sec-fetch-mode": "no-cors", "sec-fetch-site": "cross-site"},
+    {"sec-fetch-dest": "empty", "sec-fetch-mode": "cors", "sec-fetch-site": "same-origin"},
+    {"sec-fetch-dest": "iframe", "sec-fetch-mode": "navigate", "sec-fetch-site": "cross-site"},
+]
+
+
+@pytest.mark.parametrize("headers", LOADED_BY_A_PAGE, ids=lambda headers: headers["sec-fetch-dest"])
+def test_what_a_page_loads_by_itself_signs_nobody_in_and_locks_nobody_out(client, secret, headers):
+    for number in range(2 * limits.N_WRONG):
+        assert client.get(f"/join/wrong-{number}", headers=headers).status_code == 403
+        assert client.head(f"/join/wrong-{number}").status_code == 403
+    refused = client.get(f"/join/{secret}", headers=headers)
+    assert (refused.status_code, "set-cookie" in refused.headers) == (403, False)
+    visit = {"sec-fetch-dest": "document", "sec-fetch-mode": "navigate", "sec-fetch-site": "cross-site"}
+    assert client.get(f"/join/{secret}", headers=visit).status_code == 303
+
+
+def test_a_link_that_is_followed_again_and_again_leaves_a_bounded_number_of_sessions(client, study, secret):
+    for _ in range(identity.MAX_SESSIONS + 5):
+        client.cookies.clear()
+        client.get(f"/join/{secret}")
+    with open_database(study) as db:
+        n_sessions = db.execute("SELECT count(*) FROM sessions").fetchone()[0]
+    assert n_sessions == identity.MAX_SESSIONS
+    assert client.get("/").text == "the application"  # the newest one goes on
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
@@ -224,11 +273,11 @@ def test_program_text_is_let_through_to_who_was_let_in_just_now_and_to_nobody_el
     study.rename(study.with_suffix(".gone"))  # no session can be looked up any more
     assert client.get(program).status_code == 404
     assert client.get("/").status_code == client.get("/_stcore/upload_file/x").status_code == 503
-    assert "kept in this window" in client.get("/").text
+    assert "kept in this browser" in client.get("/").text
     with pytest.raises(WebSocketDisconnect), client.websocket_connect("/_stcore/stream", headers={"origin": BASE}):
         pass
     client.cookies.clear()
-    client.cookies.set(SESSION_COOKIE, "forged")
+    client.cookies.set(session_cookie(study), "forged")
     assert client.get(program).status_code == 503
 
 
@@ -258,6 +307,46 @@ def test_the_c_library_is_told_to_give_memory_back_where_it_understands(monkeypa
         pytest.skip("another C library than glibc")
     monkeypatch.setattr(platform, "libc_ver", lambda: (name, ""))
     assert bound_heap() is taken
+
+
+FILES = """
+import asyncio, os
+from labeler.ui import resources
+from streamlit.runtime import websocket_session_manager
+from streamlit.runtime.script_data import ScriptData
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+
+async def main():
+    resources.keep_no_files_per_window()
+    n_before = len(os.listdir("/proc/self/fd"))
+    windows = [
+        websocket_session_manager.AppSession(
+            ScriptData("app.py", False), MemoryUploadedFileManager("/"), ScriptCache(), None, {}
+        )
+        for _ in range(20)
+    ]
+    print(len(os.listdir("/proc/self/fd")) - n_before)
+    for window in windows:
+        window.shutdown()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc here")
+def test_a_window_keeps_no_files_open():
+    command = [sys.executable, "-W", "ignore", "-c", FILES]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
+
+
+def test_as_many_files_as_the_system_allows_may_be_open():
+    script = (
+        "import resource; from labeler.ui import resources;"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (128, 200)); print(resources.raise_file_limit())"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", script]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "200\n"
 
 
 def test_settings_send_nothing_anywhere_and_listen_to_this_machine_only():
@@ -406,7 +495,7 @@ def test_a_session_older_than_180_days_is_out(client, study, secret):
     with open_database(study) as db:
         begun = NOW - timedelta(days=180, minutes=1)
         token = identity.sign_in(db, identity.invite(db, "ada", Role.REVIEWER, actor="grace", now=begun), now=begun)
-    client.cookies.set(SESSION_COOKIE, token)
+    client.cookies.set(session_cookie(study), token)
     assert client.get("/").status_code == 303
 
 

@@ -3,11 +3,11 @@
 
 import { Clock } from "./clock.js";
 import { CommentDialog } from "./comment.js";
+import { Delivery } from "./delivery.js";
 import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
 import { arrange, runAt, summary, unpack } from "./layout.js";
 import { paint } from "./paint.js";
-import { EventQueue } from "./queue.js";
-import { Drafts, memory, ofWindow } from "./storage.js";
+import { Drafts } from "./storage.js";
 import { AXES, axisWords, emptyWords, progressWords, statusWords } from "./words.js";
 
 const ANSWERS = { s: "similar", d: "dissimilar", n: "not sure" };
@@ -21,7 +21,7 @@ const SIGNS = ["keydown", "pointermove", "pointerdown", "wheel", "scroll"];
 /** Streamlit calls this at the first mount and again whenever the server sends new data. */
 export default function review(component) {
   const root = component.parentElement.querySelector(".review");
-  root.review ??= new Review(root, component.data);
+  root.review ??= new Review(root, component);
   root.review.update(component);
   return () => {
     root.review?.end();
@@ -30,8 +30,9 @@ export default function review(component) {
 }
 
 class Review {
-  constructor(root, data) {
+  constructor(root, component) {
     this.root = root;
+    this.component = component;
     this.part = (name) => root.querySelector(`.${name}`);
     this.key = (name) => root.querySelector(`[data-key="${name}"]`);
     this.canvas = root.querySelector("canvas");
@@ -42,15 +43,10 @@ class Review {
     this.refusal = "";
     this.hindrance = "";
     this.remembered = new Map();
-    const storage = data.mode === "practice" ? memory() : ofWindow();
-    this.drafts = new Drafts(storage, data.reviewer);
     this.clock = new Clock(() => performance.now());
-    this.queue = new EventQueue({
-      storage,
-      key: `labeler-answers-${data.reviewer}`,
-      send: (event) => this.emit(event),
-      now: () => performance.now(),
-    });
+    this.delivery = new Delivery(this.part("outbox"), component.data, (event) => this.emit(event));
+    this.queue = this.delivery.queue;
+    this.drafts = new Drafts(this.delivery.window, this.delivery.owner);
     this.listen();
   }
 
@@ -76,30 +72,30 @@ class Review {
     this.listening.abort();
     this.resized.disconnect();
     clearInterval(this.timer);
+    this.delivery.end();
     if (window.__review?.owner === this) delete window.__review;
   }
 
   update(component) {
     this.component = component;
     this.data = component.data;
-    if (this.data.ack) this.settle(this.data.ack);
     this.remember(this.data.offers);
+    this.settle(this.delivery.receive(this.data));
     this.root.dataset.mode = this.data.mode;
     this.root.classList.toggle("asking", this.data.protocol.asks_confidence);
     this.part("question").textContent = this.data.question;
     if (!this.isStillOurs()) this.show(this.upcoming()[0] ?? null);
-    this.queue.tick();
     this.say();
   }
 
   /** The server dealt with an answer, or will be asked again. What was said with a refused one is not lost. */
-  settle(ack) {
-    const done = ack.again ? null : this.queue.acknowledge(ack.event_id);
-    if (!ack.again && !done) return; // an answer to what was sent twice
-    this.refusal = ack.saved || ack.again ? "" : ack.message;
-    this.hindrance = ack.again ? ack.message : "";
-    if (ack.saved || !done || done.answer === "withdrawn") return;
-    this.drafts.set(done.code, { flag: done.flag, comment: done.comment, confidence: done.confidence });
+  settle(result) {
+    if (!result) return;
+    const { outcome, event } = result;
+    this.refusal = outcome === "refused" ? this.data.ack.message : "";
+    this.hindrance = outcome === "again" ? this.data.closed || this.data.ack.message : "";
+    if (outcome !== "refused" || event.answer === "withdrawn") return;
+    this.drafts.set(event.code, { flag: event.flag, comment: event.comment, confidence: event.confidence });
   }
 
   /** Tell the server something, and which pictures it need not send again. */

@@ -11,14 +11,15 @@ const WIDE = 860; // below this the strip goes under the runs
 
 /** The picture's numbers, unpacked: what the server sent as base64 of float32. */
 export function unpack(picture) {
+  const series = (text) => rescaled(floats(text), picture.scale);
   return {
     ...picture,
     runs: picture.runs.map((run) => ({
       ...run,
-      low: floats(run.low),
-      high: floats(run.high),
-      medians: floats(run.medians),
-      quantiles: floats(run.quantiles),
+      low: series(run.low),
+      high: series(run.high),
+      medians: series(run.medians),
+      quantiles: series(run.quantiles),
     })),
   };
 }
@@ -26,6 +27,14 @@ export function unpack(picture) {
 function floats(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   return new Float32Array(bytes.buffer);
+}
+
+/** The numbers in the item's unit, where the server sent them in a scale of their own; zeros are exact again. */
+function rescaled(values, scale) {
+  if (!scale) return values;
+  const [offset, factor] = scale;
+  const value = (number) => offset + factor * number;
+  return Float64Array.from(values, (number) => (Math.abs(value(number)) < 1e-6 * factor ? 0 : value(number)));
 }
 
 /** Where everything goes: `panels` one a run (one for all when overlaid), `bars` and `ecdf` beside or below them. */
@@ -142,6 +151,15 @@ const TIMES = [
   [1e-9, "ns"],
 ];
 
+/** How much of a run lies above and below an axis: iterations, or bins where the server does not tell. */
+export function outside(series, axis, picture) {
+  if (series.outside) return series.outside[axis];
+  const [lowest, highest] = picture.axes[axis];
+  const slack = 1e-6 * (highest - lowest); // more than float32 can be wrong by
+  const count = (values, isOutside) => values.reduce((n, value) => n + isOutside(value), 0);
+  return [count(series.high, (value) => value > highest + slack), count(series.low, (value) => value < lowest - slack)];
+}
+
 /** The unit in which values of this size read best: [factor, name]. */
 export function unitFor(value, unit) {
   if (unit !== "s") return [1, unit];
@@ -166,10 +184,12 @@ export function percentText(share, step) {
 export function summary(picture) {
   const unit = unitFor(picture.median, picture.unit);
   const at = (run, percentile) => run.quantiles[picture.percentiles.indexOf(percentile)];
+  // with a scale of their own, pictures have long runs shortened or lengthened by up to 0.3 %
+  const length = ({ n, low }) => (picture.scale && n > low.length ? `about ${Number(n.toPrecision(2))}` : n);
   const write = (value) => `${Number((value / unit[0]).toPrecision(4))} ${unit[1]}`.trim(); // no exponent
   const lines = picture.runs.map(
     (run, i) =>
-      `Run ${i + 1}: ${run.n} iterations, median ${write(at(run, 50))}, middle half ${write(at(run, 25))} to ` +
+      `Run ${i + 1}: ${length(run)} iterations, median ${write(at(run, 50))}, middle half ${write(at(run, 25))} to ` +
       `${write(at(run, 75))}, 5 to 95 percent ${write(at(run, 5))} to ${write(at(run, 95))}.`,
   );
   return `${picture.runs.length} runs on one scale. ${lines.join(" ")}`;

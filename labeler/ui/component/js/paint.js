@@ -1,6 +1,6 @@
 // Draws one item on a canvas. Told apart by place, label and dash; readable in greyscale.
 
-import { SHORT_RUN, axisTicks, cut, percentText, scale, tickText, ticks, unitFor } from "./layout.js";
+import { SHORT_RUN, axisTicks, cut, outside, percentText, scale, tickText, ticks, unitFor } from "./layout.js";
 
 const INK = "#12233d";
 const BAND = "#9dbcd9";
@@ -42,9 +42,9 @@ function run(shared, panel, index) {
   title(shared, panel, series, index);
 }
 
-/** Above a panel: which run, how many iterations lie outside the axis, and the median where the study shows numbers. */
+/** Above a panel: which run, how many marks lie outside the axis, and the median where the study shows numbers. */
 function title({ context, picture, view, showsNumbers }, panel, series, index) {
-  const [above, below] = series.outside[view.axis];
+  const [above, below] = outside(series, view.axis, picture);
   const median = series.quantiles[picture.percentiles.indexOf(50)] / picture.median - 1;
   const number = showsNumbers && picture.median > 0 ? percentText(median, 0.001) : "";
   const counts = [above ? `▲${above}` : "", below ? `▼${below}` : ""].filter(Boolean).join(" ");
@@ -123,7 +123,7 @@ function pooledMedian(context, picture, y, panel) {
 function edges({ context, picture, limits, view }, panel, series) {
   const n = series.low.length;
   const length = (series.n / picture.n) * panel.w;
-  const [above, below] = series.outside[view.axis];
+  const [above, below] = outside(series, view.axis, picture);
   const [lowest, highest] = limits.map(Math.fround); // as exact as the bins are
   const isBelow = (value) => (below > 0 && value <= lowest) || (view.log && highest > 0 && value <= 0);
   context.fillStyle = EDGE;

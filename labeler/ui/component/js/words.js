@@ -17,8 +17,8 @@ export function progressWords({ done, total, not_sure: notSure, mode }, pending)
 
 /** Instead of an item, if there is none. */
 export function emptyWords({ done, total, not_sure: notSure, closed, end }, queued) {
-  if (queued) return "Saving your answers …";
   if (closed) return closed;
+  if (queued) return "Saving your answers …";
   if (!total) return "Nothing is assigned to you yet.";
   if (end) return end;
   if (done < total && notSure) {
@@ -31,7 +31,7 @@ export function emptyWords({ done, total, not_sure: notSure, closed, end }, queu
 export function statusWords({ refusal, hindrance, queue, data, current, clock }) {
   if (refusal) return refusal;
   const unsaved = `Not saved yet: ${queue.length}. ${keptWords(queue)}`;
-  if (hindrance) return `${hindrance} ${unsaved}`;
+  if (hindrance && queue.length) return `${hindrance} ${unsaved}`;
   if (queue.isWaitingLong) return unsaved;
   if (current?.chosen) return `${capital(current.chosen)}. How sure are you? 1 a guess, 2 fairly sure, 3 certain`;
   if (current && clock.isAway) return "Paused: this time is not counted";
@@ -42,9 +42,20 @@ export function statusWords({ refusal, hindrance, queue, data, current, clock })
 
 function keptWords({ isForgotten, isStuck }) {
   if (isForgotten) return "Do not close or reload this window: it cannot keep them. Trying again …";
-  return `Kept in this window; trying again …${isStuck ? " If this stays, reload the page: nothing is lost." : ""}`;
+  return `Kept in this browser; trying again …${isStuck ? " If this stays, reload the page: nothing is lost." : ""}`;
 }
 
 function capital(words) {
   return words[0].toUpperCase() + words.slice(1);
+}
+
+/** What is left to say of answers on a page without an item. */
+export function deliveryWords(queue) {
+  if (!queue.length) return "";
+  return queue.attempts > 1 || queue.isHeld ? `Not saved yet: ${queue.length}. ${keptWords(queue)}` : "Saving …";
+}
+
+/** Above the list of answers that are not saved. */
+export function listedWords(n) {
+  return n === 1 ? "This answer is not saved" : `These ${n} answers are not saved`;
 }

@@ -56,10 +56,12 @@ def protocol_form(now: Protocol, *, fixed: bool) -> Protocol | None:
         confidence = st.checkbox("Ask how sure the reviewer is (1 to 3)", now.asks_confidence, disabled=fixed)
         numbers = st.checkbox("Show each run's distance from the median", now.shows_numbers, disabled=fixed)
         st.caption("Numbers anchor reviewers: leave them off in a blinded study.")
+        varies = st.checkbox("Vary the picture from assignment to assignment", now.varies_pictures, disabled=fixed)
+        st.caption("Run order, bins and values differ slightly, so that nobody recognises an item by comparing bytes.")
         instructions = st.text_area("Instructions in the guide", now.instructions, disabled=fixed)
         st.caption("All of it is fixed once somebody has answered.")
         saved = st.form_submit_button("Save protocol", disabled=fixed)
-    return Protocol(rule, span, confidence, numbers, instructions) if saved else None
+    return Protocol(rule, span, confidence, numbers, instructions, varies) if saved else None
 
 
 MEANS = {

@@ -1,0 +1,185 @@
+"""How much a file may hold: looked at before it is read, so that a small file cannot fill the memory.
+
+What a file of up to `FREELY` bytes gives is bounded whatever stands in it; a larger one may hold as much as its size
+allows.
+"""
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyarrow import parquet
+
+
+FREELY, MAX_UNPACKED = 64 * 2**20, 2**30  # bytes of one compressed file
+MAX_UNPACKED_SMALL = 128 * 2**20  # of one that is itself at most FREELY
+MAX_RATIO = 100  # of unpacked to packed; numbers as text have 3 to 30
+MAX_VALUES, BYTES_PER_VALUE = 15_000_000, 2  # of a table or a JSON text, each of which takes about 50 bytes
+MAX_RUNS = 200_000  # of a table
+MAX_COLUMNS = 10_000
+# how many values the signs of a JSON text stand for, by the memory that they take
+JSON_WEIGHTS = {b",": 1, b'"': 1, b"[": 4, b"{": 12}
+
+MAX_FOOTER_BYTES, MAX_PAGES = 4 * 2**20, 200_000
+MAX_FIXED_BYTES = 16  # of one value of fixed length: a decimal, not a text
+DELTA_BYTE_ARRAY = 7  # a few bits per text repeat the text before: its pages tell nothing of its size
+_DATA_PAGE, _DATA_PAGE_V2 = 5, 8  # fields of a page header
+_STRUCT, _MAX_DEPTH = 12, 8
+
+
+def most_unpacked(packed_size: int) -> int:
+    """How many bytes so many may unpack to.
+
+    Examples
+    --------
+    >>> [most_unpacked(size) // 2**20 for size in (1000, 2**20, 2**25, 2**40)]
+    [64, 100, 128, 1024]
+    """
+    most = MAX_UNPACKED_SMALL if packed_size <= FREELY else MAX_UNPACKED
+    return max(FREELY, min(MAX_RATIO * packed_size, most))
+
+
+def check_values(n_values: int, size: int) -> None:
+    """Raise ValueError if a file of so many bytes holds too many values."""
+    most = max(MAX_VALUES, size // BYTES_PER_VALUE if size > FREELY else 0)
+    if n_values > most:
+        raise ValueError(f"holds about {n_values:,} values, more than {most:,}; split it into several files")
+
+
+def check_text(content: bytes, size: int) -> None:
+    """Raise ValueError if a text holds too many values for a file of `size` bytes, compressed or not."""
+    if content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{"):
+        n_values = sum(weight * content.count(sign) for sign, weight in JSON_WEIGHTS.items())
+    else:
+        n_values = 2 * content.count(b"\n") + max(content.count(sign) for sign in (b",", b";", b"\t"))
+    check_values(n_values, size)
+
+
+def check_columns(n_columns: int) -> None:
+    """Raise ValueError if a table has too many columns."""
+    if n_columns > MAX_COLUMNS:
+        raise ValueError(f"has {n_columns:,} columns, more than {MAX_COLUMNS:,}; keep those that are needed")
+
+
+def check_runs(n_runs: int) -> None:
+    """Raise ValueError if a table holds too many runs."""
+    if n_runs > MAX_RUNS:
+        raise ValueError(
+            f"holds {n_runs:,} runs, more than {MAX_RUNS:,}; split it into several files, or name the column of the "
+            "run with --columns run=NAME"
+        )
+
+
+def check_parquet_footer(content: bytes) -> None:
+    """Raise ValueError if the metadata of a Parquet file are too large to be read."""
+    n_bytes = int.from_bytes(content[-8:-4], "little")
+    if n_bytes > MAX_FOOTER_BYTES:
+        most = MAX_FOOTER_BYTES // 2**20
+        raise ValueError(f"damaged Parquet file ({n_bytes / 2**20:.0f} MiB of metadata, more than {most})")
+
+
+def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Collection[str]) -> None:
+    """Look at the pages of these columns, without unpacking any.
+
+    The metadata at the end of a file may say anything; what a reader makes room for stands in front of each page.
+
+    Raises
+    ------
+    ValueError
+        If a column is nested, or what the pages unpack to, or the table, would be too large.
+    """
+    check_columns(metadata.num_columns)
+    kept = [at for at in range(metadata.num_columns) if metadata.schema.column(at).path.partition(".")[0] in names]
+    for at in kept:
+        column = metadata.schema.column(at)
+        if column.max_repetition_level or column.path != column.name:
+            raise ValueError(f"column {column.path.partition('.')[0]!r} is nested; write one value in each cell")
+        if column.physical_type == "FIXED_LEN_BYTE_ARRAY" and column.length > MAX_FIXED_BYTES:
+            raise ValueError(f"column {column.name!r} holds values of {column.length} bytes; write texts or numbers")
+    groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
+    check_values(max(metadata.num_rows, sum(group.num_rows for group in groups)) * len(kept), len(content))
+    limit, n_bytes, n_pages = most_unpacked(len(content)), 0, 0
+    for group in groups:
+        for at in kept if group.num_rows else ():
+            for page_bytes, encoding in _pages(content, group.column(at)):
+                n_bytes, n_pages = n_bytes + page_bytes, n_pages + 1
+                if n_bytes > limit or n_pages > MAX_PAGES:
+                    raise ValueError(f"unpacks to more than {limit // 2**20} MiB or {MAX_PAGES:,} pages")
+                if encoding == DELTA_BYTE_ARRAY:
+                    name = metadata.schema.column(at).name
+                    raise ValueError(f"column {name!r} is written as DELTA_BYTE_ARRAY; write it as plain or dictionary")
+
+
+def _pages(content: bytes, chunk: Any) -> Iterator[tuple[int, int | None]]:
+    """Bytes when unpacked, and encoding, of each page of a column in a row group."""
+    begins = [chunk.data_page_offset]
+    if chunk.has_dictionary_page and chunk.dictionary_page_offset is not None:
+        begins.append(chunk.dictionary_page_offset)
+    at = min(begin for begin in begins if begin >= 0) if any(begin >= 0 for begin in begins) else -1
+    end = at + chunk.total_compressed_size
+    if not 0 <= at <= end <= len(content):
+        raise ValueError("damaged Parquet file (a column lies outside of the file)")
+    while at < end:
+        header, at = _Thrift(content, at, end).read()
+        unpacked, packed = header.get(2), header.get(3)
+        if not isinstance(unpacked, int) or not isinstance(packed, int) or min(unpacked, packed) < 0:
+            raise ValueError("damaged Parquet file (a page without a size)")
+        data, data_v2 = header.get(_DATA_PAGE), header.get(_DATA_PAGE_V2)
+        yield unpacked, data.get(2) if isinstance(data, dict) else (data_v2 or {}).get(4)
+        at += packed
+
+
+class _Thrift:
+    """Reads one struct of Thrift's compact protocol, in which Parquet writes the headers of pages."""
+
+    def __init__(self, content: bytes, at: int, end: int) -> None:
+        self._content, self._at, self._end = content, at, end
+
+    def read(self) -> tuple[dict[int, Any], int]:
+        """The fields by number, and where the struct ends; raises ValueError if there is none."""
+        try:
+            return self._struct(0), self._at
+        except IndexError:
+            raise ValueError("damaged Parquet file (a page header that does not end)") from None
+
+    def _byte(self) -> int:
+        if self._at >= self._end:
+            raise IndexError
+        self._at += 1
+        return self._content[self._at - 1]
+
+    def _length(self) -> int:
+        value = shift = 0
+        while (byte := self._byte()) & 0x80:
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if shift > 63:
+                raise IndexError
+        return value | byte << shift
+
+    def _number(self) -> int:
+        length = self._length()
+        return (length >> 1) ^ -(length & 1)
+
+    def _struct(self, depth: int) -> dict[int, Any]:
+        fields: dict[int, Any] = {}
+        field = 0
+        while (head := self._byte()) != 0:
+            field = field + (head >> 4) if head >> 4 else self._number()
+            fields[field] = self._value(head & 0x0F, depth)
+        return fields
+
+    def _value(self, kind: int, depth: int) -> Any:
+        if kind in (1, 2):  # true, false
+            return kind == 1
+        if kind == 3:  # a byte
+            return self._byte()
+        if kind in (4, 5, 6):  # whole numbers
+            return self._number()
+        if kind == 8:  # bytes
+            n_bytes = self._length()
+            self._at += n_bytes
+            return None
+        if kind == _STRUCT and depth < _MAX_DEPTH:
+            return self._struct(depth + 1)
+        raise ValueError("damaged Parquet file (a page header with an unknown field)")

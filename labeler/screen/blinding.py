@@ -1,0 +1,157 @@
+"""A picture as a reviewer gets it: its unit tells no measured thing, and no two assignments get the same bytes.
+
+Two reviewers of one item, or a reviewer and a hidden copy, could otherwise find each other by comparing what was sent.
+The runs stand in an order of the assignment's own, bins and windows begin elsewhere, and values are moved by less than
+the eye can see. Somebody who compares the shapes themselves still recognises an item: these have to stay.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeler.model import Series
+from labeler.screen import binning
+
+MAX_SHIFT = 0.001  # of the core axis; farther out, of the distance from the median: a fifth of a pixel in 200
+MAX_STRETCH = 0.003  # of the numbers of iterations of long runs, which may identify an item
+N_WAVES = 3
+TINY = 1e-250
+NAMES = ("low", "high", "medians", "quantiles")
+
+_TIMES = ("s", "ms", "µs", "us", "ns", "min", "h")
+_AMOUNTS = ("ops", "op", "B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB", "bytes", "bit", "kbit", "Mbit", "Gbit")
+_RATES = frozenset(f"{amount}/{time}" for amount in ("1", *_AMOUNTS) for time in _TIMES)
+_PLAIN = frozenset((*_TIMES, *_AMOUNTS, "%", "Hz", "kHz", "MHz", "GHz", "W", "J", "", *_RATES))
+_PER_TIME = {"s": "second", "sec": "second", "second": "second", "ms": "millisecond", "min": "minute", "h": "hour"}
+
+
+@dataclass(frozen=True)
+class Variation:
+    """How the picture of one assignment differs from that of its item.
+
+    Attributes
+    ----------
+    order : tuple of int
+        The run of the item that stands in each place.
+    phase : float
+        The width of the first bin and of the first window, in bins and windows, in [0.5, 1.5).
+    seed : str
+        From which the shifts of values follow; says nothing of the secret.
+    """
+
+    order: tuple[int, ...]
+    phase: float
+    seed: str
+
+    @classmethod
+    def drawn(cls, secret: str, code: str, n_runs: int) -> "Variation":
+        """The variation of the assignment with this code; the same on every machine and at any time."""
+        seed = hashlib.sha256(f"{secret} {code}".encode()).hexdigest()[:32]
+        order = tuple(sorted(range(n_runs), key=lambda run: _share(seed, f"run {run}")))
+        return cls(order, 0.5 + round(_share(seed, "phase"), 6), seed)
+
+    def plain(self) -> dict[str, Any]:
+        """As it is kept with a label."""
+        return {**asdict(self), "order": list(self.order)}
+
+
+def neutral_unit(unit: str) -> str:
+    """A unit as reviewers may see it: units of time, size and rate as they are, everything else as plain "units".
+
+    Examples
+    --------
+    >>> [neutral_unit(unit) for unit in ("s", "MB/s", "Kafka-producer records/s", "cache misses")]
+    ['s', 'MB/s', 'units per second', 'units']
+    """
+    if unit in _PLAIN:
+        return unit
+    _, slash, time = unit.rpartition("/")
+    per = _PER_TIME.get(time.strip()) if slash else None
+    return f"units per {per}" if per else "units"
+
+
+def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variation) -> dict[str, Any]:
+    """The picture of one assignment.
+
+    Parameters
+    ----------
+    payload : mapping
+        The item's, from `labeler.screen.binning.payload`.
+    runs : sequence of ndarray of float, each of shape (n_iterations,)
+        The item's measurements: bins that begin elsewhere cannot be made from its bins.
+    variation : Variation
+
+    Returns
+    -------
+    dict
+        As `payload`, without `outside`: such counts would be equal wherever the item is shown. The screen counts the
+        bins that reach beyond the axis instead. `scale` is (offset, factor): a value is offset + factor * packed
+        number. As plain float32, thousands of values of one level would have many in common by chance.
+    """
+    shift = _Shift(payload, variation.seed)
+    stretch = 1 + MAX_STRETCH * _signed(variation.seed, "stretch")
+    offset, factor = shift.scale
+    quantiles = np.stack([binning.unpacked(payload["runs"][run]["quantiles"]) for run in variation.order])
+    drawn: list[dict[str, Any]] = []
+    for block in binning.blocks_of([runs[run] for run in variation.order]):
+        bins = (*binning.bins_of(block, variation.phase), quantiles[len(drawn) : len(drawn) + len(block)])
+        with np.errstate(over="ignore"):
+            shifted = [(shift(values) - offset) / factor for values in bins]
+        n = block.shape[1]
+        shown_n = max(round(n * stretch), binning.MAX_BINS + 1) if n > binning.MAX_BINS else n
+        drawn += [
+            {"n": shown_n, **dict(zip(NAMES, map(binning.packed, rows), strict=True))}
+            for rows in zip(*shifted, strict=True)
+        ]
+    return {
+        **payload,
+        "n": max(run["n"] for run in drawn),
+        "scale": [offset, factor],
+        "median": float(shift(np.array(payload["median"]))),
+        "axes": {rule: shift(np.array(limits)).tolist() for rule, limits in payload["axes"].items()},
+        "runs": drawn,
+    }
+
+
+class _Shift:
+    """Moves values by less than can be seen, and keeps their order and their signs.
+
+    Near the median values move by up to MAX_SHIFT of the core axis, far from it by that share of their distance.
+    """
+
+    def __init__(self, payload: Mapping[str, Any], seed: str) -> None:
+        low, high = payload["axes"]["core"]
+        self._middle, self._span = payload["median"], high - low
+        if not TINY < self._span < 1 / TINY:
+            self._span = 1.0  # no reader gives such values; they stay as they are wherever a step overflows
+        self._base = _signed(seed, "base")
+        waves = range(N_WAVES)
+        self._sizes = np.array([_signed(seed, f"size {wave}") for wave in waves])
+        self._starts = np.array([2 * np.pi * _share(seed, f"start {wave}") for wave in waves])
+        self._speeds = np.array([2.0 + 3 * wave for wave in waves])
+
+        spread = self._span * 2 ** _signed(seed, "factor")
+        self.scale = self._middle + spread * _signed(seed, "offset"), spread
+
+    def __call__(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            at = np.arcsinh((values - self._middle) / self._span)
+            waves = (self._sizes * np.sin(at[..., np.newaxis] * self._speeds + self._starts)).sum(axis=-1)
+            moved = self._middle + self._span * np.sinh(at + MAX_SHIFT * (self._base + waves) / (1 + N_WAVES))
+        # a logarithmic axis marks what is not above 0
+        good = np.isfinite(moved) & (np.sign(moved) == np.sign(values))
+        kept: NDArray[np.float64] = np.where(good, moved, values)
+        return kept
+
+
+def _share(seed: str, name: str) -> float:
+    """A number in [0, 1) that follows from the seed; no library's generator, which may change."""
+    return int(hashlib.sha256(f"{seed} {name}".encode()).hexdigest()[:13], 16) / 16**13
+
+
+def _signed(seed: str, name: str) -> float:
+    return 2 * _share(seed, name) - 1

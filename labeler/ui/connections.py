@@ -1,0 +1,123 @@
+"""Connections of browsers and strangers: how many may be open, and how long a request may take to arrive."""
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+from uvicorn.config import HTTP_PROTOCOLS
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from labeler.ui.resources import file_limit
+
+REQUEST_S = 15.0  # for a request to arrive, and between two parts of an upload
+CROWDED_S, FULL_S = 2.0, 0.5  # the same while more than half of all connections are in use, and while all are
+RESERVED_SHARE, MAX_RESERVED = 4, 512  # files left for the study, for page runs and for program text
+log = logging.getLogger(__name__)
+
+
+def install() -> None:
+    """Let uvicorn use these connections."""
+    HTTP_PROTOCOLS["auto"] = f"{__name__}:{Connection.__name__}"
+
+
+def room() -> int:
+    """How many connections may be open at once."""
+    limit = file_limit()
+    return limit - min(limit // RESERVED_SHARE, MAX_RESERVED)
+
+
+class Connection(H11Protocol):
+    """A connection that is closed if its request does not arrive, or if too many are open.
+
+    One address has at most half of the room for itself, unless a proxy that is believed comes from it. Where the room
+    gets scarce, requests have less time to arrive.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._timer: asyncio.TimerHandle | None = None
+        self._waiting_since: float | None = None  # monotonic time; None while no request is arriving
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request, or refuse the connection."""
+        super().connection_made(transport)
+        self._wait()
+        n_most, n_open = room(), len(self.connections)
+        if n_open > n_most // 2:
+            n_open -= self._end_slow_requests(FULL_S if n_open > n_most else CROWDED_S)
+        if n_open > n_most or self._n_from_here() > n_most // 2:
+            log.warning("A connection was refused: too many are open (LimitNOFILE in docs/running.md).")
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request; once the whole request is here, its time is over."""
+        super().data_received(data)
+        self._go_on_waiting(has_progress=True)
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        """Hand the connection over: a websocket has its own pings."""
+        self._stop_waiting()
+        super().handle_websocket_upgrade(event)
+
+    def on_response_complete(self) -> None:
+        """Wait for the rest of a request that was answered before it arrived."""
+        super().on_response_complete()
+        self._go_on_waiting(has_progress=False)
+
+    def end_if_waiting_since(self, latest: float) -> None:
+        """Close the connection if its request began to arrive before this monotonic time."""
+        if self._waiting_since is not None and self._waiting_since < latest:
+            self._end()
+
+    def _go_on_waiting(self, *, has_progress: bool) -> None:
+        """Wait for as long as a request is not here; an upload that is being read has new time with every part."""
+        state = str(self.conn.their_state)
+        if self.transport.get_protocol() is not self or state not in ("IDLE", "SEND_BODY"):
+            self._stop_waiting()
+        elif state == "IDLE" and not self.conn.trailing_data[0]:
+            self._stop_waiting()  # between two requests: uvicorn closes it after some seconds
+        elif self._waiting_since is None:
+            self._wait()
+        elif state == "SEND_BODY" and has_progress and not self.cycle.response_complete:
+            self._stop_waiting()
+            self._wait()
+
+    def _wait(self) -> None:
+        self._waiting_since = time.monotonic()
+        self._timer = self.loop.call_later(REQUEST_S, self._end)
+
+    def _stop_waiting(self) -> None:
+        self._waiting_since = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _end(self) -> None:
+        """Close the connection, unless it is the application that lets it wait."""
+        if self.flow.read_paused and self.cycle is not None and not self.cycle.response_complete:
+            self._wait()
+        else:
+            self.transport.abort()
+
+    def _end_slow_requests(self, limit_s: float) -> int:
+        """Close the connections whose requests have been arriving for longer; how many are closed, or soon will be."""
+        latest = time.monotonic() - limit_s
+        for connection in list(self.connections):
+            if isinstance(connection, Connection):
+                connection.end_if_waiting_since(latest)
+        return sum(connection.transport.is_closing() for connection in self.connections)
+
+    def _n_from_here(self) -> int:
+        """How many connections this address has; 0 for a proxy, which has everybody's."""
+        address = self.client[0] if self.client else None
+        proxies = getattr(self.app, "trusted_hosts", ())  # uvicorn's, from FORWARDED_ALLOW_IPS
+        if address is None or address in proxies:
+            return 0
+        clients = (getattr(connection, "client", None) for connection in self.connections)
+        return sum(client is not None and client[0] == address for client in clients)

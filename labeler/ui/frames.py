@@ -1,0 +1,72 @@
+"""Messages between a browser and Streamlit, without what they tell about the server.
+
+At the start of each page run Streamlit sends everybody the path of the program, versions, the operating system, an id
+made from that of the machine, and as the name of the main page a hash of the path. A path may name a person, a project
+or a benchmark; an id recognises the machine elsewhere.
+"""
+
+import hashlib
+
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # brings no types
+from starlette.types import Message, Receive, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.NewSession_pb2 import Initialize, NewSession
+
+PROGRAM = "app.py"
+MAIN_PAGE = "0" * 32  # what browsers know the main page by; as long as Streamlit's hashes
+
+
+class Frames:
+    """The two directions of one websocket."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+        self._main_page = ""  # as Streamlit calls it; known from its first message
+
+    async def receive(self) -> Message:
+        """The next message of the browser, with the main page under the name that Streamlit gave it."""
+        message = await self._receive()
+        frame = message.get("bytes")
+        if frame and self._main_page and MAIN_PAGE.encode() in frame:
+            message = {**message, "bytes": _to_server(frame, self._main_page)}
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Hand a message on to the browser."""
+        frame = message.get("bytes")
+        if frame:
+            message = {**message, "bytes": self._to_browser(frame)}
+        await self._send(message)
+
+    def _to_browser(self, frame: bytes) -> bytes:
+        read = ForwardMsg.FromString(frame)
+        if read.WhichOneof("type") == "new_session":
+            self._main_page = read.new_session.main_script_hash or self._main_page
+            conceal(read.new_session)
+            read.hash = ""  # Streamlit reuses no such message, and a hash of it would tell whether a guess is right
+            frame = read.SerializeToString()
+        return frame.replace(self._main_page.encode(), MAIN_PAGE.encode()) if self._main_page else frame
+
+
+def conceal(session: NewSession) -> None:
+    """Take out of a message everything that tells about the server, and keep what the browser's part needs."""
+    told, session.main_script_path = session.initialize, PROGRAM
+    kept = Initialize(session_id=told.session_id, is_hello=told.is_hello, session_status=told.session_status)
+    # The browser loads its part anew when this changes, so it stands for the version without telling it.
+    known_to_server = f"{told.user_info.installation_id_v3} {told.environment_info.streamlit_version}"
+    kept.environment_info.streamlit_version = hashlib.sha256(known_to_server.encode()).hexdigest()[:12]
+    kept.user_info.SetInParent()
+    session.initialize.CopyFrom(kept)
+
+
+def _to_server(frame: bytes, main_page: str) -> bytes:
+    """Only the place that names a page is changed: people could write the same characters elsewhere."""
+    try:
+        read = BackMsg.FromString(frame)
+    except DecodeError:
+        return frame  # Streamlit closes the window
+    if read.WhichOneof("type") == "rerun_script" and read.rerun_script.page_script_hash == MAIN_PAGE:
+        read.rerun_script.page_script_hash = main_page
+        return bytes(read.SerializeToString())
+    return frame

@@ -1,0 +1,228 @@
+"""What may come between a key press and its answer being saved; nothing of it may lose the answer.
+
+Each mishap takes a reviewer's page, presses answers while nothing reaches the server, lets one thing happen, and comes
+back. `tests/browser/test_pending.py` tries each with a few answers, `tests/reliability/pending.py` with many.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+
+from labeler.plan.lifecycle import Step
+from labeler.service.data import demo
+from labeler.service.plan import course
+from labeler.store import open_database
+from labeler.store.database import discard
+from tests.browser import studies
+from tests.browser.conftest import Served, start_server, stop_server
+from tests.browser.hands import answers, item_on_screen
+
+BACK_LIMIT_MS = 60_000
+STREAM = "**/_stcore/stream"
+PENDING = "() => (window.__review ? window.__review.owner.queue.length : window.__pending)"
+SAVED = f"() => ({PENDING})() === 0"
+# As a key press does it, without waiting until each item was seen.
+PUSH = """events => events.forEach((event) => window.__review.owner.queue.push(event))"""
+IN_STORAGE = "prefix => Object.keys(localStorage).filter((key) => key.startsWith(prefix)).length"
+
+
+@dataclass
+class Scene:
+    """A reviewer at a page whose line to the server can be cut; `pressed` are their answers in order, by code."""
+
+    browser: Browser
+    served: Served
+    name: str
+    page: Page
+    pressed: list[tuple[str, str]] = field(default_factory=list)
+    is_cut: bool = False
+
+    def connect(self, page: Page) -> None:
+        """Lets nothing from the page through while the line is cut."""
+
+        def through(route: WebSocketRoute) -> None:
+            server = route.connect_to_server()
+            route.on_message(lambda message: None if self.is_cut else server.send(message))
+
+        page.route_web_socket(STREAM, through)
+
+    def press(self, n: int) -> None:
+        """Answer the next n items of the plan in the page."""
+        item_on_screen(self.page)
+        with open_database(self.served.study) as db:
+            rows = db.execute(
+                """SELECT code FROM assignments JOIN people USING (person_id)
+                   WHERE name = ? ORDER BY position LIMIT ? OFFSET ?""",
+                (self.name, n, len(self.pressed)),
+            ).fetchall()
+        assert len(rows) == n, "the plan has too few items for that many answers"
+        new = [(code, ("similar", "dissimilar")[number % 2]) for number, (code,) in enumerate(rows)]
+        event = {"revision": 0, "dwell_ms": 700, "flag": False, "comment": None, "confidence": None, "view": {}}
+        events = [event | {"event_id": uuid4().hex, "code": code, "answer": answer} for code, answer in new]
+        self.page.evaluate(PUSH, events)
+        self.pressed += new
+
+    def press_in_vain(self, n: int) -> None:
+        """The same while nothing reaches the server."""
+        item_on_screen(self.page)
+        self.is_cut = True
+        before = len(self.stored())
+        self.press(n)
+        assert self.page.evaluate(PENDING) == n
+        assert len(self.stored()) == before
+
+    def stored(self) -> list[tuple[str, str]]:
+        """What the study has of the reviewer, in order."""
+        return [(answer.code, answer.answer.value) for answer in answers(self.served, self.name)]
+
+    def wait_until_saved(self) -> None:
+        """Until the page has nothing left to send."""
+        self.page.wait_for_function(SAVED, timeout=BACK_LIMIT_MS)
+
+    def wait_until_stored(self, n: int) -> None:
+        """Until the study has n answers of the reviewer."""
+        for _ in range(BACK_LIMIT_MS // 100):
+            if len(self.stored()) == n:
+                return
+            self.page.wait_for_timeout(100)  # polls a bounded loop
+        raise AssertionError(f"the study has {len(self.stored())} answers of {n}")
+
+    def come_back(self) -> None:
+        """Load the page for labelling anew with the line whole, and wait until everything is saved."""
+        self.is_cut = False
+        self.page.goto(self.served.url)
+        self.wait_until_saved()
+
+    def restart(self, study: Path, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """Stop the server, do something, and start it at the same address with a study."""
+        stop_server(self.served.process)
+        meanwhile()
+        self.served.process = start_server(study, int(self.served.url.rpartition(":")[2]))
+
+
+@contextmanager
+def scene(browser: Browser, served: Served, name: str) -> Iterator[Scene]:
+    """A reviewer who has just signed in."""
+    page = browser.new_context(viewport={"width": 1440, "height": 800}).new_page()
+    one = Scene(browser, served, name, page)
+    one.pressed = [(answer.code, answer.answer.value) for answer in answers(served, name)]
+    one.connect(page)
+    page.goto(served.link(name))
+    try:
+        yield one
+    finally:
+        page.context.close()
+
+
+def move(one: Scene, step: Step) -> None:
+    """The coordinator moves the study on."""
+    with open_database(one.served.study) as db:
+        course.move(db, step, why="a test", actor="carol", now=datetime.now(UTC))
+
+
+def paused(one: Scene, n: int) -> None:
+    """The study is paused before the answers arrive, and goes on later."""
+    one.press_in_vain(n)
+    move(one, Step.PAUSE)
+    one.is_cut = False
+    status = one.page.locator(".status")
+    expect(status).to_contain_text("The study is paused", timeout=BACK_LIMIT_MS)
+    expect(status).to_contain_text(f"Not saved yet: {n}")
+    expect(one.page.locator(".outbox li")).to_have_count(n)
+    move(one, Step.OPEN)
+    one.wait_until_saved()
+
+
+def signed_out(one: Scene, n: int) -> None:
+    """The reviewer signs out although the page says that answers are not saved, and signs in again."""
+    one.press_in_vain(n)
+    one.page.goto(f"{one.served.url}/sign-out")
+    words = f"{n} answers are not saved yet" if n > 1 else "1 answer is not saved yet"
+    expect(one.page.get_by_text(words)).to_be_visible()
+    one.page.get_by_role("button", name="Sign out anyway").click()
+    expect(one.page.get_by_text("You are signed out")).to_be_visible()
+    assert one.page.evaluate(IN_STORAGE, "labeler-unsaved-") == n
+    one.is_cut = False
+    one.page.goto(one.served.link(one.name))
+    one.wait_until_saved()
+
+
+def restored(one: Scene, n: int) -> None:
+    """The study goes back to a backup from before n answers, all but one of them acknowledged."""
+    backup = one.served.study.with_name("backup.study")
+    backup.unlink(missing_ok=True)
+    with open_database(one.served.study) as db:
+        db.backup(backup)
+    before = len(one.stored())
+    one.press(n - 1)
+    one.wait_until_saved()
+    assert len(one.stored()) == before + n - 1
+
+    def take_its_place() -> None:
+        discard(one.served.study)
+        backup.rename(one.served.study)
+        assert len(one.stored()) == before
+
+    one.restart(one.served.study, take_its_place)
+    one.press(1)  # a page that is left alone does not learn of it
+    one.wait_until_stored(before + n)
+    one.wait_until_saved()
+
+
+def other_study(one: Scene, n: int) -> None:
+    """Another study runs at the same address for a while, with a reviewer of the same name."""
+    one.press_in_vain(n)
+    other = one.served.study.with_name("other.study")
+    if not other.exists():
+        studies.make(other, studies.many(4), reviewers=(one.name, "somebody"))
+    own = one.served.study
+    one.restart(other)
+    try:
+        with open_database(other) as db:
+            secret = demo.invitations(db, now=datetime.now(UTC))[one.name]
+        one.is_cut = False
+        one.page.goto(f"{one.served.url}/join/{secret}")
+        item_on_screen(one.page)
+        assert one.page.evaluate(PENDING) == 0
+        assert one.page.locator(".outbox li").count() == 0
+        with open_database(other) as db:
+            assert db.execute("SELECT count(*) FROM labels").fetchone()[0] == 0
+    finally:
+        one.restart(own)
+    one.page.goto(one.served.link(one.name))
+    one.wait_until_saved()
+
+
+def closed_window(one: Scene, n: int) -> None:
+    """The window is closed with the answers in it, and another one opened later."""
+    one.press_in_vain(n)
+    context = one.page.context
+    one.page.close()
+    one.page = context.new_page()
+    one.connect(one.page)
+    one.come_back()
+
+
+def another_page(one: Scene, n: int) -> None:
+    """The reviewer goes to the guide instead of waiting."""
+    one.press_in_vain(n)
+    one.is_cut = False
+    one.page.goto(f"{one.served.url}/guide")
+    expect(one.page.get_by_text("The question on every item")).to_be_visible()
+    one.wait_until_saved()
+    one.page.goto(one.served.url)
+
+
+MISHAPS: dict[str, Callable[[Scene, int], None]] = {
+    "the study is paused": paused,
+    "the reviewer signs out": signed_out,
+    "an older backup is restored": restored,
+    "another study runs at the same address": other_study,
+    "the window is closed": closed_window,
+    "the reviewer reads the guide": another_page,
+}

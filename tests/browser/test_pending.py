@@ -1,0 +1,94 @@
+"""Answers that wait in the browser while something else happens: none is lost, and none is stored twice."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import studies
+from tests.browser.conftest import serving
+from tests.browser.hands import enter, item_on_screen, press
+from tests.browser.pending import IN_STORAGE, MISHAPS, scene
+from tests.conftest import some_slow
+
+pytestmark = pytest.mark.browser
+
+N = 3
+NAMES = dict(zip(MISHAPS, ("ada", "ben", "cleo", "dan", "eve", "fay"), strict=True))
+REFUSED, LEAVING, LOADING = "gus", "hal", "ida"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """8 items for each of nine reviewers, one reviewer a test."""
+    study = tmp_path_factory.mktemp("pending") / "pending.study"
+    names = (*NAMES.values(), REFUSED, LEAVING, LOADING)
+    studies.make(study, studies.many(8), reviewers=names, parameters=studies.EVERYTHING_BY_ALL)
+    with serving(study) as one:
+        yield one
+
+
+@pytest.mark.parametrize("mishap", some_slow(MISHAPS, {"another study runs at the same address"}))
+def test_answers_that_wait_are_stored_once_and_in_order_whatever_happens(browser, served, mishap):
+    with scene(browser, served, NAMES[mishap]) as one:
+        press(one.page, "s")
+        one.pressed = one.stored()
+        MISHAPS[mishap](one, N)
+        assert len(one.pressed) == N + 1
+        assert one.stored() == one.pressed
+
+
+def test_a_refused_answer_stays_listed_until_the_reviewer_deletes_it(page, served):
+    enter(page, served, REFUSED)
+    event = {"event_id": "e1", "code": "NOBODY", "revision": 0, "answer": "similar", "dwell_ms": 700, "comment": "=1"}
+    page.evaluate("event => window.__review.owner.queue.push(event)", event)
+    line = page.locator(".outbox li")
+    expect(line).to_contain_text("Item NOBODY: similar. Item NOBODY is not yours to label now.")
+    page.goto(f"{served.url}/my-labels")
+    expect(line).to_have_count(1)
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Download as JSON").click()
+    (row,) = json.loads(saved.value.path().read_text(encoding="utf-8"))
+    assert (row["item"], row["answer"], row["comment"], row["event_id"]) == ("NOBODY", "similar", "=1", "e1")
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(line).to_have_count(1)
+    page.get_by_role("button", name="Yes, delete the answer to NOBODY").click()
+    expect(line).to_have_count(0)
+    page.goto(served.url)
+    item_on_screen(page)
+    assert (page.evaluate(IN_STORAGE, "labeler-unsaved-"), line.count()) == (0, 0)
+
+
+def test_the_browser_asks_before_a_window_with_unsaved_answers_is_left(browser, served):
+    with scene(browser, served, LEAVING) as one:
+        asked = []
+        one.page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+        press(one.page, "s")
+        one.page.reload()
+        item_on_screen(one.page)
+        assert asked == []
+        one.is_cut = True
+        one.page.keyboard.press("d")
+        one.page.reload()
+        assert asked == ["beforeunload"]
+
+
+def test_a_module_that_does_not_load_is_asked_for_again_and_the_page_says_so(page, served):
+    failing, n_asked = [True], []
+
+    def answer(route):
+        n_asked.append(route.request.url)
+        if failing[0]:
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/review/paint.js", answer)
+    page.goto(served.link(LOADING))
+    expect(page.get_by_text("This part of the page has not loaded yet. Trying again")).to_be_visible()
+    expect(page.get_by_role("button", name="Reload the page")).to_be_visible()
+    assert len(n_asked) >= 2
+    failing[0] = False
+    item_on_screen(page)
+    expect(page.get_by_role("button", name="Reload the page")).to_be_hidden()
+    press(page, "s")

@@ -1,0 +1,209 @@
+// Answers that the server refuses, holds up, or loses again.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  ADOPT_AFTER_MS, AnswerQueue, MAX_WAIT_MS, N_SAVED, RESEND_AFTER_MS,
+} from "../../labeler/ui/component/js/queue.js";
+import { memory } from "../../labeler/ui/component/js/storage.js";
+import { A, B, C, holdUp, idsIn, OWNER, refuse, save, SAVED, started, UNSAVED } from "./queues.mjs";
+
+test("a refused answer stays listed with the reason, also after a reload, and the next one is sent", () => {
+  const { queue, sent, storage } = started();
+  queue.push(A);
+  queue.push(B);
+  assert.deepEqual(refuse(queue, "a"), { outcome: "refused", event: A });
+  assert.deepEqual(sent, ["a", "b"]);
+  for (const one of [queue, started(storage).queue]) {
+    assert.deepEqual(one.listed.map(({ event, reason }) => [event, reason]), [[A, "Not yours."]]);
+    assert.deepEqual(one.events, [B]);
+    assert.equal(one.lastOn("A"), null);
+  }
+});
+
+test("only dismissing takes a refused answer away, for good", () => {
+  const { queue, storage } = started();
+  queue.push(A);
+  refuse(queue, "a");
+  save(queue, "a");
+  assert.equal(queue.listed.length, 1);
+  queue.dismiss("a");
+  assert.deepEqual([queue.listed, started(storage).queue.listed, idsIn(storage, UNSAVED)], [[], [], []]);
+});
+
+test("while nothing can be labelled answers are kept, listed, and tried ever less often; then sent at once", () => {
+  const world = started();
+  const { queue, sent } = world;
+  queue.push(A);
+  queue.push(B);
+  for (const wait of [RESEND_AFTER_MS, 2 * RESEND_AFTER_MS, 3 * RESEND_AFTER_MS]) {
+    assert.equal(holdUp(queue, "a", { closed: "Paused." }).outcome, "again");
+    world.time += wait - 1;
+    queue.tick();
+    const n = sent.length;
+    world.time += 1;
+    queue.tick();
+    assert.equal(sent.length, n + 1);
+  }
+  assert.deepEqual(queue.listed.map(({ event }) => event), [A, B]);
+  queue.receive({ closed: "" });
+  assert.deepEqual(sent, ["a", "a", "a", "a", "a"]);
+  save(queue, "a");
+  save(queue, "b");
+  assert.deepEqual([queue.length, queue.listed], [0, []]);
+});
+
+test("the longest wait between two attempts is bounded", () => {
+  const world = started();
+  world.queue.push(A);
+  for (let i = 0; i < 20; i += 1) {
+    holdUp(world.queue, "a");
+    world.time += MAX_WAIT_MS;
+    world.queue.tick();
+  }
+  assert.equal(world.sent.length, 21);
+});
+
+/** A queue that saw a, b and c saved, and the server's word that it has all of them. */
+function allSaved(storage = memory()) {
+  const world = started(storage);
+  [A, B, C].forEach((event) => {
+    world.queue.push(event);
+    save(world.queue, event.event_id, { last_event: event.event_id });
+  });
+  world.sent.length = 0;
+  return world;
+}
+
+test("as long as the server's newest answer is the one saved last, it is asked nothing", () => {
+  const { queue, sent } = allSaved();
+  queue.receive({ last_event: "c" });
+  queue.receive({});
+  assert.deepEqual(sent, []);
+});
+
+test("after a restore the server is asked what it has, and what it lacks is sent again once, in order", () => {
+  for (const last of ["a", null]) {
+    const { queue, sent, storage } = allSaved();
+    queue.receive({ last_event: last });
+    assert.deepEqual(sent, [["a", "b", "c"]]);
+    const missing = last ? ["b", "c"] : ["a", "b", "c"];
+    queue.receive({ last_event: last, missing });
+    missing.forEach((id) => assert.equal(save(queue, id, { last_event: id })?.event_id, id));
+    assert.deepEqual(sent, [["a", "b", "c"], ...missing]);
+    assert.deepEqual([queue.length, idsIn(storage, SAVED).length], [0, 3]);
+  }
+});
+
+test("a study that went back twice to the same backup gets its answers twice", () => {
+  const { queue, sent } = allSaved();
+  for (let i = 0; i < 2; i += 1) {
+    queue.receive({ last_event: "b" });
+    queue.receive({ last_event: "b", missing: ["c"] });
+    save(queue, "c", { last_event: "c" });
+  }
+  assert.deepEqual(sent, [["a", "b", "c"], "c", ["a", "b", "c"], "c"]);
+});
+
+test("what was saved before comes back before a new answer is sent, also after a new page", () => {
+  const { queue: before, storage } = allSaved();
+  before.push({ event_id: "d", code: "D", answer: "similar" });
+  const { queue, sent } = started(storage);
+  queue.receive({ last_event: "b" });
+  queue.receive({ last_event: "b", missing: ["c"] });
+  save(queue, "c", { last_event: "c" });
+  assert.deepEqual(sent, [["a", "b", "c"], "c", "d"]);
+});
+
+test("an answer refused only because earlier ones are missing is sent again after them", () => {
+  const { queue, sent } = allSaved();
+  queue.push({ event_id: "d", code: "D", answer: "similar" });
+  assert.equal(refuse(queue, "d", "Not on offer.", { last_event: "b" }).outcome, "again");
+  queue.receive({ last_event: "b", missing: ["c"] });
+  save(queue, "c", { last_event: "c" });
+  save(queue, "d", { last_event: "d" });
+  assert.deepEqual(sent, ["d", ["a", "b", "c"], "c", "d"]);
+  assert.deepEqual(queue.listed, []);
+});
+
+test("a question that is not answered is asked again after the interval", () => {
+  const world = allSaved();
+  world.queue.receive({ last_event: "b" });
+  world.time = RESEND_AFTER_MS;
+  world.queue.tick();
+  assert.equal(world.sent.length, 2);
+});
+
+test("answers given on another device are asked about once", () => {
+  const { queue, sent } = allSaved();
+  queue.receive({ last_event: "elsewhere" });
+  queue.receive({ last_event: "elsewhere", missing: [] });
+  queue.receive({ last_event: "elsewhere" });
+  assert.deepEqual(sent, [["a", "b", "c"]]);
+});
+
+test("the oldest saved answers make room for new ones", () => {
+  const { queue, storage } = started();
+  for (let i = 0; i < N_SAVED + 5; i += 1) {
+    queue.push({ event_id: `e${i}`, code: "A" });
+    save(queue, `e${i}`);
+  }
+  const kept = idsIn(storage, SAVED);
+  assert.equal(kept.length, N_SAVED);
+  assert.deepEqual([kept.includes("e4"), kept.includes("e5"), kept.includes(`e${N_SAVED + 4}`)], [false, true, true]);
+});
+
+test("answers are in the order pressed although the clock was set back", () => {
+  const storage = memory();
+  let today = 5000;
+  const options = { storage, owner: OWNER, send: () => {}, now: () => 0, today: () => today };
+  const queue = new AnswerQueue(options);
+  queue.push(B);
+  today = 1000;
+  queue.push(A);
+  assert.deepEqual(queue.events, [B, A]);
+  assert.deepEqual(new AnswerQueue(options).events, [B, A]);
+});
+
+/** What a browser tells its other windows when one of them writes. */
+function tell(queue, storage, key) {
+  queue.onStorage(key, storage.getItem(key));
+}
+
+test("an answer of another window is left to it for a while, then sent by this one", () => {
+  const storage = memory();
+  const world = started(storage);
+  started(storage).queue.push(A);
+  tell(world.queue, storage, `${UNSAVED}a`);
+  world.time = ADOPT_AFTER_MS - 1;
+  world.queue.tick();
+  world.queue.push(B);
+  assert.deepEqual(world.sent, ["b"]);
+  save(world.queue, "b");
+  world.time = ADOPT_AFTER_MS;
+  world.queue.tick();
+  assert.deepEqual(world.sent, ["b", "a"]);
+});
+
+test("an answer that another window saved is not sent by this one", () => {
+  const storage = memory();
+  const [world, other] = [started(storage), started(storage)];
+  other.queue.push(A);
+  tell(world.queue, storage, `${UNSAVED}a`);
+  save(other.queue, "a");
+  [`${SAVED}a`, `${UNSAVED}a`, "something else", null].forEach((key) => tell(world.queue, storage, key));
+  world.time = 2 * ADOPT_AFTER_MS;
+  world.queue.tick();
+  world.queue.receive({ last_event: "a" });
+  assert.deepEqual([world.sent, world.queue.length], [[], 0]);
+});
+
+test("a browser that ended between the two steps of saving does not send the answer again", () => {
+  const { queue, storage } = started();
+  queue.push(A);
+  const unsaved = storage.getItem(`${UNSAVED}a`);
+  save(queue, "a");
+  storage.setItem(`${UNSAVED}a`, unsaved);
+  assert.equal(started(storage).queue.length, 0);
+});

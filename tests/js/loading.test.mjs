@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { SAY_AFTER_MS, starter } from "../../labeler/ui/component/js/loading.js";
+
+/** A page whose clock is turned by hand: what waits for it goes on when it is due. */
+function page() {
+  const world = { time: 0, waiting: [] };
+  world.wait = (ms) => new Promise((done) => world.waiting.push({ at: world.time + ms, done }));
+  world.turn = async (ms) => {
+    const until = world.time + ms;
+    await settled();
+    const due = world.waiting.filter(({ at }) => at <= until).sort((one, other) => one.at - other.at)[0];
+    world.time = due ? due.at : until;
+    if (!due) return;
+    world.waiting.splice(world.waiting.indexOf(due), 1);
+    due.done();
+    await world.turn(until - world.time);
+  };
+  return world;
+}
+
+function settled() {
+  return new Promise((done) => setImmediate(done));
+}
+
+/** A mounted component; `words` is what stands in the place of its message. */
+function mounted() {
+  const part = { hidden: true, replaceChildren: (...children) => Object.assign(part, { words: children }) };
+  return { part, component: { parentElement: { querySelector: (name) => (name === ".message" ? part : null) } } };
+}
+
+/** Modules that arrive after so many failures. */
+function failing(times) {
+  const world = { n_tried: 0, mounted: [], n_ended: 0 };
+  const module = {
+    default: (component) => {
+      world.mounted.push(component);
+      return () => {
+        world.n_ended += 1;
+      };
+    },
+  };
+  world.load = () => {
+    world.n_tried += 1;
+    return world.n_tried > times ? Promise.resolve(module) : Promise.reject(new TypeError("failed to fetch"));
+  };
+  return world;
+}
+
+globalThis.document = { createElement: () => ({ addEventListener: () => {} }) };
+
+test("modules that are there are mounted at once, and nothing is said", async () => {
+  const [clock, modules, { part, component }] = [page(), failing(0), mounted()];
+  const end = starter(modules.load, clock.wait)(component);
+  await clock.turn(2 * SAY_AFTER_MS);
+  assert.deepEqual([modules.mounted, modules.n_tried, part.hidden], [[component], 1, true]);
+  end();
+  assert.equal(modules.n_ended, 1);
+});
+
+test("modules that fail are asked for again until they are there", async () => {
+  const [clock, modules, { component }] = [page(), failing(3), mounted()];
+  starter(modules.load, clock.wait)(component);
+  await clock.turn(SAY_AFTER_MS);
+  assert.deepEqual([modules.mounted, modules.n_tried], [[component], 4]);
+});
+
+test("where it takes long the screen says so with a button, and goes on trying", async () => {
+  const [clock, modules, { part, component }] = [page(), failing(8), mounted()];
+  starter(modules.load, clock.wait)(component);
+  await clock.turn(SAY_AFTER_MS - 1);
+  assert.equal(part.hidden, true);
+  await clock.turn(1);
+  assert.equal(part.hidden, false);
+  assert.match(part.words[0], /has not loaded yet/);
+  assert.equal(part.words[1].textContent, "Reload the page");
+  await clock.turn(60_000);
+  assert.deepEqual(modules.mounted, [component]);
+});
+
+test("modules that never answer are said not to be there", async () => {
+  const [clock, { part, component }] = [page(), mounted()];
+  starter(() => new Promise(() => {}), clock.wait)(component);
+  await clock.turn(SAY_AFTER_MS);
+  assert.equal(part.hidden, false);
+});
+
+test("a component that is gone before its modules are there is not mounted, and says nothing", async () => {
+  const [clock, modules, { part, component }] = [page(), failing(8), mounted()];
+  starter(modules.load, clock.wait)(component)();
+  await clock.turn(60_000);
+  assert.deepEqual([modules.mounted, part.hidden], [[], true]);
+});
+
+test("new data reaches a component in order, also before its modules are there", async () => {
+  const [clock, modules] = [page(), failing(1)];
+  const start = starter(modules.load, clock.wait);
+  const components = [mounted().component, mounted().component, mounted().component];
+  start(components[0]);
+  start(components[1]);
+  await clock.turn(SAY_AFTER_MS);
+  start(components[2]);
+  assert.deepEqual(modules.mounted, components);
+});

@@ -1,0 +1,35 @@
+// Queues of answers with a server that the test plays.
+
+import { AnswerQueue } from "../../labeler/ui/component/js/queue.js";
+import { keysOf, memory } from "../../labeler/ui/component/js/storage.js";
+
+export const [OWNER, UNSAVED, SAVED] = ["s-7", "labeler-unsaved-s-7-", "labeler-saved-s-7-"];
+export const [A, B, C] = ["a", "b", "c"].map((id) => ({ event_id: id, code: id.toUpperCase(), answer: "similar" }));
+
+/** A queue with a clock to turn and a list of what it sent; a question what the server has is listed as its ids. */
+export function started(storage = memory(), owner = OWNER) {
+  const world = { storage, time: 0, sent: [], n_changes: 0 };
+  const send = (event) => world.sent.push(event.check ?? event.event_id);
+  const onChange = () => {
+    world.n_changes += 1;
+  };
+  world.queue = new AnswerQueue({ storage, owner, send, now: () => world.time, onChange });
+  return world;
+}
+
+/** The server has the event; what the queue makes of it. */
+export function save(queue, id, more = {}) {
+  return queue.receive({ ack: { event_id: id, saved: true, message: "" }, ...more })?.event ?? null;
+}
+
+export function refuse(queue, id, message = "Not yours.", more = {}) {
+  return queue.receive({ ack: { event_id: id, saved: false, again: false, message }, ...more });
+}
+
+export function holdUp(queue, id, more = {}) {
+  return queue.receive({ ack: { event_id: id, saved: false, again: true, message: "Busy." }, ...more });
+}
+
+export function idsIn(storage, prefix) {
+  return keysOf(storage, prefix).map((key) => key.slice(prefix.length));
+}

@@ -1,0 +1,145 @@
+"""Connections through a real uvicorn: requests that do not arrive, and more connections than there is room for."""
+
+import asyncio
+import http.client
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+import uvicorn
+
+from labeler.ui import connections
+from labeler.ui.connections import Connection
+
+HALF = b"GET / HTTP/1.1\r\nHost: x\r\n"
+PATIENCE_S = 20.0
+
+
+async def application(scope, receive, send):
+    """Answers at once, and reads the whole body of an upload first."""
+    if scope["type"] != "http":
+        return
+    n_bytes = 0
+    while scope["path"] == "/upload":
+        part = await receive()
+        n_bytes += len(part.get("body", b""))
+        if part["type"] == "http.disconnect" or not part["more_body"]:
+            break
+    body = str(n_bytes).encode()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+    await send({"type": "http.response.body", "body": body})
+
+
+@contextmanager
+def serving(**options):
+    server = uvicorn.Server(uvicorn.Config(application, port=0, http=Connection, lifespan="off", **options))
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(64)
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])))
+        thread.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join(PATIENCE_S)
+
+
+@contextmanager
+def connected(port, first=b"", address="127.0.0.1"):
+    with socket.create_connection(("127.0.0.1", port), PATIENCE_S, source_address=(address, 0)) as connection:
+        connection.sendall(first)
+        yield connection
+
+
+def is_closed(connection):
+    """Whether the server closes the connection without an answer."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+def status(port):
+    client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    try:
+        client.request("GET", "/")
+        return client.getresponse().status
+    except (ConnectionError, http.client.HTTPException):
+        return 0
+    finally:
+        client.close()
+
+
+@pytest.mark.parametrize(
+    "half", [b"", b"GET", HALF, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx"], ids=range(4)
+)
+def test_a_request_that_does_not_arrive_is_ended(monkeypatch, half):
+    monkeypatch.setattr(connections, "REQUEST_S", 0.3)
+    with serving() as port, connected(port, half) as connection:
+        begun = time.monotonic()
+        while not is_closed(connection):
+            assert time.monotonic() - begun < PATIENCE_S
+        assert time.monotonic() - begun > 0.2
+
+
+def test_a_request_that_comes_byte_by_byte_has_no_more_time(monkeypatch):
+    monkeypatch.setattr(connections, "REQUEST_S", 0.5)
+    with serving() as port, connected(port, HALF) as connection:
+        begun, is_open = time.monotonic(), True
+        while is_open:
+            assert time.monotonic() - begun < PATIENCE_S
+            try:
+                connection.sendall(b"X-Drip: 1\r\n")
+                time.sleep(0.1)  # the pace of the drip
+            except ConnectionError:
+                is_open = False
+
+
+def test_an_upload_may_take_longer_as_long_as_parts_of_it_arrive(monkeypatch):
+    monkeypatch.setattr(connections, "REQUEST_S", 1.0)
+    head = b"POST /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 8\r\n\r\n"
+    with serving() as port, connected(port, head) as connection:
+        for _ in range(8):
+            connection.sendall(b"x")
+            time.sleep(0.2)  # the pace of the upload, which lasts longer than one request may
+        answer = b""
+        while part := connection.recv(1000):
+            answer += part
+        assert answer.endswith(b"8")
+
+
+def test_connections_beyond_the_room_take_the_place_of_requests_that_do_not_arrive(monkeypatch):
+    monkeypatch.setattr(connections, "room", lambda: 8)
+    monkeypatch.setattr(connections, "FULL_S", 0.2)
+    with serving() as port:
+        strangers = [socket.create_connection(("127.0.0.1", port), PATIENCE_S) for _ in range(12)]
+        for stranger in strangers:
+            stranger.settimeout(PATIENCE_S)
+        assert all(map(is_closed, strangers[8:]))
+        time.sleep(0.3)  # longer than a request may take while there is no room
+        assert status(port) == 200
+        assert all(map(is_closed, strangers))
+        for stranger in strangers:
+            stranger.close()
+
+
+def test_one_address_has_half_of_the_room_and_a_proxy_that_is_believed_all(monkeypatch):
+    monkeypatch.setattr(connections, "room", lambda: 8)
+    for proxy, n_open in (("127.0.0.9", 4), ("127.0.0.1", 6)):
+        with serving(forwarded_allow_ips=proxy) as port:
+            held = [socket.create_connection(("127.0.0.1", port), PATIENCE_S) for _ in range(6)]
+            for connection in held:
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            answered = 0
+            for connection in held:
+                connection.settimeout(PATIENCE_S)
+                try:
+                    answered += connection.recv(100).startswith(b"HTTP/1.1 200")
+                except ConnectionError:
+                    continue
+                finally:
+                    connection.close()
+            assert answered == n_open

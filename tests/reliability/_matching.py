@@ -1,0 +1,89 @@
+"""Attackers who compare what was sent, to find which two pictures are of one item; and how often chance would."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from scipy import stats
+
+from labeler.screen.binning import series_of, unpacked
+
+Picture = Mapping[str, Any]
+Sent = TypeVar("Sent")
+PACKED = ("low", "high", "medians", "quantiles")
+P_CHANCE = 1e-4  # how seldom chance alone finds as many
+
+
+def as_bytes(picture: Picture) -> set[Any]:
+    """The whole picture."""
+    return {json.dumps(picture, sort_keys=True)}
+
+
+def as_hashes(picture: Picture) -> set[Any]:
+    """Each run, each packed series and each axis by itself, wherever it stands; and all runs in a fixed order."""
+    runs = [json.dumps(run, sort_keys=True) for run in picture["runs"]]
+    series = [run[name] for run in picture["runs"] for name in PACKED]
+    return {*runs, *series, "".join(sorted(runs)), *(json.dumps(limits) for limits in picture["axes"].values())}
+
+
+def as_values(picture: Picture) -> set[Any]:
+    """Every number in it, as it is on the wire and as it is drawn."""
+    packed = {value for run in picture["runs"] for name in PACKED for value in unpacked(run[name]).tolist()}
+    packed |= {value for run in picture["runs"] for name in PACKED for value in series_of(picture, run, name).tolist()}
+    counts = {count for run in picture["runs"] for pair in run.get("outside", {}).values() for count in pair}
+    limits = {limit for pair in picture["axes"].values() for limit in pair}
+    return {*packed, *counts, *limits, picture["median"], picture["n"], *(run["n"] for run in picture["runs"])}
+
+
+def as_shapes(picture: Picture) -> set[Any]:
+    """The quantiles of the runs to three digits of the axis: what the eye sees, which has to stay."""
+    low, high = picture["axes"]["core"]
+    return {
+        round((value - low) / (high - low), 3)
+        for run in picture["runs"]
+        for value in series_of(picture, run, "quantiles")
+    }
+
+
+def as_levels(picture: Picture) -> set[Any]:
+    """The pooled median to four digits, as the axis shows it."""
+    return {f"{picture['median']:.3e}"}
+
+
+BY_BYTES: Mapping[str, Callable[[Picture], set[Any]]] = {"bytes": as_bytes, "hashes": as_hashes, "values": as_values}
+BY_LOOKING: Mapping[str, Callable[[Picture], set[Any]]] = {"shapes": as_shapes, "levels": as_levels}
+
+
+def n_found(wanted: Sequence[tuple[Sent, int]], among: Sequence[Sent], marks: Callable[[Sent], set[Any]]) -> int:
+    """How many of the pictures an attacker finds again: the one with the most, and the rarest, marks in common.
+
+    Parameters
+    ----------
+    wanted : sequence of (picture, place of the picture of the same item in `among`)
+    among : sequence of picture
+    marks : callable
+        What the attacker compares.
+    """
+    rng = random.Random(1)
+    known = [marks(picture) for picture in among]
+    n_having = Counter(mark for of_one in known for mark in of_one)
+    hits = 0
+    for picture, place in wanted:
+        own = marks(picture)
+        scores = [sum(1 / n_having[mark] for mark in own & other) for other in known]
+        best = max(scores)
+        hits += rng.choice([i for i, score in enumerate(scores) if score == best]) == place
+    return hits
+
+
+def at_chance(hits: int, n_wanted: int, n_among: int) -> bool:
+    """Whether guessing would find as many more often than once in 10,000 times."""
+    return float(stats.binom.sf(hits - 1, n_wanted, 1 / n_among)) > P_CHANCE
+
+
+def in_words(found: Iterable[tuple[str, int]], n_wanted: int, n_among: int) -> str:
+    """How many of the wanted pictures each attacker found, beside what chance would find."""
+    told = ", ".join(f"{name} {hits}" for name, hits in found)
+    return f"of {n_wanted} among {n_among} by {told}; by chance {n_wanted / n_among:.1f}"

@@ -1,0 +1,125 @@
+"""No reply to a reviewer depends on what others did: the same messages to studies that differ only in others' rows."""
+
+import json
+import random
+import shutil
+from itertools import product
+
+import pandas as pd
+import pytest
+
+from labeler.model import Answer, Category, Kind
+from labeler.plan.design import key
+from labeler.service import reviewing
+from labeler.service.results import exchange
+from labeler.store import items, labels, open_database
+from labeler.ui.reviewer import label
+from tests.labeler.conftest import NOW, answer_next, id_of, item_name, make_study
+
+OWN, OTHERS = "ada", ("ben", "cleo", "dan")
+ANSWERS = [answer.value for answer in Answer]
+
+
+@pytest.fixture
+def worlds(tmp_path):
+    """One study twice: in the second one the others have labelled, and labels of others were imported."""
+    alone, together = tmp_path / "alone.study", tmp_path / "together.study"
+    make_study(alone, plan=True)
+    with open_database(alone) as db:
+        for answer in ("similar", "dissimilar", "not sure"):
+            answer_next(db, OWN, answer)
+    shutil.copy(alone, together)
+    with open_database(together) as db:
+        for number, name in enumerate(("ben", "cleo", "ben", "dan")):
+            answer_next(db, name, ANSWERS[number % 3])
+        exchange.import_labels(db, imported(db), actor="carol", now=NOW)
+    with open_database(alone) as first, open_database(together) as second:
+        yield first, second
+
+
+def imported(db):
+    """Labels made elsewhere, some with an event id and some without."""
+    rows = [
+        {
+            "item": item.name,
+            "reviewer": name,
+            "label": ANSWERS[(number + place) % 2],
+            "kind": "third",
+            "event_id": event_id,
+        }
+        for number, item in enumerate(items.all_items(db)[:4])
+        for place, (name, event_id) in enumerate(zip(("ben", "zoe"), ("", f"row-{number}"), strict=True))
+    ]
+    return pd.DataFrame(rows)
+
+
+def probes(together):
+    """Event ids and codes that exist for others, or could: from the study, and guessed from names."""
+    guessed = [
+        key(0, "imported", item_name(number), name, kind.value, "0", category.value)
+        for number, name, kind, category in product(range(8), (*OTHERS, "zoe"), (Kind.FRESH, Kind.THIRD), Category)
+    ]
+    kept = labels.saved(together)
+    of_others = [mark for row in kept if row.reviewer != OWN for mark in (row.label.event_id, row.source_key) if mark]
+    own = [row.label.event_id for row in kept if row.reviewer == OWN]
+    codes = [code for (code,) in together.execute("SELECT code FROM assignments ORDER BY code")]
+    return [*guessed, *of_others], own, codes
+
+
+def message(rng, known, own, codes, offered):
+    """One hostile message: most of it well formed, so that it reaches the places where others' rows could matter."""
+    event_id = rng.choice([rng.choice(known), rng.choice(known), rng.choice(own), f"new-{rng.randrange(10**9)}", "", 7])
+    event = {
+        "event_id": event_id,
+        "code": rng.choice([rng.choice(offered or codes), rng.choice(codes), "ZZZZZZ", "x" * 70]),
+        "revision": rng.choice([0, 0, 1, 2, -1, 2**40]),
+        "answer": rng.choice([*ANSWERS, "maybe"]),
+        "dwell_ms": rng.choice([0, 0, 0, 249, 900, None, "x"]),
+    }
+    for name in rng.sample(list(event), rng.choice([0, 0, 0, 0, 1])):
+        del event[name]
+    return event
+
+
+def reply(db, event):
+    """What the browser gets: the acknowledgement with the next screen."""
+    reviewer_id = id_of(db, OWN)
+    ack = label.keep(db, reviewer_id, event)
+    codes = {row.code for row in labels.own_answers(db, reviewer_id)}
+    return json.dumps(label.screen(db, reviewer_id, ack, known=codes)).encode()
+
+
+@pytest.mark.parametrize("n_messages", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_the_same_messages_get_the_same_replies_whatever_others_did(worlds, n_messages):
+    alone, together = worlds
+    known, own, codes = probes(together)
+    rng = random.Random(20261122)
+    n_probes = 0
+    for number in range(n_messages):
+        offered = [task.code for task in reviewing.review_queue(alone, id_of(alone, OWN)).offers]
+        event = message(rng, known, own, codes, offered)
+        n_probes += event.get("event_id") in known
+        assert reply(alone, event) == reply(together, event), (number, event)
+    assert n_probes > n_messages / 5
+    assert labels.n_labels(together) > labels.n_labels(alone)
+
+
+def test_nobody_can_take_the_event_id_of_an_import_to_come(worlds):
+    alone, _ = worlds
+    table = imported(alone)
+    taken = [key(0, "imported", row.item, row.reviewer, row.kind, "0", row.label) for row in table.itertuples()]
+    for event_id in (taken[0], "row-0"):
+        task = reviewing.review_queue(alone, id_of(alone, OWN)).offers[0]
+        event = {"event_id": event_id, "code": task.code, "revision": task.revision, "answer": "similar"}
+        assert label.keep(alone, id_of(alone, OWN), event | {"dwell_ms": 900})["saved"] is True
+    assert exchange.import_labels(alone, table, actor="carol", now=NOW).n_new == len(table)
+    assert exchange.import_labels(alone, table, actor="carol", now=NOW).n_already_there == len(table)
+
+
+def test_event_ids_of_imported_labels_cannot_be_worked_out(worlds):
+    _, together = worlds
+    known, _, _ = probes(together)
+    guessed = {mark for mark in known if len(mark) == 64}
+    drawn = [row.label.event_id for row in labels.saved(together) if row.source_key in guessed]
+    assert len(drawn) == 4
+    assert guessed.isdisjoint(drawn)
