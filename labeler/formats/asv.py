@@ -35,6 +35,15 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
     Raises ValueError naming benchmark and iteration at fault.
     """
+    yield from _read(content, medians=False)
+
+
+def read_means(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """As `read`, with asv's median as the one value of a run where samples were not recorded."""
+    yield from _read(content, medians=True)
+
+
+def _read(content: bytes, *, medians: bool) -> Iterator[Benchmark]:
     document = json_text.parse(content)
     results = json_text.member(document, "results", dict, "the file")
     version = document.get("version")
@@ -44,12 +53,14 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
         )
     columns = json_text.member(document, "result_columns", list, "the file")
     rows = {name: _row(row, columns, f"benchmark {name!r}") for name, row in results.items()}
-    if not any(row.get("samples") for row in rows.values()):
+    if not medians and not any(row.get("samples") for row in rows.values()):
         for name, row in rows.items():
             if row.get("stats_repeat"):
                 raise ValueError(f"benchmark {name!r} {_NOT_KEPT}")
     conditions = _conditions(document)
-    yield from measured(one for name, row in rows.items() for one in _combinations(name, row, conditions))
+    yield from measured(
+        one for name, row in rows.items() for one in _combinations(name, row, conditions, medians=medians)
+    )
 
 
 def _row(row: Any, columns: Sequence[Any], place: str) -> dict[str, Any]:
@@ -69,7 +80,9 @@ def _conditions(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return {name: (value,) for name, value in told.items() if value}
 
 
-def _combinations(name: str, row: Mapping[str, Any], conditions: Mapping[str, tuple[str, ...]]) -> Iterator[Benchmark]:
+def _combinations(
+    name: str, row: Mapping[str, Any], conditions: Mapping[str, tuple[str, ...]], *, medians: bool
+) -> Iterator[Benchmark]:
     """One benchmark of asv, for each combination of its parameter values."""
     place = f"benchmark {name!r}"
     levels = row.get("params") or []
@@ -83,7 +96,10 @@ def _combinations(name: str, row: Mapping[str, Any], conditions: Mapping[str, tu
     for values, result, samples, repeats in zip(itertools.product(*levels), *columns, strict=True):
         parameters = {f"param{at}": str(value) for at, value in enumerate(values, 1)}  # asv's names by default
         full_name = with_parameters(name, parameters)
-        run, unit, why_not = _run(name, result, samples, repeats, f"benchmark {full_name!r}, run 0")
+        place = f"benchmark {full_name!r}, run 0"
+        if medians and not samples and repeats is not None and result is not None:
+            samples = None if math.isnan(json_text.number(result, place)) else [result]
+        run, unit, why_not = _run(name, result, samples, repeats, place)
         yield Benchmark.of_series(
             name=full_name,
             series=() if run is None else (run,),

@@ -30,21 +30,35 @@ def detect(_name: str, content: bytes) -> bool:
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of the report; raises ValueError naming benchmark, launch and iteration at fault."""
+    yield from _read(content, means=False)
+
+
+def read_means(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """As `read`, with the mean of all launches as one run where the report is a brief one."""
+    yield from _read(content, means=True)
+
+
+def _read(content: bytes, *, means: bool) -> Iterator[Benchmark]:
     entries = json_text.member(json_text.parse(content), "Benchmarks", list, "the file")
     names = [json_text.member(entry, "FullName", str, f"benchmark {index}") for index, entry in enumerate(entries)]
-    if entries and not any("Measurements" in entry for entry in entries):
+    if entries and not means and not any("Measurements" in entry for entry in entries):
         raise ValueError(f"this has only averages; BenchmarkDotNet {_FULL}")
     times = Counter(names)
     yield from measured(
-        _benchmark(entry, name, has_jobs=times[name] > 1) for entry, name in zip(entries, names, strict=True)
+        _benchmark(entry, name, has_jobs=times[name] > 1, means=means)
+        for entry, name in zip(entries, names, strict=True)
     )
 
 
-def _benchmark(entry: Mapping[str, Any], full_name: str, *, has_jobs: bool) -> Benchmark:
+def _benchmark(entry: Mapping[str, Any], full_name: str, *, has_jobs: bool, means: bool) -> Benchmark:
     job = _job(entry) if has_jobs else ""
     name = f"{full_name} [{job}]" if job else full_name
     place = f"benchmark {name!r}"
-    runs = tuple(_runs(entry, place))
+    statistics = entry.get("Statistics")
+    if means and "Measurements" not in entry and isinstance(statistics, dict):
+        runs = (np.array([json_text.number(statistics.get("Mean"), f"{place}, 'Mean'") * SECONDS["ns"]]),)
+    else:
+        runs = tuple(_runs(entry, place))
     return Benchmark.of_series(
         name=name,
         benchmark=full_name,

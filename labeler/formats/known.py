@@ -51,6 +51,9 @@ class Format:
         How the tool is made to write every value into a file.
     package : str
         Who brings it, if it is not ours.
+    read_means : callable, optional
+        As `read`, with the tool's own mean or median as the one value of a run where the file keeps no measurements:
+        enough for a comparison by one number per run, and for nothing else.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Format:
     values_are: str = "iterations"
     keep: str = ""
     package: str = ""
+    read_means: Callable[[str, bytes, Mapping[str, str]], Iterator[Benchmark]] | None = None
 
 
 FORMATS: dict[str, Format] = {
@@ -77,6 +81,7 @@ FORMATS: dict[str, Format] = {
             "pytest-benchmark", "pytest-benchmark JSON", "file", "round",
             pytest_benchmark.detect, pytest_benchmark.read,
             RUN, keep="--benchmark-json=FILE, or --benchmark-save-data beside --benchmark-autosave",
+            read_means=pytest_benchmark.read_means,
         ),
         Format(
             "google-benchmark", "Google Benchmark JSON", "file", "repetition",
@@ -88,10 +93,11 @@ FORMATS: dict[str, Format] = {
             values_are="runs", keep="--export-json FILE",
         ),
         Format("asv", "asv results JSON", "file: a commit in an environment", "sample", asv.detect, asv.read,
-               RUN, keep="--record-samples"),
+               RUN, keep="--record-samples", read_means=asv.read_means),
         Format(
             "benchmarkdotnet", "BenchmarkDotNet full JSON report", "launch", "actual workload measurement",
             benchmarkdotnet.detect, benchmarkdotnet.read, keep="--exporters fulljson",
+            read_means=benchmarkdotnet.read_means,
         ),
         Format(
             "parquet", "long Parquet table", "column run, with its conditions", "row, or column iteration",

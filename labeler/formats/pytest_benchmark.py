@@ -19,16 +19,29 @@ def detect(_name: str, content: bytes) -> bool:
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of the file, one run each; raises ValueError naming benchmark and iteration at fault."""
+    yield from _read(content, means=False)
+
+
+def read_means(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """As `read`, with the mean of the rounds where the file keeps only statistics."""
+    yield from _read(content, means=True)
+
+
+def _read(content: bytes, *, means: bool) -> Iterator[Benchmark]:
     document = json_text.parse(content)
     entries, time = json_text.member(document, "benchmarks", list, "the file"), str(document.get("datetime", ""))
-    yield from measured(_benchmark(entry, f"benchmark {index}", time) for index, entry in enumerate(entries))
+    yield from measured(
+        _benchmark(entry, f"benchmark {index}", time, means=means) for index, entry in enumerate(entries)
+    )
 
 
-def _benchmark(entry: Any, place: str, time: str) -> Benchmark:
+def _benchmark(entry: Any, place: str, time: str, *, means: bool) -> Benchmark:
     name = json_text.member(entry, "fullname", str, place)
     place = f"benchmark {name!r}"
     parameters = json_text.member(entry, "params", dict, place) if entry.get("params") is not None else {}
     stats = json_text.member(entry, "stats", dict, place)
+    if means and "data" not in stats and "mean" in stats:
+        stats = {"data": [stats["mean"]]}
     if "data" not in stats:
         raise ValueError(
             f"{place} has only statistics; pytest-benchmark keeps the measurements with --benchmark-save-data beside "

@@ -35,6 +35,8 @@ class ReadOptions:
         What the names of the files say of their runs, such as "{version}-{context}.json".
     others : mapping of str to Format
         Formats of other packages by name, tried after all of ours.
+    accept_means : bool
+        Whether the mean of a run will do where a file keeps nothing else.
     """
 
     format: str | None = None
@@ -45,6 +47,7 @@ class ReadOptions:
     better: str = UNKNOWN
     pattern: str = ""
     others: Mapping[str, Format] = field(default_factory=dict)
+    accept_means: bool = False
 
 
 DEFAULTS = ReadOptions()
@@ -161,7 +164,8 @@ def _checked(source: Source, chosen: Format, content: bytes, options: ReadOption
     is_one_run = options.file_is == RUN or options.values_are == "runs"
     columns = {"run": ONE_RUN, **options.columns} if is_one_run else options.columns
     try:
-        for given in chosen.read(source.plain_name, content, columns):
+        reader = (options.accept_means and chosen.read_means) or chosen.read
+        for given in reader(source.plain_name, content, columns):
             benchmark = checking.plain(given) if chosen.package else given
             checking.check(benchmark)
             yield in_order(_in_unit(_shaped(benchmark, chosen, options), options))

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -488,3 +489,32 @@ def test_the_help_says_what_each_exit_code_means():
                   "2: a usage error, or a file that cannot be read.", "3: inconclusive: one run only",
                   "spread is shown beside it"):  # fmt: skip
         assert words in text
+
+
+# files that keep means only
+
+
+def statistics_only(path, level):
+    """A file of pytest-benchmark without the rounds."""
+    entries = [{"fullname": "b", "params": None, "stats": {"mean": level, "stddev": 0.1}}]
+    path.write_text(json.dumps({"machine_info": {}, "commit_info": {}, "benchmarks": entries}))
+    return path
+
+
+def test_files_with_means_are_compared_as_one_number_per_run(here):
+    before = [statistics_only(here / f"old-{i}.json", 1 + i / 100) for i in range(5)]
+    after = [statistics_only(here / f"new-{i}.json", 1.2 + i / 100) for i in range(5)]
+    (change,) = content(*after, "--against", *before, code=DISSIMILAR)["changes"]
+    assert (change["n_baseline"], change["verdict"]) == (5, "slower")
+    assert change["ratio"]["value"] == pytest.approx(1.22 / 1.02, abs=0.01)
+    done = run("check", after[0], "--against", before[0], code=INCONCLUSIVE)
+    assert "one process: not tested" in done.stdout
+    assert "has only statistics" in run("spread", after[0], code=1).stderr  # other commands need the measurements
+
+
+@pytest.mark.parametrize("name", ["asv-medians.json", "Example.Sorting-report-brief.json"])
+def test_means_of_other_tools_are_taken_too(name):
+    file = Path(__file__).parent / "formats" / "files" / name
+    found = content(file, "--against", file, code=INCONCLUSIVE)
+    assert {change["n_candidate"] for change in found["changes"]} == {1}
+    assert {change["ratio"]["value"] for change in found["changes"]} == {1.0}

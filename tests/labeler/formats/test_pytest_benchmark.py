@@ -41,7 +41,8 @@ def test_a_file_of_the_tool_is_read_as_it_stands_there():
         assert one.values[0].mean() == pytest.approx(
             there["stats"]["mean"]
         )  # so they are divided by iterations already
-        assert (one.unit, one.better, one.application, one.conditions) == ("s", "lower", "", {})
+        assert (one.unit, one.better, one.application) == ("s", "lower", "")
+        assert one.conditions == {"time": (json.loads(content)["datetime"],)}
     assert [one.parameters for one in benchmarks] == [{"n": "10"}, {"n": "100"}, {"text": "<b>"}, {"text": "a b"}]
 
 
