@@ -55,6 +55,7 @@ def _benchmark(entry: Mapping[str, Any], full_name: str, *, has_jobs: bool, mean
     name = f"{full_name} [{job}]" if job else full_name
     place = f"benchmark {name!r}"
     statistics = entry.get("Statistics")
+    runs: tuple[Series, ...]
     if means and "Measurements" not in entry and isinstance(statistics, dict):
         runs = (np.array([json_text.number(statistics.get("Mean"), f"{place}, 'Mean'") * SECONDS["ns"]]),)
     else:
