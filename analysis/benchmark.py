@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RUN, VERSION, CONTEXT = "run", "version", "context"
 ORDER_TYPE, ORDER_POSITION, PREDECESSOR, ALTERED = "order_type", "order_position", "predecessor", "altered"
 DURATION = "duration"  # how long a run took, in seconds; no factor of the context
-TIME = "time"  # when the run was made, as ISO 8601; a factor in tables, where a column may well be called time
+TIME = "time"  # when the run was made, see `labeler.formats.naming`; in tables a factor, as many columns are called so
 FACTOR = "factor:"  # in front of the column of any other condition
 INTERVENTION = "intervention"  # the factor at one level of which a suspected cause is held fixed
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)

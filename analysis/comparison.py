@@ -143,7 +143,7 @@ def compare(
     --------
     >>> change = compare([Pair("parse", [10.0, 10.1, 9.9, 10.0], [11.0, 11.2, 11.1, 11.0], unit="s")])[0]
     >>> change.words
-    'slower (+10.9 %, 95 % CI +9.1 to +12.4 %)'
+    'slower (+10.9 %, 95 % CI +8.6 to +12.9 %)'
     """
     _check_options(test, alpha, min_change, max_slowdown)
     sides = [(_run_values(pair, pair.candidate), _run_values(pair, pair.baseline)) for pair in pairs]

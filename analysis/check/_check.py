@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from statistics import median
 from typing import Any
 
@@ -443,16 +442,7 @@ def _in_words(failures: Mapping[str, int]) -> str:
 
 def _is_in_blocks(before: _Level, after: _Level) -> bool:
     """Whether all runs of one side, at least two, are known to be older than all of the other."""
-    old, new = _times(before.benchmark), _times(after.benchmark)
-    if min(len(old), len(new)) < 2:
+    old, new = before.benchmark.of(TIME), after.benchmark.of(TIME)
+    if min(len(old), len(new)) < 2 or "" in (*old, *new):
         return False
     return max(old) < min(new) or max(new) < min(old)
-
-
-def _times(benchmark: Benchmark) -> list[datetime]:
-    """When the runs were made; none if that is not known of all of them."""
-    try:
-        times = [datetime.fromisoformat(run.of(TIME)) for run in benchmark.runs]
-    except ValueError:
-        return []
-    return [time if time.tzinfo else time.replace(tzinfo=UTC) for time in times]

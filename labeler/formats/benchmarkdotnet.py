@@ -57,9 +57,9 @@ def _benchmark(entry: Mapping[str, Any], full_name: str, *, has_jobs: bool, mean
     statistics = entry.get("Statistics")
     runs: tuple[Series, ...]
     if means and "Measurements" not in entry and isinstance(statistics, dict):
-        runs = (np.array([json_text.number(statistics.get("Mean"), f"{place}, 'Mean'") * SECONDS["ns"]]),)
+        runs = [np.array([json_text.number(statistics.get("Mean"), f"{place}, 'Mean'") * SECONDS["ns"]])]
     else:
-        runs = tuple(_runs(entry, place))
+        runs = list(_runs(entry, place))
     return Benchmark.of_series(
         name=name,
         benchmark=full_name,

@@ -15,7 +15,7 @@ import numpy as np
 
 from analysis.benchmark import TIME, Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.naming import measured
+from labeler.formats.naming import measured, time_of
 from labeler.formats.units import SECONDS
 
 _KEEPS = "--benchmark_report_aggregates_only=false --benchmark_out=FILE.json --benchmark_out_format=json"
@@ -40,7 +40,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     document = json_text.parse(content)
     entries = json_text.member(document, "benchmarks", list, "the file")
     context = document.get("context")
-    time = str(context.get("date", "")) if isinstance(context, dict) else ""
+    time = time_of(context.get("date")) if isinstance(context, dict) else ""
     named = [(json_text.member(entry, "name", str, f"row {index}"), entry) for index, entry in enumerate(entries)]
     names = {name for name, _row in named}
     rows: dict[str, list[Row]] = defaultdict(list)

@@ -1,10 +1,8 @@
 """How to measure several runs, by turns for a baseline and a candidate, with the tool that wrote a file.
 
-Who has one file of one process has nothing to compare; these are the lines that make ten processes of each version.
-`OLD` and `NEW` are folders with the two versions.
+One file of one process leaves nothing to compare; these lines make ten processes of each version. `OLD` and `NEW` are
+folders with the two versions.
 """
-
-PER_SIDE = 10
 
 _TURNS = "for i in $(seq 10); do for v in OLD NEW; do\n  {}\ndone; done\n{}"
 _CHECK = "labeler check NEW-*.json --against OLD-*.json"
@@ -15,41 +13,37 @@ MORE_RUNS: dict[str, str] = {
     ),
     "pytest-benchmark": _TURNS.format("(cd $v && pytest --benchmark-json=../$v-$i.json)", _CHECK),
     "google-benchmark": _TURNS.format("$v/benchmark --benchmark_out=$v-$i.json --benchmark_out_format=json", _CHECK),
-    "asv": "for i in $(seq 10); do for v in OLD NEW; do\n"
-    "  (cd $v && asv run --python=same --record-samples --set-commit-hash=$(git rev-parse HEAD))\n"
-    "  mkdir -p $v-$i && cp $v/.asv/results/*/*-*.json $v-$i/ && rm $v/.asv/results/*/*-*.json\n"
-    "done; done\n"
-    "labeler check NEW-* --against OLD-*",
+    "asv": _TURNS.format(
+        "(cd $v && asv run --python=same --record-samples --set-commit-hash=$(git rev-parse HEAD))\n"
+        "  mkdir -p $v-$i && mv $v/.asv/results/*/*-*.json $v-$i/",
+        "labeler check NEW-* --against OLD-*",
+    ),
     "criterion": _TURNS.format(
-        "(cd $v && cargo bench) && cp -r $v/target/criterion $v-$i", "labeler check NEW-* --against OLD-*"
+        "(cd $v && rm -rf target/criterion && cargo bench)\n  mkdir -p $v-$i && cp -r $v/target/criterion $v-$i/",
+        "labeler check NEW-* --against OLD-*",
     ),
     "benchmarkdotnet": _TURNS.format(
-        "(cd $v && dotnet run -c Release -- --filter '*' --launchCount 1 --exporters fulljson --artifacts ../$v-$i)",
+        "(cd $v && dotnet run -c Release -- -f '*' --exporters fulljson --artifacts ../$v-$i)",
         "labeler check NEW-* --against OLD-* --file-is run",
     ),
-    "jmh": _TURNS.format(
-        "java -jar $v/benchmarks.jar -f 1 -rf json -rff $v-$i.json", f"{_CHECK} --file-is run"
-    ),
+    "jmh": _TURNS.format("java -jar $v/benchmarks.jar -f 1 -rf json -rff $v-$i.json", f"{_CHECK} --file-is run"),
     "hyperfine": _TURNS.format(
-        "hyperfine --runs 3 --command-name bench --export-json $v-$i.json \"$v/command\"", f"{_CHECK} --file-is run"
+        "hyperfine --runs 3 --command-name bench --export-json $v-$i.json $v/command", f"{_CHECK} --file-is run"
     ),
-    "pyperf": _TURNS.format("python $v/benchmarks.py --processes 2 --append $v.json",
-                            "labeler check NEW.json --against OLD.json"),
-    "krun": "krun --develop config.krun   # n_pexecs at least 10, both versions as two VMs of one configuration",
-}  # fmt: skip
+    "pyperf": _TURNS.format(
+        "python $v/benchmarks.py --processes 1 --append $v.json", "labeler check NEW.json --against OLD.json"
+    ),
+}
 
 # of suites in which nothing was changed; measured with the tools themselves
 FALSE_ALARMS = {"go": "49 %", "pytest-benchmark": "82 %", "google-benchmark": "79 %"}
 FALSE_ALARMS_OF_PROCESSES = "2 to 5 %"
 
-_GENERAL = (
-    "Run the benchmark program ten times for each version, by turns, and keep the files of all processes:\n"
-    "labeler check NEW-* --against OLD-* --file-is run"
-)
+_GENERAL = _TURNS.format("your-benchmarks $v > $v-$i", "labeler check NEW-* --against OLD-* --file-is run")
 
 
 def more_runs(format_name: str) -> str:
-    """The lines for a shell that measure ten runs of each version; in words where the tool is not known."""
+    """The lines for a shell that measure ten runs of each version; general ones where the tool is not known."""
     return MORE_RUNS.get(format_name, _GENERAL)
 
 

@@ -1,6 +1,7 @@
-"""Names that tell the benchmarks of a file apart, and which of them can be used."""
+"""Names that tell the benchmarks of a file apart, which of them can be used, and when runs were made."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 
 from analysis.benchmark import Benchmark
 
@@ -44,3 +45,21 @@ def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[B
     if first and not n_measured:
         reason = first.failures[0].reason if first.failures else "no measurements"
         raise ValueError(f"no benchmark of the file has a measurement; {first.name!r}: {reason}")
+
+
+def time_of(text: object) -> str:
+    """A time as tools write it, as one text that sorts by time: ISO 8601 in UTC; "" for what is no time.
+
+    A time without a zone is taken as UTC: all that is asked is which of two runs of one machine was earlier.
+
+    Examples
+    --------
+    >>> time_of("2024-05-01 10:00:00"), time_of("2024-05-01T12:00:00.5+02:00"), time_of(None)
+    ('2024-05-01T10:00:00.000000', '2024-05-01T10:00:00.500000', '')
+    """
+    try:
+        time = datetime.fromisoformat(str(text))
+    except ValueError:
+        return ""
+    in_utc = time.astimezone(UTC) if time.tzinfo else time
+    return in_utc.replace(tzinfo=None).isoformat(timespec="microseconds")

@@ -9,6 +9,7 @@ from typing import Any
 
 from analysis.benchmark import TIME, Benchmark
 from labeler.formats import json_text
+from labeler.formats.naming import time_of
 
 VERSIONS = ("1.0", 6)
 UNITS = {"second": "s"}  # the others, byte and integer, stay
@@ -56,7 +57,7 @@ def _benchmark(entry: Any, of_file: Mapping[str, Any], place: str) -> Benchmark:
         if run.get("values"):
             series.append(json_text.series(json_text.member(run, "values", list, where), where))
             said.append({**of_benchmark, **_said(run, where)})
-            times.append(str(said[-1].get("date", "")))
+            times.append(time_of(said[-1].get("date")))
     if not series:
         raise ValueError(
             f"{place} has no values, only calibration: measure without --calibrate-loops or "

@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.benchmark import TIME, Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.naming import measured
+from labeler.formats.naming import measured, time_of
 
 
 def detect(_name: str, content: bytes) -> bool:
@@ -29,7 +29,7 @@ def read_means(_name: str, content: bytes, _columns: Mapping[str, str]) -> Itera
 
 def _read(content: bytes, *, means: bool) -> Iterator[Benchmark]:
     document = json_text.parse(content)
-    entries, time = json_text.member(document, "benchmarks", list, "the file"), str(document.get("datetime", ""))
+    entries, time = json_text.member(document, "benchmarks", list, "the file"), time_of(document.get("datetime"))
     yield from measured(
         _benchmark(entry, f"benchmark {index}", time, means=means) for index, entry in enumerate(entries)
     )

@@ -518,3 +518,22 @@ def test_means_of_other_tools_are_taken_too(name):
     found = content(file, "--against", file, code=INCONCLUSIVE)
     assert {change["n_candidate"] for change in found["changes"]} == {1}
     assert {change["ratio"]["value"] for change in found["changes"]} == {1.0}
+
+
+def test_copied_renamed_split_and_shuffled_files_change_no_number(here):
+    rng = np.random.default_rng(4)
+    rows = [("b", run, value) for run in range(6) for value in (1 + 0.01 * rng.normal(0, 1, 3)).tolist()]
+    columns = ("benchmark", "run", "value")
+    for name, some in (
+        ("all", rows), ("copy", rows), ("first", rows[:9]), ("rest", rows[9:]), ("turned", rows[9:] + rows[:9]),
+    ):  # fmt: skip
+        (here / f"{name}.csv").write_bytes(csv_bytes(some, columns))
+    (here / "old.csv").write_bytes(csv_bytes([("b", run, 0.9 + run / 100) for run in range(6)], columns))
+
+    def found(*files):
+        return content(*files, "--against", "old.csv", "--unit", "s", code=DISSIMILAR)
+
+    expected = found("all.csv")
+    assert found("copy.csv") == found("turned.csv") == expected
+    assert found("all.csv", "copy.csv") == expected
+    run("check", "first.csv", "rest.csv", "--against", "old.csv", code=FAILED)  # two halves of a study: said, not guessed

@@ -39,8 +39,8 @@ class Checked:
     @cached_property
     def document(self) -> Document:
         """In words and tables."""
-        commands = [(f"To measure ten processes of each version with {one.title}:", more_runs(one.name))
-                    for one in self.formats]  # fmt: skip
+        each = "ten processes of each version, by turns (OLD and NEW are their folders)"
+        commands = [(f"With {one.title}, {each}:", more_runs(one.name)) for one in self.formats]
         return checking.document(self.check, commands=commands)
 
     @property
