@@ -8,6 +8,7 @@ a name is GOMAXPROCS to Go's own tools; it stays in the name.
 .. [1] https://go.dev/design/14313-benchmark-format
 """
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -57,7 +58,7 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the output, one for every unit; raises ValueError naming the line at fault."""
+    """The benchmarks of the output, one for every unit; a line that cannot be used is a failure that names it."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -93,17 +94,27 @@ def _take(output: _Output, line: str, number: int) -> None:
 
 
 def _take_result(output: _Output, name: str, pairs: list[str], number: int) -> None:
-    if len(pairs) % 2:
-        raise ValueError(f"line {number}: {' '.join(pairs)!r} are not pairs of a value and its unit")
+    output.has_results = True
     by_unit = output.values.setdefault((output.package, name), {})
+    why_not = _why_not(pairs)
+    if why_not:
+        output.failures[output.package, name].append(Failure({}, f"line {number} is left out: {why_not}"))
+        return
+    for value, unit in zip(pairs[::2], pairs[1::2], strict=True):
+        by_unit.setdefault(unit, {}).setdefault(output.run, []).append(float(value))
+
+
+def _why_not(pairs: list[str]) -> str:
+    """In words, why a line cannot be used, as where the output of two processes ran together; "" if it can."""
+    if len(pairs) % 2:
+        return f"{' '.join(pairs)!r} are not pairs of a value and its unit"
     units = pairs[1::2]
     for value, unit in zip(pairs[::2], units, strict=True):
-        if not _NUMBER.fullmatch(value):
-            raise ValueError(f"line {number}: {value!r} {unit} is not a finite number")
+        if not (_NUMBER.fullmatch(value) and math.isfinite(float(value))):
+            return f"{value!r} {unit} is not a finite number"
         if units.count(unit) > 1:
-            raise ValueError(f"line {number}: unit {unit!r} stands there twice")
-        by_unit.setdefault(unit, {}).setdefault(output.run, []).append(float(value))
-    output.has_results = True
+            return f"unit {unit!r} stands there twice"
+    return ""
 
 
 def _benchmarks(output: _Output) -> Iterator[Benchmark]:

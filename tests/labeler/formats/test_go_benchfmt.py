@@ -129,19 +129,34 @@ def test_a_benchmark_that_only_failed_is_left_out():
 
 
 @pytest.mark.parametrize(
+    ("garbled", "reason"),
+    [
+        ("BenchmarkX 1 2.x ns/op", "'2.x' ns/op is not a finite number"),
+        ("BenchmarkX 1 NaN ns/op", "'NaN' ns/op is not a finite number"),
+        ("BenchmarkX 1 1_0 ns/op", "'1_0' ns/op is not a finite number"),
+        ("BenchmarkX 1 1e999 ns/op", "'1e999' ns/op is not a finite number"),
+        ("BenchmarkX 1 2 ns/op 3", "'2 ns/op 3' are not pairs of a value and its unit"),
+        ("BenchmarkX 1 2 B/op 3 B/op", "unit 'B/op' stands there twice"),
+    ],
+)
+def test_a_garbled_line_is_left_out_and_named_and_the_others_are_read(garbled, reason):
+    (one,) = read(f"BenchmarkX 1 2 ns/op\n{garbled}\nBenchmarkX 1 4 ns/op\n")
+    assert (plain([one]), one.failures) == (
+        {"BenchmarkX": [[2e-9, 4e-9]]},
+        (Failure({}, f"line 2 is left out: {reason}"),),
+    )
+    message = f"no benchmark of the file has a measurement; 'BenchmarkX': line 1 is left out: {reason}"
+    assert refused(garbled) == message
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("\nBenchmarkX 1 2.x ns/op", "line 2: '2.x' ns/op is not a finite number"),
-        ("BenchmarkX 1 NaN ns/op", "line 1: 'NaN' ns/op is not a finite number"),
-        ("BenchmarkX 1 1_0 ns/op", "line 1: '1_0' ns/op is not a finite number"),
-        ("BenchmarkX 1 2 ns/op 3", "line 1: '2 ns/op 3' are not pairs of a value and its unit"),
-        ("BenchmarkX 1 2 B/op 3 B/op", "line 1: unit 'B/op' stands there twice"),
-        ("BenchmarkX 1 1e999 ns/op", "benchmark 'BenchmarkX', run 0, iteration 0: inf is not a finite measurement"),
         ("BenchmarkX 1 2 ns/op 3 sec/op", "benchmark 'BenchmarkX' stands there twice; one has its time in two units"),
         (HEAD, "holds no benchmarks"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_line_and_value(text, message):
+def test_what_cannot_be_used_is_refused_in_words(text, message):
     assert refused(text) == message
 
 
