@@ -85,7 +85,8 @@ def _runs(entry: Mapping[str, Any], stage: str, place: str) -> Iterator[Series]:
     held = json_text.member(entry, "Measurements", list, place) if entry.get("Measurements") is not None else []
     for index, one in enumerate(held):
         mode = json_text.member(one, "IterationMode", str, f"{place}, measurement {index}")
-        found = STAGES.get((mode, one.get("IterationStage")))
+        at_stage = one.get("IterationStage")
+        found = STAGES.get((mode, at_stage if at_stage is None else str(at_stage)))
         if found is None:
             continue
         launch, iteration = (
@@ -102,7 +103,8 @@ def _runs(entry: Mapping[str, Any], stage: str, place: str) -> Iterator[Series]:
             yield values[RESULT]
         elif ACTUAL in values:
             has_overhead = stage == RESULT and OVERHEAD in values
-            yield np.maximum(values[ACTUAL] - values[OVERHEAD].mean(), 0) if has_overhead else values[ACTUAL]
+            with np.errstate(all="ignore"):  # what is not finite is refused with its place
+                yield np.maximum(values[ACTUAL] - values[OVERHEAD].mean(), 0) if has_overhead else values[ACTUAL]
 
 
 def _index(measurement: Mapping[str, Any], key: str, place: str) -> int:

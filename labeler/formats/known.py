@@ -17,10 +17,13 @@ from labeler.formats import (
     jmh,
     krun,
     long_table,
+    metrics_json,
     ordersage,
     pa,
+    printed,
     pyperf,
     pytest_benchmark,
+    tinybench,
 )
 from labeler.plugins import Plugin, format_plugins
 
@@ -100,6 +103,22 @@ FORMATS: dict[str, Format] = {
         Format("ordersage", "OrderSage CSV", "trial", "its one result", ordersage.detect, ordersage.read),
         Format("krun", "krun CSV", "row: a process", "column 0, 1, 2, ...", krun.detect, krun.read),
         Format("pa", "pa and bencher CSV", "fork of a trial on an instance", "iteration", pa.detect, pa.read),
+        Format(
+            "tinybench", "vitest and tinybench JSON", "file", "its one mean", tinybench.detect, tinybench.read,
+            RUN, keep="vitest bench --outputJson=FILE.json",
+        ),
+        Format("benchmarkjs", "Benchmark.js output", "file, or process in it", "its one mean",
+               printed.detect_benchmark_js, printed.read_benchmark_js, RUN),
+        Format("cargo-bench", "cargo bench output (libtest, criterion.rs)", "file, or process in it", "its one time",
+               printed.detect_cargo, printed.read_cargo, RUN),
+        Format("github-action", "github-action-benchmark custom JSON", "file", "its one value",
+               metrics_json.detect_action, metrics_json.read_action, RUN),
+        Format("bencher", "Bencher Metric Format JSON", "file", "its one value",
+               metrics_json.detect_bencher, metrics_json.read_bencher, RUN),
+        Format("k6", "k6 summary JSON", "file: all requests of a process", "its one mean or rate",
+               metrics_json.detect_k6, metrics_json.read_k6, RUN, keep="--summary-export=FILE.json"),
+        Format("wrk", "wrk output", "file, or process in it: all its requests", "its one mean or rate",
+               printed.detect_wrk, printed.read_wrk, RUN),
         Format("abs", "JavaABS or GoABS CSV", "run", "result", abs_scores.detect, abs_scores.read),
         Format(
             "go", "Go benchmark output (benchfmt)", "file, or process in it", "line of -count",

@@ -1,7 +1,6 @@
 import gzip
 import json
 import math
-import sys
 from urllib.parse import quote
 
 import numpy as np
@@ -71,7 +70,7 @@ def test_every_number_survives(runs):
         (b" \n [\n [1e-9, 2E+3, -0.5],\t[0]\r\n]\n", [[1e-9, 2000.0, -0.5], [0.0]]),
         (
             b"[[0.1, 0.30000000000000004, 5e-324, 1e150]]",
-            [[0.1, 0.1 + 0.2, 5e-324, sys.float_info.max]],
+            [[0.1, 0.1 + 0.2, 5e-324, 1e150]],
         ),
         (b"[[18446744073709551616, 9007199254740993]]", [[2.0**64, 2.0**53]]),
     ],

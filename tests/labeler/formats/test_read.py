@@ -135,6 +135,8 @@ OF_FILES = {
     "pyperf": "pyperf-*.json", "pytest-benchmark": "pytest-benchmark*.json", "google-benchmark": "google-benchmark*",
     "hyperfine": "hyperfine*", "asv": "asv-*.json", "criterion": "criterion/**/[se][as]*.json", "go": "go*.txt",
     "benchmarkdotnet": "Example.*.json", "krun": "krun*.csv", "pa": "pa*.csv",
+    "tinybench": "[tv]i[nt][ye][bs]*.json", "benchmarkjs": "benchmarkjs.txt", "cargo-bench": "cargo-*.txt",
+    "github-action": "github-action.json", "bencher": "bencher.json", "k6": "k6.json", "wrk": "wrk.txt",
 }  # fmt: skip
 
 
