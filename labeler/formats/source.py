@@ -23,7 +23,17 @@ from analysis.benchmark import natural
 from labeler.errors import InputError, Refused
 from labeler.formats.companions import companions
 
-ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out")  # each also with one of PACKED behind it
+ENDINGS = (
+    ".json",
+    ".csv",
+    ".parquet",
+    ".txt",
+    ".log",
+    ".bench",
+    ".out",
+    ".xml",
+    ".jtl",
+)  # each also with one of PACKED behind it
 PACKED = (".gz", ".zst")
 ZIP = ".zip"
 STDIN = "-"

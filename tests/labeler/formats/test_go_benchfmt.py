@@ -59,6 +59,21 @@ def test_two_outputs_in_one_file_are_two_runs():
     assert [len(run) for run in found["example.org/sorting/inner.BenchmarkSort-2"]] == [2, 2]
 
 
+def test_events_of_json_hold_the_same_output_and_those_of_packages_are_told_apart():
+    found = plain(read_with(go_benchfmt, "go.json", (FILES / "go-events.json").read_bytes()))
+    assert list(found) == [
+        f"example.org/{package}.BenchmarkSort-2{unit}" for package in ("sorting", "sorting/inner")
+        for unit in ("", " [B/op]")
+    ]  # fmt: skip
+    assert found["example.org/sorting.BenchmarkSort-2"] == [pytest.approx([100.5e-9, 101.5e-9, 102.5e-9])]
+    assert found["example.org/sorting/inner.BenchmarkSort-2 [B/op]"] == [[16.0] * 3]
+
+
+def test_an_event_that_is_cut_off_is_refused_with_its_line():
+    cut = '{"Action":"output","Output":"BenchmarkX 1 2 ns/op\\n"}\n{"Action":"outp'
+    assert refused(cut) == "line 2: not an event of go test -json"
+
+
 def test_packages_tell_names_apart():
     text = f"{HEAD}BenchmarkX 1 2 ns/op\nPASS\nok  \ta\t1s\ngoos: linux\npkg: example.org/b\nBenchmarkX 1 4 ns/op\n"
     assert plain(read(text)) == {"example.org/a.BenchmarkX": [[2e-9]], "example.org/b.BenchmarkX": [[4e-9]]}

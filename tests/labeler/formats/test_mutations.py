@@ -31,7 +31,7 @@ OF = {
     asv: ["asv-first.json", "asv-second.json", "asv-medians.json"],
     benchmarkdotnet: ["Example.Sorting-report-full.json", "Example.Sorting-report-brief.json"],
     criterion: [SAMPLE.format("new"), SAMPLE.format("base"), SAMPLE.format("new").replace("sample", "estimates")],
-    go_benchfmt: ["go.txt", "go-two-processes.txt"],
+    go_benchfmt: ["go.txt", "go-two-processes.txt", "go-events.json"],
     google_benchmark: ["google-benchmark.json", "google-benchmark-aggregates.json", "google-benchmark.csv"],
     hyperfine: ["hyperfine.json", "hyperfine-parameters.json", "hyperfine.csv"],
     krun: ["krun.csv"],
@@ -44,6 +44,11 @@ OF = {
     FORMATS["bencher"]: ["bencher.json"],
     FORMATS["k6"]: ["k6.json"],
     FORMATS["wrk"]: ["wrk.txt"],
+    FORMATS["catch2"]: ["catch2.xml"],
+    FORMATS["benchmarktools"]: ["benchmarktools.json"],
+    FORMATS["mitata"]: ["mitata.json"],
+    FORMATS["nanobench"]: ["nanobench.json"],
+    FORMATS["jmeter"]: ["jmeter.jtl"],
 }
 OTHERS = [abs_scores, icpe, jmh, ordersage, pyperf]
 each = pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from labeler.formats import FORMATS, Source, read_benchmarks, tinybench
 from labeler.formats.single_values import in_unit
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
-FILES = Path(__file__).parent / "files"  # of vitest 4.1, tinybench 6.2, Benchmark.js 2.1; the others to their layout
+FILES = (
+    Path(__file__).parent / "files"
+)  # of vitest 4.1, tinybench 6.2, Benchmark.js 2.1, mitata 1.0; others to their layout
 
 
 def read(format_name, content):
@@ -121,6 +123,76 @@ def test_wrk_gives_requests_per_second_and_mean_latency():
         f"{address} [Requests/sec]": ([[748868.53]], "requests/s", "higher"),
         f"{address} [Latency]": ([[pytest.approx(635.91e-6)]], "s", "lower"),
     }
+
+
+def test_catch2_gives_the_mean_of_each_benchmark_in_its_test_case_and_section():
+    assert of_file("catch2", "catch2.xml") == {
+        "Sorting / by value": ([[pytest.approx(2439.5e-9)]], "s", "lower"),
+        "Sorting / of words / by value": ([[pytest.approx(3.5675e-3)]], "s", "lower"),
+    }
+    failed = '<Catch2TestRun><BenchmarkResults name="a"><failed message="no words"/></BenchmarkResults></Catch2TestRun>'
+    assert refused("catch2", failed) == "no benchmark of the file has a measurement; 'a': failed: no words"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('<!DOCTYPE a [<!ENTITY b "c">]><Catch2TestRun>&b;</Catch2TestRun>', "the XML declares a document type"),
+        ('<!DOCTYPE a SYSTEM "file:///etc/passwd"><Catch2TestRun/>', "the XML declares a document type"),
+        ("<Catch2TestRun/>".encode("utf-16").decode("latin-1"), "byte 0: not UTF-8 text"),
+        ('<?xml version="1.0" encoding="cp500"?><Catch2TestRun/>', "holds no benchmarks"),
+        ("<Catch2TestRun>" + "<a>" * 200_000, "line 1, column "),
+        ("<Catch2TestRun>" + "<a>" * 200 + "</a>" * 200 + "</Catch2TestRun>", "more than 100 elements in one another"),
+        ("<Catch2TestRun/><Catch2TestRun/>", "line 1, column 17: not one XML document"),
+        ("<Catch2TestRun/>", "holds no benchmarks"),
+    ],
+    ids=["entity", "external", "utf-16", "declared", "cut", "deep", "two", "empty"],
+)
+def test_xml_that_catch2_does_not_write_is_refused(content, message):
+    assert refused("catch2", content.encode("latin-1")).startswith(message)
+
+
+def test_benchmarktools_gives_the_mean_of_each_trial_under_the_names_of_its_groups():
+    assert of_file("benchmarktools", "benchmarktools.json") == {
+        'sort/("words", 100)': ([[pytest.approx((1000.5 + 1200 + 1500.5) / 3 * 1e-9)]], "s", "lower"),
+        "sort/numbers": ([[pytest.approx(251.25e-9)]], "s", "lower"),
+        "join": ([[pytest.approx(80.25e-9)]], "s", "lower"),
+    }  # fmt: skip
+
+
+def julia(*results):
+    return json.dumps([{"Julia": "1.10.4", "BenchmarkTools": "1.5.0"}, results])
+
+
+def test_estimates_of_benchmarktools_are_values_and_several_results_are_numbered():
+    estimate = ["BenchmarkTools.TrialEstimate", {"time": 12.5, "gctime": 0.0, "memory": 0, "allocs": 0}]
+    assert found(read("benchmarktools", julia(estimate))) == {"trial": ([[pytest.approx(12.5e-9)]], "s", "lower")}
+    assert list(found(read("benchmarktools", julia(estimate, estimate)))) == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (["Parameters", {}], "the file: 'Parameters' holds no times; save the results of run(suite)"),
+        (["Trial", {"times": []}], "no benchmark of the file has a measurement; 'trial': no times"),
+        (["Trial", {"times": ["x"]}], "the file, iteration 0: 'x' is not a number"),
+        (["BenchmarkGroup", {"data": {"a": 3}}], "benchmark 'a': not a result of BenchmarkTools"),
+        (["TrialEstimate", {}], "the file, 'time': None is not a number"),
+    ],
+)
+def test_what_is_no_trial_is_refused_with_its_place(result, message):
+    assert refused("benchmarktools", julia(result)) == message
+
+
+def test_mitata_gives_the_mean_of_each_set_of_arguments_and_leaves_out_what_failed():
+    report = json.loads((FILES / "mitata.json").read_bytes())
+    means = [run["stats"]["avg"] for entry in report["benchmarks"] for run in entry["runs"] if "stats" in run]
+    names = ["sorting / sort(10)", "sorting / sort(200)", "sorting / join"]
+    assert of_file("mitata", "mitata.json") == {
+        name: ([[pytest.approx(mean * 1e-9)]], "s", "lower") for name, mean in zip(names, means, strict=True)
+    }
+    first, *_others = read("mitata", (FILES / "mitata.json").read_bytes())
+    assert first.parameters == {"n": "10"}
 
 
 @pytest.mark.parametrize(
