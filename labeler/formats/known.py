@@ -98,7 +98,7 @@ FORMATS: dict[str, Format] = {
         Format("asv", "asv results JSON", "file: a commit in an environment", "sample", asv.detect, asv.read,
                RUN, keep="--record-samples"),
         Format(
-            "benchmarkdotnet", "BenchmarkDotNet full JSON report", "launch", "actual workload measurement",
+            "benchmarkdotnet", "BenchmarkDotNet full JSON report", "launch", "workload measurement, stage Result",
             benchmarkdotnet.detect, benchmarkdotnet.read, keep="--exporters fulljson",
         ),
         Format(

@@ -23,17 +23,9 @@ from analysis.benchmark import natural
 from labeler.errors import InputError, Refused
 from labeler.formats.companions import companions
 
-ENDINGS = (
-    ".json",
-    ".csv",
-    ".parquet",
-    ".txt",
-    ".log",
-    ".bench",
-    ".out",
-    ".xml",
-    ".jtl",
-)  # each also with one of PACKED behind it
+# .xml too is read where it is named, but in a folder it is mostly of somebody else
+# each also with one of PACKED behind it
+ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out", ".jtl")
 PACKED = (".gz", ".zst")
 ZIP = ".zip"
 STDIN = "-"
