@@ -31,34 +31,32 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
         raise ValueError(f"byte {error.start}: not UTF-8 text") from None
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise ValueError("the XML declares a document type or entities, which Catch2 never writes")
-    yield from measured(_benchmarks(text), advice="name its test case or section differently")
+    yield from measured(_benchmarks(_root(text)), advice="name its test case or section differently")
 
 
-def _benchmarks(text: str) -> Iterator[Benchmark]:
-    """Read element by element, so that what was read is forgotten."""
-    parser = ElementTree.XMLPullParser(events=("start", "end"))
-    scopes: list[str] = []
-    element: ElementTree.Element
+def _root(text: str) -> ElementTree.Element:
     try:
-        parser.feed(text)
-        for event, element in parser.read_events():
-            if event == "start":
-                is_scope = element.tag in ("TestCase", "Section")
-                scopes.append(element.get("name", "").strip() if is_scope else "")
-                if len(scopes) > MAX_DEPTH:
-                    raise ValueError(f"more than {MAX_DEPTH} elements in one another")
-            else:
-                scopes.pop()
-                if element.tag == "BenchmarkResults":
-                    yield _benchmark(element, [scope for scope in scopes if scope])
-        parser.close()
+        return ElementTree.fromstring(text)  # noqa: S314 - without a document type there are no entities
     except ElementTree.ParseError as error:
         line, column = error.position
         reason = "not one XML document; was the process stopped, or are several in this file?"
         raise ValueError(f"line {line}, column {column + 1}: {reason}") from None
 
 
-def _benchmark(element: ElementTree.Element, scopes: list[str]) -> Benchmark:
+def _benchmarks(holder: ElementTree.Element, scopes: tuple[str, ...] = (), depth: int = 1) -> Iterator[Benchmark]:
+    """Those in an element, behind the names of the test case and sections in which it stands."""
+    if depth > MAX_DEPTH:
+        raise ValueError(f"more than {MAX_DEPTH} elements in one another")
+    for element in holder:
+        if element.tag == "BenchmarkResults":
+            yield _benchmark(element, scopes)
+        else:
+            is_scope = element.tag in ("TestCase", "Section")
+            inner = (*scopes, element.get("name", "").strip()) if is_scope else scopes
+            yield from _benchmarks(element, inner, depth + 1)
+
+
+def _benchmark(element: ElementTree.Element, scopes: tuple[str, ...]) -> Benchmark:
     name = " / ".join((*scopes, element.get("name", "").strip()))
     mean, failed = element.find("mean"), element.find("failed")
     if mean is None:

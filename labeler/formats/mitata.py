@@ -50,6 +50,5 @@ def _benchmarks(entry: Any, layout: list[Any], place: str) -> Iterator[Benchmark
 def _group(entry: Any, layout: list[Any]) -> str:
     """The name of the group in which a benchmark stands, "" if it has none."""
     at = entry.get("group") if isinstance(entry, dict) else None
-    is_place = isinstance(at, int) and not isinstance(at, bool) and 0 <= at < len(layout)
-    group = layout[at] if is_place else None
+    group = layout[at] if isinstance(at, int) and 0 <= at < len(layout) else None
     return str(group.get("name") or "") if isinstance(group, dict) else ""

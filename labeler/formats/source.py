@@ -23,8 +23,7 @@ from analysis.benchmark import natural
 from labeler.errors import InputError, Refused
 from labeler.formats.companions import companions
 
-# .xml too is read where it is named, but in a folder it is mostly of somebody else
-# each also with one of PACKED behind it
+# each also with one of PACKED behind it; .xml is read where it is named, but in a folder it is mostly somebody else's
 ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out", ".jtl")
 PACKED = (".gz", ".zst")
 ZIP = ".zip"
