@@ -26,7 +26,7 @@ LEAVES = [
 
 def read_with(module, name, content):
     """What the application makes of a file with this reader, registered or not."""
-    known = Format(module.__name__, "", "", "", module.detect, module.read)
+    known = Format("tried", "", "", "", module.detect, module.read)
     return read(Source(name, data=content), content=content, known=known)
 
 
