@@ -159,9 +159,9 @@ def succeed(
         for slot in sorted(passed, key=partial(_place_in_plan, applications, seed))
     ]
     gone = set(passed)
-    left = [replace(slot, reviewer=successor) if slot in gone else slot for slot in slots]
-    rest = leave(left, reviewer, applications=applications, staying={*staying, successor}, seed=seed)
-    return Changes((*moves, *rest.moves), rest.shortfalls)
+    reassigned = [replace(slot, reviewer=successor) if slot in gone else slot for slot in slots]
+    later = leave(reassigned, reviewer, applications=applications, staying={*staying, successor}, seed=seed)
+    return Changes((*moves, *later.moves), later.shortfalls)
 
 
 def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str], seed: int) -> Changes:

@@ -167,8 +167,8 @@ def _not_identified(planned: planning.Design) -> str | None:
     if planned.per_item >= 3 or (planned.overlap and planned.n_reviewers >= 3):
         return None
     reviewers = [f"reviewer {i + 1}" for i in range(min(planned.n_reviewers, MANY_REVIEWERS))]
-    judged = identifiability_of_plan(list(combinations(reviewers, 2)))
-    return None if judged.identified else judged.words
+    result = identifiability_of_plan(list(combinations(reviewers, 2)))
+    return None if result.identified else result.words
 
 
 def size_of_study(db: Database) -> tuple[int, int, int]:

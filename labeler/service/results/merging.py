@@ -239,11 +239,11 @@ def _timed(answer: SavedAnswer) -> TimedAnswer:
 
 def _in_order(new: Sequence[SavedAnswer], all_answers: Sequence[SavedAnswer]) -> list[SavedAnswer]:
     """By time; a reviewer's clock that was set back does not turn the order of their answers around."""
-    wanted = {answer.mark for answer in new}
+    new_marks = {answer.mark for answer in new}
     latest: dict[str, datetime] = {}
     timed = []
     for place, answer in enumerate(all_answers):
-        if answer.mark in wanted:
+        if answer.mark in new_marks:
             at = max(answer.label.created, latest.get(answer.reviewer, answer.label.created))
             latest[answer.reviewer] = at
             timed.append((at, place, answer))
