@@ -39,7 +39,7 @@ def conditions_of_item(db: Database, item_id: int) -> dict[str, tuple[str, ...]]
     rows = db.execute("SELECT conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
     known = [json.loads(text) for (text,) in rows]
     return {
-        name: tuple(one.get(name, "") for one in known) for name in dict.fromkeys(name for one in known for name in one)
+        name: tuple(run.get(name, "") for run in known) for name in dict.fromkeys(name for run in known for name in run)
     }
 
 
