@@ -134,8 +134,8 @@ def as_markdown(explored: Explored) -> str:
 
 def as_html(explored: Explored) -> str:
     """One page with its figures."""
-    drawn = {name: to_svg(chart) for name, chart in explored.charts.items()}
-    return to_html(explored.document, drawn)
+    figures = {name: to_svg(chart) for name, chart in explored.charts.items()}
+    return to_html(explored.document, figures)
 
 
 def from_study(db: Database) -> Gathered:
