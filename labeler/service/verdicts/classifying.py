@@ -101,10 +101,10 @@ def _verdict(name: str, shared: Runs, options: JudgeOptions) -> Verdict:
             return Verdict(name, None, reason=reason, version=NOT_INSTALLED, **known)
         return foreign.checked(name, plugin.function(shared), shared)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one that fails on one item must not stop the others
-        return Verdict(name, None, reason=_said(error), **known)
+        return Verdict(name, None, reason=_error_text(error), **known)
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """What an error says; even an error may fail to."""
     kind = type(error).__name__
     try:

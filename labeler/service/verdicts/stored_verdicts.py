@@ -113,7 +113,7 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
         computed here, or has two verdicts on one item; nothing is kept then.
     """
     table = tables.read_verdicts(Source(str(path), path), classifier)
-    taken = {one.name for one in judges(JudgeOptions())} & set(table["classifier"])
+    taken = {judge.name for judge in judges(JudgeOptions())} & set(table["classifier"])
     if taken:
         raise InputError(f"{path}: {min(taken)} is computed here; give the imported classifier another name.")
     with db.atomic():
