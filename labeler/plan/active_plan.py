@@ -108,8 +108,8 @@ class ActivePlan:
         for place in sorted(self.standing, key=lambda place: (place in self.imported, place)):
             slot = Slot(*place, answered=self._has_label(place))
             kind = None if slot.kind in LOADING else slot.kind
-            known = slots.get((slot.reviewer, slot.item, kind))
-            if known is None or known.answered:
+            earlier = slots.get((slot.reviewer, slot.item, kind))
+            if earlier is None or earlier.answered:
                 slots[slot.reviewer, slot.item, kind] = slot
         return [*slots.values(), *self._once_imported()]
 

@@ -152,8 +152,10 @@ def succeed(
     slots = list(slots)
     if reviewer == successor:
         raise InputError(f"{reviewer} cannot succeed themselves.")
-    known = {slot.item for slot in slots if slot.reviewer == successor}
-    passed = [slot for slot in _open(slots, reviewer) if slot.kind is not Kind.RETEST and slot.item not in known]
+    successor_items = {slot.item for slot in slots if slot.reviewer == successor}
+    passed = [
+        slot for slot in _open(slots, reviewer) if slot.kind is not Kind.RETEST and slot.item not in successor_items
+    ]
     moves = [
         Move(slot.item, slot.kind, reviewer, successor)
         for slot in sorted(passed, key=partial(_place_in_plan, applications, seed))

@@ -356,16 +356,16 @@ def _presentation_order(
     names: Iterable[str], applications: Mapping[str, str], keyed: Callable[[str], str]
 ) -> list[str]:
     """By key, but never a third item of one application in a row while another application remains."""
-    coming, held = deque(sorted(names, key=keyed)), deque[str]()  # held: the next by key, of one application
+    coming, deferred = deque(sorted(names, key=keyed)), deque[str]()  # deferred: the next by key, of one application
     order: list[str] = []
     previous = refused = None
-    while coming or held:
-        if not held or applications[held[0]] == refused:
+    while coming or deferred:
+        if not deferred or applications[deferred[0]] == refused:
             while coming and applications[coming[0]] == refused:
-                held.append(coming.popleft())
-            name = (coming or held).popleft()
+                deferred.append(coming.popleft())
+            name = (coming or deferred).popleft()
         else:
-            name = held.popleft()
+            name = deferred.popleft()
         order.append(name)
         application = applications[name]
         refused = application if application == previous else None

@@ -147,7 +147,7 @@ def from_study(db: Database) -> Gathered:
 
 def _of_item(db: Database, item: Item) -> Benchmark:
     conditions = runs.conditions_of_item(db, item.item_id)
-    failures = [Failure(known, reason) for known, reason in items.failures_of(db, item.item_id)]
+    failures = [Failure(conditions, reason) for conditions, reason in items.failures_of(db, item.item_id)]
     name = item.name
     for condition in (VERSION, ALTERED):
         if condition in conditions:

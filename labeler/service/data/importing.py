@@ -151,20 +151,20 @@ def look_into_files(
     advance: Advance = lambda _source: None,
 ) -> Iterator[FileResult]:
     """What an import of these files into an empty study would bring; parameters as of `import_files`."""
-    known: dict[str, KnownItem] = {}
+    known_items: dict[str, KnownItem] = {}
     for part in read_benchmarks(files, options, may_conflict=as_new, advance=advance):
         try:
             new_items = to_import(part)
             new: dict[str, KnownItem] = {}
             for benchmark, _warnings in new_items:
                 data_hash = measurement_hash(benchmark.values)
-                name = _free_name({**known, **new}.get, part.label, benchmark, data_hash, as_new)
+                name = _free_name({**known_items, **new}.get, part.label, benchmark, data_hash, as_new)
                 if name is not None:
                     new[name] = KnownItem(benchmark.application, benchmark.benchmark, data_hash, len(benchmark.runs))
         except Refused as error:
             yield _result(part, refused=after_name(error))
             continue
-        known |= new
+        known_items |= new
         yield _result(part, tuple(map(_file_benchmark, new_items)), already_there=part.already_there)
 
 
@@ -206,13 +206,13 @@ def import_files(
     if study.plan_hash is not None:
         raise NotAllowed("The plan is drawn already: new items would be assigned to nobody. Import before the plan.")
     require(study, Action.IMPORT)
-    keeper = _Keeper(db, as_new, study.protocol.min_span, actor, now)
+    importer = _Importer(db, as_new, study.protocol.min_span, actor, now)
     for part in read_benchmarks(
         _without_study(db, files), options, skip=lambda sha256: items.is_imported(db, sha256), may_conflict=as_new,
         advance=advance,
     ):  # fmt: skip
         try:
-            yield keeper.keep(part, to_import(part))
+            yield importer.keep(part, to_import(part))
         except Refused as error:
             yield _result(part, refused=after_name(error))
 
@@ -305,7 +305,7 @@ def _without_study(db: Database, files: Sequence[Source]) -> list[Source]:
 
 
 @dataclass
-class _Keeper:
+class _Importer:
     """Writes benchmarks into a study.
 
     Attributes
@@ -381,12 +381,12 @@ def _bins(benchmark: Benchmark, min_span: float) -> bytes:
 def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str, as_new: bool) -> str | None:
     """The name for a new item; None if these very measurements are known under this name."""
     name, number, changed = benchmark.name, 1, False
-    while (known := lookup(name)) is not None:
-        if not known.n_runs:
+    while (existing := lookup(name)) is not None:
+        if not existing.n_runs:
             reason = "the study knows this item from labels or verdicts alone; import measurements into it first"
             raise Refused(label, reason, f"benchmark {benchmark.name!r}")
-        if (known.application, known.benchmark) == (benchmark.application, benchmark.benchmark):
-            if known.data_hash == data_hash:
+        if (existing.application, existing.benchmark) == (benchmark.application, benchmark.benchmark):
+            if existing.data_hash == data_hash:
                 return None
             changed = True
         number += 1

@@ -180,8 +180,8 @@ def size_of_study(db: Database) -> tuple[int, int, int]:
 
 def application_sizes(db: Database, n_items: int) -> list[int]:
     """How many items each application of the study has, the same shares of any other number of items."""
-    known = sorted(Counter(item.application for item in _plannable(db)).values())
-    return sizes_of(n_items, known or [1])
+    sizes = sorted(Counter(item.application for item in _plannable(db)).values())
+    return sizes_of(n_items, sizes or [1])
 
 
 def sizes_of(n_items: int, shares: Sequence[int]) -> list[int]:

@@ -160,8 +160,8 @@ def reviewer_named(db: Database, name: str) -> Person:
     """The reviewer of this name; raises InputError if there is none."""
     person = people.by_name(db, name.strip())
     if person is None or Role.REVIEWER not in person.roles:
-        known = ", ".join(reviewer.name for reviewer in people.reviewers(db)) or "none yet"
-        raise InputError(f"There is no reviewer called {name} in this study. Reviewers: {known}.")
+        names = ", ".join(reviewer.name for reviewer in people.reviewers(db)) or "none yet"
+        raise InputError(f"There is no reviewer called {name} in this study. Reviewers: {names}.")
     return person
 
 

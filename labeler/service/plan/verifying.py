@@ -110,9 +110,9 @@ def _redraw(
     problems = (
         [] if parameters == study.plan_parameters else ["the study names other parameters of its plan than the log"]
     )
-    known = {name: applications[name] for name in names if name in applications}
+    drawn_items = {name: applications[name] for name in names if name in applications}
     try:
-        plan = draw_plan(known, reviewers, PlanParameters(**parameters))
+        plan = draw_plan(drawn_items, reviewers, PlanParameters(**parameters))
     except (InputError, TypeError) as error:
         return replace(now, standing={}), [*problems, f"the plan cannot be drawn again: {error}"]
     start = replace(

@@ -131,15 +131,15 @@ def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) 
     >>> hidden("ask ben lee, or BEN; not the bench")
     'ask R2, or R1; not the bench'
     """
-    known = {_folded(name): new for name, new in replacements.items()} | dict(replacements)
+    replacement_of = {_folded(name): new for name, new in replacements.items()} | dict(replacements)
     texts = sorted({text for name in replacements for text in (_composed(name), _folded(name))}, key=len, reverse=True)
-    new_texts = [known.get(text) or known[_folded(text)] for text in texts]
+    new_texts = [replacement_of.get(text) or replacement_of[_folded(text)] for text in texts]
     alternatives = "|".join(f"({re.escape(text)})" for text in texts)
     pattern = re.compile(rf"(?<![^\W_])(?:{alternatives})(?![^\W_])", re.IGNORECASE)
 
     @cache  # the same few words stand in every view
     def replaced(text: str) -> str:
-        whole = known.get(text) or known.get(_folded(text))
+        whole = replacement_of.get(text) or replacement_of.get(_folded(text))
         if whole is not None or text in untouched or not texts:
             return whole or text
         new, n_found = pattern.subn(lambda match: new_texts[(match.lastindex or 1) - 1], _composed(text))
@@ -233,8 +233,8 @@ def _numbered(texts: Collection[str], noun: str) -> dict[str, str]:
     return {text: f"{noun}-{number:0{digits}}" for number, text in enumerate(sorted(texts), start=1)}
 
 
-def _looked_up(known: Mapping[str, str], text: str) -> str:
-    return known.get(text, text)
+def _looked_up(replacements: Mapping[str, str], text: str) -> str:
+    return replacements.get(text, text)
 
 
 def _rewrite_texts(copy: Database, hidden: Rewritten, *, keep_comments: bool) -> int:

@@ -158,10 +158,10 @@ def _of_protocol(ours: _Contents, theirs: _Contents) -> list[str]:
 
 def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
     """What was changed about people there; what was changed here alone stands."""
-    known = {person.name: person for person in ours.people}
+    by_name = {person.name: person for person in ours.people}
     differences = []
     for person in theirs.people:
-        here = known.get(person.name)
+        here = by_name.get(person.name)
         if here is None:
             differences.append(f"there is {person.name} there, but not here")
         elif person.roles - here.roles:
