@@ -54,9 +54,10 @@ _PLACES = {
     "items_for_kappa": "planning",
     "items_for_share": "planning",
     # the runs of benchmarks
-    "Measured": "measured",
-    "Sampling": "measured",
-    "from_table": "measured",
+    "Benchmark": "benchmark",
+    "Run": "benchmark",
+    "Sampling": "benchmark",
+    "from_table": "benchmark",
     "MEASURES": "dissimilarity",
     "CLASSIFIERS": "classifiers",
     "heuristic": "classifiers",

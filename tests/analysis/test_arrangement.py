@@ -113,7 +113,7 @@ def test_benchmarks_are_in_order_of_application_and_name_and_runs_in_that_of_the
         [Benchmark.of_series("b10", runs, conditions={"run": ("10", "1", "9")}), versions("b9", "x")]
     )
     assert (first.name, second.name) == ("b9", "b10")
-    assert (second.of("run"), [run[0] for run in second.runs]) == (("1", "9", "10"), [0.0, 1.0, 2.0])
+    assert (second.of("run"), [run.values[0] for run in second.runs]) == (("1", "9", "10"), [0.0, 1.0, 2.0])
 
 
 @given(st.lists(st.text(max_size=8), max_size=8))

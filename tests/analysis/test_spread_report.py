@@ -112,7 +112,7 @@ def test_the_score_is_told_in_words(suite):
     assert "Noticed by no benchmark: m2, m4, m5." in said
     assert "which should therefore stay: m1 (by B.fast), m3 (by B.noisy)" in said
     assert "B.mid left out of the score by name" in said
-    assert "50.0 %, 50.4 %" in said
+    assert "50.4 %, 50.0 %" in said
 
 
 def test_a_suite_that_notices_everything_is_told_no_more_than_that():

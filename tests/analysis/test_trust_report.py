@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from analysis.benchmark import Benchmark, LeftOut, Sampling, by_level
+from analysis.benchmark import Benchmark, LeftOut, Sampling, by_level, canonical
 from analysis.document import plain, to_html, to_text
 from analysis.document.figures import render, to_svg
 from analysis.trust import (
@@ -54,7 +54,7 @@ def text_of(found):
 
 def test_a_survey_holds_what_the_functions_say_of_each_benchmark():
     (found,) = (trust for trust in suite().benchmarks if trust.name == "rough 0")
-    runs = benchmark("rough 0").values
+    runs = canonical([benchmark("rough 0")])[0].values
     options = {"aggregations": [MERGED, RUN_MEANS], "rng": np.random.default_rng(9)}
     assert (found.name, found.application, found.n_runs) == ("rough 0", "org/rough", 4)
     assert sorted(found.run_values) == pytest.approx(sorted(run.mean() for run in runs))

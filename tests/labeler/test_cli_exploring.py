@@ -153,7 +153,9 @@ def test_spread_of_altered_methods_gets_a_score(tmp_path):
     assert found["score"] is not None
     without = json.loads(run("spread", tmp_path / "abs.csv", "--v", 0.1, "--without", "b", "--json").stdout)
     assert without["parameters"]["without"] == ["b"]
-    limited = json.loads(run("spread", tmp_path / "abs.csv", "--v", 0.1, "--budget", 1.5, "--json").stdout)
+    limited = json.loads(
+        run("spread", tmp_path / "abs.csv", "--v", 0.1, "--unit", "s", "--budget", 1.5, "--json").stdout
+    )
     assert limited["environments"][0]["time"]["parts"][-1]["limit"] == 90
 
 

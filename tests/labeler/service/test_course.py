@@ -9,7 +9,7 @@ from labeler.plan.lifecycle import Step
 from labeler.service import reviewing
 from labeler.service.data import curating
 from labeler.service.plan import assigning, calibrating, coordinating, course, staffing
-from labeler.service.results import exchange, splits
+from labeler.service.results import auditing, exchange, splits
 from labeler.store import assignments, events, labels, studies
 from tests.labeler.conftest import (
     NOW,
@@ -266,14 +266,15 @@ def test_closing_says_how_many_assigned_items_have_no_label(planned):
     answer_next(planned, "ada", "similar")
     answer_next(planned, "ada", "not sure")
     n_assigned = len(assignments.everything(planned))
-    assert move(planned, Step.CLOSE).remarks == (
-        f"{n_assigned - 1} assigned items have no label, and get none any more.",
-    )
+    open_items, end_of_chain = move(planned, Step.CLOSE).remarks
+    assert open_items == f"{n_assigned - 1} assigned items have no label, and get none any more."
+    assert end_of_chain.endswith(auditing.head(planned))
 
 
-def test_a_finished_study_is_closed_without_a_remark(planned):
+def test_a_finished_study_is_closed_with_the_end_of_its_chain_alone(planned):
     answer_everything(planned, SPLIT)
-    assert move(planned, Step.CLOSE) == course.Moved(State.CLOSED)
+    closed = move(planned, Step.CLOSE)
+    assert (closed.state, len(closed.remarks)) == (State.CLOSED, 1)
 
 
 @pytest.mark.parametrize("steps", [(Step.CLOSE,), (Step.CLOSE, Step.UNBLIND)])

@@ -30,9 +30,9 @@ function floats(text) {
 }
 
 /** The numbers in the item's unit, where the server sent them in a scale of their own; zeros are exact again. */
-function rescaled(values, scale) {
-  if (!scale) return values;
-  const [offset, factor] = scale;
+function rescaled(values, own) {
+  if (!own) return values;
+  const [offset, factor] = own;
   const value = (number) => offset + factor * number;
   return Float64Array.from(values, (number) => (Math.abs(value(number)) < 1e-6 * factor ? 0 : value(number)));
 }
