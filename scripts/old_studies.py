@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 # The last commit of every version of the schema. Version 1 had several forms before version 2 stood on its second.
 COMMITS = {
     "1-first": "d59ded7", "1": "d2a1ff2", "1-used": "491a582", "1-shown": "60dfebe", "1-left-out": "e2e4771",
-    "2": "b3d1e3a", "3": "8c76ca8", "4": "cd4c30a", "5": "1433c1a", "6": "5c57e5f",
+    "2": "b3d1e3a", "3": "8c76ca8", "4": "cd4c30a", "5": "1433c1a", "6": "5c57e5f", "7": "b577017",
 }  # fmt: skip
 OVER = "-over"  # of the versions that know the end of a study: the same study, gone on with until it is unblinded
 REVIEWERS = ("ada", "ben", "Cléo", "dan")
@@ -200,7 +200,8 @@ class Story:
     def offers(self, db, person: int):
         """What the reviewer may answer next."""
         reviewing = self.service("reviewing")
-        return reviewing.desk(db, person).offers if self.version >= 3 else reviewing.offers(db, person)
+        queue = reviewing.offers if self.version < 3 else getattr(reviewing, "review_queue", None) or reviewing.desk
+        return queue(db, person) if self.version < 3 else queue(db, person).offers
 
     def active(self, db) -> list[str]:
         """Who labels now."""
@@ -254,7 +255,7 @@ class Story:
 
     def move(self, db, step: str, why: str, **more) -> None:
         """A step in the life of the study."""
-        lifecycle = importlib.import_module("labeler.plan.lifecycle")
+        lifecycle = importlib.import_module("labeler.lifecycle" if self.version < 6 else "labeler.plan.lifecycle")
         self.service("course").move(db, lifecycle.Step(step), why=why, **more, **self.said_by)
 
     def keep(self, db, name: str) -> None:

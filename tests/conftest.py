@@ -20,6 +20,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 def examples(n: int) -> int:
     """`n` examples where all are tried, and fewer of them every day."""
+    assert settings.default is not None
     return -(-n * settings.default.max_examples // 100)
 
 

@@ -65,7 +65,7 @@ def lint(folder: Path, environment: str, config: Path, *more: str) -> subprocess
     }
     config.write_text(json.dumps(rules), encoding="utf-8")
     oxlint = Path(sys.executable).parent / "oxlint"
-    command = [oxlint, "--config", config, "--deny-warnings", "--format=unix", *more, folder]
+    command: list[str | Path] = [oxlint, "--config", config, "--deny-warnings", "--format=unix", *more, folder]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=LINT_LIMIT_S)
 
 

@@ -1,8 +1,9 @@
 """BenchmarkDotNet, full JSON report: `Benchmarks[].Measurements[]`, each the nanoseconds of a number of operations.
 
-A launch is a process: it is a run. Of its measurements those of mode Workload and stage Actual are the iterations;
-stage Result, which follows from them, lacks outliers and overhead. Where several jobs measured one benchmark, the job
-is part of the name.
+A launch is a process: it is a run. Its iterations are the measurements of mode Workload and stage Result: from these
+BenchmarkDotNet has taken the overhead of an empty method and the slowest outliers, and of these is its own mean.
+`--columns stage=Actual` takes stage Actual instead, with overhead and outliers. A launch without results has its actual
+times less the mean of its overhead. Where several jobs measured one benchmark, the job is part of the name.
 """
 
 import reprlib
@@ -18,7 +19,12 @@ from labeler.formats.naming import measured
 from labeler.formats.units import SECONDS
 from labeler.model import Series
 
-ITERATION = (("Workload", "Actual"), ("MainTarget", None))  # mode and stage; before 0.11 there was no stage
+RESULT, ACTUAL, OVERHEAD = "Result", "Actual", "overhead"
+# mode and stage of a measurement; before 0.11.4 there was no stage
+STAGES = {
+    ("Workload", "Result"): RESULT, ("Workload", "Actual"): ACTUAL, ("Overhead", "Actual"): OVERHEAD,
+    ("Result", None): RESULT, ("MainTarget", None): ACTUAL, ("IdleTarget", None): OVERHEAD,
+}  # fmt: skip
 _FULL = "keeps the measurements with --exporters fulljson or [JsonExporterAttribute.Full]"
 
 
@@ -28,37 +34,49 @@ def detect(_name: str, content: bytes) -> bool:
     return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
 
 
-def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+def read(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of the report; raises ValueError naming benchmark, launch and iteration at fault."""
-    yield from _read(content, means=False)
+    yield from _read(content, _stage(columns), means=False)
 
 
-def read_means(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+def read_means(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """As `read`, with the mean of all launches as one run where the report is a brief one."""
-    yield from _read(content, means=True)
+    yield from _read(content, _stage(columns), means=True)
 
 
-def _read(content: bytes, *, means: bool) -> Iterator[Benchmark]:
+def _stage(columns: Mapping[str, str]) -> str:
+    stage = columns.get("stage", RESULT)
+    if stage not in (RESULT, ACTUAL):
+        raise ValueError(f"--columns stage={stage}: the stage is {RESULT} or {ACTUAL}")
+    return stage
+
+
+def _read(content: bytes, stage: str, *, means: bool) -> Iterator[Benchmark]:
     entries = json_text.member(json_text.parse(content), "Benchmarks", list, "the file")
+    if entries and all(isinstance(entry, dict) and "FullName" not in entry for entry in entries):
+        raise ValueError(
+            "this is of a BenchmarkDotNet before 0.11, which names no benchmark in full: measure again with a newer one"
+        )
     names = [json_text.member(entry, "FullName", str, f"benchmark {index}") for index, entry in enumerate(entries)]
     if entries and not means and not any("Measurements" in entry for entry in entries):
         raise ValueError(f"this has only averages; BenchmarkDotNet {_FULL}")
     times = Counter(names)
     yield from measured(
-        _benchmark(entry, name, has_jobs=times[name] > 1, means=means)
+        _benchmark(entry, name, stage, has_jobs=times[name] > 1, means=means)
         for entry, name in zip(entries, names, strict=True)
     )
 
 
-def _benchmark(entry: Mapping[str, Any], full_name: str, *, has_jobs: bool, means: bool) -> Benchmark:
+def _benchmark(entry: Mapping[str, Any], full_name: str, stage: str, *, has_jobs: bool, means: bool) -> Benchmark:
     job = _job(entry) if has_jobs else ""
     name = f"{full_name} [{job}]" if job else full_name
     place = f"benchmark {name!r}"
     statistics = entry.get("Statistics")
+    runs: list[Series]
     if means and "Measurements" not in entry and isinstance(statistics, dict):
         runs = [np.array([json_text.number(statistics.get("Mean"), f"{place}, 'Mean'") * SECONDS["ns"]])]
     else:
-        runs = list(_runs(entry, place))
+        runs = list(_runs(entry, stage, place))
     return Benchmark.of_series(
         name=name,
         benchmark=full_name,
@@ -80,23 +98,32 @@ def _parameters(entry: Mapping[str, Any]) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
 
 
-def _runs(entry: Mapping[str, Any], place: str) -> Iterator[Series]:
+def _runs(entry: Mapping[str, Any], stage: str, place: str) -> Iterator[Series]:
     """By launch and iteration, in order."""
-    launches: dict[int, dict[int, float]] = defaultdict(dict)
+    launches: dict[int, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     held = json_text.member(entry, "Measurements", list, place) if entry.get("Measurements") is not None else []
     for index, one in enumerate(held):
         mode = json_text.member(one, "IterationMode", str, f"{place}, measurement {index}")
-        if (mode, one.get("IterationStage")) not in ITERATION:
+        at_stage = one.get("IterationStage")
+        found = STAGES.get((mode, at_stage if at_stage is None else str(at_stage)))
+        if found is None:
             continue
         launch, iteration = (
             _index(one, key, f"{place}, measurement {index}") for key in ("LaunchIndex", "IterationIndex")
         )
         where = f"{place}, launch {launch}, iteration {iteration}"
-        if iteration in launches[launch]:
+        of_stage = launches[launch][found]
+        if iteration in of_stage:
             raise ValueError(f"{where} stands there twice")
-        launches[launch][iteration] = _seconds(one, where)
-    for _launch, values in sorted(launches.items()):
-        yield np.array([value for _iteration, value in sorted(values.items())])
+        of_stage[iteration] = _seconds(one, where)
+    for _launch, of_launch in sorted(launches.items()):
+        values = {name: np.array([of[at] for at in sorted(of)]) for name, of in of_launch.items()}
+        if stage == RESULT and RESULT in values:
+            yield values[RESULT]
+        elif ACTUAL in values:
+            has_overhead = stage == RESULT and OVERHEAD in values
+            with np.errstate(all="ignore"):  # what is not finite is refused with its place
+                yield np.maximum(values[ACTUAL] - values[OVERHEAD].mean(), 0) if has_overhead else values[ACTUAL]
 
 
 def _index(measurement: Mapping[str, Any], key: str, place: str) -> int:

@@ -7,6 +7,8 @@ import numpy as np
 from analysis.benchmark import Benchmark, Failure, Run
 from labeler.model import is_storable
 
+LARGEST = 1e150  # beyond it squares, and so variances, are no numbers any more
+
 
 def check(benchmark: Benchmark) -> None:
     """Raise ValueError naming the place if a benchmark cannot be kept."""
@@ -18,6 +20,11 @@ def check(benchmark: Benchmark) -> None:
         raise ValueError(f"benchmark {benchmark.name!r}: a parameter or condition has characters that are no text")
     if not benchmark.runs:
         raise ValueError(f"benchmark {benchmark.name!r} has no runs")
+    for label, run in zip(benchmark.labels, benchmark.runs, strict=True):
+        at = int(np.abs(run.values).argmax())
+        if abs(run.values[at]) > LARGEST:
+            place = f"benchmark {benchmark.name!r}, run {label}, iteration {at}"
+            raise ValueError(f"{place}: {run.values[at]:g} is too large to compute with (at most {LARGEST:g})")
 
 
 def _texts(benchmark: Benchmark) -> set[str]:

@@ -3,11 +3,13 @@
 A process prints `goos:`, `goarch:` and `pkg:` before its results, so that these behind results, as in the output of
 several processes in one file, begin another run. Each line of a benchmark in a run (`-count`) is an iteration, and
 every unit is a benchmark of its own. `pkg` scopes names, `Unit NAME better=higher` tells a direction. The last `-8` of
-a name is GOMAXPROCS to Go's own tools; it stays in the name.
+a name is GOMAXPROCS to Go's own tools; it stays in the name. `go test -json` wraps the same output in events; line
+numbers are then those of what was printed.
 
 .. [1] https://go.dev/design/14313-benchmark-format
 """
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -26,6 +28,7 @@ _RESULT = re.compile(
     rb"^(\xef\xbb\xbf)?(goos: \S+\s+goarch: |Benchmark(?![a-z])\S*[ \t]+[1-9]\d*[ \t]+[-+.\dIN]\S*[ \t]+\S)",
     re.MULTILINE,
 )
+_EVENT = re.compile(rb'\{\s*"(Time|ImportPath|Action)"\s*:')
 _ALONE = re.compile(r"\s+[1-9]\d*(\s+[-+.\d]\S*\s+[^\s\d]\S*)+\s*", re.ASCII)  # values behind log lines
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _KEY = re.compile(r"(goos|goarch|pkg):\s*(.*)", re.ASCII)
@@ -52,20 +55,43 @@ class _Output:
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A text with a line of results, or with the lines in front of them."""
+    """A text with a line of results, or with the lines in front of them, as it is or in the events of `-json`."""
+    if _EVENT.match(json_text.first_signs(content)):
+        return b'"Action"' in content and b'"Output"' in content and b"Benchmark" in content
     return json_text.first_signs(content)[:1] not in (b"{", b"[") and _RESULT.search(content) is not None
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the output, one for every unit; raises ValueError naming the line at fault."""
+    """The benchmarks of the output, one for every unit; a line that cannot be used is a failure that names it."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start}: not UTF-8 text") from None
+    if _EVENT.match(json_text.first_signs(content)):
+        text = _printed(text)
     output = _Output()
     for number, line in enumerate(text.split("\n"), 1):
         _take(output, line, number)
     yield from measured(_benchmarks(output), advice="one has its time in two units")
+
+
+def _printed(events: str) -> str:
+    """What the processes of `go test -json` printed, those of one package after those of another.
+
+    An event holds a line or a part of one, and events of several packages may stand between each other.
+    """
+    by_package: dict[str, list[str]] = {}
+    for number, line in enumerate(events.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            event = json_text.parse(line.encode())
+        except ValueError:
+            raise ValueError(f"line {number}: not an event of go test -json") from None
+        if isinstance(event, dict) and event.get("Action") == "output":
+            text = json_text.member(event, "Output", str, f"line {number}")
+            by_package.setdefault(str(event.get("Package", "")), []).append(text)
+    return "".join(text for parts in by_package.values() for text in (*parts, "\n"))
 
 
 def _take(output: _Output, line: str, number: int) -> None:
@@ -93,17 +119,27 @@ def _take(output: _Output, line: str, number: int) -> None:
 
 
 def _take_result(output: _Output, name: str, pairs: list[str], number: int) -> None:
-    if len(pairs) % 2:
-        raise ValueError(f"line {number}: {' '.join(pairs)!r} are not pairs of a value and its unit")
+    output.has_results = True
     by_unit = output.values.setdefault((output.package, name), {})
+    why_not = _why_not(pairs)
+    if why_not:
+        output.failures[output.package, name].append(Failure({}, f"line {number} is left out: {why_not}"))
+        return
+    for value, unit in zip(pairs[::2], pairs[1::2], strict=True):
+        by_unit.setdefault(unit, {}).setdefault(output.run, []).append(float(value))
+
+
+def _why_not(pairs: list[str]) -> str:
+    """In words, why a line cannot be used, as where the output of two processes ran together; "" if it can."""
+    if len(pairs) % 2:
+        return f"{' '.join(pairs)!r} are not pairs of a value and its unit"
     units = pairs[1::2]
     for value, unit in zip(pairs[::2], units, strict=True):
-        if not _NUMBER.fullmatch(value):
-            raise ValueError(f"line {number}: {value!r} {unit} is not a finite number")
+        if not (_NUMBER.fullmatch(value) and math.isfinite(float(value))):
+            return f"{value!r} {unit} is not a finite number"
         if units.count(unit) > 1:
-            raise ValueError(f"line {number}: unit {unit!r} stands there twice")
-        by_unit.setdefault(unit, {}).setdefault(output.run, []).append(float(value))
-    output.has_results = True
+            return f"unit {unit!r} stands there twice"
+    return ""
 
 
 def _benchmarks(output: _Output) -> Iterator[Benchmark]:

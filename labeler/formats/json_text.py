@@ -9,8 +9,8 @@ import orjson
 
 from labeler.model import Series
 
-MAX_DIGITS = 4300  # of a whole number that Python reads
 BOM = b"\xef\xbb\xbf"
+MAX_DIGITS = 400  # of a whole number; measurements end at 309
 T = TypeVar("T")
 _KINDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
 
@@ -29,18 +29,18 @@ def parse(content: bytes) -> Any:
         pass
     try:
         # also reads NaN and Infinity, so that the measurement can be named
-        return json.loads(content, parse_int=_whole)
+        return json.loads(content, parse_int=_integer)
     except RecursionError:
-        raise ValueError("lists or objects are nested too deeply") from None
+        raise ValueError("the JSON is nested more deeply than any result file") from None
     except UnicodeDecodeError:
         raise ValueError("not UTF-8 text") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: not JSON ({error.msg})") from None
 
 
-def _whole(text: str) -> int | float:
-    """A whole number; one with more digits than any float is infinite, which no measurement may be."""
-    return int(text) if len(text) <= MAX_DIGITS else float(text)
+def _integer(digits: str) -> int | float:
+    """A whole number; one beyond all floating-point numbers is infinite, as Python limits the digits that it reads."""
+    return int(digits) if len(digits) <= MAX_DIGITS else float(digits)
 
 
 def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> Series:
@@ -72,7 +72,7 @@ def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> 
 def number(value: Any, place: str) -> float:
     """The slow way, for whole numbers beyond 64 bits and to name what is no number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{place}: {value!r} is not a number")
+        raise ValueError(f"{place}: {reprlib.repr(value)} is not a number")
     try:
         return float(value)
     except OverflowError:

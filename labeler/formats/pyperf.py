@@ -16,9 +16,10 @@ UNITS = {"second": "s"}  # the others, byte and integer, stay
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A JSON object with our keys."""
+    """A JSON object with our keys, and not with that of mitata, which has them too."""
     keys = (b'"benchmarks"', b'"runs"', b'"version"')
-    return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
+    is_ours = json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
+    return is_ours and b'"layout"' not in content
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:

@@ -22,7 +22,8 @@ from labeler.errors import InputError, Refused
 from labeler.formats.bounds import FREELY, MAX_RATIO, most_unpacked
 from labeler.formats.companions import companions
 
-ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out")  # each also with one of PACKED behind it
+# each also with one of PACKED behind it; .xml is read where it is named, but in a folder it is mostly somebody else's
+ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out", ".jtl")
 PACKED = (".gz", ".zst")
 ZIP = ".zip"
 STDIN = "-"

@@ -29,7 +29,7 @@ class Part:
     @property
     def value(self) -> float:
         """The value that the area stands for."""
-        return float(re.search(r"value: ([^;]*)$", self.label)[1])
+        return float(self.label.rpartition("value: ")[2])
 
     def holds(self, other: "Part") -> bool:
         """Whether the other's anchor is inside this area."""

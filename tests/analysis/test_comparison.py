@@ -12,15 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.comparison import (
-    FASTER,
-    HIGHER,
-    LOWER,
-    NOT_SHOWN,
-    SLOWER,
-    Pair,
-    compare,
-)
+from analysis.benchmark import FASTER, HIGHER, LOWER, SLOWER
+from analysis.comparison import NOT_SHOWN, Pair, compare
 from analysis.intervals import Estimate
 from analysis.two_samples import COMBINED, MANN_WHITNEY, TESTS, WELCH, p_values, ratio_of_means
 from tests.performance import comparison_grid as made

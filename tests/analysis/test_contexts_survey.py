@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from analysis.benchmark import Benchmark, Failure, LeftOut, Sampling, from_table
-from analysis.comparison import ratio_of_means
 from analysis.contexts import Survey, geometric_mean, survey, variant_plan
 from analysis.document import plain, to_json
+from analysis.two_samples import ratio_of_means
 from tests.analysis.made_orders import without_direction
 from tests.analysis.made_sweeps import SIZES, instrumented, measured, sweep, with_intervention
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 from itertools import product
+from typing import cast
 
 import numpy as np
 import pytest
@@ -335,7 +336,7 @@ def test_a_mean_of_zero_has_no_slowdown():
         (lambda: coverage([[1], []], 2, rng=rng()), "run 1: not a series"),
         (lambda: coverage([[1, np.nan]], 2, rng=rng()), "run 0: not a series"),
         (lambda: coverage([[1]], 0, rng=rng()), "n_runs must be a whole number >= 1, got 0"),
-        (lambda: coverage([[1]], 1.5, rng=rng()), "n_runs"),
+        (lambda: coverage([[1]], cast("int", 1.5), rng=rng()), "n_runs"),
         (lambda: coverage([[1]], 2, level=1, rng=rng()), "level must be within"),
         (lambda: coverage([[1]], 2, resamples=0, rng=rng()), "resamples"),
         (lambda: coverage([[1]], 2, aggregations=["all"], rng=rng()), "aggregations: 'all' is none of merged"),

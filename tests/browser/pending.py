@@ -62,8 +62,8 @@ class Scene:
             ).fetchall()
         assert len(rows) == n, "the plan has too few items for that many answers"
         new = [(code, ("similar", "dissimilar")[number % 2]) for number, (code,) in enumerate(rows)]
-        event = {"revision": 0, "dwell_ms": 700, "flag": False, "comment": None, "confidence": None, "view": {}}
-        events = [event | {"event_id": uuid4().hex, "code": code, "answer": answer} for code, answer in new]
+        same = {"revision": 0, "dwell_ms": 700, "flag": False, "comment": None, "confidence": None}
+        events = [{**same, "view": {}, "event_id": uuid4().hex, "code": code, "answer": answer} for code, answer in new]
         self.page.evaluate(PUSH, events)
         self.pressed += new
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from itsdangerous import TimestampSigner, URLSafeTimedSerializer
@@ -84,7 +85,7 @@ def address(name: str) -> str:
     return f"{name.title()}@example.org"  # in other capitals than the study has it
 
 
-def click(page: Page, role: str, name: str) -> None:
+def click(page: Page, role: Literal["button", "link"], name: str) -> None:
     """Click what leads elsewhere, and wait until the browser is there."""
     with page.expect_navigation(wait_until="commit"):
         page.get_by_role(role, name=name).click()

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import {
   ADOPT_AFTER_MS, AnswerQueue, MAX_WAIT_MS, N_SAVED, RESEND_AFTER_MS,
 } from "../../labeler/ui/component/js/queue.js";
-import { memory } from "../../labeler/ui/component/js/storage.js";
-import { A, B, C, holdUp, idsIn, OWNER, refuse, save, SAVED, started, UNSAVED } from "./queues.mjs";
+import { keysOf, memory } from "../../labeler/ui/component/js/storage.js";
+import { A, B, C, holdUp, idsIn, lasting, OWNER, refuse, save, SAVED, started, UNSAVED } from "./queues.mjs";
 
 test("a refused answer stays listed with the reason, also after a reload, and the next one is sent", () => {
   const { queue, sent, storage } = started();
@@ -152,6 +152,22 @@ test("the oldest saved answers make room for new ones", () => {
   const kept = idsIn(storage, SAVED);
   assert.equal(kept.length, N_SAVED);
   assert.deepEqual([kept.includes("e4"), kept.includes("e5"), kept.includes(`e${N_SAVED + 4}`)], [false, true, true]);
+});
+
+test("where the storage is full, saved answers make room for one that is not, whoever gave them", () => {
+  const [storage, limit] = [lasting(), 4];
+  const { setItem } = storage;
+  storage.setItem = (key, value) => {
+    if (keysOf(storage, "").length >= limit && storage.getItem(key) === null) throw new DOMException("full");
+    setItem(key, value);
+  };
+  ["labeler-saved-t-1-x", "labeler-saved-t-1-y", "labeler-unsaved-t-1-z", "other"].forEach((key) => setItem(key, "1"));
+  const { queue } = started(storage);
+  queue.push(A);
+  assert.equal(queue.isForgotten, false);
+  assert.deepEqual(keysOf(storage, "").sort(), [`${UNSAVED}a`, "labeler-unsaved-t-1-z", "other"]);
+  [B, C].forEach((event) => queue.push(event));
+  assert.equal(queue.isForgotten, true);
 });
 
 test("answers are in the order pressed although the clock was set back", () => {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { RESEND_AFTER_MS } from "../../labeler/ui/component/js/queue.js";
 import { memory } from "../../labeler/ui/component/js/storage.js";
 import { seeded } from "./pictures.mjs";
-import { A, B, C, holdUp, idsIn, save, SAVED, started, UNSAVED } from "./queues.mjs";
+import { A, B, C, holdUp, idsIn, lasting, save, SAVED, started, UNSAVED } from "./queues.mjs";
 
 function fullStorage() {
   const refuse = () => {
@@ -248,11 +248,6 @@ test("an event that was sent many times in vain is stuck until it is acknowledge
   queue.push(B);
   assert.equal(queue.isStuck, false);
 });
-
-/** A storage that lasts, as that of a window. */
-function lasting() {
-  return { ...memory(), forgets: undefined };
-}
 
 /** A queue whose first event was sent some times. */
 function tried(times) {

@@ -33,3 +33,9 @@ export function holdUp(queue, id, more = {}) {
 export function idsIn(storage, prefix) {
   return keysOf(storage, prefix).map((key) => key.slice(prefix.length));
 }
+
+/** A storage that lasts, as that of a browser. */
+export function lasting() {
+  const storage = memory();
+  return Object.defineProperty(storage, "forgets", { value: undefined });
+}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeler.errors import InputError
-from labeler.model import Assignment, Category, Kind, PlanParameters
+from labeler.model import ALL, Assignment, Category, Kind, PlanParameters
 from labeler.plan.changes import (
     WHY_GIVEN_UP,
     Balance,
@@ -20,7 +20,7 @@ from labeler.plan.changes import (
     succeed,
     third_round,
 )
-from labeler.plan.design import ALL, draw_plan, key
+from labeler.plan.design import draw_plan, key
 
 NAMES = ["ada", "ben", "cleo", "dan", "eve"]
 JOINER = "zoe"

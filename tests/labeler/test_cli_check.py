@@ -536,4 +536,6 @@ def test_copied_renamed_split_and_shuffled_files_change_no_number(here):
     expected = found("all.csv")
     assert found("copy.csv") == found("turned.csv") == expected
     assert found("all.csv", "copy.csv") == expected
-    run("check", "first.csv", "rest.csv", "--against", "old.csv", code=FAILED)  # two halves of a study: said, not guessed
+    run(
+        "check", "first.csv", "rest.csv", "--against", "old.csv", code=FAILED
+    )  # two halves of a study: said, not guessed

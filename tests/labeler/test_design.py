@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labeler.errors import InputError
-from labeler.model import Kind, PlanParameters
-from labeler.plan.design import ALL, Plan, balanced_blocks, draw_plan, even_blocks, key
+from labeler.model import ALL, Kind, PlanParameters
+from labeler.plan.design import Plan, balanced_blocks, draw_plan, even_blocks, key
 from tests.conftest import examples
 
 NAMES = ["ada", "ben", "cleo", "dan", "eve", "fay", "gus"]

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeler.model import Answer, Assignment, Category, Kind, PlanParameters
+from labeler.model import ALL, Answer, Assignment, Category, Kind, PlanParameters
 from labeler.plan.active_plan import Underway, place_of
 from labeler.plan.changes import LOADING, Changes, Move
-from labeler.plan.design import ALL, draw_plan, key
+from labeler.plan.design import draw_plan, key
 
 NAMES = ("ada", "ben", "cleo")
 ITEMS = {f"item {number}": f"org/{number % 2}" for number in range(10)}

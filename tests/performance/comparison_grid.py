@@ -89,7 +89,7 @@ def shares(baseline: Floats, candidate: Floats, alpha: float = ALPHA) -> dict[st
 
 def found_by_pyperf(baseline: Floats, candidate: Floats) -> NDArray[np.bool_]:
     """Which benchmarks `pyperf compare_to` would call significantly changed."""
-    from pyperf._utils import is_significant
+    from pyperf._utils import is_significant  # type: ignore[import-untyped]  # brings no types
 
     sides = (side.reshape(len(side), -1).tolist() for side in (baseline, candidate))
     return np.array([is_significant(*pair)[0] for pair in zip(*sides, strict=True)])
@@ -101,7 +101,8 @@ def grid(n_benchmarks: int) -> list[list[str]]:
     Prints where ours has the largest error, and where it loses most against the better of Welch's and Mann-Whitney.
     """
     rows: list[list[str]] = []
-    losses, errors = [], []
+    losses: list[tuple[float, str]] = []
+    errors: list[tuple[float, str]] = []
     for kind in KINDS:
         for n_runs in N_RUNS:
             cells = []

@@ -191,6 +191,7 @@ def against_plain_loop(study: Path, *, every: int = 4) -> list[dict[str, Any]]:
     one_s = seconds(lambda: [judge(series, NAMES) for series in measured], repeats=5)
     rows.append(row_beside("one core", one_s, plain_s, len(measured)))
     with warm_workers(2) as pool:
+        assert pool is not None
         two_s = seconds(lambda: list(pool.map(judge, measured, [NAMES] * len(measured))), repeats=5)
     rows.append(row_beside("two cores", two_s, plain_s, len(measured)))
     print_table("Beside a plain loop over the pairs", rows)

@@ -55,11 +55,12 @@ def main() -> None:
 
 def label_before(made: Made) -> None:
     with open_database(made.study) as db:
-        reviewer_id = people.by_name(db, REVIEWER).person_id
+        reviewer = people.by_name(db, REVIEWER)
+        assert reviewer is not None
         for _ in range(N_BEFORE):
-            task = reviewing.review_queue(db, reviewer_id).offers[0]
+            task = reviewing.review_queue(db, reviewer.person_id).offers[0]
             submission = Submission(uuid4().hex, task.code, task.revision, Answer.SIMILAR, dwell_ms=1000)
-            reviewing.submit(db, reviewer_id, submission, now=datetime.now(UTC))
+            reviewing.submit(db, reviewer.person_id, submission, now=datetime.now(UTC))
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, free_port
 from tests.performance.measuring import busy_s, machine, percentiles, print_table
@@ -27,7 +27,7 @@ from tests.performance.rig import Made, make_study, running, serving
 
 HERE = Path(__file__).parent
 PROBE = HERE / "probe.js"
-VIEWPORT = {"width": 1440, "height": 800}
+VIEWPORT: ViewportSize = {"width": 1440, "height": 800}
 PER_ROUND = 10
 N_WARM = 3  # presses before anything is timed
 N_OPENINGS = 7
@@ -41,7 +41,6 @@ class Subject:
 
     name: str
     url: str
-    page: Page | None = None
     presses: list[dict[str, Any]] = field(default_factory=list)
     first_ms: list[float] = field(default_factory=list)
     bytes_an_item: float = 0.0
@@ -78,7 +77,7 @@ def plain(made: Made, reviewer: str, kind: str) -> Iterator[str]:
     port = free_port()
     options = {"server.port": port, "server.headless": "true", "server.address": "127.0.0.1",
                "server.fileWatcherType": "none", "browser.gatherUsageStats": "false"}  # fmt: skip
-    command = [sys.executable, "-m", "streamlit", "run", HERE / "plain_page.py"]
+    command: list[str | Path] = [sys.executable, "-m", "streamlit", "run", HERE / "plain_page.py"]
     command += [f"--{name}={value}" for name, value in options.items()]
     with running([*command, "--", made.study, reviewer, kind], port) as url:
         yield url
@@ -86,15 +85,15 @@ def plain(made: Made, reviewer: str, kind: str) -> Iterator[str]:
 
 def measure(browser: Browser, subjects: list[Subject], rounds: int) -> None:
     """All pages in turn, so that a noisy moment of the machine hits every one."""
-    for subject in subjects:
-        subject.page = opened(browser, subject.url)
-        label(subject.page, N_WARM)
+    pages = [opened(browser, subject.url) for subject in subjects]
+    for page in pages:
+        label(page, N_WARM)
     for _ in range(rounds):
-        for subject in subjects:
-            subject.presses += label(subject.page, PER_ROUND)
-    for subject in subjects:
-        subject.bytes_an_item = bytes_an_item(subject.page)
-        subject.page.context.close()
+        for subject, page in zip(subjects, pages, strict=True):
+            subject.presses += label(page, PER_ROUND)
+    for subject, page in zip(subjects, pages, strict=True):
+        subject.bytes_an_item = bytes_an_item(page)
+        page.context.close()
     for _ in range(N_OPENINGS):
         for subject in subjects:
             page = opened(browser, subject.url)

@@ -18,7 +18,7 @@ from analysis.check import _check
 from tests.performance.measuring import machine, print_table, seconds
 
 N_RUNS, N_ITERATIONS, N_DRAWN = 10, 3000, 5
-EXACT = {"aggregations": (trust.MERGED, trust.RUN_MEANS)}
+EXACT = (trust.MERGED, trust.RUN_MEANS)
 EXACT_TESTS = (trust.WELCH, trust.INTERVALS)
 N_CHECKED = 50
 
@@ -51,8 +51,8 @@ def exact(benchmark: Benchmark) -> tuple[object, object]:
     """Coverage and type I error of one benchmark by enumeration, in whatever process."""
     rng = np.random.default_rng(1)
     return (
-        trust.coverage(benchmark.values, N_DRAWN, rng=rng, **EXACT),
-        trust.type_1_error(benchmark.values, N_DRAWN, tests=EXACT_TESTS, rng=rng, **EXACT),
+        trust.coverage(benchmark.values, N_DRAWN, rng=rng, aggregations=EXACT),
+        trust.type_1_error(benchmark.values, N_DRAWN, tests=EXACT_TESTS, rng=rng, aggregations=EXACT),
     )
 
 

@@ -26,6 +26,7 @@ def main(study: str, reviewer: str, kind: str) -> None:
     st.set_page_config(layout="wide")
     with open_database(Path(study)) as db:
         person = people.by_name(db, reviewer)
+        assert person is not None
         task = reviewing.review_queue(db, person.person_id).offers[0]
         st.subheader(f"Item {task.code}")
         st.altair_chart(CHARTS[kind](db, task).properties(title=f"Item {task.code}"))
@@ -56,7 +57,9 @@ def every_point(db: Database, task: Task) -> Any:
 
 def binned(db: Database, task: Task) -> Any:
     """300 bins a run, as the coordinators' pages show them."""
-    return charts.runs(reviewing.picture(db, task))
+    picture = reviewing.picture(db, task)
+    assert picture is not None
+    return charts.runs(picture)
 
 
 CHARTS = {"points": every_point, "bins": binned}

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import streamlit as st
 from starlette.websockets import WebSocket
@@ -89,7 +90,7 @@ class Trace:
                     self.labels.append({"id": found[1], "begun": time.perf_counter(), "steps": []})
             return original(runtime, session_id, message, **named)
 
-        Runtime.handle_backmsg = handle
+        patch.object(Runtime, "handle_backmsg", handle).start()
 
     def time_sending(self) -> None:
         """Only a coroutine needs a wrapper of its own."""
@@ -99,7 +100,7 @@ class Trace:
             with self.step(f"send {'component' if b'offers' in data else 'other'}"):
                 await original(socket, data)
 
-        WebSocket.send_bytes = send
+        patch.object(WebSocket, "send_bytes", send).start()
 
     def time_garbage(self) -> None:
         begun = [0.0]

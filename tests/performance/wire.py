@@ -1,10 +1,10 @@
-"""A reviewer without a browser: signs in over HTTP and speaks Streamlit's protocol over the websocket."""
+"""Streamlit's protocol over the websocket, as a browser speaks it; and a reviewer without a browser who does."""
 
 import asyncio
 import http.client
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -39,6 +39,51 @@ def trigger_of(event: object) -> str:
     return json.dumps([{"event": "event", "value": event}], separators=(",", ":"))
 
 
+def handshake(url: str, *, origin: str | None, session: str = "", **headers: str) -> dict[str, Any]:
+    """The arguments with which `websockets` opens a window's websocket; `session` is one to go on with."""
+    return {
+        "uri": f"ws{url.removeprefix('http')}/_stcore/stream", "origin": origin, "additional_headers": headers,
+        "subprotocols": ["streamlit", *(["none", session] if session else [])], "max_size": None,
+        "open_timeout": ANSWER_LIMIT_S, "proxy": None,
+    }  # fmt: skip
+
+
+def page_run(
+    url: str, script: str = "", *, page: str = "", known: Iterable[str] = (),
+    widgets: Mapping[str, Mapping[str, Any]] | None = None,
+) -> BackMsg:  # fmt: skip
+    """The message that asks for a page run.
+
+    Parameters
+    ----------
+    url : str
+        Where the server is.
+    script, page : str
+        Streamlit's name for the page, or its address; the first page without both.
+    known : iterable of str
+        The hashes of messages that the browser keeps.
+    widgets : mapping
+        What was done to widgets: id -> the fields of its state.
+    """
+    message = BackMsg()
+    rerun = message.rerun_script
+    rerun.page_script_hash, rerun.page_name = script, page
+    rerun.cached_message_hashes.extend(known)
+    rerun.context_info.timezone = "UTC"
+    rerun.context_info.locale = "en-US"
+    rerun.context_info.url = f"{url}/{page}"
+    rerun.context_info.color_scheme = "light"
+    rerun.widget_states.SetInParent()
+    for name, state in (widgets or {}).items():
+        rerun.widget_states.widgets.add(id=name, **state)
+    return message
+
+
+def events_of(component: Any) -> str:
+    """Streamlit's name for the widget through which the review component hands over events."""
+    return f"$$STREAMLIT_INTERNAL_KEY_{component.id}__events"
+
+
 class Refused(Exception):
     """The server did not keep an answer; the message is its own. `again` if it asks to be sent it once more."""
 
@@ -68,10 +113,7 @@ class Visit:
 
     async def connect(self) -> None:
         """Open the page, with the session that is there: at first, and again when the connection was lost."""
-        self._socket = await connect(
-            f"ws{self._url.removeprefix('http')}/_stcore/stream", origin=self._url, subprotocols=["streamlit"],
-            max_size=None, additional_headers={"Cookie": self._cookie}, open_timeout=ANSWER_LIMIT_S,
-        )  # fmt: skip
+        self._socket = await connect(**handshake(self._url, origin=self._url, Cookie=self._cookie))
         self._cached, self._have = [], []
         await self._send()
         await self._until(lambda data: True)
@@ -107,17 +149,8 @@ class Visit:
             await self._socket.close()
 
     async def _send(self, trigger: str | None = None) -> None:
-        message = BackMsg()
-        rerun = message.rerun_script
-        rerun.page_script_hash = self._page
-        rerun.cached_message_hashes.extend(self._cached)
-        rerun.context_info.timezone = "UTC"
-        rerun.context_info.locale = "en-US"
-        rerun.context_info.url = f"{self._url}/"
-        rerun.context_info.color_scheme = "light"
-        rerun.widget_states.SetInParent()
-        if trigger is not None:
-            rerun.widget_states.widgets.add(id=self._widget, json_trigger_value=trigger)
+        widgets = {} if trigger is None else {self._widget: {"json_trigger_value": trigger}}
+        message = page_run(self._url, self._page, known=self._cached, widgets=widgets)
         await self._socket.send(message.SerializeToString())
 
     async def _until(self, wanted: Any) -> float:
@@ -144,7 +177,7 @@ class Visit:
 
     def _take(self, message: ForwardMsg, element: Any) -> None:
         self.data = json.loads(element.json)
-        self._widget = f"$$STREAMLIT_INTERNAL_KEY_{element.id}__events"
+        self._widget = events_of(element)
         self._page = message.metadata.active_script_hash
         self._cached = [*self._cached[-1:], message.hash]
         codes = [offer["code"] for offer in self.data["offers"]]

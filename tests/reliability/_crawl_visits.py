@@ -131,9 +131,9 @@ def practise(window: Window) -> None:
 def provoke(window: Window, own: str, foreign: str, event_of_another: str) -> None:
     """Every refusal of an answer: each must come, in words that tell nothing."""
     window.go("")
-    first = {"code": own, "revision": 0} | _first_offer(window)
+    first: dict[str, Any] = {"code": own, "revision": 0} | _first_offer(window)
     event = {"event_id": NOBODY, "answer": "similar", "dwell_ms": 900, **first}
-    wrong: tuple[Mapping[str, Any], ...] = (
+    wrong: tuple[dict[str, Any], ...] = (
         {"code": foreign}, {"code": NO_CODE}, {"revision": first["revision"] + 7}, {"dwell_ms": 3},
         {"answer": "withdrawn"}, {"answer": "fresh"}, {"event_id": event_of_another, "dwell_ms": 0},
         {"comment": "x" * 9000}, {"revision": "0"}, {"code": None}, {"view": []},

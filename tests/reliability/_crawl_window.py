@@ -13,14 +13,14 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from google.protobuf.message import Message
+from google.protobuf.message import Message  # type: ignore[import-untyped]  # brings no types
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from labeler.ui.app import SESSION_COOKIE
-from tests.performance.wire import answer_to, trigger_of
+from tests.performance.wire import answer_to, events_of, handshake, page_run, trigger_of
 from tests.reliability._hidden import Hidden, leaves
 
 LIMIT_S = 180.0  # for one page run or one answer
@@ -140,12 +140,10 @@ class Window:
         self.elements: list[tuple[str, Any]] = []
         self.seen: list[ForwardMsg] = []
         self.session, self.took_s = "", 0.0
-        protocols = ["streamlit", *(["none", session] if session else [])]
         self._open = ExitStack()
-        self._socket: ClientConnection = self._open.enter_context(connect(
-            f"ws{caller.url.removeprefix('http')}/_stcore/stream", origin=caller.url, max_size=None,
-            subprotocols=protocols, additional_headers={"Cookie": caller.cookie}, open_timeout=LIMIT_S,
-        ))  # fmt: skip
+        self._socket: ClientConnection = self._open.enter_context(
+            connect(**handshake(caller.url, origin=caller.url, session=session, Cookie=caller.cookie))
+        )
         self._page_hash = ""
 
     def __enter__(self) -> Self:
@@ -177,14 +175,7 @@ class Window:
 
     def begin(self, page: str, widgets: Mapping[str, Mapping[str, Any]]) -> None:
         """Ask for a page run without waiting for it."""
-        message = BackMsg()
-        rerun = message.rerun_script
-        rerun.page_name, rerun.page_script_hash = page, self._page_hash
-        rerun.context_info.url = f"{self._caller.url}/{page}"
-        rerun.cached_message_hashes.extend(self._known)
-        rerun.widget_states.SetInParent()
-        for name, state in widgets.items():
-            rerun.widget_states.widgets.add(id=name, **state)
+        message = page_run(self._caller.url, self._page_hash, page=page, known=self._known, widgets=widgets)
         self._socket.send(message.SerializeToString())
 
     def press(self, label: str, must_show: str = "") -> Self:
@@ -201,8 +192,7 @@ class Window:
     def tell(self, event: Mapping[str, Any]) -> Mapping[str, Any]:
         """Hand an event of the review component to the server; what is acknowledged, or {} if the page has moved on."""
         component = [one for kind, one in self.elements if kind == "bidi_component"][-1]  # before it only what sends
-        name = f"$$STREAMLIT_INTERNAL_KEY_{component.id}__events"
-        self.run(widgets={name: {"json_trigger_value": trigger_of(event)}})
+        self.run(widgets={events_of(component): {"json_trigger_value": trigger_of(event)}})
         return self.data.get("ack") or {}
 
     def answer(self, answer: str, **other: Any) -> Mapping[str, Any]:

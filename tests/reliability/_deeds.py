@@ -3,7 +3,6 @@
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +33,7 @@ class Deed(ABC):
     faults: dict[str, None] = field(default_factory=dict)
 
     what: ClassVar[str]
-    act: ClassVar[Callable[[Database, Path, int], None]]
+    act: ClassVar[staticmethod[[Database, Path, int], None]]
 
     def start(self) -> Writer:
         """A process that does one after the other."""

@@ -10,13 +10,15 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from labeler.errors import InputError
-from labeler.formats.source import FREELY, MAX_MEMBERS
+from labeler.formats.bounds import FREELY
+from labeler.formats.source import MAX_MEMBERS
 from labeler.service.data import folders, importing
 from labeler.service.plan import coordinating
 from labeler.store import open_database
@@ -199,10 +201,10 @@ def places(ground: Ground) -> Case:
     tally, root = Tally("places on the server's disk", "paths"), ground.folder / "results"
     prepare(root)
     for path in ELSEWHERE:
-        found = within(LIMIT_S, lambda path=path: contents(root, path, ground.study))
+        found = within(LIMIT_S, partial(contents, root, path, ground.study))
         tally.check(isinstance(found, InputError), f"{path[:30]!r}: {found!r}"[:200])
     for path in ("pipe.json", "socket.json", "."):
-        found = within(LIMIT_S, lambda path=path: contents(root, path, ground.study))
+        found = within(LIMIT_S, partial(contents, root, path, ground.study))
         tally.check(isinstance(found, InputError) or found in ([], [RESULTS]), f"{path}: {found!r}"[:200])
     release(root / "pipe.json")
     for name in (

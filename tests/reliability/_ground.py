@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from labeler.model import Role
 from labeler.service import reviewing
@@ -32,7 +33,7 @@ HIDDEN = (*APPLICATIONS, "hidden-org__", "other-org__", "Covert", "volume=")
 N_ITEMS = 70
 REPOSITORY = Path(__file__).parents[2]
 
-Rows = list[tuple[object, ...]]
+Rows = list[tuple[Any, ...]]
 
 
 def name_of(number: int) -> str:

@@ -26,7 +26,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
-from google.protobuf.message import Message
+from google.protobuf.message import Message  # type: ignore[import-untyped]  # brings no types
 from streamlit.runtime.metrics_util import Installation
 from streamlit.util import calc_hash
 
@@ -128,7 +128,8 @@ def readings(sent: str | bytes, depth: int = 0) -> Iterator[str]:
             yield from readings(other, depth + 1)
     if "\0" in sent:
         yield from readings(sent.replace("\0", ""), depth + 1)  # UTF-16 and UTF-32 of plain letters
-    for inner in (*_of_json(sent), *_of_base64(sent)):
+    inside: tuple[str | bytes, ...] = (*_of_json(sent), *_of_base64(sent))
+    for inner in inside:
         yield from readings(inner, depth + 1)
 
 

@@ -6,6 +6,7 @@ import random
 import string
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypedDict
 
 import pandas as pd
 
@@ -31,6 +32,13 @@ IN_COMMENTS = ("two\nlines", "cr\rlf\r\n.", "\u2028", " inside ", "\x7f", "\u202
 LIMIT = 500  # more answers nobody gives
 
 
+class By(TypedDict):
+    """Who does something, and when."""
+
+    actor: str
+    now: datetime
+
+
 class MadeUp:
     """A study from a seed; every step takes a second on its clock."""
 
@@ -41,7 +49,7 @@ class MadeUp:
         self.all_sure = self.rng.random() < 0.6  # nobody is not sure: such a study can be finished
 
     @property
-    def by(self) -> dict[str, object]:
+    def by(self) -> By:
         """By whom and when the next step is made."""
         self.time += timedelta(seconds=1)
         return {"actor": ACTOR, "now": self.time}

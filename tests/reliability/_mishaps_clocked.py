@@ -10,6 +10,7 @@ import datetime
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pandas  # noqa: F401 - before the clock is wrong
 import streamlit.web.bootstrap  # noqa: F401 - the same
@@ -28,14 +29,14 @@ class Wrong(RIGHT, metaclass=_Kind):
     file: Path
 
     @classmethod
-    def now(cls, tz: Any = None) -> RIGHT:
+    def now(cls, tz: Any = None) -> Any:
         """The right time and the seconds in the file."""
         return RIGHT.now(tz) + datetime.timedelta(seconds=float(cls.file.read_text()))
 
 
 if __name__ == "__main__":
     Wrong.file = Path(sys.argv.pop(1))
-    datetime.datetime = Wrong
+    patch.object(datetime, "datetime", Wrong).start()
     from labeler.cli import main
 
     main()

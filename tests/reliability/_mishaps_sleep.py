@@ -139,10 +139,10 @@ class Lines:
     def _connect(self, page: WebSocketRoute) -> None:
         self.n += 1
         number, server = self.n, page.connect_to_server()
-        page.on_message(lambda message: number > self.n_dead and server.send(message))
-        server.on_message(lambda message: number > self.n_dead and page.send(message))
-        page.on_close(lambda code, reason: number > self.n_dead and server.close(code=code, reason=reason))
-        server.on_close(lambda code, reason: number > self.n_dead and page.close(code=code, reason=reason))
+        page.on_message(lambda message: server.send(message) if number > self.n_dead else None)
+        server.on_message(lambda message: page.send(message) if number > self.n_dead else None)
+        page.on_close(lambda code, reason: server.close(code=code, reason=reason) if number > self.n_dead else None)
+        server.on_close(lambda code, reason: page.close(code=code, reason=reason) if number > self.n_dead else None)
 
     def die(self) -> None:
         """All there are now."""

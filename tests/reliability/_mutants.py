@@ -62,7 +62,9 @@ def of_every_kind(window: Window) -> Iterator[tuple[str, BackMsg]]:
     for name in ("clear_cache", "load_git_info", "set_run_on_save", "stop_script", "app_heartbeat",
             "debug_disconnect_websocket",
                  "debug_shutdown_runtime"):  # fmt: skip
-        yield name, BackMsg(**{name: True})
+        message = BackMsg()
+        setattr(message, name, True)
+        yield name, message
     yield "nothing", BackMsg()
     for names in ([], ["x.csv"], ["../../x"], ["x"] * 2000):
         message = BackMsg()

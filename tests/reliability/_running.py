@@ -65,9 +65,9 @@ class Site:
             if process.poll() is None:
                 stop_server(process)
 
-    def join(self, url: str, **where: str) -> Reply:
+    def join(self, url: str) -> Reply:
         """What following a reviewer's link gives."""
-        return ask(url, "GET", f"/join/{self.secrets[REVIEWER]}", **where)
+        return ask(url, "GET", f"/join/{self.secrets[REVIEWER]}")
 
 
 def behind_a_proxy(site: Site) -> Iterator[Case]:

@@ -37,13 +37,18 @@ def websockets(ground: Ground) -> Case:
     return tally.case()
 
 
+Headers = dict[str, str | None]  # None leaves one out
+
+
 def uploads(ground: Ground, window: Window) -> Case:
     """Uploads with a coordinator's cookie, but without the token that only a page of this site can read."""
     tally, cookie = Tally("another site: uploads", "uploads"), ground.sign_in(COORDINATOR)
     token = token_cookie(ground)
     other = token_cookie(ground)
-    right = {"Cookie": f"{cookie}; {token}", "X-Xsrftoken": token.partition("=")[2], "Origin": ground.url}
-    wrong = {
+    right: Headers = {
+        "Cookie": f"{cookie}; {token}", "X-Xsrftoken": token.partition("=")[2], "Origin": ground.url,
+    }  # fmt: skip
+    wrong: dict[str, Headers] = {
         "no token": {"X-Xsrftoken": None}, "no cookie of the token": {"Cookie": cookie},
         "a made-up token": {"X-Xsrftoken": "x"},
         "somebody else's token": {"X-Xsrftoken": other.partition("=")[2]},
@@ -64,7 +69,7 @@ def token_cookie(ground: Ground) -> str:
     return ask(ground.url, "GET", "/_stcore/health").header("set-cookie").partition(";")[0]
 
 
-def upload(ground: Ground, session: str, headers: dict[str, str | None], name: bytes = b"a.json") -> int:
+def upload(ground: Ground, session: str, headers: Headers, name: bytes = b"a.json") -> int:
     """The status of an upload."""
     target, body = f"/_stcore/upload_file/{session}/file", UPLOAD % name + b"--x--\r\n"
     return ask(ground.url, "PUT", target, headers={"Content-Type": MULTIPART, **headers}, body=body).status

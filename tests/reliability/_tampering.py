@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # brings no types
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from labeler.service.reviewing import MAX_COMMENT_LENGTH, MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MIN_DWELL_MS

@@ -119,8 +119,9 @@ class Kills:
         while not holds():
             left = until - time.monotonic()
             by_pipe = {desk.writer.hear: desk for desk in self.desks if not desk.writer.hear.closed}
-            for pipe in wait(list(by_pipe), max(0.0, left)):
-                self._hear(by_pipe[pipe])
+            ready = wait(list(by_pipe), max(0.0, left))
+            for desk in (desk for pipe, desk in by_pipe.items() if pipe in ready):
+                self._hear(desk)
             if left <= 0:
                 return
 

@@ -4,13 +4,13 @@ import json
 from contextlib import ExitStack
 from typing import Any, Self
 
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # brings no types
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import connect
 
-from tests.performance.wire import answer_to, trigger_of
+from tests.performance.wire import answer_to, events_of, handshake, page_run, trigger_of
 from tests.reliability._asking import LOOPBACK
 
 LIMIT_S = 180
@@ -61,13 +61,8 @@ class Window:
             {"Cookie": cookie} if cookie else {}
         )
         try:
-            opened = connect(
-                f"ws{url.removeprefix('http')}/_stcore/stream", origin=url if origin == "" else origin,
-                subprotocols=["streamlit", *(["none", session] if session else [])],
-                additional_headers=more, max_size=None, open_timeout=LIMIT_S, proxy=None,
-                close_timeout=1,
-                source_address=(source, 0),
-            )  # fmt: skip
+            asked = handshake(url, origin=url if origin == "" else origin, session=session, **more)
+            opened = connect(**asked, close_timeout=1, source_address=(source, 0))
             self._socket = self._stack.enter_context(opened)
         except (InvalidHandshake, ConnectionError) as error:
             raise Refused(str(error)) from None
@@ -99,17 +94,10 @@ class Window:
 
     def rerun(self, trigger: str | None = None, **other: Any) -> BackMsg:
         """The message that asks for a page run; the component says `trigger`, a text that should be JSON."""
-        message = BackMsg()
-        asked = message.rerun_script
-        asked.page_script_hash = self.page
-        asked.context_info.timezone = "UTC"
-        asked.context_info.locale = "en-US"
-        asked.context_info.url = f"{self._url}/"
-        asked.widget_states.SetInParent()
+        widgets = {} if trigger is None else {self.widget: {"json_trigger_value": trigger}}
+        message = page_run(self._url, self.page, widgets=widgets)
         for name, value in other.items():
-            setattr(asked, name, value)
-        if trigger is not None:
-            asked.widget_states.widgets.add(id=self.widget, json_trigger_value=trigger)
+            setattr(message.rerun_script, name, value)
         return message
 
     def say(self, event: object) -> Event | None:
@@ -166,14 +154,15 @@ class Window:
             self.pages = {page.page_name: page.page_script_hash for page in message.navigation.app_pages}
         elif kind == "delta":
             element = message.delta.new_element
-            inner = getattr(element, element.WhichOneof("type")) if element.WhichOneof("type") else None
-            self.broken += element.WhichOneof("type") == "exception"
-            self.ids |= {inner.id} if getattr(inner, "id", "") else set()
-            self.files |= {inner.deferred_file_id} if getattr(inner, "deferred_file_id", "") else set()
+            which = element.WhichOneof("type")
+            inner: Any = getattr(element, which) if which else None
+            self.broken += which == "exception"
+            self.ids |= {getattr(inner, "id", "")} - {""}
+            self.files |= {getattr(inner, "deferred_file_id", "")} - {""}
             told = json.loads(element.bidi_component.json or "{}")
             if told.get("mode") == "label":
                 self.data = told
-                self.widget = f"$$STREAMLIT_INTERNAL_KEY_{element.bidi_component.id}__events"
+                self.widget = events_of(element.bidi_component)
                 self.page = message.metadata.active_script_hash
 
 

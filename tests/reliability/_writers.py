@@ -68,7 +68,7 @@ class Writer:
         """SIGKILL; its last words."""
         self.process.kill()
         self.process.join(END_LIMIT_S)
-        words = []
+        words: list[tuple[str, Any]] = []
         try:
             words.extend(self.told())
         except EOFError:

@@ -226,13 +226,14 @@ def on_full_disk(name: str, disk: Path, n_pages_left: int) -> tuple[bool, list[s
         file.unlink()
     path = unpacked(name, disk, wal=False)
     filler = fill(disk, n_pages_left)
+    refused, problems = True, list[str]()
     try:
         open_database(path).close()
-        refused, problems = False, []
+        refused = False
     except StudyReadOnly:
-        refused, problems = True, []
+        pass
     except (LabelerError, sqlite3.Error) as error:
-        refused, problems = True, [f"with {n_pages_left} pages: {error!r}"]
+        problems = [f"with {n_pages_left} pages: {error!r}"]
     filler.unlink()
     return refused, problems + wrong_after(path, name)
 

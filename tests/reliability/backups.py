@@ -133,7 +133,7 @@ CHANGES = (
 
 def back_up(study: Path, folder: Path, until: float, every_s: float) -> list[Backup]:
     """A backup as each is due; one that takes longer than that delays the next."""
-    made = []
+    made: list[Backup] = []
     for number in count():
         due = time.monotonic()
         if due >= until:
@@ -198,10 +198,9 @@ ASKED = ("opens and is sound", "holds the first answers of each writer", "verifi
 
 def go_on(path: Path, writers: Sequence[str]) -> list[str]:
     """Whether everybody can label in the backup, which takes the place of the study."""
-    by = {"actor": ACTOR, "now": datetime.now(UTC)}
     with open_database(path) as db:
         if coordinating.get_study(db).state is State.PAUSED:
-            course.move(db, Step.OPEN, why="restored", **by)
+            course.move(db, Step.OPEN, why="restored", actor=ACTOR, now=datetime.now(UTC))
         before = labels.n_labels(db)
         for name in writers:
             own = reviewing.own_labels(db, person_id_of(db, name))

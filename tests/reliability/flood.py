@@ -142,7 +142,7 @@ def strangers(served: Served, n: int) -> Case:
     """Connections with half of a request: how long they stay, what they take, and whether labels are kept meanwhile."""
     where = urlsplit(served.url)
     before_mb, pid = memory_mb(served.process.pid), served.process.pid
-    connections = []
+    connections: list[socket.socket] = []
     begun = time.monotonic()
     for _ in range(n):
         with suppress(OSError):

@@ -30,10 +30,10 @@ from labeler.service.plan import assigning, coordinating
 from labeler.service.results import anonymising, exchange, merging, reporting
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import Database, items, labels, open_database, people, runs
-from tests.reliability._made_up import ACTOR, BEGUN, MadeUp, new_study
+from tests.reliability._made_up import ACTOR, BEGUN, By, MadeUp, new_study
 from tests.reliability.outcome import Case, main, parser
 
-BY = {"actor": ACTOR, "now": BEGUN}
+BY: By = {"actor": ACTOR, "now": BEGUN}
 # Numbers of a study's own: which assignment an answer belongs to is another number in another study.
 OF_THE_STUDY = ["assignment"]
 # What a report says of results; the rest tells of the plan, the people, the course and the files.

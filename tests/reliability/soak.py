@@ -50,7 +50,7 @@ def run(options: Namespace) -> Iterable[Case]:
 
 def one(name: str, result: Path) -> Case:
     """Run one script to its end, or to its limit."""
-    command = [sys.executable, "-m", f"tests.reliability.{name}", "--json", result]
+    command: list[str | Path] = [sys.executable, "-m", f"tests.reliability.{name}", "--json", result]
     begun, process = time.monotonic(), subprocess.Popen(command, start_new_session=True)
     try:
         code = process.wait(60 * MINUTES[name])

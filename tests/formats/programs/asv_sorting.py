@@ -24,7 +24,7 @@ def time_join():
     "".join(["a"] * 10)
 
 
-time_join.number, time_join.repeat, time_join.rounds, time_join.warmup_time = 5, 4, 2, 0
+vars(time_join).update(number=5, repeat=4, rounds=2, warmup_time=0)
 
 
 def mem_list():

@@ -4,6 +4,7 @@ import copy
 import json
 import random
 import time
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ HOSTILE = [
     "a" * 10_000,
     "right\u202eleft", "{{x}}%s%n${y}", "a#b&c=d;e,f", "'; DROP TABLE items; --", "\x85next\u2028line", "none of\ttabs",
 ]  # fmt: skip
-LEAVES = [
+LEAVES: list[Any] = [
     None, True, False, 0, -1, 1e308, 1e999, float("nan"), 10**400, 2**63, "", "NaN", "1_0", "\ud800", "a\0b",
     "x" * 9999, [], {}, [[]], [[1], [1, 2]], {"a": 1}, [None] * 3, ["x"] * 3,
 ]  # fmt: skip
@@ -26,7 +27,7 @@ LEAVES = [
 
 def read_with(module, name, content):
     """What the application makes of a file with this reader, registered or not."""
-    known = Format(module.__name__, "", "", "", module.detect, module.read)
+    known = Format("tried", "", "", "", module.detect, module.read)
     return read(Source(name, data=content), content=content, known=known)
 
 

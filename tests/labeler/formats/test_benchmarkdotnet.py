@@ -36,14 +36,15 @@ def values(benchmark):
     return [run.tolist() for run in benchmark.values]
 
 
-def test_actual_measurements_of_the_workload_are_read_launch_by_launch():
+@pytest.mark.parametrize(("columns", "stage", "n"), [({}, "Result", 4), ({"stage": "Actual"}, "Actual", 5)])
+def test_results_or_actual_measurements_of_the_workload_are_read_launch_by_launch(columns, stage, n):
     content = (FILES / "Example.Sorting-report-full.json").read_bytes()
     assert content.startswith(b"\xef\xbb\xbf")
-    benchmarks = read_with(benchmarkdotnet, "Example.Sorting-report-full.json", content)
+    benchmarks = list(benchmarkdotnet.read("Example.Sorting-report-full.json", content, columns))
     there = {
         one["FullName"]: [
             [m["Nanoseconds"] / m["Operations"] / 1e9 for m in one["Measurements"]
-             if (m["IterationMode"], m["IterationStage"], m["LaunchIndex"]) == ("Workload", "Actual", launch)]
+             if (m["IterationMode"], m["IterationStage"], m["LaunchIndex"]) == ("Workload", stage, launch)]
             for launch in (1, 2)
         ]
         for one in json.loads(content.decode("utf-8-sig"))["Benchmarks"]
@@ -51,7 +52,7 @@ def test_actual_measurements_of_the_workload_are_read_launch_by_launch():
     }  # fmt: skip
     assert [one.name for one in benchmarks] == list(there)
     for one in benchmarks:
-        assert [len(run) for run in one.values] == [5, 5]
+        assert [len(run) for run in one.values] == [n, n]
         assert [value for run in values(one) for value in run] == pytest.approx(
             [*there[one.name][0], *there[one.name][1]]
         )
@@ -67,16 +68,48 @@ def test_a_report_without_measurements_is_refused_with_the_exporter_that_keeps_t
     )
 
 
-def test_results_overheads_and_warmups_are_no_iterations():
-    others = [measurement(stage=stage, nanoseconds=0) for stage in ("Jitting", "Pilot", "Warmup", "Result", "Unknown")]
-    (one,) = read(entry(measurement(), *others, measurement(mode="Overhead")))
+def test_other_stages_and_overheads_are_no_iterations():
+    others = [measurement(stage=stage, nanoseconds=0) for stage in ("Jitting", "Pilot", "Warmup", "Unknown")]
+    (one,) = read(entry(measurement(), *others, measurement(mode="Overhead", stage="Warmup")))
     assert values(one) == [[500 * 1e-9 / 100]]
+
+
+def test_a_launch_without_results_has_its_actual_times_less_the_mean_overhead():
+    overhead = [measurement(mode="Overhead", iteration=at, nanoseconds=time) for at, time in ((1, 100.0), (2, 300.0))]
+    actual = [measurement(iteration=at, nanoseconds=time) for at, time in ((1, 500.0), (2, 150.0))]
+    (one,) = read(entry(*overhead, *actual))
+    assert values(one) == [pytest.approx([3e-9, 0.0])]  # (500 - 200) / 100 operations; never below 0
+
+
+def test_the_mean_is_that_of_the_tool():
+    report = json.loads((FILES / "Example.Sorting-report-full.json").read_bytes().decode("utf-8-sig"))
+    (first, *_rest) = benchmarkdotnet.read("", json.dumps(report).encode(), {})
+    (by_hand, *_rest) = benchmarkdotnet.read("", json.dumps(_without_results(report)).encode(), {})
+    for run, longer in zip(values(first), values(by_hand), strict=True):
+        assert run == pytest.approx([value for value in longer if value < max(longer)], rel=1e-4)
+
+
+def _without_results(report):
+    for one in report["Benchmarks"]:
+        one["Measurements"] = [m for m in one["Measurements"] if m["IterationStage"] != "Result"]
+    return report
+
+
+def test_another_stage_than_these_two_is_refused():
+    with pytest.raises(ValueError, match=r"^--columns stage=Pilot: the stage is Result or Actual$"):
+        list(benchmarkdotnet.read("", written(entry()), {"stage": "Pilot"}))
+
+
+def test_a_report_from_before_full_names_is_refused_in_words():
+    assert refused(entry(name=...)) == (
+        "this is of a BenchmarkDotNet before 0.11, which names no benchmark in full: measure again with a newer one"
+    )
 
 
 def test_the_stages_of_old_releases_have_other_names():
-    old = [measurement(mode=mode, stage=None) for mode in ("MainWarmup", "MainTarget", "IdleTarget", "Result")]
-    (one,) = read(entry(*old))
-    assert values(one) == [[500 * 1e-9 / 100]]
+    old = [measurement(mode=mode, stage=None) for mode in ("MainWarmup", "MainTarget", "IdleTarget")]
+    (one,) = read(entry(*old, measurement(mode="Result", stage=None, nanoseconds=400.0)))
+    assert values(one) == [[400 * 1e-9 / 100]]
 
 
 def test_runs_and_iterations_come_by_their_numbers():

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from labeler.formats import criterion
+from labeler.formats import Source, criterion, read_benchmarks
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
 FILES = Path(__file__).parent / "files"  # to the layout of criterion.rs 0.5
@@ -34,6 +34,14 @@ def test_each_sample_is_an_iteration_and_each_file_a_run_of_a_version(version, f
     (run,) = one.values
     assert run.tolist() == pytest.approx([t / n / 1e9 for t, n in zip(there["times"], there["iters"], strict=True)])
     assert len(run) == 10
+
+
+def test_base_that_a_plain_cargo_bench_copied_from_new_is_the_same_run():
+    files = [Source(NAME.replace("new", version), data=written()) for version in ("new", "base")]
+    parts = list(read_benchmarks(files))
+    assert [len(benchmark.runs) for part in parts for benchmark in part.benchmarks] == [1]
+    remarks = [remark for part in parts for remark in part.remarks]
+    assert remarks == [f"the same content as {NAME}, counted once"]
 
 
 def test_times_are_divided_by_unequal_counts_of_executions():

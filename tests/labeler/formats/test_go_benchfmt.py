@@ -59,6 +59,21 @@ def test_two_outputs_in_one_file_are_two_runs():
     assert [len(run) for run in found["example.org/sorting/inner.BenchmarkSort-2"]] == [2, 2]
 
 
+def test_events_of_json_hold_the_same_output_and_those_of_packages_are_told_apart():
+    found = plain(read_with(go_benchfmt, "go.json", (FILES / "go-events.json").read_bytes()))
+    assert list(found) == [
+        f"example.org/{package}.BenchmarkSort-2{unit}" for package in ("sorting", "sorting/inner")
+        for unit in ("", " [B/op]")
+    ]  # fmt: skip
+    assert found["example.org/sorting.BenchmarkSort-2"] == [pytest.approx([100.5e-9, 101.5e-9, 102.5e-9])]
+    assert found["example.org/sorting/inner.BenchmarkSort-2 [B/op]"] == [[16.0] * 3]
+
+
+def test_an_event_that_is_cut_off_is_refused_with_its_line():
+    cut = '{"Action":"output","Output":"BenchmarkX 1 2 ns/op\\n"}\n{"Action":"outp'
+    assert refused(cut) == "line 2: not an event of go test -json"
+
+
 def test_packages_tell_names_apart():
     text = f"{HEAD}BenchmarkX 1 2 ns/op\nPASS\nok  \ta\t1s\ngoos: linux\npkg: example.org/b\nBenchmarkX 1 4 ns/op\n"
     assert plain(read(text)) == {"example.org/a.BenchmarkX": [[2e-9]], "example.org/b.BenchmarkX": [[4e-9]]}
@@ -129,19 +144,34 @@ def test_a_benchmark_that_only_failed_is_left_out():
 
 
 @pytest.mark.parametrize(
+    ("garbled", "reason"),
+    [
+        ("BenchmarkX 1 2.x ns/op", "'2.x' ns/op is not a finite number"),
+        ("BenchmarkX 1 NaN ns/op", "'NaN' ns/op is not a finite number"),
+        ("BenchmarkX 1 1_0 ns/op", "'1_0' ns/op is not a finite number"),
+        ("BenchmarkX 1 1e999 ns/op", "'1e999' ns/op is not a finite number"),
+        ("BenchmarkX 1 2 ns/op 3", "'2 ns/op 3' are not pairs of a value and its unit"),
+        ("BenchmarkX 1 2 B/op 3 B/op", "unit 'B/op' stands there twice"),
+    ],
+)
+def test_a_garbled_line_is_left_out_and_named_and_the_others_are_read(garbled, reason):
+    (one,) = read(f"BenchmarkX 1 2 ns/op\n{garbled}\nBenchmarkX 1 4 ns/op\n")
+    assert (plain([one]), one.failures) == (
+        {"BenchmarkX": [[2e-9, 4e-9]]},
+        (Failure({}, f"line 2 is left out: {reason}"),),
+    )
+    message = f"no benchmark of the file has a measurement; 'BenchmarkX': line 1 is left out: {reason}"
+    assert refused(garbled) == message
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("\nBenchmarkX 1 2.x ns/op", "line 2: '2.x' ns/op is not a finite number"),
-        ("BenchmarkX 1 NaN ns/op", "line 1: 'NaN' ns/op is not a finite number"),
-        ("BenchmarkX 1 1_0 ns/op", "line 1: '1_0' ns/op is not a finite number"),
-        ("BenchmarkX 1 2 ns/op 3", "line 1: '2 ns/op 3' are not pairs of a value and its unit"),
-        ("BenchmarkX 1 2 B/op 3 B/op", "line 1: unit 'B/op' stands there twice"),
-        ("BenchmarkX 1 1e999 ns/op", "benchmark 'BenchmarkX', run 0, iteration 0: inf is not a finite measurement"),
         ("BenchmarkX 1 2 ns/op 3 sec/op", "benchmark 'BenchmarkX' stands there twice; one has its time in two units"),
         (HEAD, "holds no benchmarks"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_line_and_value(text, message):
+def test_what_cannot_be_used_is_refused_in_words(text, message):
     assert refused(text) == message
 
 

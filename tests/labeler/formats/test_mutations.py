@@ -20,7 +20,9 @@ from labeler.formats import (
     pa,
     pyperf,
     pytest_benchmark,
+    tinybench,
 )
+from labeler.formats.known import FORMATS
 from tests.labeler.formats.mutations import check_mutations, check_sound, read_with
 
 FILES = Path(__file__).parent / "files"
@@ -29,15 +31,29 @@ OF = {
     asv: ["asv-first.json", "asv-second.json", "asv-medians.json"],
     benchmarkdotnet: ["Example.Sorting-report-full.json", "Example.Sorting-report-brief.json"],
     criterion: [SAMPLE.format("new"), SAMPLE.format("base"), SAMPLE.format("new").replace("sample", "estimates")],
-    go_benchfmt: ["go.txt", "go-two-processes.txt"],
+    go_benchfmt: ["go.txt", "go-two-processes.txt", "go-events.json"],
     google_benchmark: ["google-benchmark.json", "google-benchmark-aggregates.json", "google-benchmark.csv"],
     hyperfine: ["hyperfine.json", "hyperfine-parameters.json", "hyperfine.csv"],
     krun: ["krun.csv"],
     pa: ["pa.csv"],
     pytest_benchmark: ["pytest-benchmark.json", "pytest-benchmark-autosaved.json"],
+    tinybench: ["vitest.json", "tinybench.json"],
+    FORMATS["benchmarkjs"]: ["benchmarkjs.txt"],
+    FORMATS["cargo-bench"]: ["cargo-libtest.txt", "cargo-criterion.txt"],
+    FORMATS["github-action"]: ["github-action.json"],
+    FORMATS["bencher"]: ["bencher.json"],
+    FORMATS["k6"]: ["k6.json"],
+    FORMATS["wrk"]: ["wrk.txt"],
+    FORMATS["catch2"]: ["catch2.xml"],
+    FORMATS["benchmarktools"]: ["benchmarktools.json"],
+    FORMATS["mitata"]: ["mitata.json"],
+    FORMATS["nanobench"]: ["nanobench.json"],
+    FORMATS["jmeter"]: ["jmeter.jtl"],
 }
 OTHERS = [abs_scores, icpe, jmh, ordersage, pyperf]
-each = pytest.mark.parametrize("module", OF, ids=lambda module: module.__name__.rpartition(".")[2])
+each = pytest.mark.parametrize(
+    "module", OF, ids=lambda one: getattr(one, "name", "") or one.__name__.rpartition(".")[2]
+)
 
 
 def files_of(module):

@@ -133,8 +133,12 @@ def test_detection_is_sure_of_its_own_files_and_of_no_others(format_name):
 COMMITTED = Path(__file__).parent / "files"
 OF_FILES = {
     "pyperf": "pyperf-*.json", "pytest-benchmark": "pytest-benchmark*.json", "google-benchmark": "google-benchmark*",
-    "hyperfine": "hyperfine*", "asv": "asv-*.json", "criterion": "criterion/**/[se][as]*.json", "go": "go*.txt",
+    "hyperfine": "hyperfine*", "asv": "asv-*.json", "criterion": "criterion/**/[se][as]*.json", "go": "go[-.]*",
     "benchmarkdotnet": "Example.*.json", "krun": "krun*.csv", "pa": "pa*.csv",
+    "tinybench": "[tv]i[nt][ye][bs]*.json", "benchmarkjs": "benchmarkjs.txt", "cargo-bench": "cargo-*.txt",
+    "github-action": "github-action.json", "bencher": "bencher.json", "k6": "k6.json", "wrk": "wrk.txt",
+    "catch2": "catch2.xml", "benchmarktools": "benchmarktools.json", "mitata": "mitata.json",
+    "nanobench": "nanobench.json", "jmeter": "jmeter.jtl",
 }  # fmt: skip
 
 

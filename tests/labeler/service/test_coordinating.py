@@ -6,8 +6,7 @@ from itertools import permutations
 import pytest
 
 from labeler.errors import InputError, NotAllowed, StudyError
-from labeler.model import PlanParameters, Protocol, Role, State
-from labeler.plan.design import ALL
+from labeler.model import ALL, PlanParameters, Protocol, Role, State
 from labeler.service import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, codes, coordinating

@@ -2,6 +2,7 @@ import base64
 import json
 import re
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -407,14 +408,15 @@ def test_an_event_of_the_screen_is_read_as_it_is_meant():
     assert reviewing.submission_from(EVENT | {"answer": "withdrawn"}).answer is Answer.WITHDRAWN
 
 
-BAD_VALUES = [
-    *(("event_id", value) for value in ("", "x" * 65, 1, None, "\ud800")),
-    *(("code", value) for value in ("", "x" * 65, ["A"], "\udfff")),
-    *(("revision", value) for value in (-1, True, 0.0, "0", 2**31, 10**40)),
-    *(("answer", value) for value in ("maybe", "Similar", None, ["similar"])),
-    *(("dwell_ms", value) for value in (True, -1, 300.5, float("nan"), "300", 2**31)),
-    *(("view", value) for value in (None, [], "{}", {"a": float("nan")}, {"a": [float("inf")]}, {"text": "x" * 2000})),
-]
+BAD_BY_KEY: dict[str, tuple[Any, ...]] = {
+    "event_id": ("", "x" * 65, 1, None, "\ud800"),
+    "code": ("", "x" * 65, ["A"], "\udfff"),
+    "revision": (-1, True, 0.0, "0", 2**31, 10**40),
+    "answer": ("maybe", "Similar", None, ["similar"]),
+    "dwell_ms": (True, -1, 300.5, float("nan"), "300", 2**31),
+    "view": (None, [], "{}", {"a": float("nan")}, {"a": [float("inf")]}, {"text": "x" * 2000}),
+}
+BAD_VALUES = [(key, value) for key, values in BAD_BY_KEY.items() for value in values]
 
 
 def refused_event(event):

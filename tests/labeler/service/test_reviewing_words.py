@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, fields
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -242,11 +243,12 @@ def test_a_comment_is_kept_without_the_spaces_around_it():
     assert read(comment="  a step \n").comment == "a step"
 
 
-BAD_VALUES = [
-    *(("comment", value) for value in ("x" * 2001, "\0", "a\0b", "\ud800", "a\udfff", 7, ["x"], {}, True)),
-    *(("flag", value) for value in (None, 0, 1, "true", [])),
-    *(("confidence", value) for value in (0, 4, -1, 1.0, True, "2", [1], float("nan"))),
-]
+BAD_BY_KEY: dict[str, tuple[Any, ...]] = {
+    "comment": ("x" * 2001, "\0", "a\0b", "\ud800", "a\udfff", 7, ["x"], {}, True),
+    "flag": (None, 0, 1, "true", []),
+    "confidence": (0, 4, -1, 1.0, True, "2", [1], float("nan")),
+}
+BAD_VALUES = [(key, value) for key, values in BAD_BY_KEY.items() for value in values]
 
 
 @pytest.mark.parametrize(("key", "value"), BAD_VALUES, ids=[f"{k}={ascii(v)[:20]}" for k, v in BAD_VALUES])

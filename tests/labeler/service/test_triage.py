@@ -6,8 +6,7 @@ from datetime import timedelta
 import pytest
 
 from labeler.errors import InputError, StudyError
-from labeler.model import PlanParameters, Protocol, Role
-from labeler.plan.lifecycle import State
+from labeler.model import PlanParameters, Protocol, Role, State
 from labeler.screen import binning
 from labeler.service.data import browsing, curating, triage
 from labeler.service.people import identity

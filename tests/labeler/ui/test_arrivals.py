@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.SessionStatus_pb2 import SessionStatus
 
 from labeler.ui import arrivals
 from labeler.ui.arrivals import N_AT_ONCE, Arrivals
@@ -13,7 +14,7 @@ FINISHED = {
     "type": "websocket.send",
     "bytes": ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY).SerializeToString(),
 }
-OTHER = {"type": "websocket.send", "bytes": ForwardMsg(session_status_changed={}).SerializeToString()}
+OTHER = {"type": "websocket.send", "bytes": ForwardMsg(session_status_changed=SessionStatus()).SerializeToString()}
 LIMIT_S = 20.0
 
 

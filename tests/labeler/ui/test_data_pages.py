@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from labeler.errors import NotAllowed
-from labeler.model import Role, combined_hash
-from labeler.plan.lifecycle import Action, State, require
+from labeler.model import Role, State, combined_hash
+from labeler.plan.lifecycle import Action, require
 from labeler.service.data import curating, triage
 from labeler.service.people import identity, visibility
 from labeler.service.plan import coordinating

@@ -28,8 +28,9 @@ NAMES, COORDINATOR, BOTH = ("Zebedee", "Yolanda", "Xanthippe"), "carol", "dora"
 N_ITEMS = 16
 COMMENT, REPLY, DECISION = "plover", "bittern", "ibis"
 CLASSIFIERS = ("oracle", "heuristic")
-EVERY_DAY = [(State.OPEN, None), (State.CLOSED, None)]
-NOW_AND_THEN = [(state, None) for state in State if state not in (State.OPEN, State.CLOSED, State.PAUSED)]
+Case = tuple[State, State | None]  # and the state before a pause
+EVERY_DAY: list[Case] = [(State.OPEN, None), (State.CLOSED, None)]
+NOW_AND_THEN: list[Case] = [(state, None) for state in State if state not in (State.OPEN, State.CLOSED, State.PAUSED)]
 NOW_AND_THEN += [(State.PAUSED, before) for before in (State.OPEN, State.CLOSED)]
 CASES = [*EVERY_DAY, *(pytest.param(*case, marks=pytest.mark.slow) for case in NOW_AND_THEN)]
 EXPLORE = {"Spread"}  # the four methods are one page: test_explore_pages asks the others

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 
 import pytest
-from streamlit.runtime.memory_media_file_storage import MediaFileKind, MemoryMediaFileStorage
+from streamlit.runtime.media_file_storage import MediaFileKind
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest
 
 from labeler.model import Category, Gate, PlanParameters, Role, State

@@ -53,7 +53,9 @@ def reviewer_page(module: str, path: str, name: str) -> None:
     from labeler.store import open_database, people
 
     with open_database(Path(path)) as db:
-        import_module(f"labeler.ui.reviewer.{module}").render(db, people.by_name(db, name).person_id)
+        import_module(f"labeler.ui.reviewer.{module}").render(
+            db, next(person.person_id for person in people.all_people(db) if person.name == name)
+        )
 
 
 def coordinator_page(module: str, path: str, name: str = "") -> None:

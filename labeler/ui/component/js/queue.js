@@ -173,7 +173,8 @@ export class AnswerQueue {
     const isStored = () => store(this.storage, this.prefixes.unsaved + id, entry);
     this.isForgotten = !isStored();
     if (!this.isForgotten || this.storage.forgets) return;
-    [...this.saved.keys()].forEach((saved) => this.#remove("saved", saved)); // it is full: they make room
+    keysOf(this.storage, "labeler-saved-").forEach((key) => store(this.storage, key, null)); // it is full: make room
+    this.saved.clear();
     this.isForgotten = !isStored();
   }
 

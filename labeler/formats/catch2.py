@@ -1,0 +1,66 @@
+"""Catch2, `--reporter xml`: of each `BenchmarkResults` the mean in nanoseconds, as it writes no samples.
+
+A file is written by one process: it is a run of one value. A test case scopes the names of its benchmarks, and so do
+its sections. Nothing outside the file is ever looked up: a document type, which could name other files, is refused.
+"""
+
+from collections.abc import Iterator, Mapping
+from xml.etree import ElementTree
+
+from analysis.benchmark import Benchmark, Failure
+from labeler.formats import json_text
+from labeler.formats.naming import measured
+from labeler.formats.single_values import finite
+from labeler.formats.units import SECONDS
+
+ROOTS = (b"<Catch2TestRun", b"<Catch ", b"<Catch>")
+MAX_DEPTH = 100  # of elements in one another
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """An XML text with the first element of Catch2, of version 3 or 2."""
+    head = json_text.first_signs(content, 2000)
+    return head[:1] == b"<" and any(root in head for root in ROOTS)
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The benchmarks of all test cases; raises ValueError naming the one at fault."""
+    try:
+        text = content.decode("utf-8-sig").strip()  # whatever encoding it declares: Catch2 writes this one
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start}: not UTF-8 text") from None
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise ValueError("the XML declares a document type or entities, which Catch2 never writes")
+    yield from measured(_benchmarks(_root(text)), advice="name its test case or section differently")
+
+
+def _root(text: str) -> ElementTree.Element:
+    try:
+        return ElementTree.fromstring(text)  # noqa: S314 - without a document type there are no entities
+    except ElementTree.ParseError as error:
+        line, column = error.position
+        reason = "not one XML document; was the process stopped, or are several in this file?"
+        raise ValueError(f"line {line}, column {column + 1}: {reason}") from None
+
+
+def _benchmarks(holder: ElementTree.Element, scopes: tuple[str, ...] = (), depth: int = 1) -> Iterator[Benchmark]:
+    """Those in an element, behind the names of the test case and sections in which it stands."""
+    if depth > MAX_DEPTH:
+        raise ValueError(f"more than {MAX_DEPTH} elements in one another")
+    for element in holder:
+        if element.tag == "BenchmarkResults":
+            yield _benchmark(element, scopes)
+        else:
+            is_scope = element.tag in ("TestCase", "Section")
+            inner = (*scopes, element.get("name", "").strip()) if is_scope else scopes
+            yield from _benchmarks(element, inner, depth + 1)
+
+
+def _benchmark(element: ElementTree.Element, scopes: tuple[str, ...]) -> Benchmark:
+    name = " / ".join((*scopes, element.get("name", "").strip()))
+    mean, failed = element.find("mean"), element.find("failed")
+    if mean is None:
+        reason = "no mean" if failed is None else f"failed: {failed.get('message', '')}"
+        return Benchmark(name, (), failures=(Failure({}, reason),))
+    value = finite(mean.get("value", ""), f"benchmark {name!r}, mean")
+    return Benchmark.of_series(name, [[value * SECONDS["ns"]]])

@@ -1,0 +1,55 @@
+"""JMeter's results as CSV (JTL): a row a request, `elapsed` milliseconds, begun at `timeStamp`.
+
+A file is written by one process: it is a run. Each label is a benchmark, and its requests are the iterations, in the
+order in which they began. Requests that failed are left out, whatever time they took, and are counted as one failure.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from analysis.benchmark import Benchmark, Failure
+from labeler.formats import json_text
+from labeler.formats.naming import measured
+from labeler.formats.single_values import finite
+from labeler.formats.text_table import read_text_table
+from labeler.formats.units import SECONDS
+
+COLUMNS = ("timeStamp", "elapsed", "label")
+_HEAD = ",".join(COLUMNS).encode()
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """A table that begins with our columns."""
+    return json_text.first_signs(content).startswith(_HEAD)
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The labels of the file; raises ValueError naming the line at fault."""
+    table = read_text_table(content, separators=",")
+    frame, lines = table.frame, table.lines()
+    missing = [name for name in COLUMNS if name not in frame.columns]
+    if missing:
+        raise ValueError(f"column {missing[0]!r} is missing; JMeter writes it by default")
+    has_success = "success" in frame.columns
+    requests: dict[str, list[tuple[float, float]]] = {}
+    n_failed: dict[str, int] = {}
+    for at, row in enumerate(frame.to_dict("records")):
+        place = f"line {lines[at]}"
+        begun, elapsed = (finite(row[name], f"{place}, {name!r}") for name in ("timeStamp", "elapsed"))
+        times = requests.setdefault(row["label"], [])
+        if has_success and row["success"].lower() != "true":
+            n_failed[row["label"]] = n_failed.get(row["label"], 0) + 1
+        else:
+            times.append((begun, elapsed))
+    yield from measured(_benchmark(label, times, n_failed.get(label, 0)) for label, times in requests.items())
+
+
+def _benchmark(label: str, times: list[tuple[float, float]], n_failed: int) -> Benchmark:
+    in_order = sorted(times, key=lambda request: request[0])
+    reason = f"{n_failed} of {len(times) + n_failed} requests failed"
+    return Benchmark.of_series(
+        label,
+        [np.array([elapsed for _begun, elapsed in in_order]) * SECONDS["ms"]] if times else [],
+        failures=(Failure({}, reason),) if n_failed else (),
+    )

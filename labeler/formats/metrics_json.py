@@ -1,0 +1,94 @@
+"""JSON of one number a benchmark: github-action-benchmark's custom tools, the Bencher Metric Format, k6's summary.
+
+Whoever writes such a file says what the number is, most often a mean. A file is written by one process: it is a run.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.benchmark import Benchmark
+from labeler.formats import json_text
+from labeler.formats.naming import measured
+from labeler.formats.single_values import Single, benchmarks
+
+_ACTION = re.compile(rb'\[\s*\{\s*"(name|unit|value|range|extra)"\s*:')
+_BMF = re.compile(
+    rb'\{\s*"(?:[^"\\]|\\.){1,1024}"\s*:\s*\{\s*"(?:[^"\\]|\\.){1,64}"\s*:\s*\{\s*"(lower_|upper_)?value"\s*:'
+)
+_MEASURES = {"latency": "ns", "throughput": "ops/s", "build-time": "s", "file-size": "byte"}  # those Bencher brings
+_TRENDS, _RATES = ("avg", "p(95)"), ("rate",)  # what is taken of k6's metrics
+
+
+def detect_action(_name: str, content: bytes) -> bool:
+    """A list of objects with name, unit and value."""
+    keys = (b'"name"', b'"unit"', b'"value"')
+    is_list = _ACTION.match(json_text.first_signs(content)) is not None
+    return is_list and all(key in content for key in keys) and b'"primaryMetric"' not in content
+
+
+def detect_bencher(_name: str, content: bytes) -> bool:
+    """An object of objects of objects with a value."""
+    return _BMF.match(json_text.first_signs(content, 4000)) is not None
+
+
+def detect_k6(_name: str, content: bytes) -> bool:
+    """A summary of k6."""
+    keys = (b'"metrics"', b'"iterations"', b'"root_group"')
+    return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
+
+
+def read_action(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The benchmarks of the list; raises ValueError naming the entry at fault."""
+    entries = json_text.parse(content)
+    if not isinstance(entries, list):
+        raise ValueError("expected a list of objects with name, unit and value (github-action-benchmark)")
+    yield from benchmarks(_of_action(entries))
+
+
+def _of_action(entries: list[Any]) -> Iterator[Single]:
+    for at, entry in enumerate(entries):
+        name = json_text.member(entry, "name", str, f"entry {at}")
+        unit = json_text.member(entry, "unit", str, f"entry {at}")
+        yield name, json_text.number(entry.get("value"), f"entry {at}, 'value'"), unit
+
+
+def read_bencher(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The benchmarks with each of their measures; latency needs no mention in a name."""
+    yield from benchmarks(_of_bencher(json_text.parse(content)))
+
+
+def _of_bencher(document: Any) -> Iterator[Single]:
+    if not isinstance(document, dict):
+        raise ValueError("expected an object of benchmarks (Bencher Metric Format)")
+    for name in document:
+        for measure in json_text.member(document, name, dict, "the file"):
+            metric = json_text.member(document[name], measure, dict, f"benchmark {name!r}")
+            value = json_text.number(metric.get("value"), f"benchmark {name!r}, {measure!r}, 'value'")
+            yield name if measure == "latency" else f"{name} [{measure}]", value, _MEASURES.get(measure, "")
+
+
+def read_k6(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """Of each metric over all requests of the process: mean and 95th percentile of times, rate of counts."""
+    metrics = json_text.member(json_text.parse(content), "metrics", dict, "the file")
+    yield from measured(benchmarks(_of_k6(metrics)))
+
+
+def _of_k6(metrics: Mapping[str, Any]) -> Iterator[Single]:
+    """`--summary-export` writes the statistics of a metric, `handleSummary` puts them into `values` and says a type."""
+    for name in metrics:
+        metric = json_text.member(metrics, name, dict, "the metrics")
+        values = json_text.member(metric, "values", dict, f"metric {name!r}") if "values" in metric else metric
+        is_time = metric.get("contains") == "time" or ("contains" not in metric and _is_time(name))
+        is_trend = "avg" in values
+        for statistic in _TRENDS if is_trend else _RATES:
+            if statistic in values and (is_trend or "count" in values):
+                unit = ("ms" if is_time else "") if is_trend else "1/s"
+                place = f"metric {name!r}, {statistic!r}"
+                yield f"{name} [{statistic}]", json_text.number(values[statistic], place), unit
+
+
+def _is_time(name: str) -> bool:
+    """k6's own metrics of time, in milliseconds; it says the kind of others in `handleSummary` only."""
+    metric = name.partition("{")[0]
+    return metric.startswith("http_req_") or metric.endswith("_duration")

@@ -1,0 +1,54 @@
+"""mitata, `run({ format: "json" })`: `benchmarks[].runs[].stats`, nanoseconds, where a run is one set of arguments.
+
+A file is written by one process: it is a run in our sense. Its one value is mitata's `avg`: the samples are sorted and
+the extreme ones are gone, so that nobody knows their order any more.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.benchmark import Benchmark, Failure
+from labeler.formats import json_text
+from labeler.formats.naming import measured
+from labeler.formats.units import SECONDS
+
+
+def detect(_name: str, content: bytes) -> bool:
+    """A JSON object with our keys."""
+    keys = (b'"benchmarks"', b'"runs"', b'"layout"')
+    return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
+
+
+def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """The benchmarks of the file, one for each set of arguments; raises ValueError naming the one at fault."""
+    document = json_text.parse(content)
+    entries = json_text.member(document, "benchmarks", list, "the file")
+    layout = json_text.member(document, "layout", list, "the file")
+    yield from measured(
+        one for at, entry in enumerate(entries) for one in _benchmarks(entry, layout, f"benchmark {at}")
+    )
+
+
+def _benchmarks(entry: Any, layout: list[Any], place: str) -> Iterator[Benchmark]:
+    group = _group(entry, layout)
+    for run in json_text.member(entry, "runs", list, place):
+        name = json_text.member(run, "name", str, place)
+        full_name = f"{group} / {name}" if group else name
+        if run.get("error") is not None or "stats" not in run:
+            yield Benchmark(full_name, (), failures=(Failure({}, "failed"),))
+            continue
+        stats = json_text.member(run, "stats", dict, f"benchmark {full_name!r}")
+        mean = json_text.number(stats.get("avg"), f"benchmark {full_name!r}, 'avg'")
+        arguments = run.get("args") if isinstance(run.get("args"), dict) else {}
+        yield Benchmark.of_series(
+            full_name,
+            [[mean * SECONDS["ns"]]],
+            parameters={str(key): str(value) for key, value in arguments.items() if value is not None},
+        )
+
+
+def _group(entry: Any, layout: list[Any]) -> str:
+    """The name of the group in which a benchmark stands, "" if it has none."""
+    at = entry.get("group") if isinstance(entry, dict) else None
+    group = layout[at] if isinstance(at, int) and 0 <= at < len(layout) else None
+    return str(group.get("name") or "") if isinstance(group, dict) else ""

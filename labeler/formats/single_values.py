@@ -1,0 +1,64 @@
+"""Benchmarks of which a process gives one number each: a mean, or whatever its tool computes."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from analysis.benchmark import HIGHER, LOWER, UNKNOWN, Benchmark
+from labeler.formats.units import SECONDS
+
+Single = tuple[str, float, str]  # name, value and its unit
+
+_PER_OPERATION = re.compile(r"(.*?)\s*(?:/|per )\s*(?:op|ops|iter|iteration|call|run|operation)s?", re.IGNORECASE)
+_RATE = re.compile(r".+(/|per )\s*(s|sec|second)|[kmg]?i?(b|bit|byte|op)s?ps|hz|fps|rps|qps", re.IGNORECASE)
+_WORDS = {"nanosecond": "ns", "microsecond": "us", "millisecond": "ms", "second": "s", "sec": "s", "minute": "min"}
+
+
+def benchmarks(values: Iterable[Single]) -> Iterator[Benchmark]:
+    """One for each name, in order of first appearance; a name that comes again is of another process, so another run.
+
+    Raises
+    ------
+    ValueError
+        If a name has two units, or a value is not finite.
+    """
+    runs: dict[str, list[tuple[float, str]]] = {}
+    for name, value, unit in values:
+        runs.setdefault(name, []).append((value, unit))
+    for name, found in runs.items():
+        units = list(dict.fromkeys(unit for _value, unit in found))
+        kinds = {in_unit(unit)[::2] for unit in units}
+        if len(kinds) > 1:
+            raise ValueError(f"benchmark {name!r} has more than one unit: {', '.join(map(repr, units))}")
+        stored, _factor, better = in_unit(units[0])
+        series = [np.array([value * in_unit(unit)[1]]) for value, unit in found]
+        yield Benchmark.of_series(name, series, unit=stored, better=better)
+
+
+def in_unit(unit: str) -> tuple[str, float, str]:
+    """The unit to store, the factor to multiply by, and which values are better.
+
+    Examples
+    --------
+    >>> in_unit("ns/iter"), in_unit("ops/sec"), in_unit("MB")
+    (('s', 1e-09, 'lower'), ('ops/sec', 1.0, 'higher'), ('MB', 1.0, ''))
+    """
+    match = _PER_OPERATION.fullmatch(unit)
+    time = (match[1] if match else unit).strip()
+    time = _WORDS.get(time.lower().removesuffix("s"), time)
+    if time in SECONDS:
+        return "s", SECONDS[time], LOWER
+    return unit, 1.0, HIGHER if _RATE.fullmatch(unit) else UNKNOWN
+
+
+def finite(text: str, place: str) -> float:
+    """A number as people write it, `16,092.5`; raises ValueError naming the place if it is none."""
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"{place}: {text[:30]!r} is not a finite number")
+    return value
