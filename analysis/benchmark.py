@@ -165,13 +165,13 @@ class Benchmark:
 
         Examples
         --------
-        >>> made = Benchmark.of_series("b", [[1.0, 2.0], [3.0]], conditions={"version": ("old", "new")})
-        >>> made.values, made.of("version"), made.unit
+        >>> benchmark = Benchmark.of_series("b", [[1.0, 2.0], [3.0]], conditions={"version": ("old", "new")})
+        >>> benchmark.values, benchmark.of("version"), benchmark.unit
         ((array([1., 2.]), array([3.])), ('old', 'new'), 's')
         """
         values = [np.asarray(run, dtype=np.float64) for run in series]
-        known = conditions or {}
-        for condition, texts in known.items():
+        known_conditions = conditions or {}
+        for condition, texts in known_conditions.items():
             if len(texts) != len(values):
                 raise ValueError(
                     f"benchmark {name!r}: {len(texts)} texts of condition {condition!r} for {len(values)} runs"
@@ -181,7 +181,7 @@ class Benchmark:
                 run,
                 unit,
                 better,
-                {name: texts[at] for name, texts in known.items() if texts[at] != ""} or NOTHING_KNOWN,
+                {name: texts[at] for name, texts in known_conditions.items() if texts[at] != ""} or NOTHING_KNOWN,
             )
             for at, run in enumerate(values)
         )
@@ -205,8 +205,11 @@ class Benchmark:
     @property
     def conditions(self) -> dict[str, tuple[str, ...]]:
         """What is known of the runs: a name, and one text a run, "" where it is not known; factors come last."""
-        known = dict.fromkeys(name for run in self.runs for name in run.conditions)
-        names = [*(name for name in CONDITIONS if name in known), *(name for name in known if name not in CONDITIONS)]
+        recorded = dict.fromkeys(name for run in self.runs for name in run.conditions)
+        names = [
+            *(name for name in CONDITIONS if name in recorded),
+            *(name for name in recorded if name not in CONDITIONS),
+        ]
         return {name: self.of(name) for name in names}
 
     @property
@@ -222,13 +225,13 @@ class Benchmark:
         """The different entries of a condition in order of first appearance, without ""."""
         return tuple(dict.fromkeys(entry for entry in self.of(condition) if entry))
 
-    def where(self, **wanted: str) -> "Benchmark | None":
+    def where(self, **conditions: str) -> "Benchmark | None":
         """Only the runs, and failures, whose conditions are these; None if there are no such runs."""
-        runs = tuple(run for run in self.runs if all(run.of(name) == entry for name, entry in wanted.items()))
+        runs = tuple(run for run in self.runs if all(run.of(name) == entry for name, entry in conditions.items()))
         failures = tuple(
             failure
             for failure in self.failures
-            if all(failure.conditions.get(name, "") == entry for name, entry in wanted.items())
+            if all(failure.conditions.get(name, "") == entry for name, entry in conditions.items())
         )
         return replace(self, runs=runs, failures=failures) if runs else None
 
@@ -298,8 +301,8 @@ class Sampling:
         try:
             checked_drop(self.warmup)
         except ValueError:
-            wanted = "a number of iterations or a share below 1"
-            raise ValueError(f"warmup must be {wanted}, got {self.warmup}") from None
+            expected = "a number of iterations or a share below 1"
+            raise ValueError(f"warmup must be {expected}, got {self.warmup}") from None
         if self.aggregate not in AGGREGATES:
             raise ValueError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {self.aggregate!r}")
 
@@ -433,21 +436,21 @@ def two_versions(
     if baseline is not None and baseline == candidate:
         raise ValueError(f"candidate must be another version than baseline, got {candidate!r}")
     of_benchmarks = [benchmark.levels(VERSION) for benchmark in benchmarks]
-    known = sorted({version for versions in of_benchmarks for version in versions}, key=natural)
+    names = sorted({version for versions in of_benchmarks for version in versions}, key=natural)
     for argument, name in (("baseline", baseline), ("candidate", candidate)):
-        if name is not None and name not in known:
-            raise ValueError(f"{argument} must be one of the versions ({', '.join(known) or 'none'}), got {name!r}")
+        if name is not None and name not in names:
+            raise ValueError(f"{argument} must be one of the versions ({', '.join(names) or 'none'}), got {name!r}")
     if baseline is not None and candidate is not None:
         return baseline, candidate
     compared = sorted({name for versions in of_benchmarks if len(versions) > 1 for name in versions}, key=natural)
     if not compared:
         return (
-            f"no benchmark has two versions, only {' or '.join(known)}" if known else "no version is known of any run"
+            f"no benchmark has two versions, only {' or '.join(names)}" if names else "no version is known of any run"
         )
-    others = [version for version in compared if version not in (baseline, candidate)]
-    if len(others) > (baseline is None) + (candidate is None):
+    remaining = [version for version in compared if version not in (baseline, candidate)]
+    if len(remaining) > (baseline is None) + (candidate is None):
         return f"there are {len(compared)} versions ({', '.join(compared)}): name a baseline and a candidate"
-    return baseline or others.pop(0), candidate or others.pop(0)
+    return baseline or remaining.pop(0), candidate or remaining.pop(0)
 
 
 def canonical(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
@@ -550,16 +553,16 @@ def _benchmark(group: Mapping[str, str], rows: "pd.DataFrame") -> Benchmark:
     for key, run in rows.groupby(names, sort=False, dropna=False, observed=True):
         ordered = run.sort_values("iteration", kind="stable", key=pd.to_numeric) if "iteration" in run.columns else run
         texts = zip(names, map(_text, key), strict=True)
-        known = {name.removeprefix(FACTOR): text for name, text in texts if text}
-        runs.append(Run(ordered["value"].to_numpy(dtype=np.float64), unit, better, known))
+        conditions = {name.removeprefix(FACTOR): text for name, text in texts if text}
+        runs.append(Run(ordered["value"].to_numpy(dtype=np.float64), unit, better, conditions))
     return Benchmark(group["benchmark"], tuple(runs), group.get("application", ""))
 
 
 def _constant(rows: "pd.DataFrame", column: str, otherwise: str) -> str:
-    found = sorted(map(str, rows[column].dropna().unique())) if column in rows.columns else []
-    if len(found) > 1:
-        raise ValueError(f"benchmark {rows['benchmark'].iloc[0]!r} has more than one {column}: {', '.join(found)}")
-    return found[0] if found else otherwise
+    values = sorted(map(str, rows[column].dropna().unique())) if column in rows.columns else []
+    if len(values) > 1:
+        raise ValueError(f"benchmark {rows['benchmark'].iloc[0]!r} has more than one {column}: {', '.join(values)}")
+    return values[0] if values else otherwise
 
 
 def _text(entry: Any) -> str:

@@ -156,14 +156,14 @@ def compare(
     for shape, rows in shapes.items():
         a, b = (np.array([sides[i][side] for i in rows]) for side in (0, 1))
         if min(shape) < 2:
-            found = None
+            raw_ps = None
             of_shape = [ratio_of_means(*row, level=1 - alpha) for row in zip(a, b, strict=True)]
         else:
-            found = p_values(a, b, test)
-            of_shape = ratios(a, b, test, alpha, found)
+            raw_ps = p_values(a, b, test)
+            of_shape = ratios(a, b, test, alpha, raw_ps)
         for at, i in enumerate(rows):
             estimates[i] = of_shape[at]
-            ps[i] = None if found is None else float(found[at])
+            ps[i] = None if raw_ps is None else float(raw_ps[at])
     families: dict[Hashable, list[int]] = defaultdict(list)
     for i, pair in enumerate(pairs):
         families[pair.family].append(i)
@@ -223,8 +223,8 @@ def _change(
     why = ratio.reason if ratio.ends is None else None
     inconclusive = max_slowdown is not None and not is_finding and not _excluded(ratio, better, max_slowdown)
     if inconclusive and max_slowdown is not None:
-        shown = f"a change for the worse of more than {_percent(max_slowdown)}"
-        why = f"{len(b)} and {len(a)} runs do not exclude {shown}"
+        change_to_exclude = f"a change for the worse of more than {_percent(max_slowdown)}"
+        why = f"{len(b)} and {len(a)} runs do not exclude {change_to_exclude}"
     few = f" after correction for {n_tests} benchmarks" if p <= alpha < p_holm else ""
     small = f", not more than the {_percent(allowed)} asked for" if significant and not is_finding else ""
     words = f"{verdict}{few}{_in_words(ratio, alpha, a, b, pair.unit)}{small}"

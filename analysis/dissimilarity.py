@@ -111,8 +111,8 @@ def compression(runs: Runs) -> Floats:
     lengths = np.zeros((runs.k, runs.k))
     for i, j, length in _compressed_lengths(runs.sax_strings):
         lengths[i, j] = length
-    alone, together = np.diag(lengths), lengths[runs.i, runs.j]
-    return _within_unit(2 * together / (alone[runs.i] + alone[runs.j]) - 1)
+    single, together = np.diag(lengths), lengths[runs.i, runs.j]
+    return _within_unit(2 * together / (single[runs.i] + single[runs.j]) - 1)
 
 
 def fourier(runs: Runs) -> Floats:
@@ -299,13 +299,13 @@ def compression_exceeds(runs: Runs, theta: float) -> bool:
 
 def _compression_exceeds(runs: Runs, theta: float) -> bool:
     n_pairs = len(runs.i)
-    alone: dict[int, int] = {}
+    single: dict[int, int] = {}
     total, n_done, tolerance = 0.0, 0, 1e-9 * n_pairs
     for i, j, length in _compressed_lengths(runs.sax_strings):
         if i == j:
-            alone[j] = length
+            single[j] = length
             continue
-        total += min(max(2 * length / (alone[i] + alone[j]) - 1, 0.0), 1.0)
+        total += min(max(2 * length / (single[i] + single[j]) - 1, 0.0), 1.0)
         n_done += 1
         if total > theta * n_pairs + tolerance:
             return True

@@ -172,9 +172,9 @@ def linearised(
     numbers, reason = numbered_groups(n, groups)
     if n < 2:
         return Estimate(value, reason="one item: no standard error")
-    off = terms - value
-    off[np.abs(off) < 1e-9] = 0.0  # rounding of terms that are all alike is no variation
-    sums = off if numbers is None else np.bincount(numbers, weights=off)
+    deviations = terms - value
+    deviations[np.abs(deviations) < 1e-9] = 0.0  # rounding of terms that are all alike is no variation
+    sums = deviations if numbers is None else np.bincount(numbers, weights=deviations)
     m = len(sums)
     se = float(np.sqrt(m / (m - 1) * (sums**2).sum()) / n)
     if se < 1e-12:

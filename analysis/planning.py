@@ -282,8 +282,8 @@ def reviewer_groups(blocks: Iterable[Iterable[str]]) -> list[tuple[str, ...]]:
     joined: list[set[str]] = []
     for block in blocks:
         group = set(block)
-        touching = [other for other in joined if other & group]
-        joined = [other for other in joined if not other & group] + [group.union(*touching)]
+        overlapping = [other for other in joined if other & group]
+        joined = [other for other in joined if not other & group] + [group.union(*overlapping)]
     return sorted(tuple(sorted(group)) for group in joined if group)
 
 
@@ -352,9 +352,9 @@ def _expected_kappa(
         x = np.arange(r + 1)  # dissimilar among the r ratings
         pa_i = (x * (x - 1) + (r - x) * (r - x - 1)) / (r * (r - 1))
         pe_i = (prevalence * x + (1 - prevalence) * (r - x)) / r
-        off = (pa_i - pa - 2 * (1 - kappa) * (pe_i - pe)) / (1 - pe)
+        deviations = (pa_i - pa - 2 * (1 - kappa) * (pe_i - pe)) / (1 - pe)
         probability = _patterns(r, kappa, prevalence)
-        of_kappa += n * float(probability @ off**2)
+        of_kappa += n * float(probability @ deviations**2)
         of_percent += n * float(probability @ (pa_i - pa) ** 2)
     z, n_items = _z(level), design.n_items
     estimates = []

@@ -149,12 +149,12 @@ def _variation(values: ArrayLike) -> Estimate:
 
 
 @lru_cache(maxsize=4096)
-def _smallest_effect(n_runs: int, level: float, wanted: float, n_known: int) -> float:
+def _smallest_effect(n_runs: int, level: float, target_power: float, n_known: int) -> float:
     """In standard deviations as estimated from the known runs; infinite if none is large enough."""
     from scipy import special
 
     def lacking(log_effect: float) -> float:
-        return power(float(np.exp(log_effect)), n_runs, alpha=level, n_known=n_known) - wanted
+        return power(float(np.exp(log_effect)), n_runs, alpha=level, n_known=n_known) - target_power
 
     largest = float(np.log(LARGEST_EFFECT))
     low = float(np.log(-special.ndtri(level / 2) / np.sqrt(n_runs / 2)))  # half the power or less
@@ -179,18 +179,18 @@ def _root(function: Callable[[float], float], low: float, at_low: float, high: f
     ----------
     .. [1] Dowell, Jarratt (1971), BIT 11:168-174, doi:10.1007/BF01934364
     """
-    kept = 0  # the end that stayed in the last step: -1 the low one, 1 the high one
+    last_end = 0  # the end that stayed in the last step: -1 the low one, 1 the high one
     while high - low > 1e-6:
         middle = low - at_low * (high - low) / (at_high - at_low)
         value = function(middle)
         if abs(value) < 1e-9:
             return middle
         if value < 0:
-            at_high = at_high / 2 if kept > 0 else at_high
-            low, at_low, kept = middle, value, 1
+            at_high = at_high / 2 if last_end > 0 else at_high
+            low, at_low, last_end = middle, value, 1
         else:
-            at_low = at_low / 2 if kept < 0 else at_low
-            high, at_high, kept = middle, value, -1
+            at_low = at_low / 2 if last_end < 0 else at_low
+            high, at_high, last_end = middle, value, -1
     return (low + high) / 2
 
 

@@ -165,8 +165,8 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
     exact = max(len(a), len(b)) < 50 and len(np.unique(pooled)) == len(pooled)
     from scipy import stats  # here, as it takes long to import
 
-    found = stats.mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic")
-    return Test(float(found.pvalue), float(found.statistic))
+    result = stats.mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic")
+    return Test(float(result.pvalue), float(result.statistic))
 
 
 def smallest_rank_sum_p(n_x: int, n_y: int) -> float:

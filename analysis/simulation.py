@@ -153,7 +153,7 @@ def simulate(
     called = np.where(right == dissimilar[:, None], DISSIMILAR, SIMILAR).astype(object)
     items = np.array([f"i{i}" for i in range(design.n_items)], dtype=object)
     n = len(reviewers)
-    labels = _table(items, reviewers, called[:, :n], _who(design, n, rng), ("item", "rater", "category"))
+    labels = _table(items, reviewers, called[:, :n], _labelling(design, n, rng), ("item", "rater", "category"))
     everyone = np.ones((design.n_items, len(classifiers)), dtype=bool)
     verdicts = _table(items, classifiers, called[:, n:], everyone, ("item", "classifier", "verdict"))
     truth = pd.Series(np.where(dissimilar, DISSIMILAR, SIMILAR), index=pd.Index(items, name="item"), dtype=object)
@@ -165,15 +165,15 @@ def _chance_right(
 ) -> Floats:
     """Probability that each rater is right on each item, shape (n_items, n_raters)."""
     n = len(dissimilar)
-    taken = difficulty.hard_by * (rng.random(n) < difficulty.hard_share) + difficulty.spread * rng.standard_normal(n)
+    handicap = difficulty.hard_by * (rng.random(n) < difficulty.hard_share) + difficulty.spread * rng.standard_normal(n)
     se = np.array([rater.sensitivity for rater in raters], dtype=float)
     sp = np.array([rater.specificity for rater in raters], dtype=float)
     usual = np.where(dissimilar[:, None], se, sp)
-    chance: Floats = special.expit(special.logit(usual) - taken[:, None])
+    chance: Floats = special.expit(special.logit(usual) - handicap[:, None])
     return chance
 
 
-def _who(design: Design, n_reviewers: int, rng: np.random.Generator) -> Bools:
+def _labelling(design: Design, n_reviewers: int, rng: np.random.Generator) -> Bools:
     """Which reviewers label which items, shape (n_items, n_reviewers): all of them, or the next block in turn."""
     blocks = np.array(list(combinations(range(n_reviewers), design.k)), dtype=np.int64)
     order = rng.permutation(design.n_items)

@@ -41,7 +41,7 @@ def declared_categories(categories: Sequence[Hashable]) -> tuple[Hashable, ...]:
         isinstance(categories, str)
         or len(declared) < 2
         or len(set(declared)) < len(declared)
-        or any(map(_none, declared))
+        or any(map(_empty, declared))
     ):
         raise ValueError(f"categories must be at least two different names, got {categories!r}")
     return declared
@@ -223,9 +223,9 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGO
     """
     declared = declared_categories(categories)
     table = checked_columns(labels, LABEL_COLUMNS, "label table")
-    known = [isinstance(value, Hashable) and value in declared for value in table["category"]]
-    if not all(known):
-        row = table.iloc[known.index(False)]
+    is_declared = [isinstance(value, Hashable) and value in declared for value in table["category"]]
+    if not all(is_declared):
+        row = table.iloc[is_declared.index(False)]
         raise ValueError(f"{row['category']!r} (item {row['item']!r}) is not one of: {_listed(declared)}")
     doubled = table[table.duplicated(["item", "rater"])]
     if len(doubled):
@@ -323,9 +323,9 @@ def in_name_order(names: Iterable[Any]) -> list[Any]:
 
 def check_words(column: "pd.Series[Any]", words: Sequence[str], name: str) -> None:
     """Raise ValueError naming the first row whose entry is not one of the words."""
-    known = [value in words for value in column]
-    if not all(known):
-        row = known.index(False)
+    is_word = [value in words for value in column]
+    if not all(is_word):
+        row = is_word.index(False)
         raise ValueError(f"row {row} of the {name}: {column.iloc[row]!r} is not one of: {', '.join(words)}")
 
 
@@ -425,8 +425,8 @@ def first_of(answers: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         The rows of the first labels with all their columns, reviewer named rater and label named category.
     """
-    named = answers.rename(columns={"reviewer": "rater", "label": "answer"})
-    return first_labels(named).rename(columns={"answer": "category"})
+    renamed = answers.rename(columns={"reviewer": "rater", "label": "answer"})
+    return first_labels(renamed).rename(columns={"answer": "category"})
 
 
 def counted_labels(answers: pd.DataFrame) -> pd.DataFrame:
@@ -463,7 +463,7 @@ def _holds_numbers(table: NDArray[Any]) -> bool:
     """Whether there is no entry but numbers and missing ones, and at least one number unless it is empty."""
     if table.dtype.kind in "iuf":
         return True
-    entries = [entry for entry in table.ravel() if not _none(entry)]
+    entries = [entry for entry in table.ravel() if not _empty(entry)]
     return all(map(_is_number, entries)) and bool(entries or not table.size)
 
 
@@ -475,14 +475,14 @@ def _is_numbered(columns: "pd.Index[Any]", categories: Sequence[Hashable]) -> bo
 def _as_floats(table: NDArray[Any]) -> Floats:
     if table.dtype.kind in "iuf":
         return table.astype(np.float64)
-    return np.array([[np.nan if _none(entry) else float(entry) for entry in row] for row in table], dtype=np.float64)
+    return np.array([[np.nan if _empty(entry) else float(entry) for entry in row] for row in table], dtype=np.float64)
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (Real, np.number)) and not isinstance(value, (bool, np.bool_))
 
 
-def _none(value: object) -> bool:
+def _empty(value: object) -> bool:
     return not isinstance(value, (list, tuple, np.ndarray, pd.Series)) and bool(pd.isna(cast(Any, value)))
 
 

@@ -183,12 +183,12 @@ def _rank_sum(a: Floats, b: Floats, pooled: Floats, *, ties: bool) -> tuple[Floa
         p[rest] = np.where(variance > 0, 2 * special.ndtr(-z), 1.0)
 
     def reachable(level: Floats) -> Floats:
-        found = level.copy()
+        levels = level.copy()
         for rows, tail in tails:
             rising = np.append(tail[::-1], inf)
             at = np.searchsorted(rising, level[rows] * (1 + 1e-9), side="right")
-            found[rows] = np.where(at > 0, rising[at - 1], 0.0)
-        return np.minimum(found, 1.0)
+            levels[rows] = np.where(at > 0, rising[at - 1], 0.0)
+        return np.minimum(levels, 1.0)
 
     return p, reachable
 
@@ -196,13 +196,13 @@ def _rank_sum(a: Floats, b: Floats, pooled: Floats, *, ties: bool) -> tuple[Floa
 def _distance(a: Floats, b: Floats) -> NDArray[np.int64]:
     """Of Mann and Whitney's U from its centre, doubled: a whole number from 0 to n_a n_b."""
     pairs = a.shape[1] * b.shape[1]
-    found = np.empty(len(a), dtype=np.int64)
+    distances = np.empty(len(a), dtype=np.int64)
     step = max(1, AT_ONCE // pairs)
     for start in range(0, len(a), step):
         some_a, some_b = a[start : start + step, :, None], b[start : start + step, None, :]
         above = (some_a > some_b).sum((1, 2), dtype=np.int64) - (some_a < some_b).sum((1, 2), dtype=np.int64)
-        found[start : start + step] = np.abs(above)
-    return found
+        distances[start : start + step] = np.abs(above)
+    return distances
 
 
 @lru_cache(maxsize=20_000)
@@ -260,11 +260,11 @@ def _either(p: Floats, q: Floats, rho: Floats) -> Floats:
     kept_p, kept_q = np.clip(p, 1e-300, 1 - 1e-9), np.clip(q, 1e-300, 1 - 1e-9)
     h, k = -special.ndtri(kept_p / 2), -special.ndtri(kept_q / 2)
     root = np.sqrt(1 - rho**2)
-    both = np.zeros_like(p)
+    p_both = np.zeros_like(p)
     for r in (rho, -rho):
         tails = (special.ndtr(-h) + special.ndtr(-k)) / 2
-        both += 2 * (tails - special.owens_t(h, (k / h - r) / root) - special.owens_t(k, (h / k - r) / root))
-    either = np.clip(p + q - both, np.maximum(p, q), np.minimum(1, p + q))
+        p_both += 2 * (tails - special.owens_t(h, (k / h - r) / root) - special.owens_t(k, (h / k - r) / root))
+    either = np.clip(p + q - p_both, np.maximum(p, q), np.minimum(1, p + q))
     return np.where((p <= 0) | (q <= 0), np.maximum(p, q), either)
 
 
@@ -282,21 +282,21 @@ def ratios(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> l
     positive = (a.min(1) > 0) & (b.min(1) > 0)
     varied = (a.min(1) < a.max(1)) | (b.min(1) < b.max(1))
     rows = np.flatnonzero(positive & varied)
-    found = [Estimate(None)] * len(a)
+    estimates = [Estimate(None)] * len(a)
     for i in np.flatnonzero(~(positive & varied)):
-        found[i] = ratio_of_means(a[i], b[i], 1 - alpha)
+        estimates[i] = ratio_of_means(a[i], b[i], 1 - alpha)
     if len(rows):
         inverted = _inverted(a[rows], b[rows], test, alpha, p_of_one[rows])
         for i, value, low, high in zip(rows, *(np.exp(part).tolist() for part in inverted), strict=True):
             ends = not (np.isnan(low) or np.isnan(high))
-            found[i] = Estimate(value, None, low, high) if ends else Estimate(value, reason=TOO_VARIABLE)
-    return found
+            estimates[i] = Estimate(value, None, low, high) if ends else Estimate(value, reason=TOO_VARIABLE)
+    return estimates
 
 
 def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> tuple[Floats, Floats, Floats]:
     """Logarithms of estimate, lower and upper end; NaN for an end that is not there."""
     coarse = 0.0 if test == WELCH else _coarseness(a, b)
-    one = np.log(b.max(1)) - np.log(a.max(1))  # where the ratio is 1 once both sides are scaled
+    log_one = np.log(b.max(1)) - np.log(a.max(1))  # where the ratio is 1 once both sides are scaled
     a, b = a / a.max(1, keepdims=True), b / b.max(1, keepdims=True)
 
     def p_at(log_ratio: Floats, rows: NDArray[np.intp]) -> Floats:
@@ -317,9 +317,9 @@ def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -
     ends = []
     for sign in (-1, 1):
         inside, outside = estimate.copy(), np.full(len(a), np.nan)
-        beyond = sign * (one - estimate) > 0  # 1 lies on this side: then p there decides, as for the verdict
-        outside = np.where(beyond & (p_of_one <= alpha), one, outside)
-        inside = np.where(beyond & (p_of_one > alpha), one, inside)
+        beyond = sign * (log_one - estimate) > 0  # 1 lies on this side: then p there decides, as for the verdict
+        outside = np.where(beyond & (p_of_one <= alpha), log_one, outside)
+        inside = np.where(beyond & (p_of_one > alpha), log_one, inside)
         step = np.maximum(width, 1e-12)
         open_rows = np.flatnonzero(np.isnan(outside) & fits)
         while len(open_rows):
@@ -336,9 +336,9 @@ def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -
             rejected = p_at(middle, rows) <= alpha
             outside[rows[rejected]], inside[rows[~rejected]] = middle[rows[rejected]], middle[rows[~rejected]]
         wider = inside + sign * coarse
-        crosses = (p_of_one <= alpha) & (sign * (one - inside) > 0) & (sign * (one - wider) <= 0)
+        crosses = (p_of_one <= alpha) & (sign * (log_one - inside) > 0) & (sign * (log_one - wider) <= 0)
         ends.append(np.where(np.isnan(outside), np.nan, np.where(crosses, inside, wider)))
-    return estimate - one, ends[0] - one, ends[1] - one
+    return estimate - log_one, ends[0] - log_one, ends[1] - log_one
 
 
 def _coarseness(a: Floats, b: Floats) -> Floats:
@@ -355,9 +355,9 @@ def _coarseness(a: Floats, b: Floats) -> Floats:
 
 
 def _hodges_lehmann(a: Floats, b: Floats) -> Floats:
-    found = np.empty(len(a))
+    medians = np.empty(len(a))
     step = max(1, AT_ONCE // (a.shape[1] * b.shape[1]))
     for start in range(0, len(a), step):
         differences = a[start : start + step, :, None] - b[start : start + step, None, :]
-        found[start : start + step] = np.median(differences.reshape(len(differences), -1), axis=1)
-    return found
+        medians[start : start + step] = np.median(differences.reshape(len(differences), -1), axis=1)
+    return medians

@@ -88,16 +88,16 @@ def classifiers_among_themselves(
     k = tuple(categories).index(positive_category(categories, positive))
     pairs = []
     for a, b in combinations(wide.columns, 2):
-        both = wide[[a, b]].dropna().to_numpy(np.float64)
-        cells = tables_of([a, b], both, len(categories)).get((a, b), np.zeros((len(categories),) * 2))
+        common = wide[[a, b]].dropna().to_numpy(np.float64)
+        cells = tables_of([a, b], common, len(categories)).get((a, b), np.zeros((len(categories),) * 2))
         table = two_by_two(cells, k)
         shares = (
             (table.a, table.a + table.c), (table.a, table.a + table.b),
             (table.d, table.d + table.b), (table.d, table.d + table.c),
         )  # fmt: skip
         finds_and_clears = [wilson(part, whole, level) for part, whole in shares]
-        agree = wilson(int(np.trace(cells)), len(both), level)
-        pairs.append(Among(str(a), str(b), len(both), agree, cohen_kappa(cells, level=level), *finds_and_clears))
+        agree = wilson(int(np.trace(cells)), len(common), level)
+        pairs.append(Among(str(a), str(b), len(common), agree, cohen_kappa(cells, level=level), *finds_and_clears))
     return pairs
 
 

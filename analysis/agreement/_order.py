@@ -257,8 +257,8 @@ def _explained(group: pd.DataFrame, test: str, outcome: str) -> tuple[Floats, Fl
     """x and y of one rater: rank in order or predecessor, and outcome, where both are known."""
     x = group["over"].rank() if test == TREND else group["is_dissimilar"].shift()
     y = group[f"outcome_{outcome}"]
-    known = x.notna() & y.notna()
-    return np.asarray(x[known], dtype=np.float64), np.asarray(y[known], dtype=np.float64)
+    is_complete = x.notna() & y.notna()
+    return np.asarray(x[is_complete], dtype=np.float64), np.asarray(y[is_complete], dtype=np.float64)
 
 
 def _effect(rater: str, outcome: str, test: str, xy: tuple[Floats, Floats], level: float) -> OrderEffect:
@@ -281,10 +281,10 @@ def _effect(rater: str, outcome: str, test: str, xy: tuple[Floats, Floats], leve
 
 def _change_of_mean(x: Floats, y: Floats, level: float) -> Estimate:
     """Slope of the least-squares line over x from 0 to 1, linearised over labels."""
-    off = x - x.mean()
-    slope = float(off @ y / (off @ off))
-    residual = y - y.mean() - slope * off
-    return linearised(slope, slope + len(x) * off * residual / (off @ off), level)
+    deviations = x - x.mean()
+    slope = float(deviations @ y / (deviations @ deviations))
+    residual = y - y.mean() - slope * deviations
+    return linearised(slope, slope + len(x) * deviations * residual / (deviations @ deviations), level)
 
 
 def _change_of_median(x: Floats, y: Floats, level: float) -> Estimate:

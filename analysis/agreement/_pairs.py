@@ -250,9 +250,9 @@ def pair_table(ratings: Ratings, categories: Categories | None = None) -> Floats
         wide = codes_of_wide(ratings, declared)
         if wide.ndim != 2 or wide.shape[1] != 2:
             raise ValueError(f"wide ratings of two raters must have two columns, got shape {wide.shape}")
-        both = wide[(wide >= 0).all(axis=1)]
+        complete = wide[(wide >= 0).all(axis=1)]
         q = len(declared)
-        return np.bincount(both[:, 0] * q + both[:, 1], minlength=q * q).reshape(q, q).astype(np.float64)
+        return np.bincount(complete[:, 0] * q + complete[:, 1], minlength=q * q).reshape(q, q).astype(np.float64)
     table = np.asarray(ratings, dtype=float)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or table.shape[0] < 2:
         raise ValueError(f"table must be square with at least two categories, got shape {table.shape}")

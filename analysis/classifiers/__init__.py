@@ -46,9 +46,9 @@ class Classifier:
     needs_nonnegative: bool = False
     min_iterations: int = MIN_ITERATIONS
 
-    def __call__(self, runs: Sequence[ArrayLike] | Runs, **others: float | bool) -> Verdict:
-        """Judge the runs of one benchmark; `others` take the place of parameters. Raises as the function does."""
-        return self.function(runs, **{**self.parameters, **others})
+    def __call__(self, runs: Sequence[ArrayLike] | Runs, **overrides: float | bool) -> Verdict:
+        """Judge the runs of one benchmark; `overrides` take the place of parameters. Raises as the function does."""
+        return self.function(runs, **{**self.parameters, **overrides})
 
 
 CLASSIFIERS: dict[str, Classifier] = {

@@ -78,13 +78,13 @@ def _name_of_score(verdict: Verdict) -> str:
 
 
 def _means(verdict: Verdict, theta: float) -> str:
-    named = {
+    means = {
         "m3_with_mean" if name == "m3" and verdict.parameters.get("keep_mean") else name: mean
         for name, mean in verdict.means.items()
     }
-    above = [f"{title_of(name)} {_number(mean, theta)}" for name, mean in named.items() if mean > theta]
-    below = [f"{title_of(name)} {_number(mean, theta)}" for name, mean in named.items() if mean <= theta]
-    text = f"{len(above)} of {len(named)} means {'is' if len(above) == 1 else 'are'} above {theta:g}"
+    above = [f"{title_of(name)} {_number(mean, theta)}" for name, mean in means.items() if mean > theta]
+    below = [f"{title_of(name)} {_number(mean, theta)}" for name, mean in means.items() if mean <= theta]
+    text = f"{len(above)} of {len(means)} means {'is' if len(above) == 1 else 'are'} above {theta:g}"
     text += f": {', '.join(above)}" if above else ""
     return f"{text}; not above: {', '.join(below)}." if below else f"{text}."
 
@@ -118,8 +118,8 @@ def _farthest(pairs: Floats) -> list[str]:
     to_others = square.sum(axis=1) / (k - 1)
     farthest = int(to_others.argmax())
     mean, median = to_others[farthest], np.median(to_others)
-    said = f"Farthest from the others is run {farthest + 1}: {mean:.2f} on average over its pairs"
-    return [f"{said}, where the median run has {median:.2f}."]
+    sentence = f"Farthest from the others is run {farthest + 1}: {mean:.2f} on average over its pairs"
+    return [f"{sentence}, where the median run has {median:.2f}."]
 
 
 def _numbers(runs: Sequence[int]) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.classifiers._verdict import Verdict, known
+from analysis.classifiers._verdict import Verdict, background_of
 from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT, compression_exceeds
 from analysis.runs import Runs
 
@@ -70,7 +70,7 @@ def heuristic(
     """
     shared = Runs.of(runs, drop)
     name = "heuristic-printed" if keep_mean else "heuristic"
-    background = known(shared, theta, VERSION, theta=theta, keep_mean=keep_mean, drop=drop)
+    background = background_of(shared, theta, VERSION, theta=theta, keep_mean=keep_mean, drop=drop)
     if shared.n < MIN_ITERATIONS:
         return Verdict(name, None, reason=TOO_SHORT, **background)
     sources = {"m1": "m1", "m2": "m2", "m3": "m3_with_mean" if keep_mean else "m3", "m4": "m4", "m5": "m5"}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.classifiers._verdict import Verdict, known
+from analysis.classifiers._verdict import Verdict, background_of
 from analysis.dissimilarity import MIN_ITERATIONS
 from analysis.runs import Runs
 from analysis.samples import kruskal as kruskal_test
@@ -50,7 +50,7 @@ def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: floa
     ('similar', 'dissimilar')
     """
     shared = Runs.of(runs, drop)
-    background = known(shared, limit, VERSION, limit=limit, drop=drop)
+    background = background_of(shared, limit, VERSION, limit=limit, drop=drop)
     score = kruskal_test(list(shared.values)).epsilon2
     if score is None or shared.n < MIN_ITERATIONS:
         return Verdict("kruskal", None, reason=BY_CHANCE, **background)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.classifiers._verdict import Verdict, known
+from analysis.classifiers._verdict import Verdict, background_of
 from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT
 from analysis.runs import Floats, Runs
 
@@ -52,7 +52,7 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
     from scipy.cluster import hierarchy  # here, as it takes long to import
 
     shared = Runs.of(runs, drop)
-    background = known(shared, cut, VERSION, cut=cut, drop=drop)
+    background = background_of(shared, cut, VERSION, cut=cut, drop=drop)
     if shared.n < MIN_ITERATIONS:
         shared.require_nonnegative()
         return Verdict("same", None, reason=TOO_SHORT, **background)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.classifiers._verdict import Verdict, known
+from analysis.classifiers._verdict import Verdict, background_of
 from analysis.runs import Runs
 from analysis.spread import max_spread
 
@@ -47,7 +47,7 @@ def spread(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.10, drop: float
     """
     shared = Runs.of(runs, drop)
     score = max_spread(shared.values.mean(axis=1))
-    background = known(shared, limit, VERSION, limit=limit, drop=drop)
+    background = background_of(shared, limit, VERSION, limit=limit, drop=drop)
     if score.value is None:
         return Verdict("spread", None, reason=score.reason, **background)
     return Verdict("spread", DISSIMILAR if score.value > limit else SIMILAR, score=score.value, **background)

@@ -56,7 +56,7 @@ class Verdict:
     version: int = 1
 
 
-def known(shared: Runs, threshold: float, version: int, **parameters: float | bool) -> dict[str, Any]:
+def background_of(shared: Runs, threshold: float, version: int, **parameters: float | bool) -> dict[str, Any]:
     """What a verdict says of its runs, threshold and parameters; raises ValueError if the threshold is not a number."""
     if threshold != threshold:
         raise ValueError(f"{next(iter(parameters))} must be a number, got {threshold}")

@@ -72,8 +72,8 @@ def reachable(patterns: Patterns, theta: Theta) -> tuple[Patterns, Floats]:
     """
     combined, stratum, n = combinations_of(patterns)
     cells, which = all_cells(combined, stratum, patterns)
-    seen = {key: int(m) for key, m in zip(_keys(patterns), patterns.n, strict=True)}
-    observed = np.array([seen.get(key, 0) for key in _keys(cells)])
+    n_of_pattern = {key: int(m) for key, m in zip(_keys(patterns), patterns.n, strict=True)}
+    observed = np.array([n_of_pattern.get(key, 0) for key in _keys(cells)])
     p = np.exp(log_probability(theta, cells)[0])
     in_windows = combined.sum(axis=1) > _MAX_RATERS
     keep = (observed > 0) | (n[which] * p < _EXPECTED) | in_windows[which]

@@ -44,12 +44,12 @@ def draws(start: Theta, patterns: Patterns, *, n_sweeps: int, rng: np.random.Gen
         The kept draws along the first axis, sweep by sweep; n_sweeps times the number of chains.
     """
     theta = start.repeated(_N_CHAINS)
-    kept = []
+    thetas = []
     for sweep in range(-(n_sweeps // _BURN_IN), n_sweeps):
         theta = _sweep(theta, patterns, rng)
         if sweep >= 0:
-            kept.append(theta)
-    return Theta(*(np.concatenate([getattr(x, name) for x in kept]) for name in ("pi", "se", "sp")))
+            thetas.append(theta)
+    return Theta(*(np.concatenate([getattr(x, name) for x in thetas]) for name in ("pi", "se", "sp")))
 
 
 def _sweep(theta: Theta, patterns: Patterns, rng: np.random.Generator) -> Theta:

@@ -137,7 +137,7 @@ def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: i
         row[: len(reviewers)] = [reviewer in block for reviewer in reviewers]
     names = (*reviewers, *(f"classifier {i + 1}" for i in range(n_classifiers)))
     nothing = replace(patterns_of(NO_LABELS), raters=names, n_reviewers=len(reviewers))
-    return _judged(all_cells(seen, np.zeros(len(seen), dtype=np.int64), nothing)[0], None)[0]
+    return _judgement(all_cells(seen, np.zeros(len(seen), dtype=np.int64), nothing)[0], None)[0]
 
 
 def identified(patterns: Patterns, mode: Theta) -> tuple[Identifiability, Bools]:
@@ -147,22 +147,22 @@ def identified(patterns: Patterns, mode: Theta) -> tuple[Identifiability, Bools]
     """
     cells, expected = reachable(patterns, mode)
     reason = _too_little(patterns)
-    judged, unknown = _judged(cells, reason)
-    if judged.identified:
+    judgement, unknown = _judgement(cells, reason)
+    if judgement.identified:
         weight = by_stratum(patterns.n[None, :].astype(float), patterns)[0] / len(patterns.items)
-        judged = _with_precision(judged, prevalence_se(cells, expected, mode, weight))
-    return judged, ~unknown if reason is None else np.zeros_like(unknown)
+        judgement = _with_precision(judgement, prevalence_se(cells, expected, mode, weight))
+    return judgement, ~unknown if reason is None else np.zeros_like(unknown)
 
 
-def _with_precision(judged: Identifiability, se: float) -> Identifiability:
+def _with_precision(judgement: Identifiability, se: float) -> Identifiability:
     weak = se > PRIOR_SD
-    words = f"{judged.words}, but weakly: {WEAK}" if weak else judged.words
-    return replace(judged, prevalence_se=se, weak=weak, words=words)
+    words = f"{judgement.words}, but weakly: {WEAK}" if weak else judgement.words
+    return replace(judgement, prevalence_se=se, weak=weak, words=words)
 
 
-def identified_patterns(patterns: Patterns, known: Bools) -> Bools:
+def identified_patterns(patterns: Patterns, is_known: Bools) -> Bools:
     """Patterns whose posterior is known: the prevalence of the stratum is, and so are the rates of all who labelled."""
-    pi, se, sp = np.split(known, np.cumsum([len(patterns.strata), len(patterns.raters)]))
+    pi, se, sp = np.split(is_known, np.cumsum([len(patterns.strata), len(patterns.raters)]))
     is_identified: Bools = pi[patterns.stratum] & (patterns.seen @ ~(se & sp) == 0)
     return is_identified
 
@@ -179,7 +179,7 @@ def _too_little(patterns: Patterns) -> str | None:
     return None
 
 
-def _judged(cells: Patterns, reason: str | None) -> tuple[Identifiability, Bools]:
+def _judgement(cells: Patterns, reason: str | None) -> tuple[Identifiability, Bools]:
     """The judgement of the patterns that a design produces, and the parameters it does not tell."""
     (n_identified, unknown), n = rank(cells), cells.n_parameters
     names = _parameter_names(cells.strata, cells.raters)
@@ -190,9 +190,9 @@ def _judged(cells: Patterns, reason: str | None) -> tuple[Identifiability, Bools
             n_identified, n, True, (), f"identified: labels of this design tell all {n} parameters"
         ), unknown
     missing = tuple(name for name, is_unknown in zip(names, unknown, strict=True) if is_unknown)
-    some = "" if len(missing) == n else f"; unknown: {', '.join(missing)}"
+    rest = "" if len(missing) == n else f"; unknown: {', '.join(missing)}"
     words = (
-        f"not identified: however many items, labels of this design tell only {n_identified} of {n} parameters{some}"
+        f"not identified: however many items, labels of this design tell only {n_identified} of {n} parameters{rest}"
     )
     remedies = [remedy for remedy, other in _remedies(cells) if rank(other)[0] == other.n_parameters]
     if CLASSIFIER in remedies and CLASSIFIERS in remedies:
@@ -211,12 +211,12 @@ def _remedies(cells: Patterns) -> Iterator[tuple[str, Patterns]]:
     for words, k in ((OVERLAP_OF_THREE if n_more else OVERLAP, n_reviewers), (THREE, 3)):
         sets = all_sets(n_reviewers, k)
         sets = np.hstack([sets, np.zeros((len(sets), len(raters) - n_reviewers), dtype=bool)])
-        more = all_cells(sets, np.zeros(len(sets), dtype=np.int64), wider)[0]
-        yield words, with_rows(wider, np.vstack([wide, rows_of(more)]), np.r_[stratum, more.stratum])
+        added = all_cells(sets, np.zeros(len(sets), dtype=np.int64), wider)[0]
+        yield words, with_rows(wider, np.vstack([wide, rows_of(added)]), np.r_[stratum, added.stratum])
     for words, n in ((CLASSIFIER, 1), (CLASSIFIERS, 2)):
         verdicts = np.indices((2,) * n, dtype=np.int8).reshape(n, -1).T
-        each = np.hstack([np.repeat(labels, 2**n, axis=0), np.tile(verdicts, (len(labels), 1))])
-        yield words, with_rows(cells, each, np.repeat(stratum, 2**n), raters=(*cells.raters, *range(n)))
+        patterns = np.hstack([np.repeat(labels, 2**n, axis=0), np.tile(verdicts, (len(labels), 1))])
+        yield words, with_rows(cells, patterns, np.repeat(stratum, 2**n), raters=(*cells.raters, *range(n)))
     if len(cells.strata) == 1:
         yield STRATA, with_rows(cells, np.vstack([labels, labels]), np.r_[stratum, stratum + 1], strata=(0, 1))
 
@@ -227,10 +227,10 @@ def _with_third(labels: NDArray[np.int8], stratum: Ints, n_reviewers: int) -> tu
     split = (of_reviewers == 0).any(axis=1) & (of_reviewers == 1).any(axis=1) & ((of_reviewers >= 0).sum(axis=1) == 2)
     rows, strata = [labels[~split]], [stratum[~split]]
     for reviewer, label in np.ndindex(n_reviewers, 2):
-        more = split & (labels[:, reviewer] < 0)
-        rows.append(labels[more])
+        is_added = split & (labels[:, reviewer] < 0)
+        rows.append(labels[is_added])
         rows[-1][:, reviewer] = label
-        strata.append(stratum[more])
+        strata.append(stratum[is_added])
     return np.vstack(rows), np.concatenate(strata)
 
 

@@ -123,7 +123,7 @@ def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
     of_strata = (n * (patterns.stratum == stratum) for stratum in range(len(patterns.strata)))
     positive, negative = patterns.marks
     seen = positive + negative
-    labelled = np.stack([_both(m, seen, seen)[:, pair] for m in of_strata])  # by both raters
+    labelled = np.stack([_pair_counts(m, seen, seen)[:, pair] for m in of_strata])  # by both raters
     if_dissimilar, if_similar = (theta.se, 1 - theta.se), (1 - theta.sp, theta.sp)
     total = np.zeros(len(n))
     for x, first in enumerate((positive, negative)):
@@ -132,12 +132,12 @@ def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
             no = (if_similar[x][:, :, None] * if_similar[y][:, None, :])[:, pair]
             pi = theta.pi.T[:, :, None]
             expected = (labelled * (pi * yes + (1 - pi) * no)).sum(axis=0)
-            difference = _both(n, first, second)[:, pair] - expected
+            difference = _pair_counts(n, first, second)[:, pair] - expected
             total += np.divide(difference**2, expected, out=np.zeros_like(expected), where=expected > 0).sum(axis=1)
     return total
 
 
-def _both(n: Floats, first: Any, second: Any) -> Floats:
+def _pair_counts(n: Floats, first: Any, second: Any) -> Floats:
     """Items where rater a is marked in `first` and rater b in `second`, shape (n_fits, n_raters, n_raters)."""
     if sparse.issparse(first):
         return np.stack([((first * row[:, None]).T @ second).toarray() for row in n])

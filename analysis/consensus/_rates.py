@@ -129,18 +129,18 @@ def _drawn(q: Floats, counts: Ints, value: Floats, rng: np.random.Generator) -> 
 
 
 def _drawn_dissimilar(
-    q: Floats, counts: Ints, known: Sequence[Ints], if_dissimilar: Floats, if_similar: Floats, rng: np.random.Generator
+    q: Floats, counts: Ints, chosen: Sequence[Ints], if_dissimilar: Floats, if_similar: Floats, rng: np.random.Generator
 ) -> Ints:
     """How many of the items with one verdict are dissimilar, shape (n_fits, n_classifiers).
 
-    Only patterns with such a verdict, `known` for each classifier, are looked at: most have none of one or the other.
+    Only patterns with such a verdict, `chosen` for each classifier, are looked at: most have none of one or the other.
     """
-    n = np.concatenate([of_classifier[which] for of_classifier, which in zip(counts, known, strict=True)])
-    begins = np.cumsum([0, *map(len, known)])
-    drawn = np.zeros((len(q), len(known)), dtype=np.int64)
+    n = np.concatenate([of_classifier[which] for of_classifier, which in zip(counts, chosen, strict=True)])
+    begins = np.cumsum([0, *map(len, chosen)])
+    drawn = np.zeros((len(q), len(chosen)), dtype=np.int64)
     for row, of_pattern in enumerate(q):
-        yes = np.concatenate([of_pattern[which] * x for which, x in zip(known, if_dissimilar[row], strict=True)])
-        no = np.concatenate([(1 - of_pattern[which]) * x for which, x in zip(known, if_similar[row], strict=True)])
+        yes = np.concatenate([of_pattern[which] * x for which, x in zip(chosen, if_dissimilar[row], strict=True)])
+        no = np.concatenate([(1 - of_pattern[which]) * x for which, x in zip(chosen, if_similar[row], strict=True)])
         dissimilar = rng.binomial(n, yes / (yes + no))
         drawn[row] = [dissimilar[begin:end].sum() for begin, end in pairwise(begins)]
     return drawn

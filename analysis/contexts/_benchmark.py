@@ -58,7 +58,7 @@ def sweep(measured: Benchmark, versions: tuple[str, str], options: Options, rng:
     if isinstance(levels, str):
         return levels
     try:
-        natural = _at(measured, levels[0]) if len(levels) > 1 else measured
+        natural = _with_intervention(measured, levels[0]) if len(levels) > 1 else measured
         contexts, unusable = contexts_of(natural, versions, options.sampling, options.alpha)
         causal = _causal(measured, contexts, versions, levels, options) if len(levels) > 1 else None
     except ValueError as nothing_but_warmup:
@@ -72,13 +72,16 @@ def sweep(measured: Benchmark, versions: tuple[str, str], options: Options, rng:
 
 def _unused(measured: Benchmark, condition: str, used: Sequence[str]) -> list[LeftOut]:
     """The other levels of a condition."""
-    others = [level for level in dict.fromkeys(measured.of(condition)) if level not in used]
-    return [LeftOut(f"{condition}={level}", f"not one of the two compared: {' and '.join(used)}") for level in others]
+    unused = [level for level in dict.fromkeys(measured.of(condition)) if level not in used]
+    return [LeftOut(f"{condition}={level}", f"not one of the two compared: {' and '.join(used)}") for level in unused]
 
 
 def _failed(measured: Benchmark) -> list[LeftOut]:
     failures = [(failure.conditions.items(), failure.reason) for failure in measured.failures]
-    return [LeftOut(" ".join(f"{k}={v}" for k, v in of) or "a run", f"failed: {why}") for of, why in failures]
+    return [
+        LeftOut(" ".join(f"{k}={v}" for k, v in conditions) or "a run", f"failed: {reason}")
+        for conditions, reason in failures
+    ]
 
 
 def _over_contexts(
@@ -122,8 +125,8 @@ def _over_contexts(
     )  # fmt: skip
 
 
-def _count(verdicts: Sequence[str | None], of: Sequence[str]) -> int:
-    return sum(verdict in of for verdict in verdicts)
+def _count(verdicts: Sequence[str | None], kinds: Sequence[str]) -> int:
+    return sum(verdict in kinds for verdict in verdicts)
 
 
 def _bootstrap(ratios: Floats, options: Options, rng: np.random.Generator) -> Estimate:
@@ -158,7 +161,7 @@ def _by_instrumentation(
     for context in contexts:
         values = (context.baseline_runs, context.candidate_runs)
         if by is not None and by in context.factors and min(map(min, values)) > 0:
-            runs.setdefault(context.factors[by], {})[_others(context.factors, by)] = values
+            runs.setdefault(context.factors[by], {})[_other_factors(context.factors, by)] = values
     return speedup_by_level(runs, better=better, level=level) if runs else None
 
 
@@ -168,16 +171,16 @@ def instrumented(measured: Benchmark, by: str, options: Options) -> dict[str, di
     Raises ValueError if a run has nothing but warm-up.
     """
     levels = _interventions(measured, options.held_fixed)
-    natural = _at(measured, levels[0]) if not isinstance(levels, str) and len(levels) > 1 else measured
+    natural = _with_intervention(measured, levels[0]) if not isinstance(levels, str) and len(levels) > 1 else measured
     runs: dict[str, dict[str, dict[str, list[float]]]] = {}
     for run, version, factors in zip(natural.runs, natural.of(VERSION), factors_of(natural), strict=True):
         if by in factors:
             of_level = runs.setdefault(version, {}).setdefault(factors[by], {})
-            of_level.setdefault(_others(factors, by), []).append(options.sampling.value(run))
+            of_level.setdefault(_other_factors(factors, by), []).append(options.sampling.value(run))
     return runs
 
 
-def _others(factors: Mapping[str, str], by: str) -> str:
+def _other_factors(factors: Mapping[str, str], by: str) -> str:
     return " ".join(f"{name}={level}" for name, level in sorted(factors.items()) if name != by)
 
 
@@ -188,12 +191,12 @@ def _interventions(measured: Benchmark, held_fixed: str | None) -> tuple[str, ..
         return (levels[0],)
     if held_fixed is not None and held_fixed not in levels:
         return f"no run with {INTERVENTION} {held_fixed}; there is {', '.join(filter(None, levels))}"
-    others = [level for level in levels if level != held_fixed]
-    free = "" if "" in others else others[0]
+    other_levels = [level for level in levels if level != held_fixed]
+    free = "" if "" in other_levels else other_levels[0]
     return free, next(level for level in levels if level != free) if held_fixed is None else held_fixed
 
 
-def _at(measured: Benchmark, intervention: str) -> Benchmark:
+def _with_intervention(measured: Benchmark, intervention: str) -> Benchmark:
     return measured.where(**{INTERVENTION: intervention}) or measured  # there is one: the level was found in it
 
 
@@ -204,14 +207,14 @@ def _causal(
     levels: Sequence[str],
     options: Options,
 ) -> CausalCheck:
-    fixed, _ = contexts_of(_at(measured, levels[1]), versions, options.sampling, options.alpha)
+    fixed, _ = contexts_of(_with_intervention(measured, levels[1]), versions, options.sampling, options.alpha)
     if not fixed:
         return CausalCheck(
             levels[0], levels[1], reason="no context with the cause held fixed has runs of both versions"
         )
     sides = [
-        compare_spreads([of(context) for context in free], [of(context) for context in fixed], of=name)
-        for name, of in (("speed-up", _speedup), ("baseline", _baseline), ("candidate", _candidate))
+        compare_spreads([value_of(context) for context in free], [value_of(context) for context in fixed], of=name)
+        for name, value_of in (("speed-up", _speedup), ("baseline", _baseline), ("candidate", _candidate))
     ]
     ps = [side.test.p for side in sides]
     corrected = tuple(

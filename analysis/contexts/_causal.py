@@ -123,8 +123,8 @@ def compare_spreads(
 
     Examples
     --------
-    >>> found = compare_spreads([1.0, 2.0, 4.0, 8.0, 16.0], [2.0, 2.1, 2.2, 2.1, 2.0])
-    >>> found.verdict, round(found.ratio, 3), found.free.highest_over_lowest
+    >>> result = compare_spreads([1.0, 2.0, 4.0, 8.0, 16.0], [2.0, 2.1, 2.2, 2.1, 2.0])
+    >>> result.verdict, round(result.ratio, 3), result.free.highest_over_lowest
     ('smaller', 0.035, 16.0)
     """
     sides = series(free, "free"), series(fixed, "fixed")

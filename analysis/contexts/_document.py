@@ -88,7 +88,7 @@ def _in_short(survey: Survey) -> Iterator[Block]:
         return
     compared = (
         [
-            _what(survey),
+            _overview(survey),
             _depends(survey),
             _over_all(survey),
             *_cause_in_short(survey),
@@ -127,7 +127,7 @@ def _observer_in_short(observation: Observation) -> Iterator[str]:
         )
 
 
-def _what(survey: Survey) -> str:
+def _overview(survey: Survey) -> str:
     sizes = [len(sweep.contexts) for sweep in survey.benchmarks]
     first = survey.benchmarks[0]
     versions = f"{first.candidate} (candidate) against {first.baseline} (baseline)"
@@ -155,21 +155,21 @@ def _unstated(survey: Survey) -> str:
 
 
 def _depends(survey: Survey) -> str:
-    several = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
-    straddling = [sweep for sweep in several if sweep.quartiles.straddles]
-    if not several:
+    varied = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
+    straddling = [sweep for sweep in varied if sweep.quartiles.straddles]
+    if not varied:
         return "With one context nothing is known of how far the context decides."
     if not straddling:
         return "No benchmark has speed-ups on both sides of 1: in these contexts the direction is always the same."
-    both = [sweep for sweep in straddling if sweep.both_directions]
+    in_both_directions = [sweep for sweep in straddling if sweep.both_directions]
     text = (
-        f"For {len(straddling)} of {counted(len(several), 'benchmark')} it depends on the context which version looks "
-        f"{_words(several)[0]}: speed-ups lie on both sides of 1."
+        f"For {len(straddling)} of {counted(len(varied), 'benchmark')} it depends on the context which version looks "
+        f"{_words(varied)[0]}: speed-ups lie on both sides of 1."
     )
-    if both:
+    if in_both_directions:
         return (
-            f"{text} For {len(both)} this is no accident of the runs: some contexts show the candidate "
-            f"{' and others '.join(_words(both))}, each on its own ({_names(both)})."
+            f"{text} For {len(in_both_directions)} this is no accident of the runs: some contexts show the candidate "
+            f"{' and others '.join(_words(in_both_directions))}, each on its own ({_names(in_both_directions)})."
         )
     return f"{text} For none of them do single contexts show both directions beyond the noise of their runs."
 
@@ -183,8 +183,8 @@ def _over_all(survey: Survey) -> str:
     for verdict in ("faster", "slower", "higher", "lower", comparison.NOT_SHOWN):
         sweeps = [sweep for sweep in survey.benchmarks if sweep.verdict == verdict]
         if sweeps:
-            named = f" ({_names(sweeps)})" if verdict != comparison.NOT_SHOWN else ""
-            parts.append(f"{verdict} in {len(sweeps)}{named}")
+            names = f" ({_names(sweeps)})" if verdict != comparison.NOT_SHOWN else ""
+            parts.append(f"{verdict} in {len(sweeps)}{names}")
     n_untested = sum(sweep.verdict is None for sweep in survey.benchmarks)
     parts += [f"not tested in {n_untested} with one context"] if n_untested else []
     return (
@@ -237,8 +237,8 @@ def _speedup_row(sweep: Sweep) -> tuple[Any, ...]:
     at = sweep.quartiles
     middle, mark = f"{number(at.q1)} {number(at.median)} {number(at.q3)}", "↔" if at.straddles else ""
     ends = (at.n, number(at.lowest), middle, number(at.highest), mark)
-    shown = sweep.verdict or f"not tested: {sweep.paired_t.reason}"
-    return sweep.name, *ends, ratio(sweep.speedup), _short(sweep.words), p_value(sweep.t_holm), shown
+    verdict = sweep.verdict or f"not tested: {sweep.paired_t.reason}"
+    return sweep.name, *ends, ratio(sweep.speedup), _short(sweep.words), p_value(sweep.t_holm), verdict
 
 
 def _contexts(survey: Survey) -> Iterator[Block]:
@@ -276,8 +276,8 @@ def _context_row(row: tuple[Sweep, Context]) -> tuple[Any, ...]:
     runs = f"{len(context.baseline_runs)} and {len(context.candidate_runs)}"
     in_words = _short(speedup_in_words(context.speedup.value, sweep.better)) if context.speedup.value else DASH
     ps = map(p_value, (context.test.p, context.p_holm, context.p_bonferroni))
-    alone = context.verdict or f"not tested: {context.test.reason}"
-    return sweep.name, context.name, ratio(context.speedup), in_words, runs, *ps, alone
+    verdict = context.verdict or f"not tested: {context.test.reason}"
+    return sweep.name, context.name, ratio(context.speedup), in_words, runs, *ps, verdict
 
 
 def _estimates(survey: Survey) -> Iterator[Block]:
@@ -370,12 +370,12 @@ def _observer(survey: Survey) -> Iterator[Block]:
 
 
 def _observed_row(effect: ObserverEffect, level: ObservedLevel | None) -> tuple[Any, ...]:
-    named = effect.benchmark, effect.version or DASH
+    first_cells = effect.benchmark, effect.version or DASH
     if level is None:
-        return *named, effect.least, DASH, f"undefined: {effect.reason}", *[DASH] * 5
+        return *first_cells, effect.least, DASH, f"undefined: {effect.reason}", *[DASH] * 5
     ps = map(p_value, (level.test.p, level.p_holm, level.p_bonferroni))
-    shown = level.verdict or f"not tested: {level.test.reason}"
-    return *named, level.level, level.n_contexts, ratio(level.ratio), level.words or DASH, *ps, shown
+    verdict = level.verdict or f"not tested: {level.test.reason}"
+    return *first_cells, level.level, level.n_contexts, ratio(level.ratio), level.words or DASH, *ps, verdict
 
 
 def _speedups_by_level(survey: Survey, by: str) -> Iterator[Block]:
@@ -411,8 +411,8 @@ def _causal(survey: Survey) -> Iterator[Block]:
     checks = [(sweep, sweep.causal) for sweep in survey.benchmarks if sweep.causal]
     if not checks:
         return
-    known = [(sweep, check.comparisons[0]) for sweep, check in checks if check.comparisons]
-    yield from (Paragraph(f"{sweep.name}: {_cause_in_words(compared)}") for sweep, compared in known[:N_LEVELS])
+    firsts = [(sweep, check.comparisons[0]) for sweep, check in checks if check.comparisons]
+    yield from (Paragraph(f"{sweep.name}: {_cause_in_words(compared)}") for sweep, compared in firsts[:N_LEVELS])
     rows = [(sweep, check, compared) for sweep, check in checks for compared in check.comparisons or (None,)]
     yield first_rows(
         "How far contexts are apart as they come and with the suspected cause held fixed: the mean absolute deviation "
@@ -456,9 +456,9 @@ def _spread(spread: Spread) -> tuple[str, str]:
 def _cause_in_short(survey: Survey) -> Iterator[str]:
     """The factor that goes with the speed-up most surely, and what holding the suspected cause fixed did."""
     pairs = [(sweep, factor) for sweep in survey.benchmarks for factor in sweep.factors]
-    shown = [pair for pair in pairs if pair[1].share and _is_shown(pair[1], survey)]
-    if shown:
-        sweep, factor = max(shown, key=_share)
+    significant = [pair for pair in pairs if pair[1].share and _is_shown(pair[1], survey)]
+    if significant:
+        sweep, factor = max(significant, key=_share)
         yield (
             f"The speed-up of {sweep.name} goes with the factor {factor.name}: {percent(factor.share)} of its "
             f"variation between contexts (by chance {percent(factor.share_by_chance)})."

@@ -92,18 +92,22 @@ def factor_effect(name: str, ratios: ArrayLike, levels: Sequence[str], *, level:
     Examples
     --------
     >>> effect = factor_effect("link", [1.0, 1.0, 2.0, 2.0], ["a", "a", "b", "b"])
-    >>> effect.share, effect.share_by_chance, [found.speedup.value for found in effect.levels]
+    >>> effect.share, effect.share_by_chance, [level.speedup.value for level in effect.levels]
     (1.0, 0.333..., [1.0, 2.0])
     """
     values = series(ratios, "ratios")
     if len(values) != len(levels):
         raise ValueError(f"levels has {len(levels)} entries for {len(values)} ratios")
     of_level: Mapping[str, Floats] = {
-        known: values[[entry == known for entry in levels]] for known in dict.fromkeys(levels) if known
+        factor_level: values[[entry == factor_level for entry in levels]]
+        for factor_level in dict.fromkeys(levels)
+        if factor_level
     }
     n = sum(map(len, of_level.values()))
-    effects = tuple(LevelEffect(known, len(part), geometric_mean(part, level)) for known, part in of_level.items())
-    reason = _cannot(of_level, n)
+    effects = tuple(
+        LevelEffect(factor_level, len(part), geometric_mean(part, level)) for factor_level, part in of_level.items()
+    )
+    reason = _why_untested(of_level, n)
     if reason:
         return FactorEffect(name, n, effects, KruskalWallis(None, reason=reason, n=n))
     logs = [np.log(part) for part in of_level.values()]
@@ -111,7 +115,7 @@ def factor_effect(name: str, ratios: ArrayLike, levels: Sequence[str], *, level:
     return FactorEffect(name, n, effects, kruskal(logs), _between(logs), by_chance)
 
 
-def _cannot(of_level: Mapping[str, Floats], n: int) -> str | None:
+def _why_untested(of_level: Mapping[str, Floats], n: int) -> str | None:
     if any((part <= 0).any() for part in of_level.values()):
         return NOT_POSITIVE
     if len(of_level) < 2:

@@ -57,8 +57,8 @@ def most_dependent(sweeps: Iterable[Sweep]) -> list[Sweep]:
 
 def violins(survey: Survey) -> Chart | None:
     """The speed-ups of each benchmark over its contexts beside 1; None without benchmarks."""
-    several = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
-    drawn = most_dependent(several)[:N_ROWS]
+    varied = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
+    drawn = most_dependent(varied)[:N_ROWS]
     if not drawn:
         return None
     scale = _scale([(sweep.quartiles.lowest or 1.0, sweep.quartiles.highest or 1.0) for sweep in drawn])
@@ -76,7 +76,7 @@ def violins(survey: Survey) -> Chart | None:
         boxes.mark_rule(color=INK, strokeWidth=5).encode(x=alt.X("q1:Q", scale=scale), x2="q3:Q"),
         boxes.mark_point(color=INK, fill=PAPER, opacity=1, size=45).encode(x=alt.X("median:Q", scale=scale)),
     ]
-    cut = f"the {N_ROWS} of {len(several)} benchmarks that depend most on it; " if len(several) > N_ROWS else ""
+    cut = f"the {N_ROWS} of {len(varied)} benchmarks that depend most on it; " if len(varied) > N_ROWS else ""
     lines = [
         f"{cut}bar: middle half of the contexts, point: median",
         f"↔: which version is {above} depends on the context",
@@ -87,26 +87,26 @@ def violins(survey: Survey) -> Chart | None:
 
 def contexts_sorted(survey: Survey) -> Chart | None:
     """The contexts of some benchmarks from the lowest to the highest speed-up, with intervals from their runs."""
-    several = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
-    shown = most_dependent(several)[:N_PANELS]
-    names = _names(shown)
-    return _panels([_sorted(sweep, names[sweep.name]) for sweep in shown])
+    varied = [sweep for sweep in survey.benchmarks if len(sweep.contexts) > 1]
+    sweeps = most_dependent(varied)[:N_PANELS]
+    names = _names(sweeps)
+    return _panels([_sorted(sweep, names[sweep.name]) for sweep in sweeps])
 
 
 def densities(survey: Survey) -> Chart | None:
     """What was measured of both versions over all contexts, as two densities; None where nothing varies."""
     varying = [sweep for sweep in survey.benchmarks if len(sweep.contexts) >= FEW and _varies(sweep)]
-    shown = most_dependent(varying)[:N_PANELS]
-    names = _names(shown)
-    return _panels([_densities(sweep, names[sweep.name]) for sweep in shown])
+    sweeps = most_dependent(varying)[:N_PANELS]
+    names = _names(sweeps)
+    return _panels([_densities(sweep, names[sweep.name]) for sweep in sweeps])
 
 
 def intervention(survey: Survey) -> Chart | None:
     """Speed-ups over contexts as they come and with the suspected cause held fixed; None without such runs."""
     checks = [(sweep, sweep.causal) for sweep in most_dependent(survey.benchmarks) if sweep.causal]
-    shown = [(sweep, causal) for sweep, causal in checks if causal.contexts][:N_PANELS]
-    names = _names([sweep for sweep, _ in shown])
-    return _panels([_intervention(sweep, names[sweep.name], causal) for sweep, causal in shown])
+    panels = [(sweep, causal) for sweep, causal in checks if causal.contexts][:N_PANELS]
+    names = _names([sweep for sweep, _ in panels])
+    return _panels([_intervention(sweep, names[sweep.name], causal) for sweep, causal in panels])
 
 
 def observer_effect(survey: Survey) -> Chart | None:
@@ -115,10 +115,10 @@ def observer_effect(survey: Survey) -> Chart | None:
     for effect in survey.observer.effects if survey.observer else ():
         if any(level.ratio.value for level in effect.levels):
             effects.setdefault((effect.application, effect.benchmark), []).append(effect)
-    shown = sorted(effects.items(), key=lambda row: max(map(_largest, row[1])), reverse=True)[:N_PANELS]
-    names = shortened((benchmark for (_, benchmark), _ in shown), N_LETTERS)
+    panels = sorted(effects.items(), key=lambda row: max(map(_largest, row[1])), reverse=True)[:N_PANELS]
+    names = shortened((benchmark for (_, benchmark), _ in panels), N_LETTERS)
     by = survey.observer.by if survey.observer else ""
-    return _panels([_observer_effect(names[benchmark], versions, by) for (_, benchmark), versions in shown])
+    return _panels([_observer_effect(names[benchmark], versions, by) for (_, benchmark), versions in panels])
 
 
 def speedup_by_instrumentation(survey: Survey) -> Chart | None:
@@ -126,9 +126,9 @@ def speedup_by_instrumentation(survey: Survey) -> Chart | None:
     compared = [
         (sweep, sweep.by_instrumentation) for sweep in most_dependent(survey.benchmarks) if sweep.by_instrumentation
     ]
-    shown = [(sweep, speedups) for sweep, speedups in compared if speedups.levels][:N_PANELS]
-    names = _names([sweep for sweep, _ in shown])
-    return _panels([_by_instrumentation(names[sweep.name], speedups) for sweep, speedups in shown])
+    panels = [(sweep, speedups) for sweep, speedups in compared if speedups.levels][:N_PANELS]
+    names = _names([sweep for sweep, _ in panels])
+    return _panels([_by_instrumentation(names[sweep.name], speedups) for sweep, speedups in panels])
 
 
 def _names(sweeps: Sequence[Sweep]) -> Mapping[str, str]:
@@ -155,8 +155,8 @@ def _scale(ends: Sequence[tuple[float, float]]) -> Any:
     lowest, highest = min(1.0, *(low for low, _ in ends)), max(1.0, *(high for _, high in ends))
     if highest / lowest > 4:
         return alt.Scale(type="log", domain=[lowest / 1.1, highest * 1.1], nice=False)
-    room = max(0.08 * (highest - lowest), 0.002)
-    return alt.Scale(domain=[lowest - room, highest + room], nice=False, zero=False)
+    margin = max(0.08 * (highest - lowest), 0.002)
+    return alt.Scale(domain=[lowest - margin, highest + margin], nice=False, zero=False)
 
 
 def _boxes(sweeps: Sequence[Sweep]) -> pd.DataFrame:
@@ -199,8 +199,8 @@ def _ratios(contexts: Sequence[Context]) -> Floats:
 
 def _sorted(sweep: Sweep, name: str) -> Chart:
     ordered = sorted(sweep.contexts, key=lambda context: context.speedup.value or 0.0)
-    shown = [int(at) for at in np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), N_POINTS)).round())]
-    rows = _context_rows([ordered[at] for at in shown]).assign(place=[at + 1 for at in shown])
+    picks = [int(at) for at in np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), N_POINTS)).round())]
+    rows = _context_rows([ordered[at] for at in picks]).assign(place=[at + 1 for at in picks])
     ratios = rows["speedup"].to_numpy()
     reach = 2 * max(float(np.ptp(ratios)), 0.002)
     rows["low"] = rows["low"].clip(lower=max(float(ratios.min()) - reach, float(ratios.min()) / 2))
@@ -215,9 +215,9 @@ def _sorted(sweep: Sweep, name: str) -> Chart:
     marks = {verdict: mark for verdict, mark in marks.items() if sweep.better or verdict not in ("faster", "slower")}
     shapes = alt.Scale(domain=[*marks], range=[*marks.values()])
     shape = alt.Shape("alone:N", title="in this context alone", scale=shapes)
-    how_many = f"{len(ordered)} contexts" if len(shown) == len(ordered) else f"{len(shown)} of {len(ordered)} contexts"
+    how_many = f"{len(ordered)} contexts" if len(picks) == len(ordered) else f"{len(picks)} of {len(ordered)} contexts"
     return alt.layer(
-        _one(scale),
+        _line_at_one(scale),
         base.transform_filter("isValid(datum.low)").mark_rule(color=SOFT).encode(y=_speedup("low", scale), y2="high:Q"),
         base.mark_point(color=INK, filled=True, opacity=1, size=28).encode(y=_speedup("speedup", scale), shape=shape),
         title=_titled(name, f"{how_many}; lines: intervals from their runs"),
@@ -231,15 +231,15 @@ def _context_rows(contexts: Sequence[Context]) -> pd.DataFrame:
     return table.astype({"speedup": float, "low": float, "high": float})
 
 
-def _one(scale: Any) -> alt.Chart:
+def _line_at_one(scale: Any) -> alt.Chart:
     """The line where neither version is faster."""
     line = alt.Chart(pd.DataFrame({"speedup": [1.0]})).mark_rule(color=INK, strokeDash=[1, 3])
     return line.encode(y=_speedup("speedup", scale))
 
 
 def _speedup_title(sweeps: Sequence[Sweep]) -> str:
-    known = all(sweep.better for sweep in sweeps)
-    return "speed-up of the candidate" if known else "speed-up, or candidate / baseline"
+    has_direction = all(sweep.better for sweep in sweeps)
+    return "speed-up of the candidate" if has_direction else "speed-up, or candidate / baseline"
 
 
 def _speedup(field: str, scale: Any, title: str = "speed-up of the candidate") -> alt.Y:
@@ -317,7 +317,7 @@ def _intervention(sweep: Sweep, name: str, causal: CausalCheck) -> Chart:
     shapes = alt.Scale(domain=[*names], range=["circle", "square"])
     points = base.mark_point(filled=True, opacity=1, size=24)
     return alt.layer(
-        _one(scale),
+        _line_at_one(scale),
         *lines,
         points.encode(shape=alt.Shape("sweep:N", title=None, sort=None, scale=shapes)),
         title=_titled(name, f"cause held fixed: {causal.fixed[:N_LETTERS] or 'runs that name no level'}"),
@@ -345,14 +345,14 @@ def _observer_effect(name: str, versions: Sequence[ObserverEffect], by: str) -> 
     scale = _scale([(float(rows[["ratio", "low"]].min().min()), float(rows[["ratio", "high"]].max().max()))])
     title = f"ratio to {by} = {versions[0].least}"
     y = alt.Y("ratio:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6))
-    named = list(dict.fromkeys(rows["version"]))
+    names = list(dict.fromkeys(rows["version"]))
     base = alt.Chart(rows).encode(
         x=alt.X("level:N", sort=by_size(rows["level"]), title=by, axis=alt.Axis(labelAngle=0)),
-        xOffset=alt.XOffset("version:N", sort=named),
+        xOffset=alt.XOffset("version:N", sort=names),
     )
     line = alt.Chart(pd.DataFrame({"ratio": [1.0]})).mark_rule(color=INK, strokeDash=[1, 3]).encode(y=y)
     marks = base.mark_point(color=INK, filled=True, opacity=1, size=60)
-    shape = alt.Shape("version:N", sort=named, title=None, legend=alt.Legend() if len(named) > 1 else None)
+    shape = alt.Shape("version:N", sort=names, title=None, legend=alt.Legend() if len(names) > 1 else None)
     return alt.layer(
         line,
         base.transform_filter("isValid(datum.low)")
@@ -375,9 +375,9 @@ def _by_instrumentation(name: str, speedups: SpeedupByLevel) -> Chart:
     base = alt.Chart(rows).encode(x=alt.X("level:N", sort=None, title="instrumentation", axis=alt.Axis(labelAngle=0)))
     shapes = alt.Scale(domain=[*_AGAINST], range=["circle", "triangle-up"])
     shape = alt.Shape("against:N", title="inter-run range", scale=shapes)
-    known = base.transform_filter("isValid(datum.low)")
+    with_range = base.transform_filter("isValid(datum.low)")
     return alt.layer(
-        known.mark_bar(color=LIGHT, size=34).encode(y=_speedup("low", scale), y2="high:Q"),
+        with_range.mark_bar(color=LIGHT, size=34).encode(y=_speedup("low", scale), y2="high:Q"),
         base.transform_filter("isValid(datum.from)")
         .mark_rule(color=INK, clip=True)
         .encode(y=_speedup("from", scale), y2="to:Q"),

@@ -321,18 +321,18 @@ def _over_versions(ratios: Sequence[Estimate]) -> Estimate:
 
 def _effect(key: Key, runs: Mapping[str, Mapping[str, Sequence[float]]], better: str, alpha: float) -> ObserverEffect:
     application, benchmark, version = key
-    least, *others = by_size(runs)
-    levels = tuple(_observed(level, runs[least], runs[level], better, alpha) for level in others)
-    reason = None if others else ONE_LEVEL
+    least, *other_levels = by_size(runs)
+    levels = tuple(_observed(level, runs[least], runs[level], better, alpha) for level in other_levels)
+    reason = None if other_levels else ONE_LEVEL
     return ObserverEffect(benchmark, application, version, better, least, levels, reason)
 
 
 def _observed(
-    level: str, least: Mapping[str, Sequence[float]], here: Mapping[str, Sequence[float]], better: str, alpha: float
+    level: str, least: Mapping[str, Sequence[float]], own: Mapping[str, Sequence[float]], better: str, alpha: float
 ) -> ObservedLevel:
     """The ratio of one level to the least: of the runs in one context, or over the contexts that have both."""
-    shared = [context for context in here if context in least]
-    a, b = ([np.array(side[context], dtype=np.float64) for context in shared] for side in (here, least))
+    shared = [context for context in own if context in least]
+    a, b = ([np.array(side[context], dtype=np.float64) for context in shared] for side in (own, least))
     if not shared:
         missing = "no context in common with the least level"
         return ObservedLevel(level, 0, Estimate(None, reason=missing), None, Test(None, reason=missing))
@@ -381,16 +381,16 @@ def _speedup_at(name: str, cells: Cells, least: Cells, better: str, level: float
     if not shared:
         nothing = "no context in common with the least level"
         return SpeedupAtLevel(name, 0, Estimate(None, reason=nothing), reason=nothing)
-    here, there = (_speedups([side[context] for context in shared], better) for side in (cells, least))
-    known = len(shared), geometric_mean(here, level)
-    centre = float(np.log(here).mean())
-    against = float(np.exp(centre - np.log(there).mean()))
+    own, least_speedups = (_speedups([side[context] for context in shared], better) for side in (cells, least))
+    n_and_speedup = len(shared), geometric_mean(own, level)
+    centre = float(np.log(own).mean())
+    against = float(np.exp(centre - np.log(least_speedups).mean()))
     if not any(_repeated(least[context]) for context in shared):
         reason = "one run of each version at the least level: no range"
-        return SpeedupAtLevel(name, *known, against, reason=reason)
+        return SpeedupAtLevel(name, *n_and_speedup, against, reason=reason)
     low, high = np.log([_ends(*least[context], better) for context in shared]).mean(axis=0)
     exceeds = not low - TINY <= centre <= high + TINY
-    return SpeedupAtLevel(name, *known, against, float(np.exp(low)), float(np.exp(high)), exceeds)
+    return SpeedupAtLevel(name, *n_and_speedup, against, float(np.exp(low)), float(np.exp(high)), exceeds)
 
 
 def _speedups(cells: Sequence[tuple[ArrayLike, ArrayLike]], better: str) -> Floats:

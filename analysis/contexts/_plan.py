@@ -99,16 +99,16 @@ def _combinations(
 
 
 def _crossed(contexts: pd.DataFrame, outer: Mapping[str, Sequence[str]], runs: int) -> pd.DataFrame:
-    others = pd.MultiIndex.from_product([*outer.values(), range(runs)], names=[*outer, "run"])
-    return contexts.merge(others.to_frame(index=False), how="cross")
+    combinations = pd.MultiIndex.from_product([*outer.values(), range(runs)], names=[*outer, "run"])
+    return contexts.merge(combinations.to_frame(index=False), how="cross")
 
 
 def _checked(factors: Mapping[str, Sequence[str]], benchmarks: Sequence[str]) -> dict[str, tuple[str, ...]]:
     if not set(factors) - set(OUTSIDE):
         raise ValueError(f"factors must name one beside {' and '.join(OUTSIDE)}, got {list(factors)}")
-    taken = {"benchmark", "order", "seed", *CONDITIONS} - {VERSION}
+    reserved = {"benchmark", "order", "seed", *CONDITIONS} - {VERSION}
     for name, entries in factors.items():
-        if name in taken or not _WORD.fullmatch(name):
+        if name in reserved or not _WORD.fullmatch(name):
             raise ValueError(f"factors: {name!r} cannot be the name of a factor")
         if isinstance(entries, str) or not entries or len(set(entries)) < len(entries):
             raise ValueError(f"factors: {name} must have different levels, at least one, got {entries!r}")

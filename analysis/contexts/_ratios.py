@@ -197,8 +197,8 @@ def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     if len(a) == 1:
         return Estimate(ratio, reason="one context has no interval")
     a, b = a / b.mean(), b / b.mean()
-    off = a - ratio * b
-    if np.abs(off).max() <= TINY * max(1.0, np.abs(a).max()):
+    residuals = a - ratio * b
+    if np.abs(residuals).max() <= TINY * max(1.0, np.abs(a).max()):
         return _without_variation(ratio)
     (v_a, v_ab), (_, v_b) = np.cov(a, b) / len(a)
     t2 = float(stats.t.ppf((1 + level) / 2, len(a) - 1)) ** 2
@@ -206,7 +206,7 @@ def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     if leading <= 0:
         return Estimate(ratio, reason="the contexts differ so much in level that the interval has no end")
     root = float(np.sqrt(max(0.0, middle**2 - leading * (ratio**2 - t2 * v_a))))
-    se = float(off.std(ddof=1) / np.sqrt(len(a)))
+    se = float(residuals.std(ddof=1) / np.sqrt(len(a)))
     return Estimate(ratio, se, float((middle - root) / leading), float((middle + root) / leading))
 
 
@@ -223,8 +223,8 @@ def mean_ratios(ratios: ArrayLike) -> MeanRatios:
         return MeanRatios(None, reason=NO_CONTEXTS)
     if values.min() <= 0:
         return MeanRatios(None, reason=NOT_POSITIVE)
-    one, other = float(values.mean()), float((1 / values).mean())
-    return MeanRatios(one, other, min(one, other) > 1 + TINY)
+    of_candidate, of_baseline = float(values.mean()), float((1 / values).mean())
+    return MeanRatios(of_candidate, of_baseline, min(of_candidate, of_baseline) > 1 + TINY)
 
 
 def paired_t(x: ArrayLike, y: ArrayLike) -> Test:
@@ -279,8 +279,8 @@ def signed_rank(x: ArrayLike, y: ArrayLike) -> Test:
     positive = float(ranks[d > 0].sum())
     total = float(ranks.sum())
     if len(d) > EXACT_UP_TO:
-        off = max(0.0, abs(positive - total / 2) - 0.5)
-        return Test(float(2 * stats.norm.sf(off / np.sqrt((ranks**2).sum() / 4))), positive)
+        distance = max(0.0, abs(positive - total / 2) - 0.5)
+        return Test(float(2 * stats.norm.sf(distance / np.sqrt((ranks**2).sum() / 4))), positive)
     smaller = min(positive, total - positive)
     return Test(min(1.0, 2 * _share_of_signs(ranks, smaller)), positive)
 

@@ -94,15 +94,15 @@ def survey(
     benchmarks = canonical(benchmarks)
     versions = two_versions(benchmarks, baseline, candidate)
     observation, observed = _observation(benchmarks, options)
-    found, left_out = [], []
+    uncorrected, left_out = [], []
     for done, measured in enumerate(benchmarks):
         result = versions if isinstance(versions, str) else sweep(measured, versions, options, rng)
         if isinstance(result, Sweep):
-            found.append(result)
+            uncorrected.append(result)
         elif (measured.application, measured.name) not in observed or len(measured.levels(VERSION)) > 1:
             left_out.append(LeftOut(measured.name, result))
         advance(done + 1, len(benchmarks))
-    sweeps = _corrected(found, alpha)
+    sweeps = _corrected(uncorrected, alpha)
     return Survey(
         sweeps,
         sum(row.quartiles.straddles for row in sweeps),

@@ -91,12 +91,12 @@ def contexts_of(
     contexts, left_out = [], []
     for name in sorted(cells, key=natural):
         values = [sampling.values([measured.runs[run] for run in side]) for side in cells[name]]
-        reason = _cannot(values, versions)
+        reason = _why_undefined(values, versions)
         if reason:
             left_out.append(LeftOut(name, reason))
         else:
-            known = factors[cells[name][0][0]]
-            contexts.append(_context(name, known, (values[0], values[1]), measured.better, alpha))
+            context_factors = factors[cells[name][0][0]]
+            contexts.append(_context(name, context_factors, (values[0], values[1]), measured.better, alpha))
     return contexts, left_out
 
 
@@ -126,11 +126,11 @@ def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> st
 def factors_of(measured: Benchmark) -> list[dict[str, str]]:
     """What is known of the context of each run: the parts of its text, or the text, and all further conditions."""
     further = [name for name in measured.conditions if name not in (*CONDITIONS, INTERVENTION, DURATION, TIME)]
-    known = []
+    factors = []
     for run, text in enumerate(_texts(measured)):
         parts = parse_context(text) or ({CONTEXT: text} if text else {})
-        known.append(parts | {name: entry for name in further if (entry := measured.of(name)[run])})
-    return known
+        factors.append(parts | {name: entry for name in further if (entry := measured.of(name)[run])})
+    return factors
 
 
 def _texts(measured: Benchmark) -> list[str]:
@@ -144,7 +144,7 @@ def _name(text: str, factors: Mapping[str, str]) -> str:
     return " ".join([*([text] if text else []), *more]) or NO_CONTEXT
 
 
-def _cannot(values: Sequence[Floats], versions: tuple[str, str]) -> str | None:
+def _why_undefined(values: Sequence[Floats], versions: tuple[str, str]) -> str | None:
     for side, version in zip(values, versions, strict=True):
         if not len(side):
             return f"no run of version {version}"

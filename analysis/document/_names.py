@@ -40,11 +40,11 @@ def shortened(names: Iterable[str], width: int) -> dict[str, str]:
     if width < 8:
         raise ValueError(f"width must be at least 8, got {width}")
     distinct = list(dict.fromkeys(names))
-    taken = {name for name in distinct if len(name) <= width}
+    used = {name for name in distinct if len(name) <= width}
     short = _apart(sorted(name for name in distinct if len(name) > width), width)
     for name, text in short.items():
-        short[name] = _numbered(text, taken, width)
-        taken.add(short[name])
+        short[name] = _numbered(text, used, width)
+        used.add(short[name])
     return {name: short.get(name, name) for name in distinct}
 
 
@@ -53,10 +53,10 @@ def _apart(names: Sequence[str], width: int) -> dict[str, str]:
     parts = {name: _parts(name, width) for name in names}
     n_names = Counter(part for split in parts.values() for part in set(split))
     short = {name: _cut(split, n_names, width) for name, split in parts.items()}
-    alike: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for name, text in short.items():
-        alike.setdefault(text, []).append(name)
-    for group in alike.values():
+        names_of.setdefault(text, []).append(name)
+    for group in names_of.values():
         if 1 < len(group) < len(names):
             short |= _apart(group, width)
     return short
@@ -71,24 +71,24 @@ def _parts(name: str, width: int) -> list[str]:
 
 def _cut(parts: Sequence[str], n_names: Counter[str], width: int) -> str:
     """The rarest parts, among equals the last, as long as they fit; a gap stands for those between."""
-    kept = [False] * len(parts)
+    is_kept = [False] * len(parts)
     length = 1  # of the one gap that stands for everything
     for at in sorted(range(len(parts)), key=lambda at: (n_names[parts[at]], -at)):
-        gaps_beside = (at > 0 and not kept[at - 1]) + (at + 1 < len(parts) and not kept[at + 1])
+        gaps_beside = (at > 0 and not is_kept[at - 1]) + (at + 1 < len(parts) and not is_kept[at + 1])
         longer = length + len(parts[at]) + gaps_beside - 1
         if longer > width:
             break
-        kept[at], length = True, longer
+        is_kept[at], length = True, longer
     return "".join(
-        part if here else GAP if at == 0 or kept[at - 1] else ""
-        for at, (part, here) in enumerate(zip(parts, kept, strict=True))
+        part if shown else GAP if at == 0 or is_kept[at - 1] else ""
+        for at, (part, shown) in enumerate(zip(parts, is_kept, strict=True))
     )
 
 
-def _numbered(text: str, taken: set[str], width: int) -> str:
+def _numbered(text: str, used: set[str], width: int) -> str:
     """The text, with a number where it is taken."""
     number, candidate = 1, text
-    while candidate in taken:
+    while candidate in used:
         number += 1
         mark = f"~{number}"
         candidate = text[: width - len(mark)] + mark

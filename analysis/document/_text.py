@@ -46,9 +46,9 @@ def _block(block: Block) -> Iterator[str]:
         yield "\n".join(filter(None, (_wrapped(item, "- ", "  ") for item in block.items)))
     elif isinstance(block, Table):
         caption = _wrapped(block.caption)
-        first, *others = _parts(_columns(block))
+        first, *further_parts = _parts(_columns(block))
         yield "\n".join([*([caption] if caption else []), *_lines(first)])
-        yield from ("\n".join(_lines(part)) for part in others)
+        yield from ("\n".join(_lines(part)) for part in further_parts)
 
 
 def _command(line: str) -> str:
@@ -102,8 +102,8 @@ def _parts(columns: Sequence[_Column]) -> list[list[_Column]]:
     parts: list[list[_Column]] = [[]]
     for column in columns:
         if len(parts[-1]) > 1 and _total([*(c.least for c in parts[-1]), column.least]) > WIDTH:
-            again = columns[0]
-            parts.append([_Column(again.header, again.cells, again.is_numeric, again.is_name)])
+            names = columns[0]
+            parts.append([_Column(names.header, names.cells, names.is_numeric, names.is_name)])
         parts[-1].append(column)
     for part in parts:
         _fit(part)
@@ -116,11 +116,11 @@ def _fit(columns: Sequence[_Column]) -> None:
         for column in columns:
             column.width = column.body
     while (excess := _total([column.width for column in columns]) - WIDTH) > 0:
-        free = sorted((c for c in columns if c.width > c.least), key=lambda column: -column.width)
-        if not free:
+        wide = sorted((c for c in columns if c.width > c.least), key=lambda column: -column.width)
+        if not wide:
             return  # fewer columns than two cannot be parted
-        second = free[1].width if len(free) > 1 else 0
-        free[0].width -= min(excess, max(1, free[0].width - second), free[0].width - free[0].least)
+        second = wide[1].width if len(wide) > 1 else 0
+        wide[0].width -= min(excess, max(1, wide[0].width - second), wide[0].width - wide[0].least)
 
 
 def _total(widths: Sequence[int]) -> int:
@@ -140,15 +140,15 @@ def _lines(columns: Sequence[_Column]) -> Iterator[str]:
 
 
 def _wrapped_cell(text: str, width: int) -> list[str]:
-    kept = text.replace(" %", f"{JOINED}%")
-    lines = textwrap.wrap(kept, max(width, 1), break_on_hyphens=False) or [""]
+    unbroken = text.replace(" %", f"{JOINED}%")
+    lines = textwrap.wrap(unbroken, max(width, 1), break_on_hyphens=False) or [""]
     return [line.replace(JOINED, " ") for line in lines]
 
 
 def _wrapped(text: str, first: str = "", later: str = "") -> str:
-    kept = _clean(text).replace(" %", f"{JOINED}%")  # a number is not parted from its unit
+    unbroken = _clean(text).replace(" %", f"{JOINED}%")  # a number is not parted from its unit
     return textwrap.fill(
-        kept, WIDTH, initial_indent=first, subsequent_indent=later, break_long_words=False,
+        unbroken, WIDTH, initial_indent=first, subsequent_indent=later, break_long_words=False,
         break_on_hyphens=False,
     ).replace(JOINED, " ")  # fmt: skip
 

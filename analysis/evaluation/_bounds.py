@@ -108,9 +108,9 @@ def bounds(
     split = [v for t, v in zip(truth, called, strict=True) if t is None]
     positive = positive_category(categories, positive)
     check_categories("verdicts", [v for v in split if v is not None], categories)
-    known = confusion_matrix([t for t, _ in agreed], [v for _, v in agreed], categories=categories, positive=positive)
+    fixed = confusion_matrix([t for t, _ in agreed], [v for _, v in agreed], categories=categories, positive=positive)
     up, n_split = split.count(positive), len(split) - split.count(None)
-    decided = partial(_decided, known, up, n_split - up, split.count(None))
+    decided = partial(_decided, fixed, up, n_split - up, split.count(None))
     # In each of these statistics the worst is (0, all) and the best (all, 0). Where the statistic is undefined there,
     # as sensitivity without a dissimilar item, its extreme is next to that corner.
     corners = [decided(a, b) for a in _ends(up) for b in _ends(n_split - up)]
@@ -127,10 +127,10 @@ def _ends(n: int) -> list[int]:
     return sorted({0, min(1, n), max(n - 1, 0), n})
 
 
-def _decided(known: Confusion, up: int, down: int, n_without_verdict: int, a: int, b: int) -> Confusion:
+def _decided(fixed: Confusion, up: int, down: int, n_without_verdict: int, a: int, b: int) -> Confusion:
     """The matrix if a of the `up` split items called dissimilar, and b of the `down` others, are dissimilar."""
     return Confusion(
-        known.tp + a, known.fp + up - a, known.fn + b, known.tn + down - b, known.n_without_verdict + n_without_verdict
+        fixed.tp + a, fixed.fp + up - a, fixed.fn + b, fixed.tn + down - b, fixed.n_without_verdict + n_without_verdict
     )
 
 

@@ -30,7 +30,9 @@ def balanced_folds(
     ndarray of int, shape (n_items,)
         Number of each item's fold.
     """
-    sizes = np.stack([np.bincount(group[of], minlength=group.max() + 1) for of in (dissimilar, ~dissimilar)], axis=1)
+    sizes = np.stack(
+        [np.bincount(group[mask], minlength=group.max() + 1) for mask in (dissimilar, ~dissimilar)], axis=1
+    )
     shares = sizes / np.maximum(sizes.sum(axis=0), 1)
     shuffled = rng.permutation(len(sizes))
     order = shuffled[np.argsort(-sizes[shuffled].sum(axis=1), kind="stable")]

@@ -55,15 +55,15 @@ def scored(
     true, values = matched({"truth": truth, "scores": scores})
     check_categories("truth", true, categories)
     numbers = as_floats("scores", values)
-    known = ~np.isnan(numbers)
+    valid = ~np.isnan(numbers)
     dissimilar = np.array([category == positive for category in true], dtype=bool)
-    return Scored(dissimilar[known], numbers[known], int((~known).sum()), absent_words(categories, positive))
+    return Scored(dissimilar[valid], numbers[valid], int((~valid).sum()), absent_words(categories, positive))
 
 
 def absent_words(categories: Declared, positive: Hashable) -> tuple[str, str]:
     """Why nothing can be said of the positive category, and why not of the others: there is no such item."""
-    others = [category for category in categories if category != positive]
-    return f"no item is {positive}", f"no item is {' or '.join(map(str, others))}"
+    negatives = [category for category in categories if category != positive]
+    return f"no item is {positive}", f"no item is {' or '.join(map(str, negatives))}"
 
 
 def matched(columns: dict[str, Any]) -> list[list[Any]]:
@@ -94,9 +94,9 @@ def matched(columns: dict[str, Any]) -> list[list[Any]]:
 def check_categories(name: str, values: Sequence[Any], categories: Declared = CATEGORIES) -> None:
     """Raise ValueError naming the first value that is not a category, and its position."""
     declared = declared_categories(categories)
-    known = [isinstance(value, Hashable) and value in declared for value in values]
-    if not all(known):
-        row = known.index(False)
+    is_declared = [isinstance(value, Hashable) and value in declared for value in values]
+    if not all(is_declared):
+        row = is_declared.index(False)
         raise ValueError(f"{name} holds {values[row]!r} (row {row}), not one of: {', '.join(map(str, declared))}")
 
 

@@ -113,13 +113,13 @@ def threshold_sweep(
     undefined = np.full(len(at.theta), None, dtype=object)
     sensitivity = at.tp / at.n_dissimilar if at.n_dissimilar else undefined
     specificity = at.tn / at.n_similar if at.n_similar else undefined
-    both = at.n_dissimilar and at.n_similar
+    has_both_categories = at.n_dissimilar and at.n_similar
     return pd.DataFrame(
         {
             "theta": at.theta, "tp": at.tp, "fp": at.fp, "fn": at.fn, "tn": at.tn,
             "sensitivity": sensitivity,
             "specificity": specificity,
-            "youden": sensitivity + specificity - 1 if both else undefined,
+            "youden": sensitivity + specificity - 1 if has_both_categories else undefined,
         }
     )  # fmt: skip
 
@@ -235,9 +235,9 @@ def cost_range(
     items = scored(truth, scores, categories, positive)
     if items.reason:
         return CostRange(None, None, items.reason)
-    at, own = cuts(items.dissimilar, items.scores), _confusion_at(items, theta)
+    at, fixed = cuts(items.dissimilar, items.scores), _confusion_at(items, theta)
     # r fn + fp <= (1 + tolerance) (r fn' + fp') against every cut, that is r x slope <= gap.
-    slope, gap = own.fn - (1 + tolerance) * at.fn, (1 + tolerance) * at.fp - own.fp
+    slope, gap = fixed.fn - (1 + tolerance) * at.fn, (1 + tolerance) * at.fp - fixed.fp
     low = abs(float((gap[slope < 0] / slope[slope < 0]).max(initial=0.0)))  # never -0.0
     high = float((gap[slope > 0] / slope[slope > 0]).min(initial=np.inf))
     if low > high or high <= 0 or (gap[slope == 0] < 0).any():
@@ -284,10 +284,10 @@ def _out_of_fold(
     choice: ThresholdChoice, items: Scored, fold: NDArray[np.intp], planned: int, cost_ratio: float | None
 ) -> ThresholdChoice:
     n_folds = int(fold.max()) + 1
-    others = (
+    training_sets = (
         replace(items, dissimilar=items.dissimilar[fold != k], scores=items.scores[fold != k]) for k in range(n_folds)
     )
-    chosen = [_best_theta(training, choice.fixed, cost_ratio) for training in others]
+    chosen = [_best_theta(training, choice.fixed, cost_ratio) for training in training_sets]
     theta = np.array([choice.fixed if best is None else best for best in chosen])
     confusion, in_sample = _confusion_at(items, theta[fold]), choice.in_sample
     gain = None if in_sample is None else youden(in_sample).value

@@ -128,22 +128,22 @@ def _red_flags(survey: Survey) -> Iterator[str]:
     """The red flags with the intervals asked for, beside those that the paper would have raised."""
     flagged = [survey.title(test) for test in by_p(survey) if test.case == RED_FLAG]
     published = [survey.title(test) for test in by_p(survey) if test.published_case == RED_FLAG]
-    of, level = f"of {counted(survey.n_tests, 'test')}", f"{100 * (survey.level or 0):.4g} %"
+    of_tests, level = f"of {counted(survey.n_tests, 'test')}", f"{100 * (survey.level or 0):.4g} %"
     if survey.parameters["compat"] and survey.level == PUBLISHED_LEVEL:
         names = f": {listed(published)}" if published else ""
         yield (
             f"Red flag, by the rule of the published tool ({level} intervals for each test alone), for "
-            f"{len(published) or 'none'} {of}{names}."
+            f"{len(published) or 'none'} {of_tests}{names}."
         )
         return
-    yield f"Red flag (the {level} intervals of the medians are apart) for {len(flagged) or 'none'} {of}" + (
+    yield f"Red flag (the {level} intervals of the medians are apart) for {len(flagged) or 'none'} {of_tests}" + (
         f": {listed(flagged)}." if flagged else "."
     )
-    more = [name for name in published if name not in flagged]
-    if more or len(published) < len(flagged):
+    rest = [name for name in published if name not in flagged]
+    if rest or len(published) < len(flagged):
         yield (
             f"The paper would have raised {counted(len(published), 'red flag')}"
-            f"{f', also for {listed(more)}' if more else ''}: its intervals are at {100 * PUBLISHED_LEVEL:g} % for "
+            f"{f', also for {listed(rest)}' if rest else ''}: its intervals are at {100 * PUBLISHED_LEVEL:g} % for "
             f"each test alone, and those here at {level}, so that among all {counted(survey.n_tests, 'test')} a false "
             "red flag is rare; its tool also takes the ranks of intervals one too high. --compat ordersage shows its "
             "cases."
@@ -193,8 +193,8 @@ def _strongest(row: Placed) -> tuple[Test, str]:
         return row.trend, row.change or "no trend"
     low, high = row.groups[0], row.groups[-1]
     return row.after, (
-        f"median {_with_unit(low.median, row)} {_behind(low.before)}, {_with_unit(high.median, row)} "
-        f"{_behind(high.before)}"
+        f"median {_with_unit(low.median, row)} {_predecessor_in_words(low.before)}, {_with_unit(high.median, row)} "
+        f"{_predecessor_in_words(high.before)}"
     )
 
 
@@ -202,7 +202,7 @@ def _with_unit(value: float, row: Placed) -> str:
     return f"{_value(value)} {row.unit}".strip()
 
 
-def _behind(before: str) -> str:
+def _predecessor_in_words(before: str) -> str:
     return f"just after {before}" if before else "as the first in its run"
 
 

@@ -68,29 +68,29 @@ def drop_failed(benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], tuple
         for failure in benchmark.failures:
             failed.setdefault(_key(failure.conditions), []).append((benchmark.name, failure.reason))
     lost = {key: 0 for key in failed if key[0] and key[1] == FIXED}
-    kept: list[Benchmark] = []
+    usable: list[Benchmark] = []
     left_out: list[LeftOut] = []
     for benchmark in benchmarks:
-        left = _runs_left(benchmark, lost) if lost else range(len(benchmark.runs))
-        if len(left) == len(benchmark.runs):
-            kept.append(benchmark)
-        elif left:
-            kept.append(benchmark.take(left))
+        runs_left = _runs_left(benchmark, lost) if lost else range(len(benchmark.runs))
+        if len(runs_left) == len(benchmark.runs):
+            usable.append(benchmark)
+        elif runs_left:
+            usable.append(benchmark.take(runs_left))
         else:
             left_out.append(LeftOut(benchmark.name, "in every one of its runs, all in fixed order, a benchmark failed"))
-    return kept, _listed(failed, lost), tuple(left_out)
+    return usable, _listed(failed, lost), tuple(left_out)
 
 
 def _runs_left(benchmark: Benchmark, lost: dict[Key, int]) -> Sequence[int]:
     """The runs of no lost key; counts the others."""
-    left = []
+    runs = []
     for run, key in enumerate(run_keys(benchmark)):
-        failed = next((gone for gone in lost if all(not a or a == b for a, b in zip(gone, key, strict=True))), None)
+        failed = next((mask for mask in lost if all(not a or a == b for a, b in zip(mask, key, strict=True))), None)
         if failed is None:
-            left.append(run)
+            runs.append(run)
         else:
             lost[failed] += 1
-    return left
+    return runs
 
 
 def _listed(failed: Mapping[Key, list[tuple[str, str]]], lost: Mapping[Key, int]) -> tuple[Dropped, ...]:

@@ -37,12 +37,12 @@ def charts(survey: Survey) -> dict[str, Chart]:
 
 def p_values(survey: Survey) -> Chart:
     """The p of each test from the smallest on, beside alpha / |T| and alpha."""
-    shown = by_p(survey)[:MOST_ROWS]
-    rows = pd.DataFrame({"row": range(len(shown)), "p": [_p(test) for test in shown], "outcome": _outcomes(shown)})
+    tests = by_p(survey)[:MOST_ROWS]
+    rows = pd.DataFrame({"row": range(len(tests)), "p": [_p(test) for test in tests], "outcome": _outcomes(tests)})
     x = _p_axis(alt.X, survey, "p:Q")
-    y = alt.Y("row:O", title=None, axis=_names(shown, survey))
+    y = alt.Y("row:O", title=None, axis=_names(tests, survey))
     points = alt.Chart(rows).mark_point(color=INK, size=70, opacity=1).encode(x=x, y=y, **_marks(survey))
-    subtitle = _cut("smallest p values", len(shown), survey.n_tests)
+    subtitle = _cut("smallest p values", len(tests), survey.n_tests)
     return _finished(
         [*_thresholds(survey, "x"), points], "Fixed against random order: p of each test", subtitle
     ).properties(width=420, height=alt.Step(22))
@@ -72,22 +72,22 @@ def p_by_effect(survey: Survey) -> Chart:
 
 def differences(survey: Survey) -> Chart:
     """How far the mean of the random order lies below that of the fixed one, in order of size."""
-    known = [test for test in survey.tests if test.delta_percent.value is not None]
-    largest = sorted(known, key=lambda test: -abs(_delta(test)))[:MOST_ROWS]
-    shown = sorted(largest, key=_delta, reverse=True)
+    with_difference = [test for test in survey.tests if test.delta_percent.value is not None]
+    largest = sorted(with_difference, key=lambda test: -abs(_delta(test)))[:MOST_ROWS]
+    tests = sorted(largest, key=_delta, reverse=True)
     rows = pd.DataFrame(
         {
-            "row": range(len(shown)),
-            "delta": [_delta(test) for test in shown],
-            "differs": [test.differs for test in shown],
-            "text": [f"{_delta(test):+.2f}{' ▲' if test.differs else ''}".replace("-", "−") for test in shown],
+            "row": range(len(tests)),
+            "delta": [_delta(test) for test in tests],
+            "differs": [test.differs for test in tests],
+            "text": [f"{_delta(test):+.2f}{' ▲' if test.differs else ''}".replace("-", "−") for test in tests],
         }
     )
     low, high = min(0.0, *rows["delta"]), max(0.0, *rows["delta"])
-    room = 0.2 * (high - low or 1.0)  # for the numbers at the bars' ends
-    scale = alt.Scale(domain=[low - room * (low < 0), high + room * (high > 0 or low == 0)], nice=False)
+    margin = 0.2 * (high - low or 1.0)  # for the numbers at the bars' ends
+    scale = alt.Scale(domain=[low - margin * (low < 0), high + margin * (high > 0 or low == 0)], nice=False)
     x = alt.X("delta:Q", title="(mean fixed − mean random) / mean fixed (%)", scale=scale)
-    y = alt.Y("row:O", title=None, axis=_names(shown, survey))
+    y = alt.Y("row:O", title=None, axis=_names(tests, survey))
     shade = alt.Color("differs:N", scale=alt.Scale(domain=[False, True], range=["#c9d0da", INK]), legend=None)
     base = alt.Chart(rows).encode(x=x, y=y)
     layers = [
@@ -98,33 +98,33 @@ def differences(survey: Survey) -> Chart:
     ]
     subtitle = [
         "right of 0: smaller values in random order; ▲ and dark: p below α / |T|",
-        *([_cut("largest differences", len(shown), len(known))] if len(shown) < len(known) else []),
+        *([_cut("largest differences", len(tests), len(with_difference))] if len(tests) < len(with_difference) else []),
     ]
     return _finished(layers, "Difference of the means", subtitle).properties(width=420, height=alt.Step(22))
 
 
 def medians(survey: Survey) -> Chart:
     """Median and interval of each order, over the runs; one panel a test, the smallest p first."""
-    shown = by_p(survey)[:MOST_PANELS]
+    tests = by_p(survey)[:MOST_PANELS]
     subtitle = [
         f"mark and line: median with its interval at {100 * (survey.level or 0):.4g} %; ticks: runs",
-        *([_cut("smallest p values", len(shown), survey.n_tests)] if len(shown) < survey.n_tests else []),
+        *([_cut("smallest p values", len(tests), survey.n_tests)] if len(tests) < survey.n_tests else []),
     ]
-    names = shortened(map(survey.title, shown), LONGEST_ABOVE)
-    panels = [_panel(test, names[survey.title(test)]) for test in shown]
+    names = shortened(map(survey.title, tests), LONGEST_ABOVE)
+    panels = [_panel(test, names[survey.title(test)]) for test in tests]
     return _grid(panels, "Medians in fixed and in random order", subtitle)
 
 
 def positions(survey: Survey) -> Chart:
     """The runs over their position, one panel a benchmark, the smallest p first."""
     ranked = by_least_p(survey)
-    shown = ranked[:MOST_PANELS]
+    rows = ranked[:MOST_PANELS]
     subtitle = [
         "circles: runs not in fixed order; line: medians of the same or of neighbouring positions",
-        *([_cut("smallest p values", len(shown), len(ranked))] if len(shown) < len(ranked) else []),
+        *([_cut("smallest p values", len(rows), len(ranked))] if len(rows) < len(ranked) else []),
     ]
-    names = shortened(map(survey.title, shown), LONGEST_ABOVE)
-    panels = [_over_positions(row, names[survey.title(row)]) for row in shown]
+    names = shortened(map(survey.title, rows), LONGEST_ABOVE)
+    panels = [_over_positions(row, names[survey.title(row)]) for row in rows]
     return _grid(panels, "Values over the position in the run", subtitle)
 
 
@@ -154,8 +154,8 @@ def _outcomes(tests: Sequence[Comparison]) -> list[str]:
     return [BOTH if test.differs else ONE if test.differs_uncorrected else NEITHER for test in tests]
 
 
-def _cut(what: str, n_shown: int, n: int) -> str:
-    return f"the {n_shown} {what} of {n}" if n_shown < n else f"{n} test{'s' if n > 1 else ''}"
+def _cut(noun: str, n_shown: int, n: int) -> str:
+    return f"the {n_shown} {noun} of {n}" if n_shown < n else f"{n} test{'s' if n > 1 else ''}"
 
 
 _ROOMY = alt.Scale(zero=False, padding=6)  # marks stay inside the frame, so that titles stand in line
@@ -178,16 +178,16 @@ def _p_axis(kind: Any, survey: Survey, field: str, *, reverse: bool = False) -> 
 
 def _marks(survey: Survey) -> dict[str, Any]:
     """Outcomes told apart by shape and filling."""
-    there = [outcome for outcome in OUTCOMES if outcome in _outcomes(survey.tests)]
+    present = [outcome for outcome in OUTCOMES if outcome in _outcomes(survey.tests)]
     shapes = dict(zip(OUTCOMES, ("triangle-up", "diamond", "circle"), strict=True))
     fills = dict(zip(OUTCOMES, (INK, SOFT, PAPER), strict=True))
     legend = alt.Legend(orient="bottom", symbolSize=80)
     return {
         "shape": alt.Shape(
-            "outcome:N", title=None, legend=legend, scale=alt.Scale(domain=there, range=[shapes[o] for o in there])
+            "outcome:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[shapes[o] for o in present])
         ),
         "fill": alt.Fill(
-            "outcome:N", title=None, legend=legend, scale=alt.Scale(domain=there, range=[fills[o] for o in there])
+            "outcome:N", title=None, legend=legend, scale=alt.Scale(domain=present, range=[fills[o] for o in present])
         ),
     }
 
@@ -293,9 +293,9 @@ def _panel_title(name: str, below: str) -> alt.TitleParams:
     )
 
 
-def _names(shown: Sequence[Comparison], survey: Survey) -> alt.Axis:
+def _names(tests: Sequence[Comparison], survey: Survey) -> alt.Axis:
     """An axis over the numbers from 0 on that shows the names of tests."""
-    names = [survey.title(test) for test in shown]
+    names = [survey.title(test) for test in tests]
     short = shortened(names, LONGEST)
     return names_axis([short[name] for name in names], domain=True, grid=False)
 

@@ -221,8 +221,8 @@ def _order_of_runs(benchmarks: Sequence[Benchmark]) -> dict[Key, tuple[list[floa
     entries: dict[Key, dict[float, dict[str, None]]] = {}
     for benchmark in benchmarks:
         failed = [tuple(f.conditions.get(name, "") for name in (*IDENTITY, ORDER_POSITION)) for f in benchmark.failures]
-        known = list(zip(run_keys(benchmark), benchmark.of(ORDER_POSITION), strict=True))
-        for key, entry in [*known, *((key[:-1], key[-1]) for key in failed)]:
+        positions = list(zip(run_keys(benchmark), benchmark.of(ORDER_POSITION), strict=True))
+        for key, entry in [*positions, *((key[:-1], key[-1]) for key in failed)]:
             at = _number(entry)
             if at is not None:
                 entries.setdefault(key, {}).setdefault(at, {})[benchmark.name] = None

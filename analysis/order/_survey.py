@@ -83,8 +83,8 @@ class Survey:
 
     @cached_property
     def _several(self) -> tuple[bool, bool]:
-        shown: list[Comparison | Placed] = [*self.tests, *self.positions]
-        return len({row.application for row in shown}) > 1, len({row.version for row in shown}) > 1
+        rows: list[Comparison | Placed] = [*self.tests, *self.positions]
+        return len({row.application for row in rows}) > 1, len({row.version for row in rows}) > 1
 
     def title(self, row: Comparison | Placed) -> str:
         """A benchmark with its version, and its application, where there are several."""
@@ -94,7 +94,7 @@ class Survey:
 
 
 @dataclass
-class _Gathered:
+class _Readings:
     cells: list[Cell] = field(default_factory=list)
     positions: list[Placed] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
@@ -163,21 +163,21 @@ def survey(
     checked_compat(compat)
     benchmarks = canonical(benchmarks)
     pair, no_pair = _pair(benchmarks, baseline, candidate)
-    left, dropped, lost = drop_failed(benchmarks)
-    kept = [part for benchmark in left for part in by_level(benchmark, (CONTEXT, ALTERED))]
-    gathered = _Gathered(left_out=[*lost, *([LeftOut("conclusions on two versions", no_pair)] if no_pair else [])])
-    for done, (benchmark, before) in enumerate(zip(kept, predecessors(kept), strict=True), 1):
-        _read(benchmark, before, sampling, pair, gathered)
-        advance(done, len(kept))
+    usable, dropped, lost = drop_failed(benchmarks)
+    parts = [part for benchmark in usable for part in by_level(benchmark, (CONTEXT, ALTERED))]
+    readings = _Readings(left_out=[*lost, *([LeftOut("conclusions on two versions", no_pair)] if no_pair else [])])
+    for done, (benchmark, before) in enumerate(zip(parts, predecessors(parts), strict=True), 1):
+        _read(benchmark, before, sampling, pair, readings)
+        advance(done, len(parts))
     parameters = {
         "warmup": sampling.warmup, "aggregate": sampling.aggregate, "alpha": alpha, "ci_level": ci_level,
         "compat": compat,
         "baseline": pair[0] if pair else baseline, "candidate": pair[1] if pair else candidate, "seed": seed,
     }  # fmt: skip
-    n_tests = len(gathered.cells)
+    n_tests = len(readings.cells)
     level = ci_level or (PUBLISHED_LEVEL if compat else 1 - alpha / max(n_tests, 1))
-    tests = compared(gathered.cells, alpha=alpha, ci_level=level, compat=compat)
-    return _answer(tests, gathered, pair, dropped, parameters, alpha=alpha, level=level)
+    tests = compared(readings.cells, alpha=alpha, ci_level=level, compat=compat)
+    return _answer(tests, readings, pair, dropped, parameters, alpha=alpha, level=level)
 
 
 def _pair(
@@ -193,7 +193,7 @@ def _pair(
 
 def _answer(
     tests: tuple[Comparison, ...],
-    gathered: _Gathered,
+    readings: _Readings,
     pair: tuple[str, str] | None,
     dropped: tuple[Dropped, ...],
     parameters: Mapping[str, object],
@@ -201,7 +201,7 @@ def _answer(
     alpha: float,
     level: float,
 ) -> Survey:
-    positions, n = corrected(gathered.positions), len(tests)
+    positions, n = corrected(readings.positions), len(tests)
     p = [p for row in positions for p in (row.trend.p, row.after.p) if p is not None]
     return Survey(
         tests=tests,
@@ -217,7 +217,7 @@ def _answer(
         position_threshold=alpha / len(p) if p else None,
         position_matters=below(min(p), alpha / len(p)) if p else None,
         dropped=dropped,
-        left_out=tuple(gathered.left_out),
+        left_out=tuple(readings.left_out),
         parameters=parameters,
     )
 
@@ -227,25 +227,25 @@ def _read(
     before: Sequence[str | None],
     sampling: Sampling,
     pair: tuple[str, str] | None,
-    gathered: _Gathered,
+    readings: _Readings,
 ) -> None:
     """The tests that a benchmark allows, and why not others."""
     try:
         values = sampling.values(benchmark.runs)
     except ValueError as error:  # nothing is left behind the warm-up
-        gathered.left_out.append(LeftOut(benchmark.name, str(error)))
+        readings.left_out.append(LeftOut(benchmark.name, str(error)))
         return
     versions = [version for version in dict.fromkeys(benchmark.of(VERSION)) if pair is None or version in pair]
-    gathered.left_out += _unread(benchmark, versions)
+    readings.left_out += _unread(benchmark, versions)
     for row in placed(benchmark, values, before, versions):
         cell = _cell(benchmark, values, row.version)
         if len(cell.fixed) and len(cell.random):
-            gathered.cells.append(cell)
+            readings.cells.append(cell)
         if row.trend.p is not None or row.after.p is not None:
-            gathered.positions.append(row)
+            readings.positions.append(row)
         elif not (len(cell.fixed) and len(cell.random)):
             name = f"{benchmark.name} ({row.version})" if row.version else benchmark.name
-            gathered.left_out.append(LeftOut(name, _why_not(cell, row)))
+            readings.left_out.append(LeftOut(name, _why_not(cell, row)))
 
 
 def _cell(benchmark: Benchmark, values: Floats, version: str) -> Cell:
@@ -255,9 +255,9 @@ def _cell(benchmark: Benchmark, values: Floats, version: str) -> Cell:
 
 
 def _unread(benchmark: Benchmark, versions: Sequence[str]) -> Iterator[LeftOut]:
-    others = sum(version not in versions for version in benchmark.of(VERSION))
-    if others:
-        yield LeftOut(benchmark.name, f"{others} runs of other versions than {' and '.join(versions) or 'the two'}")
+    n_other = sum(version not in versions for version in benchmark.of(VERSION))
+    if n_other:
+        yield LeftOut(benchmark.name, f"{n_other} runs of other versions than {' and '.join(versions) or 'the two'}")
     unknown = [kind for kind in benchmark.levels(ORDER_TYPE) if kind not in (FIXED, RANDOM)]
     if unknown:
         n = sum(kind in unknown for kind in benchmark.of(ORDER_TYPE))

@@ -57,7 +57,7 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     """Every number, text and empty collection with its place, as `agreement.pairs[0].percent.value`."""
     if isinstance(value, Mapping) and value:
         for name, entry in value.items():
-            yield from _leaves(entry, _below(place, str(name)))
+            yield from _leaves(entry, _entry_place(place, str(name)))
     elif isinstance(value, (list, tuple)) and value:
         for index, entry in enumerate(value):
             yield from _leaves(entry, f"{place}[{index}]")
@@ -65,7 +65,7 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
         yield place, value
 
 
-def _below(place: str, name: str) -> str:
+def _entry_place(place: str, name: str) -> str:
     """The place of an entry; a name that could be taken for a place is quoted."""
     if not re.fullmatch(r"[\w -]+", name):
         return f"{place}[{json.dumps(name)}]"

@@ -17,11 +17,11 @@ def _sentences(content: Content) -> Iterator[str]:
     agreement, level = content["agreement"], f"{100 * content['parameters']['level']:g} %"
     question = content["study"]["question"]
     blind = "blind to each other, to names and to automatic verdicts"
-    asked = f", by the question “{question}”, {blind}" if question else ""
+    clause = f", by the question “{question}”, {blind}" if question else ""
     n_reviewers = len(agreement["leniency"]["raters"])
     yield (
         f"{_counted(n_reviewers, 'reviewer')} put {_counted(agreement['n_items'], 'benchmark')} into "
-        f"two categories, similar and dissimilar{asked}; {_counted(agreement['n_labels'], 'first label')} entered the "
+        f"two categories, similar and dissimilar{clause}; {_counted(agreement['n_labels'], 'first label')} entered the "
         "analysis."
     )
     yield from _plan(content["plan"])
@@ -55,14 +55,14 @@ def _plan(plan: Content | None) -> Iterator[str]:
 
 
 def _classifiers(content: Content) -> Iterator[str]:
-    makings = content["parameters"].get("verdicts", {})
-    judged = [
-        f"{name} ({'; '.join(map(value_in_words, makings[name]))})" if makings.get(name) else str(name)
+    settings = content["parameters"].get("verdicts", {})
+    comparisons = [
+        f"{name} ({'; '.join(map(value_in_words, settings[name]))})" if settings.get(name) else str(name)
         for name in content["classifiers"]
     ]
-    if judged:
+    if comparisons:
         yield (
-            f"Classifiers were compared with the consensus (positive category: dissimilar): {', '.join(judged)}. "
+            f"Classifiers were compared with the consensus (positive category: dissimilar): {', '.join(comparisons)}. "
             "Sensitivity, specificity, precision and accuracy have Wilson intervals; balanced accuracy has one by "
             "square-and-add; the rule that calls everything dissimilar is the baseline."
         )

@@ -140,11 +140,11 @@ def _by_groups(first: pd.DataFrame, level: float) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     dated = first.assign(date=first["created_utc"].astype("string").str[:10]) if "created_utc" in first else first
     for name, column in (("by_application", "application"), ("by_date", "date")):
-        found = agreement.by_group(dated, column, level=level) if _has(dated, column) else []
-        parts[name] = plain(found)
+        groups = agreement.by_group(dated, column, level=level) if _has(dated, column) else []
+        parts[name] = plain(groups)
     for name, column in (("by_position", "position"), ("by_time_on_task", "dwell_ms")):
-        found = agreement.by_order(first, column, n_bins=N_PARTS, level=level) if _has(first, column) else []
-        parts[name] = plain(found)
+        groups = agreement.by_order(first, column, n_bins=N_PARTS, level=level) if _has(first, column) else []
+        parts[name] = plain(groups)
     return parts
 
 

@@ -49,13 +49,13 @@ def classifier_numbers(
     return {
         "verdicts": {category: int((verdict == category).sum()) for category in CATEGORIES}
         | {"none": int(verdict.isna().sum())},
-        **_against(confusion, level),
+        **_rates_against(confusion, level),
         "mcc": _mcc(name, confusion, level, resampling),
         "always_dissimilar": _shares(evaluation.always(confusion), level),
         "bounds": plain(evaluation.bounds(*_with_split(truth.agreed, verdict), level=level)),
         "scores": _scores(name, rows, truth.agreed, applications, level, resampling),
         "by_consensus": {
-            "adjudicated": _against(evaluation.confusion_matrix(_decided(truth.majority), verdict), level),
+            "adjudicated": _rates_against(evaluation.confusion_matrix(_decided(truth.majority), verdict), level),
             "latent": dict(latent) if latent else None,
         },
     }
@@ -65,13 +65,13 @@ def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> list[dic
     """Every two classifiers on the same agreed items: McNemar over all and within each class, and their AUC."""
     by_name = {str(name): rows.set_index("item") for name, rows in verdicts.groupby("classifier", sort=True)}
     agreed = _decided(truth.agreed)
-    found = []
+    pairs = []
     for (a, of_a), (b, of_b) in combinations(by_name.items(), 2):
         compared = evaluation.compare(
             agreed, *(rows["verdict"].reindex(agreed.index) for rows in (of_a, of_b)), level=level
         )
-        found.append({"a": a, "b": b, **plain(compared), "auc": _compared_scores(agreed, of_a, of_b, level)})
-    return found
+        pairs.append({"a": a, "b": b, **plain(compared), "auc": _compared_scores(agreed, of_a, of_b, level)})
+    return pairs
 
 
 def _compared_scores(agreed: pd.Series, of_a: pd.DataFrame, of_b: pd.DataFrame, level: float) -> dict[str, Any] | None:
@@ -93,7 +93,7 @@ def _with_split(agreed: pd.DataFrame, verdict: pd.Series) -> tuple[pd.Series, pd
     return category.where(category.notna(), None), verdict.reindex(category.index)
 
 
-def _against(confusion: Confusion, level: float) -> dict[str, Any]:
+def _rates_against(confusion: Confusion, level: float) -> dict[str, Any]:
     return {
         "confusion": {cell: getattr(confusion, cell) for cell in ("tp", "fp", "fn", "tn")},
         "n": confusion.n,
@@ -127,16 +127,16 @@ def _scores(
         return None
     truth = _decided(agreed).sort_index()  # so that folds do not depend on the order of rows
     scores = pd.to_numeric(rows.set_index("item")["score"]).reindex(truth.index)
-    known = pd.to_numeric(rows["threshold"]).dropna() if "threshold" in rows else pd.Series(dtype=float)
+    thresholds = pd.to_numeric(rows["threshold"]).dropna() if "threshold" in rows else pd.Series(dtype=float)
     numbers = {
         "auc": plain(evaluation.auc(truth, scores, level=level)),
         "average_precision": plain(evaluation.average_precision(truth, scores, level=level)),
         "roc": plain(evaluation.roc(truth, scores)),
         "precision_recall": plain(evaluation.precision_recall(truth, scores)),
     }
-    if not len(known):
+    if not len(thresholds):
         return numbers | {"threshold": None, "cost_range": None, "near_cost_range": None}
-    fixed = float(known.iloc[0])
+    fixed = float(thresholds.iloc[0])
     groups = [applications.get(item, item) for item in truth.index]
     choice = evaluation.cross_validated_threshold(
         truth, scores, pd.Series(groups, index=truth.index), rng=resampling.rng(f"folds {name}"), fixed=fixed

@@ -84,11 +84,11 @@ def _latent(truth: Truths, labels: Labels, verdicts: pd.DataFrame, resampling: R
         return {"identifiability": plain(consensus.identifiability(truth.all_labels))}
     fitted = consensus.latent_class(truth.all_labels, n_sweeps=resampling.n_sweeps, rng=resampling.rng("latent class"))
     # classifiers that judge the same items make the test stronger; only what was fixed before any label was seen
-    judged = verdicts[["item", "classifier", "verdict"]] if len(verdicts) else None
+    table = verdicts[["item", "classifier", "verdict"]] if len(verdicts) else None
     tested = {
         "reviewers": consensus.misfit(labels.first, n_draws=resampling.n_misfit, rng=resampling.rng("misfit")),
         "with_classifiers": consensus.misfit(
-            labels.first, judged, n_draws=resampling.n_misfit, rng=resampling.rng("misfit with classifiers")
+            labels.first, table, n_draws=resampling.n_misfit, rng=resampling.rng("misfit with classifiers")
         ),
     }
     items = fitted.items
@@ -105,10 +105,10 @@ def _latent(truth: Truths, labels: Labels, verdicts: pd.DataFrame, resampling: R
 
 def _undecided(items: pd.DataFrame) -> list[dict[str, Any]]:
     rows = items[items["category"] == "undecided"].sort_values("item")
-    known = rows["posterior"].notna()
+    has_posterior = rows["posterior"].notna()
     return [
         {"item": str(item), "posterior": float(posterior) if is_known else None}
-        for item, posterior, is_known in zip(rows["item"], rows["posterior"], known, strict=True)
+        for item, posterior, is_known in zip(rows["item"], rows["posterior"], has_posterior, strict=True)
     ]
 
 
@@ -116,10 +116,10 @@ def latent_rates(truth: Truths, verdicts: pd.DataFrame, resampling: Resampling) 
     """Sensitivity and specificity of each classifier against the latent class; empty without sweeps."""
     if not resampling.n_sweeps or not len(verdicts):
         return {}
-    found = consensus.classifier_rates(
+    all_rates = consensus.classifier_rates(
         truth.all_labels,
         verdicts[["item", "classifier", "verdict"]],
         n_sweeps=resampling.n_sweeps,
         rng=resampling.rng("classifier rates"),
     )
-    return {str(rates.rater): plain(rates) for rates in found}
+    return {str(rates.rater): plain(rates) for rates in all_rates}

@@ -48,10 +48,10 @@ class Resampling:
         return cls(seed, 0, 0, 0)
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
+    def of(cls, settings: Mapping[str, Any]) -> Self:
         """Read back from a report; raises ValueError if these are none."""
         try:
-            return cls(**{name: int(value) for name, value in given.items()})
+            return cls(**{name: int(value) for name, value in settings.items()})
         except (AttributeError, OverflowError, TypeError) as error:
             raise ValueError(f"resampling: {error}") from None
 

@@ -64,8 +64,8 @@ def _published(content: Content) -> Iterator[Section]:
             (row["where"], row["what"], row["paper"], row["ours"], "yes" if row["agrees"] else "NO", row["note"])
             for row in content["published"]
         ]
-        found = table("Rounded as printed.", ("Where", "What", "Published", "Ours", "Agrees", "Note"), rows)
-        yield Section("Published numbers beside ours", (found,))
+        comparison = table("Rounded as printed.", ("Where", "What", "Published", "Ours", "Agrees", "Note"), rows)
+        yield Section("Published numbers beside ours", (comparison,))
 
 
 def in_short(content: Content) -> list[str]:
@@ -150,17 +150,17 @@ def _majority_in_words(majority: Content) -> str:
 
 def _latent(latent: Content) -> Iterator[Block]:
     """What a model of hidden categories and fallible reviewers can tell, and what it cannot."""
-    told = latent["identifiability"]
+    identifiability = latent["identifiability"]
     yield Paragraph(
         "A latent class model asks what each item would be if reviewers made errors at rates of their own. "
-        f"{_sentence(told['words'])}"
+        f"{_sentence(identifiability['words'])}"
     )
-    if told["remedies"]:
-        yield Paragraph(f"What would fix it, each alone: {'; '.join(told['remedies'])}.")
+    if identifiability["remedies"]:
+        yield Paragraph(f"What would fix it, each alone: {'; '.join(identifiability['remedies'])}.")
     if "reviewers" not in latent:
         yield Paragraph("The model was not fitted: the report was made without resampling.", "note")
         return
-    if told["identified"]:
+    if identifiability["identified"]:
         yield Paragraph(f"Share of dissimilar items: {estimate(latent['prevalence'])}.")
         yield table(
             f"How often each reviewer is right, with {round(100 * latent['level'])} % credible intervals.",
@@ -198,10 +198,12 @@ def _provenance(content: Content) -> Iterator[Block]:
     for kind in ("classifiers", "measures"):
         if parameters.get(kind):
             yield _registry(kind, parameters[kind])
-    others = {name: value for name, value in parameters.items() if name not in ("classifiers", "measures", "verdicts")}
+    other_parameters = {
+        name: value for name, value in parameters.items() if name not in ("classifiers", "measures", "verdicts")
+    }
     parts = (
         ("Study", content["study"]),
-        ("Parameters", others),
+        ("Parameters", other_parameters),
         ("Plan", content["plan"] or {}),
         ("Hashes (SHA-256)", content["hashes"]),
         ("Versions", content["versions"]),

@@ -60,9 +60,9 @@ def _pairs(content: Content) -> Iterator[Block]:
 def _homogeneity(test: Content) -> str:
     if test["p"] is None:
         return f"Not tested: {test['reason']}."
-    said = f"χ² = {number(test['chi2'], 1)}, {test['df']} degrees of freedom, p = {p_value(test['p'])} "
-    said += "(items with exactly two first labels)."
-    return said + (" The pairs differ: one number for all of them hides that." if test["p"] < 0.05 else "")
+    result = f"χ² = {number(test['chi2'], 1)}, {test['df']} degrees of freedom, p = {p_value(test['p'])} "
+    result += "(items with exactly two first labels)."
+    return result + (" The pairs differ: one number for all of them hides that." if test["p"] < 0.05 else "")
 
 
 def _over_all(content: Content) -> Iterator[Block]:
@@ -89,8 +89,8 @@ def _over_all(content: Content) -> Iterator[Block]:
 
 
 def _resampled(agreement: Content, name: str) -> str:
-    found = agreement["bootstrap"].get(name)
-    return "" if found is None else interval(found, as_percent=name == "percent") or found["reason"]
+    resampled = agreement["bootstrap"].get(name)
+    return "" if resampled is None else interval(resampled, as_percent=name == "percent") or resampled["reason"]
 
 
 def _chance_in_words(test: Content) -> str:
@@ -142,17 +142,17 @@ def _order_in_words(order: Content | None) -> str:
         return "Whether labels change over each reviewer's order is not tested: positions are not known."
     if order["matters"] is None:
         return f"Whether labels change over each reviewer's order is not tested: {order['reason']}."
-    said = (
+    question = (
         f"Do labels depend on their order? {order['n_tests']} tests (trend over the position, and after a dissimilar "
         "label against after a similar one, for each reviewer and outcome), at "
         f"{order['alpha']:g} over all of them (Bonferroni): "
     )
     if not order["matters"]:
-        return said + ("no." + (" Some would be without the correction." if order["matters_uncorrected"] else ""))
+        return question + ("no." + (" Some would be without the correction." if order["matters_uncorrected"] else ""))
     threshold = order["alpha"] / order["n_tests"]
-    found = [e for e in order["effects"] if e["p"] is not None and e["p"] < threshold]
-    named = "; ".join(f"{e['rater']}, {words(e['outcome'])}, {e['test']} (p = {p_value(e['p'])})" for e in found)
-    return f"{said}yes: {named}."
+    rows = [e for e in order["effects"] if e["p"] is not None and e["p"] < threshold]
+    names = "; ".join(f"{e['rater']}, {words(e['outcome'])}, {e['test']} (p = {p_value(e['p'])})" for e in rows)
+    return f"{question}yes: {names}."
 
 
 def _reviewers(agreement: Content) -> Iterator[Block]:
@@ -185,11 +185,11 @@ def _reviewers(agreement: Content) -> Iterator[Block]:
 def _leniency_in_words(test: Content) -> str:
     if test["p"] is None:
         return f"Not tested: {test['reason']}."
-    said = (
+    result = (
         f"Conditional logit on {test['n_split']} items on which reviewers differ, {test['test']} test: "
         f"χ² = {number(test['chi2'], 1)}, {test['df']} degrees of freedom, p = {p_value(test['p'])}."
     )
-    return said + (" They are not." if test["p"] < 0.05 else "") + (f" ({test['reason']}.)" if test["reason"] else "")
+    return result + (" They are not." if test["p"] < 0.05 else "") + (f" ({test['reason']}.)" if test["reason"] else "")
 
 
 def _retest(rows: Sequence[Content]) -> Iterator[Block]:

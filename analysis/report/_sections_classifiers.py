@@ -31,12 +31,12 @@ def classifier_sections(content: Content) -> Iterator[Section]:
         nothing = Paragraph("There are no verdicts. Compute them, or give a file of verdicts.")
         yield Section("Classifiers against the agreed items", (nothing,))
         return
-    yield Section("Classifiers against the agreed items", tuple(_beside_each_other(content)))
+    yield Section("Classifiers against the agreed items", tuple(_all_classifiers(content)))
     for name, row in content["classifiers"].items():
         yield Section(name, tuple(_classifier(name, row, content["parameters"].get("verdicts", {}).get(name, []))), 3)
 
 
-def _beside_each_other(content: Content) -> Iterator[Block]:
+def _all_classifiers(content: Content) -> Iterator[Block]:
     if content["measures"].get("heuristic"):
         yield Figure("measures-by-application", "What the heuristic measures, by application.")
     if any(row["scores"] and row["scores"]["roc"]["threshold"] for row in content["classifiers"].values()):
@@ -69,7 +69,7 @@ def _compared(row: Content) -> tuple[Any, ...]:
     return f"{row['a']} – {row['b']}", row["overall"]["n"], *cells, auc
 
 
-def _classifier(name: str, row: Content, makings: list[Content]) -> Iterator[Block]:
+def _classifier(name: str, row: Content, settings: list[Content]) -> Iterator[Block]:
     if row["n"]:
         yield _confusion(row)
         yield table(
@@ -86,7 +86,7 @@ def _classifier(name: str, row: Content, makings: list[Content]) -> Iterator[Blo
         yield Paragraph("No agreed item has a verdict of this classifier yet.")
     counts = row["verdicts"]
     none = f", {counts['none']} without a verdict" if counts["none"] else ""
-    computed = "".join(f" Computed with {value_in_words(making)}." for making in makings)
+    computed = "".join(f" Computed with {value_in_words(setting)}." for setting in settings)
     text = f"Verdicts on all items: {counts['dissimilar']} dissimilar, {counts['similar']} similar{none}.{computed}"
     yield Paragraph(text, "note")
 
@@ -146,20 +146,22 @@ def _scores(scores: Content | None) -> Iterator[Block]:
 
 def _cells(confusion: Content) -> Sequence[Any]:
     tp, fp, fn, tn = (confusion[cell] for cell in ("tp", "fp", "fn", "tn"))
-    known = (tp + fn) and (fp + tn)
-    return tp, fp, fn, tn, number(tp / (tp + fn) + tn / (fp + tn) - 1) if known else DASH
+    has_both_categories = (tp + fn) and (fp + tn)
+    return tp, fp, fn, tn, number(tp / (tp + fn) + tn / (fp + tn) - 1) if has_both_categories else DASH
 
 
 def _costs_in_words(fixed: float, best: Content, near: Content) -> str:
     """For which costs of a missed dissimilar item, in false alarms, the fixed threshold is best, or nearly."""
-    said = []
+    clauses = []
     for costs, name in ((best, "the best threshold"), (near, "at most a tenth dearer than the best")):
         if costs["low"] is None:
-            said.append(f"at no ratio of costs {name} ({costs['reason']})")
+            clauses.append(f"at no ratio of costs {name} ({costs['reason']})")
         else:
             high = "any number of" if costs["high"] is None else number(costs["high"], 2)
-            said.append(f"{name} where a missed dissimilar item costs {number(costs['low'], 2)} to {high} false alarms")
-    return f"{fixed:g} is {'; it is '.join(said)}."
+            clauses.append(
+                f"{name} where a missed dissimilar item costs {number(costs['low'], 2)} to {high} false alarms"
+            )
+    return f"{fixed:g} is {'; it is '.join(clauses)}."
 
 
 def _confusion(row: Content) -> Table:

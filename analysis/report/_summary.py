@@ -139,11 +139,11 @@ def _decisions(table: pd.DataFrame) -> dict[object, str]:
 
 
 def _applications(table: pd.DataFrame, verdicts: pd.DataFrame) -> dict[object, object]:
-    known: dict[object, object] = {}
+    names: dict[object, object] = {}
     for rows in (verdicts, table):
         if "application" in rows:
-            known |= dict(zip(rows["item"], rows["application"], strict=True))
-    return {item: application for item, application in known.items() if isinstance(application, str) and application}
+            names |= dict(zip(rows["item"], rows["application"], strict=True))
+    return {item: application for item, application in names.items() if isinstance(application, str) and application}
 
 
 def _left_out(table: pd.DataFrame, first: pd.DataFrame) -> dict[str, int]:

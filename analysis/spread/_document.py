@@ -51,19 +51,21 @@ def document(survey: Survey) -> Document:
     ----------
     survey : Survey
     """
-    known = [row for row in survey.environments if row.overall.n]
-    sections = [Section("In short", (Bullets(tuple(_in_short(survey, known))),))]
-    if known:
-        sections.append(Section("How far apart runs are", tuple(_buckets(survey, known))))
+    environments = [row for row in survey.environments if row.overall.n]
+    sections = [Section("In short", (Bullets(tuple(_in_short(survey, environments))),))]
+    if environments:
+        sections.append(Section("How far apart runs are", tuple(_buckets(survey, environments))))
         if survey.environment_pairs:
             sections.append(Section("Environments beside each other", tuple(_environment_pairs(survey))))
-        sections.append(Section("Benchmarks, the widest first", tuple(_benchmarks(survey, known))))
+        sections.append(Section("Benchmarks, the widest first", tuple(_benchmarks(survey, environments))))
     for at, environment in enumerate(survey.environments):
         if environment.score:
-            title = "What the suite notices" + _where(environment, survey)
+            title = "What the suite notices" + _environment_in_words(environment, survey)
             sections.append(Section(title, tuple(_score(environment.score, at, survey))))
     timed = [row for row in survey.environments if row.time]
-    sections += [Section("How long the suite takes" + _where(row, survey), tuple(_time(row))) for row in timed]
+    sections += [
+        Section("How long the suite takes" + _environment_in_words(row, survey), tuple(_time(row))) for row in timed
+    ]
     sections += [
         Section("What was left out", tuple(_left_out(survey))),
         Section("How it was computed", tuple(_parameters(survey))),
@@ -72,23 +74,23 @@ def document(survey: Survey) -> Document:
     return Document("Spread of runs", lead, "", tuple(sections), kind="spread report")
 
 
-def _in_short(survey: Survey, known: Sequence[Environment]) -> Iterator[str]:
-    if not known:
+def _in_short(survey: Survey, environments: Sequence[Environment]) -> Iterator[str]:
+    if not environments:
         yield "No benchmark has two runs or more whose spread is defined: nothing can be said of their stability."
         yield "Measure every benchmark in several runs, each in a process of its own; five or more are usual."
-    for environment in known:
+    for environment in environments:
         yield from _level_in_short(survey, environment)
     yield from _environments_in_short(survey.environment_pairs)
-    if known:
+    if environments:
         yield from _limits_in_short(survey)
     for environment in survey.environments:
         if environment.score:
-            yield from _score_in_short(environment.score, _where(environment, survey))
+            yield from _score_in_short(environment.score, _environment_in_words(environment, survey))
         if environment.time and environment.time.smallest:
-            yield from _time_in_short(environment.time, _where(environment, survey))
+            yield from _time_in_short(environment.time, _environment_in_words(environment, survey))
 
 
-def _where(environment: Environment, survey: Survey) -> str:
+def _environment_in_words(environment: Environment, survey: Survey) -> str:
     """In which environment, where there are several."""
     return f", in {_name(environment.name)}" if len(survey.environments) > 1 else ""
 
@@ -102,7 +104,7 @@ def _level_in_short(survey: Survey, environment: Environment) -> Iterator[str]:
     within = f"In {_name(environment.name)}, the" if several else "The"
     stable, wide = row.shares[FIRST], sum(row.counts[name] for name in WIDE)
     yield (
-        f"{within} runs of {row.counts[FIRST]} of {counted(row.n, 'benchmark')} ({_asked(survey, environment)}"
+        f"{within} runs of {row.counts[FIRST]} of {counted(row.n, 'benchmark')} ({_counted_apart(survey, environment)}"
         f"{percent(stable.value)}, interval {interval(stable)}) stay within 5 % of each other, those of {wide} "
         f"({percent(wide / row.n)}) are more than 25 % apart ({_runs_in_words(survey, row)})."
     )
@@ -184,7 +186,7 @@ def _time_in_short(time: SuiteTime, where: str) -> Iterator[str]:
         )
 
 
-def _buckets(survey: Survey, known: Sequence[Environment]) -> Iterator[Block]:
+def _buckets(survey: Survey, environments: Sequence[Environment]) -> Iterator[Block]:
     if survey.parameters["per"] is None:
         meaning = "over all runs of a benchmark"
     else:
@@ -193,7 +195,7 @@ def _buckets(survey: Survey, known: Sequence[Environment]) -> Iterator[Block]:
     rows = [
         (*((_name(environment.name),) if several else ()), name, row.n, _range(row.n_runs), *row.counts.values(),
          percent(row.median))
-        for environment in known
+        for environment in environments
         for name, row in _bucket_rows(environment)
     ]  # fmt: skip
     first = ("Environment", "Application") if several else ("Application",)
@@ -214,8 +216,8 @@ def _buckets(survey: Survey, known: Sequence[Environment]) -> Iterator[Block]:
 
 def _bucket_rows(environment: Environment) -> list[tuple[str, BucketRow]]:
     rows = [("all", environment.overall)] if len(environment.applications) != 1 else []
-    named = sorted(environment.applications, key=lambda row: -(row.median or 0))
-    return rows + [(row.application or "no application", row) for row in named if row.n]
+    applications = sorted(environment.applications, key=lambda row: -(row.median or 0))
+    return rows + [(row.application or "no application", row) for row in applications if row.n]
 
 
 def _environment_pairs(survey: Survey) -> Iterator[Block]:
@@ -236,9 +238,9 @@ def _environment_pairs(survey: Survey) -> Iterator[Block]:
     )  # fmt: skip
 
 
-def _benchmarks(survey: Survey, known: Sequence[Environment]) -> Iterator[Block]:
+def _benchmarks(survey: Survey, environments: Sequence[Environment]) -> Iterator[Block]:
     per, several = survey.per, len(survey.environments) > 1
-    rows = [(row, environment) for environment in known for row in survey.within(environment)]
+    rows = [(row, environment) for environment in environments for row in survey.within(environment)]
     rows.sort(key=lambda pair: -(pair[0].judged or 0.0))
     yield first_rows(
         f"Spread: over all runs, and averaged over choices of {per} of them, to compare with benchmarks of {per} runs. "
@@ -292,13 +294,13 @@ def _score(score: Score, at: int, survey: Survey) -> Iterator[Block]:
 
 
 def _methods(score: Score) -> Table:
-    asked = {method: [row for row in score.detections if row.method == method] for method in score.methods}
+    of_method = {method: [row for row in score.detections if row.method == method] for method in score.methods}
     return first_rows(
         "Altered methods, those that nothing notices first.",
         ("Method", "Benchmarks that notice it", "of", "Which"),
         [
             (name, score.redundancy[name], len(rows), listed([row.benchmark for row in rows if row.regression.found]))
-            for name, rows in sorted(asked.items(), key=lambda entry: score.redundancy[entry[0]])
+            for name, rows in sorted(of_method.items(), key=lambda entry: score.redundancy[entry[0]])
         ],
         numeric=(1, 2),
     )
@@ -306,8 +308,8 @@ def _methods(score: Score) -> Table:
 
 def _variant(name: str, variant: Variant) -> tuple[Any, ...]:
     score = variant.score
-    shown = "undefined" if score.value is None else number(score.value, 0)
-    return name, shown, _score_ends(score), len(variant.covered), variant.n_benchmarks, listed(variant.without)
+    value = "undefined" if score.value is None else number(score.value, 0)
+    return name, value, _score_ends(score), len(variant.covered), variant.n_benchmarks, listed(variant.without)
 
 
 def _detection(row: Detection) -> tuple[Any, ...]:
@@ -337,7 +339,10 @@ def _time(environment: Environment) -> Iterator[Block]:
     parts = [("fewest that notice as much", time.smallest)] if time.smallest else []
     parts += [(f"in {_duration(part.limit or 0.0)}", part) for part in time.parts]
     is_scored = environment.score is not None
-    rows = [("whole suite", *_whole(time, environment)), *((name, *_part(part, is_scored)) for name, part in parts)]
+    rows = [
+        ("whole suite", *_suite(time, environment)),
+        *((name, *_part(part, is_scored)) for name, part in parts),
+    ]
     score = ("Score",) if is_scored else ()
     chosen = "that notices the most altered methods in that time" if is_scored else "of as many benchmarks as fit in it"
     yield table(
@@ -355,7 +360,7 @@ def _time(environment: Environment) -> Iterator[Block]:
     )
 
 
-def _whole(time: SuiteTime, environment: Environment) -> tuple[Any, ...]:
+def _suite(time: SuiteTime, environment: Environment) -> tuple[Any, ...]:
     score = (_scored(environment.score.variants["total"].score),) if environment.score else ()
     return len(time.benchmarks), _duration(time.seconds), *score, "all"
 
@@ -394,7 +399,7 @@ def _parameters(survey: Survey) -> Iterator[Block]:
         "Spread, buckets, v and the score: Laaber and Leitner (2018), doi:10.1145/3196398.3196407. v is twice the "
         "largest spread but for the widest 5 % of them"
         + "".join(
-            f"{_where(environment, survey)}: {estimate(environment.v)}."
+            f"{_environment_in_words(environment, survey)}: {estimate(environment.v)}."
             + (f" The score was computed with v = {estimate(environment.score.v)}." if environment.score else "")
             for environment in survey.environments
         )
@@ -407,15 +412,15 @@ def _parameters(survey: Survey) -> Iterator[Block]:
 
 
 def _runs_in_words(survey: Survey, row: BucketRow) -> str:
-    each = counted(row.n_runs[0], "run") + " each" if len(row.n_runs) == 1 else f"{_range(row.n_runs)} runs each"
-    return each if survey.parameters["per"] is None else f"{each}, seen {survey.per} at a time"
+    runs = counted(row.n_runs[0], "run") + " each" if len(row.n_runs) == 1 else f"{_range(row.n_runs)} runs each"
+    return runs if survey.parameters["per"] is None else f"{runs}, seen {survey.per} at a time"
 
 
-def _asked(survey: Survey, environment: Environment) -> str:
+def _counted_apart(survey: Survey, environment: Environment) -> str:
     """Of how many benchmarks the versions and altered methods were counted, where that is not the same."""
-    kept = [(row.application, row.benchmark) for row in survey.within(environment)]
-    n = len(set(kept))
-    return "" if n == len(kept) else f"{n} on each version and altered method by itself; "
+    benchmarks = [(row.application, row.benchmark) for row in survey.within(environment)]
+    n = len(set(benchmarks))
+    return "" if n == len(benchmarks) else f"{n} on each version and altered method by itself; "
 
 
 def _range(numbers: Sequence[int]) -> str:

@@ -155,8 +155,8 @@ def noticed_by(score: Score) -> Chart:
     fill = alt.Color("state:N", scale=shades, title=None, legend=legend)
     marks = alt.Chart(cells).mark_point(filled=True, opacity=1, size=90).encode(x=x, y=y, shape=shape, color=fill)
     cut = len(benchmarks) > len(rows) or len(methods) > len(columns)
-    shown = f"The first {len(rows)} of {len(benchmarks)} benchmarks, {len(columns)} of {len(methods)} methods."
-    return _framed([marks], "Which benchmark notices which altered method", [shown] if cut else []).properties(
+    extent = f"The first {len(rows)} of {len(benchmarks)} benchmarks, {len(columns)} of {len(methods)} methods."
+    return _framed([marks], "Which benchmark notices which altered method", [extent] if cut else []).properties(
         width=alt.Step(26), height=alt.Step(20)
     )
 
@@ -184,20 +184,20 @@ class _Row:
 def _rows(survey: Survey) -> list[_Row]:
     """All together, then the applications, the widest first; of several environments each as a whole."""
     if len(survey.environments) > 1:
-        known = [environment for environment in survey.environments if environment.overall.n]
+        environments = [environment for environment in survey.environments if environment.overall.n]
         return [
             _Row(row.name or "no context given", row.overall, _drawn([s.judged for s in survey.within(row)]))
-            for row in known
+            for row in environments
         ]
     (environment,) = survey.environments
     inside = survey.within(environment)
     everything = _Row("all", environment.overall, _drawn([row.judged for row in inside]))
-    named = sorted((row for row in environment.applications if row.n), key=lambda row: -(row.median or 0.0))
+    applications = sorted((row for row in environment.applications if row.n), key=lambda row: -(row.median or 0.0))
     if len(environment.applications) == 1:
-        return [_Row(named[0].application or "all", environment.overall, everything.spreads)]
+        return [_Row(applications[0].application or "all", environment.overall, everything.spreads)]
     rows = [
         _Row(row.application, row, _drawn([s.judged for s in inside if s.application == row.application]))
-        for row in named[:MAX_ROWS]
+        for row in applications[:MAX_ROWS]
     ]
     return [everything, *rows]
 

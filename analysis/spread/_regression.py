@@ -110,8 +110,8 @@ def is_regression(
         raise ValueError(f"names must be one a pair ({len(base_runs)}), got {len(names)}")
     if not base_runs:
         return Regression(False, (), reason="no run was made both with and without the change")
-    named = names or [str(number) for number in range(len(base_runs))]
-    pairs = tuple(_pair(*both, sampling) for both in zip(named, base_runs, altered_runs, strict=True))
+    run_names = names or [str(number) for number in range(len(base_runs))]
+    pairs = tuple(_pair(*sides, sampling) for sides in zip(run_names, base_runs, altered_runs, strict=True))
     highest = max(pair.p for pair in pairs if pair.p is not None)
     reason = next((reason for pair in pairs if (reason := _undetectable(pair, p))), None)
     far = all(pair.difference is not None and abs(pair.difference) >= v / 2 for pair in pairs)

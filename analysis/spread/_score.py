@@ -144,19 +144,19 @@ def api_benchmarking_score(
     .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
     """
     levels = list(dict.fromkeys(level for benchmark in benchmarks for level in benchmark.levels(ALTERED)))
-    named = _baseline(levels, baseline)
-    methods = tuple(level for level in levels if level != named)
+    base_level = _baseline(levels, baseline)
+    methods = tuple(level for level in levels if level != base_level)
     _check_without(benchmarks, without)
     if v is not None:
         check_v(v)
-    found_v = _variability(benchmarks, sampling) if v is None else Estimate(v)
-    suite, left_out = _usable(benchmarks, named, methods, without)
-    questions = _questions(suite, named, methods, found_v, sampling, regression_p, advance)
+    used_v = _variability(benchmarks, sampling) if v is None else Estimate(v)
+    suite, left_out = _usable(benchmarks, base_level, methods, without)
+    questions = _questions(suite, base_level, methods, used_v, sampling, regression_p, advance)
     detections = _corrected(list(questions))
-    variants = _variants(suite, named, methods, detections, found_v, sampling, regression_p, alpha)
+    variants = _variants(suite, base_level, methods, detections, used_v, sampling, regression_p, alpha)
     redundancy = Counter(row.method for row in detections if row.regression.found)
     return Score(
-        named, methods, tuple(benchmark.name for benchmark in suite), found_v, detections, variants,
+        base_level, methods, tuple(benchmark.name for benchmark in suite), used_v, detections, variants,
         {method: redundancy[method] for method in methods}, left_out,
     )  # fmt: skip
 
@@ -228,11 +228,11 @@ def _questions(
 def _by_run(benchmark: Benchmark, level: str) -> dict[tuple[str, ...], Floats]:
     """The runs of a level by what makes them belong to those of another: run, version, context, and which of these."""
     runs: dict[tuple[str, ...], Floats] = {}
-    seen: Counter[tuple[str, ...]] = Counter()
+    n_of_key: Counter[tuple[str, ...]] = Counter()
     for number in (number for number, entry in enumerate(benchmark.of(ALTERED)) if entry == level):
         key = tuple(benchmark.runs[number].of(name) for name in (RUN, VERSION, CONTEXT))
-        runs[(*key, str(seen[key]))] = benchmark.values[number]
-        seen[key] += 1
+        runs[(*key, str(n_of_key[key]))] = benchmark.values[number]
+        n_of_key[key] += 1
     return runs
 
 

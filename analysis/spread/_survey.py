@@ -272,34 +272,34 @@ def survey(
         "baseline": baseline, "without": tuple(without), "v": v, "budget": budget, "alpha": alpha, "seed": seed,
         "resamples": resamples,
     }  # fmt: skip
-    named, levels = _known(without, benchmarks), {at for benchmark in benchmarks for at in benchmark.levels(ALTERED)}
+    names, levels = _named(without, benchmarks), {at for benchmark in benchmarks for at in benchmark.levels(ALTERED)}
     environments, n_done = [], len(benchmarks)
     for name in _environments(benchmarks):
         inside = [part for benchmark in usable if (part := benchmark.where(**{CONTEXT: name}))]
-        here = [row for row in spreads if row.conditions.get(CONTEXT, "") == name]
+        own = [row for row in spreads if row.conditions.get(CONTEXT, "") == name]
         score = None
         if is_altered:
-            there = {at for part in inside for at in part.levels(ALTERED)}
+            own_levels = {at for part in inside for at in part.levels(ALTERED)}
             score = api_benchmarking_score(
                 inside,
                 sampling=sampling,
-                baseline=baseline if baseline in there or baseline not in levels else None,
-                without=[part.name for part in inside if part.name in named],
+                baseline=baseline if baseline in own_levels or baseline not in levels else None,
+                without=[part.name for part in inside if part.name in names],
                 v=v,
                 regression_p=regression_p,
                 alpha=alpha,
-                advance=partial(_told, advance, n_done, total),
+                advance=partial(_advance_part, advance, n_done, total),
             )
             n_done += len(inside)
-        most = {(row.application, row.benchmark): row.n_runs for row in sorted(here, key=lambda row: row.n_runs)}
+        most_runs = {(row.application, row.benchmark): row.n_runs for row in sorted(own, key=lambda row: row.n_runs)}
         environments.append(
             Environment(
                 name,
-                _row("", here, alpha),
-                _by_application(here, alpha),
-                variability(defined([row.max_spread for row in here]), resamples=resamples, alpha=alpha, rng=rng),
+                _row("", own, alpha),
+                _by_application(own, alpha),
+                variability(defined([row.max_spread for row in own]), resamples=resamples, alpha=alpha, rng=rng),
                 score,
-                suite_time(inside, most, score, budget=budget, level=1 - alpha),
+                suite_time(inside, most_runs, score, budget=budget, level=1 - alpha),
             )
         )
     if is_altered:
@@ -319,11 +319,11 @@ def survey(
     )
 
 
-def _told(advance: Advance, before: int, total: int, done: int, _n: int) -> None:
+def _advance_part(advance: Advance, before: int, total: int, done: int, _n: int) -> None:
     advance(min(before + done, total), total)
 
 
-def _known(without: Sequence[str], benchmarks: Sequence[Benchmark]) -> set[str]:
+def _named(without: Sequence[str], benchmarks: Sequence[Benchmark]) -> set[str]:
     """The benchmarks to be left out of the score; raises ValueError if one is nowhere."""
     unknown = [name for name in without if name not in {benchmark.name for benchmark in benchmarks}]
     if unknown:
@@ -348,8 +348,8 @@ def _pairs(spreads: Sequence[Spread], environments: Sequence[Environment], level
 def _pair(
     first: str, second: str, a: Mapping[tuple[str, ...], float], b: Mapping[tuple[str, ...], float], level: float
 ) -> EnvironmentPair:
-    both = [key for key in a if a[key] > 0 and b.get(key, 0.0) > 0]
-    logs = np.log([b[key] / a[key] for key in both])
+    common = [key for key in a if a[key] > 0 and b.get(key, 0.0) > 0]
+    logs = np.log([b[key] / a[key] for key in common])
     mean = mean_interval(logs, level)
     if mean.value is None:
         ratio = Estimate(None, reason="no benchmark has a spread above 0 in both")
@@ -358,8 +358,8 @@ def _pair(
     else:
         value, low, high = (float(np.exp(end)) for end in mean.ends)
         ratio = Estimate(value, mean.se, low, high, mean.reason)
-    n_unpaired = len(a.keys() | b.keys()) - len(both)
-    return EnvironmentPair(first, second, len(both), n_unpaired, ratio, int((logs > 0).sum()), _signed_rank(logs))
+    n_unpaired = len(a.keys() | b.keys()) - len(common)
+    return EnvironmentPair(first, second, len(common), n_unpaired, ratio, int((logs > 0).sum()), _signed_rank(logs))
 
 
 def _signed_rank(logs: Floats) -> Test:
@@ -450,14 +450,14 @@ def _by_application(spreads: Iterable[Spread], alpha: float) -> tuple[BucketRow,
 
 
 def _row(application: str, spreads: Sequence[Spread], alpha: float) -> BucketRow:
-    kept = [row for row in spreads if row.bucket]
-    counts = {name: sum(row.bucket == name for row in kept) for name in BUCKETS}
-    widths = [row.judged for row in kept if row.judged is not None]
+    defined_rows = [row for row in spreads if row.bucket]
+    counts = {name: sum(row.bucket == name for row in defined_rows) for name in BUCKETS}
+    widths = [row.judged for row in defined_rows if row.judged is not None]
     return BucketRow(
         application=application,
-        n=len(kept),
+        n=len(defined_rows),
         counts=counts,
-        shares={name: wilson(count, len(kept), 1 - alpha) for name, count in counts.items()},
-        n_runs=tuple(sorted({row.n_runs for row in kept})),
+        shares={name: wilson(count, len(defined_rows), 1 - alpha) for name, count in counts.items()},
+        n_runs=tuple(sorted({row.n_runs for row in defined_rows})),
         median=float(np.median(widths)) if widths else None,
     )

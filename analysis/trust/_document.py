@@ -74,7 +74,7 @@ def _alarms_in_short(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[st
     yield (
         f"Two draws of {survey.n_runs} runs each of the same benchmark, nothing changed: Welch's test tells them apart "
         f"in {percent(merged.median)} of the pairs with all iterations merged{median}{of_single}. "
-        f"{_whole(survey.alpha)} are asked for."
+        f"{_whole_percent(survey.alpha)} are asked for."
     )
     if n > 1:
         of_merged, of_means = (rows[name].n_alarming[WELCH] for name in (MERGED, RUN_MEANS))
@@ -91,7 +91,7 @@ def _intervals_in_short(survey: Survey, rows: Mapping[str, Summary]) -> Iterator
     of_single = f", from one number a run {percent(single.median)}" if single.n else ""
     median = "" if len(survey.benchmarks) == 1 else " (medians)"
     yield (
-        f"A {_whole(survey.level)} interval from merged iterations holds the mean of all runs in "
+        f"A {_whole_percent(survey.level)} interval from merged iterations holds the mean of all runs in "
         f"{percent(merged.median)} of the draws{of_single}{median}."
     )
 
@@ -107,13 +107,13 @@ def _slowdowns_in_short(survey: Survey) -> Iterator[str]:
             behind = ""
         yield (
             f"The smallest {change_of(survey)[0]} that {survey.n_runs} runs on each side show in "
-            f"{_whole(row.power)} of the cases, one number a run, {typical}{behind}."
+            f"{_whole_percent(row.power)} of the cases, one number a run, {typical}{behind}."
         )
 
 
 def _advice(survey: Survey, rows: Mapping[str, Summary]) -> Iterator[str]:
-    asked = rows[MERGED].type_1_error.get(WELCH)
-    if asked is None or not asked.n:
+    rate = rows[MERGED].type_1_error.get(WELCH)
+    if rate is None or not rate.n:
         yield "Compare one number a run: the iterations of a run are alike and no sample of independent values."
     elif rows[MERGED].n_alarming[WELCH]:
         yield (
@@ -136,10 +136,10 @@ def _coverage(survey: Survey) -> Iterator[Block]:
     )
     aggregate = survey.parameters["aggregate"]
     yield Bullets(tuple(f"{name}: {meaning.format(aggregate)}." for name, meaning in MEANINGS.items()))
-    rows = [(row.aggregation, row.coverage.n, *_three(row.coverage), *row.below.values()) for row in survey.summaries]
-    limits = [_whole(float(limit)) for limit in survey.summaries[0].below]
+    rows = [(row.aggregation, row.coverage.n, *_cells(row.coverage), *row.below.values()) for row in survey.summaries]
+    limits = [_whole_percent(float(limit)) for limit in survey.summaries[0].below]
     yield table(
-        f"Coverage of {_whole(survey.level)} intervals over benchmarks: median and middle half, and "
+        f"Coverage of {_whole_percent(survey.level)} intervals over benchmarks: median and middle half, and "
         "how many benchmarks are below a limit.",
         ("What is compared", "Benchmarks", "Median", "Middle half", *(f"Below {limit}" for limit in limits)),
         rows,
@@ -166,12 +166,12 @@ def _without_width(survey: Survey) -> str:
 def _false_alarms(survey: Survey) -> Iterator[Block]:
     yield Paragraph(
         "Two draws of the same runs differ by chance only. The share of pairs that a test tells apart is its type I "
-        f"error; it should be {_whole(survey.alpha)}. The paper's text calls 1 − α ideal for the "
+        f"error; it should be {_whole_percent(survey.alpha)}. The paper's text calls 1 − α ideal for the "
         "share of rejections (section 3.2, step 3); it must read α. Intervals that do not overlap are a far stricter "
         "criterion than α: few alarms there are no sign of a good test."
     )
     rows = [
-        (row.aggregation, TITLES[test], quartiles.n, *_three(quartiles), row.n_alarming[test])
+        (row.aggregation, TITLES[test], quartiles.n, *_cells(quartiles), row.n_alarming[test])
         for row in survey.summaries
         for test, quartiles in row.type_1_error.items()
     ]
@@ -200,7 +200,7 @@ def _slowdowns(survey: Survey) -> Iterator[Block]:
         ("What is compared", "Test", "Power", "Median", "Reached in", "Benchmarks"),
         [
             (
-                row.aggregation, TITLES[row.test], _whole(row.power),
+                row.aggregation, TITLES[row.test], _whole_percent(row.power),
                 _slower(row.median) if row.median else "not reached", row.n_reached, row.n,
             )
             for row in survey.slowdowns
@@ -220,23 +220,23 @@ def _benchmarks(survey: Survey) -> Iterator[Block]:
     powers = survey.powers if survey.slowdowns else ()
     alarms = ("False alarms, merged", "One number a run") if test else ()
     change = change_of(survey)[0]
-    seen = [f"{change.capitalize()} seen, {_whole(power)}" for power in powers]
+    powers_seen = [f"{change.capitalize()} seen, {_whole_percent(power)}" for power in powers]
     name = TITLES[test] if test else "no test"
     rows = [
         (
             entry.name, entry.application, entry.n_runs,
             *(_rate(entry.coverage[name]) for name in (MERGED, RUN_MEANS)),
             *(_rate(entry.type_1_error[name][test]) for name in (MERGED, RUN_MEANS) if test),
-            *(_seen(entry, test, power) for power in powers),
+            *(_smallest_seen(entry, test, power) for power in powers),
         )
         for entry in ordered
     ]  # fmt: skip
     yield first_rows(
         f"Each benchmark: coverage and false alarms ({name}); the {change} seen is that of one number a run. "
         "Benchmarks with several versions, contexts or alterations stand here once for each.",
-        ("Benchmark", "Application", "Runs", "Coverage, merged", "One number a run", *alarms, *seen),
+        ("Benchmark", "Application", "Runs", "Coverage, merged", "One number a run", *alarms, *powers_seen),
         rows,
-        numeric=range(2, 5 + len(alarms) + len(seen)),
+        numeric=range(2, 5 + len(alarms) + len(powers_seen)),
     )
     yield from _remarks(ordered)
 
@@ -263,9 +263,9 @@ def _misleads(entry: Trust, test: str | None) -> tuple[float, float]:
     return -1.0 * (alarms or 0.0), 1.0 if coverage is None else coverage
 
 
-def _seen(entry: Trust, test: str | None, power: float) -> str:
-    asked = (RUN_MEANS, test, power)
-    row = next(row for row in entry.slowdowns if (row.aggregation, row.test, row.power) == asked)
+def _smallest_seen(entry: Trust, test: str | None, power: float) -> str:
+    key = (RUN_MEANS, test, power)
+    row = next(row for row in entry.slowdowns if (row.aggregation, row.test, row.power) == key)
     return _slower(row.factor.value) if row.factor.value else row.factor.reason or DASH
 
 
@@ -306,7 +306,7 @@ def _parameter(value: Any) -> str:
     return value_in_words(value)
 
 
-def _three(quartiles: Quartiles) -> tuple[str, str]:
+def _cells(quartiles: Quartiles) -> tuple[str, str]:
     if quartiles.median is None:
         return DASH, DASH
     low = percent(quartiles.low).removesuffix(" %")
@@ -319,7 +319,7 @@ def _rate(rate: Rate) -> str:
     return percent(rate.value) if rate.se is None else f"{percent(rate.value)} ± {number(100 * rate.se, 1)}"
 
 
-def _whole(share: float) -> str:
+def _whole_percent(share: float) -> str:
     """A share that was asked for, with as many decimals as it has."""
     return f"{100 * share:g} %"
 

@@ -69,7 +69,7 @@ def coverage_against_runs(survey: Survey) -> Chart | None:
         alt.Chart(rows).mark_line(strokeWidth=2, interpolate="linear").encode(x=x, y=y, color=_SHADE),
         alt.Chart(rows).mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=_SHADE, shape=_SHAPE),
     ]
-    subtitle = [_whose(chosen, "bars", survey), f"dashed: the level asked for, {100 * float(str(level)):g} %"]
+    subtitle = [_subject(chosen, "bars", survey), f"dashed: the level asked for, {100 * float(str(level)):g} %"]
     return _finished(layers, "Does the interval hold the mean?", subtitle).properties(width=420, height=280)
 
 
@@ -104,7 +104,7 @@ def rejections(survey: Survey) -> Chart | None:
     n_runs = survey.parameters["n_runs"]
     title = alt.TitleParams(
         f"Are {n_runs} runs and {n_runs} {slower} ones told apart?",
-        subtitle=_whose(chosen, "bands", survey),
+        subtitle=_subject(chosen, "bands", survey),
         anchor="start",
         fontSize=12,
     )
@@ -146,11 +146,11 @@ def false_alarms(survey: Survey) -> Chart | None:
     rows: list[dict[str, Any]] = []
     for name in AGGREGATIONS:
         rates = [trust.type_1_error[name].get(WELCH) for trust in survey.benchmarks]
-        known = sorted(rate.value for rate in rates if rate is not None and rate.value is not None)
-        if len(known) >= MIN_FOR_ALARMS:
-            shares = np.arange(1, len(known) + 1) / len(known)
+        values = sorted(rate.value for rate in rates if rate is not None and rate.value is not None)
+        if len(values) >= MIN_FOR_ALARMS:
+            shares = np.arange(1, len(values) + 1) / len(values)
             rows.append({"aggregation": name, "x": 0.0, "value": 0.0})
-            rows += [{"aggregation": name, "x": x, "value": y} for x, y in zip(known, shares, strict=True)]
+            rows += [{"aggregation": name, "x": x, "value": y} for x, y in zip(values, shares, strict=True)]
             rows.append({"aggregation": name, "x": 1.0, "value": 1.0})
     if not rows:
         return None
@@ -205,7 +205,7 @@ def _rule(at: Any, text: str, title: str | None) -> Chart:
     return alt.layer(rule, word.encode(x=alt.value("width"), y=y, text="text:N"))
 
 
-def _whose(chosen: Sequence[Trust], mark: str, survey: Survey) -> str:
+def _subject(chosen: Sequence[Trust], mark: str, survey: Survey) -> str:
     if len(chosen) > 1:
         n = len(survey.benchmarks)
         some = f"{len(chosen)} of {n}" if len(chosen) < n else f"{n}"

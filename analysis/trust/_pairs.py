@@ -139,8 +139,8 @@ def _blocks(pairs: Pairs, alike: bool) -> Iterator[_Block]:
     for start in range(0, n, size):
         rows, columns = slice(start, start + size), slice(start if alike else 0, n)
         n_once = len(weights[rows]) if alike else n
-        others = pairs.second.weights[columns]
-        yield _Block((rows, None), (None, columns), weights[rows], others, n_once)
+        column_weights = pairs.second.weights[columns]
+        yield _Block((rows, None), (None, columns), weights[rows], column_weights, n_once)
 
 
 def value_shares(

@@ -184,13 +184,13 @@ def smallest_distance(n_a: int, n_b: int, alpha: float) -> float:
 
 def _product(a: Floats, b: Floats) -> Floats:
     """The product of matrices in pieces that BLAS does in one thread; several wait for the cores of other processes."""
-    found = np.zeros((len(a), b.shape[1]))
+    product = np.zeros((len(a), b.shape[1]))
     size = min(8, max(2, ONE_THREAD // max(1, b.size)))
     length = max(1, ONE_THREAD // (size * b.shape[1]))
     for rows in (slice(start, start + size) for start in range(0, len(a), size)):
         for inner in (slice(start, start + length) for start in range(0, len(b), length)):
-            found[rows] += a[rows, inner] @ b[inner]
-    return found
+            product[rows] += a[rows, inner] @ b[inner]
+    return product
 
 
 def _cube(x: Floats) -> Floats:

@@ -141,8 +141,8 @@ def coverage(
 
     Examples
     --------
-    >>> found = coverage([[1, 2], [3, 4]], 2, aggregations=("merged",), rng=np.random.default_rng(1))
-    >>> found["merged"]  # 1, 2, 1, 2 and 3, 4, 3, 4 miss 2.5
+    >>> coverages = coverage([[1, 2], [3, 4]], 2, aggregations=("merged",), rng=np.random.default_rng(1))
+    >>> coverages["merged"]  # 1, 2, 1, 2 and 3, 4, 3, 4 miss 2.5
     Coverage(value=0.5, se=None, n=3, exact=True, reason=None, zero_width=0.0)
     """
     _check(runs, n_runs, level, resamples)
@@ -168,8 +168,8 @@ def _coverage(
     else:
         draws = all_draws(m, n_runs) if exact else some_draws(m, n_runs, resamples, rng)
         moments, weights = drawn.moments(draws.counts), draws.weights
-    held = (np.abs(moments.mean - drawn.target) <= moments.half_widths(level)) & ~moments.constant
-    rate = _rate(float(held @ weights), len(weights), exact)
+    covers = (np.abs(moments.mean - drawn.target) <= moments.half_widths(level)) & ~moments.constant
+    rate = _rate(float(covers @ weights), len(weights), exact)
     return Coverage(rate.value, rate.se, rate.n, exact, None, float(moments.constant @ weights))
 
 
@@ -219,8 +219,8 @@ def type_1_error(
 
     Examples
     --------
-    >>> found = type_1_error([[1, 2], [3, 4]], 2, aggregations=("merged",), rng=np.random.default_rng(1))
-    >>> found["merged"]["welch"]  # rejects when one run was drawn twice, and then the other twice: 2 / 16
+    >>> rates = type_1_error([[1, 2], [3, 4]], 2, aggregations=("merged",), rng=np.random.default_rng(1))
+    >>> rates["merged"]["welch"]  # rejects when one run was drawn twice, and then the other twice: 2 / 16
     Rate(value=0.125, se=None, n=9, exact=True, reason=None)
     """
     _check(runs, n_runs, level, resamples, alpha)
@@ -300,10 +300,10 @@ def sensitivity(
         if reason is not None:
             curves += [Curve(name, test, tuple(gammas), (), (), 0, True, alpha, reason) for test in tests]
             continue
-        found, n, all_pairs = _shares(drawn, name, n_runs, factors, question, resamples, rng, every=exact)
+        shares_of_factors, n, all_pairs = _shares(drawn, name, n_runs, factors, question, resamples, rng, every=exact)
         reason = NO_VARIATION if drawn.is_constant else None
         for test in tests:
-            rates = [_rate(shares[test], n, all_pairs) for shares in found]
+            rates = [_rate(shares[test], n, all_pairs) for shares in shares_of_factors]
             power, se = tuple(rate.value or 0.0 for rate in rates), tuple(rate.se or 0.0 for rate in rates)
             curves.append(Curve(name, test, tuple(gammas), power, se, n, all_pairs, alpha, reason))
     return tuple(curves)
@@ -387,7 +387,7 @@ def _check(runs: Sequence[ArrayLike], n_runs: int, level: float, resamples: int,
             raise ValueError(f"{name} must be within (0, 1), got {share}")
 
 
-def _check_words(name: str, given: Sequence[str], known: Sequence[str]) -> None:
-    unknown = [word for word in given if word not in known]
+def _check_words(name: str, words: Sequence[str], options: Sequence[str]) -> None:
+    unknown = [word for word in words if word not in options]
     if unknown:
-        raise ValueError(f"{name}: {unknown[0]!r} is none of {', '.join(known)}")
+        raise ValueError(f"{name}: {unknown[0]!r} is none of {', '.join(options)}")

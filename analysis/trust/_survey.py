@@ -347,8 +347,8 @@ def _summary(aggregation: str, trusts: Sequence[Trust], tests: Sequence[str], le
 
 
 def _quartiles(values: Iterable[float | None]) -> Quartiles:
-    known = [value for value in values if value is not None]
-    return Quartiles(len(known), *(np.quantile(known, [0.25, 0.5, 0.75]).tolist() if known else (None,) * 3))
+    numbers = [value for value in values if value is not None]
+    return Quartiles(len(numbers), *(np.quantile(numbers, [0.25, 0.5, 0.75]).tolist() if numbers else (None,) * 3))
 
 
 def _slowdowns(trusts: Sequence[Trust]) -> tuple[SlowdownSummary, ...]:

@@ -36,8 +36,8 @@ class Check(click.Command):
         """Write --against before each of the names that follow it; an empty name would be the folder one is in."""
         if "" in args:
             raise click.UsageError("One of the names is empty.", ctx)
-        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.is_flag]
-        with_value = {name for one in options for name in one.opts}
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option) and not option.is_flag]
+        with_value = {name for option in options for name in option.opts}
         return super().parse_args(ctx, spread_out(args, with_value, {f"--{form}" for form in OUTPUTS}))
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -144,34 +144,34 @@ def output_options(function: Any) -> Any:
               help="Left out at the start of each run: iterations, or a share below 1.")  # fmt: skip
 @reading_options
 @output_options
-def check(paths: tuple[Path, ...], against: tuple[Path, ...], warmup: float, **given: Any) -> None:
+def check(paths: tuple[Path, ...], against: tuple[Path, ...], warmup: float, **arguments: Any) -> None:
     """Judge the runs in result files, and compare them with a baseline.
 
     Exit code 0: nothing was found. 1: a benchmark changed for the worse by the rules asked for, or without a baseline
     its runs are dissimilar. 2: a usage error, or a file that cannot be read. 3: inconclusive: one run only, too few for
     --max-slowdown, a benchmark is missing, or runs failed.
     """
-    outputs = _outputs({form: given.pop(f"to_{form}") for form in OUTPUTS}, (*paths, *against))
-    options = replace(read_options(given), accept_means=True)  # one number per run is all that is compared
-    rules, sampling = checking.rules(**given), checking.sampling(warmup, "mean")
+    outputs = _outputs({form: arguments.pop(f"to_{form}") for form in OUTPUTS}, (*paths, *against))
+    options = replace(read_options(arguments), accept_means=True)  # one number per run is all that is compared
+    rules, sampling = checking.rules(**arguments), checking.sampling(warmup, "mean")
     candidate = read_files(paths, options, checking.gather)
     baseline = read_files(against, options, checking.gather) if against else None
     checked = checking.check_files(candidate, baseline, rules, sampling=sampling, options=options)
     for form, path in outputs.items():
         write_text(path, checking.FORMS[form](checked))
     gathered = [candidate, baseline] if baseline else [candidate]
-    for one in gathered:
-        say_of_files(one)
-    if any(one.refused for one in gathered):
+    for source in gathered:
+        say_of_files(source)
+    if any(source.refused for source in gathered):
         remark("Some files were refused, so the exit code is 2 whatever the others show.")
         raise SystemExit(FAILED)
     if checked.outcome:
         raise SystemExit(checked.outcome)
 
 
-def _outputs(wanted: Mapping[str, Path | None], read: Sequence[Path]) -> dict[str, Path]:
+def _outputs(targets: Mapping[str, Path | None], read: Sequence[Path]) -> dict[str, Path]:
     """The forms to write, text first where standard output is free; no file that is read is written over."""
-    outputs = {form: path for form, path in wanted.items() if path is not None}
+    outputs = {form: path for form, path in targets.items() if path is not None}
     printed = [f"--{form}" for form, path in outputs.items() if str(path) == str(STDOUT)]
     if len(printed) > 1:
         raise InputError(f"{' and '.join(printed)} cannot both be standard output: name a file for one of them.")

@@ -106,7 +106,7 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
 def rows_of_calibration(result: Calibration) -> list[dict[str, Any]]:
     """One row a reviewer."""
     return [
-        {"reviewer": one.reviewer, "labelled": one.n_done, "of": one.n_assigned,
-         "equal to the reference": calibrating.in_words(one.with_reference)}
-        for one in result.reviewers
+        {"reviewer": reviewer.reviewer, "labelled": reviewer.n_done, "of": reviewer.n_assigned,
+         "equal to the reference": calibrating.in_words(reviewer.with_reference)}
+        for reviewer in result.reviewers
     ]  # fmt: skip

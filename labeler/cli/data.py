@@ -34,7 +34,7 @@ def import_(
     as_new: bool,
     dry_run: bool,
     as_json: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Import benchmark results: files, folders, zip files, quoted patterns such as 'results/**/*.json', - for stdin.
 
@@ -43,7 +43,7 @@ def import_(
     NAME @ LEVEL. A bad file is refused with its reason and stops nothing; the exit code is then 1. A file that is
     there already adds nothing.
     """
-    options = read_options(given)
+    options = read_options(arguments)
     files = list(importing.files_below(paths))
     with (
         nullcontext() if dry_run else opened(study) as db,
@@ -80,14 +80,14 @@ def _for_people(row: dict[str, Any]) -> dict[str, Any]:
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="OUT",
               help="The file to write, or for icpe the folder, which must not be there yet.")  # fmt: skip
 @reading_options
-def convert(paths: tuple[Path, ...], form: str, out: Path, **given: Any) -> None:
+def convert(paths: tuple[Path, ...], form: str, out: Path, **arguments: Any) -> None:
     """Write the measurements of files, folders, zip files or patterns in a form that pandas, R and DuckDB read.
 
     The table has the columns benchmark, application, run, iteration, value, unit, better, version, context, order_type,
     order_position, altered, and factor:NAME for every other condition. Times are in seconds. A file that cannot be used
     is named with its reason and stops nothing; the exit code is then 1.
     """
-    options = read_options(given)
+    options = read_options(arguments)
     files = list(importing.files_below(paths))
     with reading(files, "Reading") as advance:
         done = converting.convert(files, form, out, options, advance=advance)

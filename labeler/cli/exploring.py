@@ -82,14 +82,14 @@ def out_options(function: Function) -> Function:
               help="Also say what part of the suite fits in this time, and what it would notice.")  # fmt: skip
 @out_options
 @click.pass_context
-def spread(context: click.Context, /, **given: Any) -> None:
+def spread(context: click.Context, /, **arguments: Any) -> None:
     """How far apart the runs of each benchmark are, and which slowdown the suite would catch.
 
     PATHs are result files or folders; without any, the study's measurements are taken. Files with altered methods
     (JavaABS, GoABS, a column `altered`) also get their API benchmarking score. Measurement contexts are environments:
     they stand side by side.
     """
-    _answer(context, "spread", given, "per", "baseline", "v", "without", "budget")
+    _answer(context, "spread", arguments, "per", "baseline", "v", "without", "budget")
 
 
 @click.command(epilog="Example: labeler order experiment_results.csv --figures figures")
@@ -108,13 +108,13 @@ def spread(context: click.Context, /, **given: Any) -> None:
                    "rule.")  # fmt: skip
 @out_options
 @click.pass_context
-def order(context: click.Context, /, **given: Any) -> None:
+def order(context: click.Context, /, **arguments: Any) -> None:
     """Whether the order in which benchmarks are run decides their result.
 
     Takes measurements with a fixed and a random order: OrderSage's files, or columns run, order_type and
     order_position. Where only positions are known, weaker tests are made.
     """
-    _answer(context, "order", given, "baseline", "candidate", "ci_level", "compat")
+    _answer(context, "order", arguments, "baseline", "candidate", "ci_level", "compat")
 
 
 @click.command(epilog="Example: labeler trust results/ --runs 5 --json")
@@ -124,15 +124,15 @@ def order(context: click.Context, /, **given: Any) -> None:
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to compute with.")
 @out_options
 @click.pass_context
-def trust(context: click.Context, /, jobs: int, **given: Any) -> None:
+def trust(context: click.Context, /, jobs: int, **arguments: Any) -> None:
     """How far intervals and tests can be believed with these runs: coverage, false alarms, slowdowns seen."""
     if jobs == 1:
-        _answer(context, "trust", given, "n_runs")
+        _answer(context, "trust", arguments, "n_runs")
         return
     from labeler.cli.verdicts import workers  # here, as one process needs none of it
 
     with workers(jobs) as pool:
-        _answer(context, "trust", {**given, "mapper": partial(pool.map, chunksize=8)}, "n_runs", "mapper")
+        _answer(context, "trust", {**arguments, "mapper": partial(pool.map, chunksize=8)}, "n_runs", "mapper")
 
 
 @click.command(epilog="Example: labeler contexts sweep/ --from-name '{version}-{context}.json' --baseline old")
@@ -156,13 +156,13 @@ def trust(context: click.Context, /, jobs: int, **given: Any) -> None:
               help="The level of `intervention` at which the suspected cause is held fixed.")  # fmt: skip
 @out_options
 @click.pass_context
-def contexts(context: click.Context, /, **given: Any) -> None:
+def contexts(context: click.Context, /, **arguments: Any) -> None:
     """Whether the measurement context decides which of two versions wins.
 
     Takes measurements with columns version and context, or files whose names say so (--from-name). What to measure is
     planned by `labeler variants`. With --observer one version is enough: whether measuring changes the result.
     """
-    _answer(context, "contexts", given, "baseline", "candidate", "instrumentation", "held_fixed")
+    _answer(context, "contexts", arguments, "baseline", "candidate", "instrumentation", "held_fixed")
 
 
 def _levels(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, list[str]]:
@@ -195,13 +195,13 @@ def variants(
     remark(f"{len(plan)} runs to make, in this order.")
 
 
-def _answer(context: click.Context, name: str, given: dict[str, Any], *own: str) -> None:
+def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: str) -> None:
     """Gather, ask with the method's own options, put the answer where it is wanted; exit code 1 for a refused file."""
-    options = {key: given.pop(key) for key in own}
-    out = {key: given.pop(key) for key in ("as_json", "html", "folder", "forms")}
-    warmup, aggregate = given.pop("warmup"), given.pop("aggregate")
-    alpha, seed = given.pop("alpha"), given.pop("seed")
-    gathered = gather(context, name, **given)
+    options = {key: arguments.pop(key) for key in own}
+    out = {key: arguments.pop(key) for key in ("as_json", "html", "folder", "forms")}
+    warmup, aggregate = arguments.pop("warmup"), arguments.pop("aggregate")
+    alpha, seed = arguments.pop("alpha"), arguments.pop("seed")
+    gathered = gather(context, name, **arguments)
     say_of_files(gathered)
     with click.progressbar(length=len(gathered.benchmarks), label=name.title(), file=sys.stderr) as bar:
         explored = exploring.explore(
@@ -213,10 +213,10 @@ def _answer(context: click.Context, name: str, given: dict[str, Any], *own: str)
         raise SystemExit(1)
 
 
-def gather(context: click.Context, name: str, paths: Sequence[Path], study: Path | None, **given: Any) -> Gathered:
+def gather(context: click.Context, name: str, paths: Sequence[Path], study: Path | None, **arguments: Any) -> Gathered:
     """The benchmarks of the files, or of the study where none is named."""
     if not paths:
-        if any(given.values()):
+        if any(arguments.values()):
             raise InputError("An option is about files, such as --format, --columns or --from-name: name some.")
         with opened(study) as db:
             gathered = exploring.from_study(db)
@@ -225,7 +225,7 @@ def gather(context: click.Context, name: str, paths: Sequence[Path], study: Path
         return gathered
     if context.get_parameter_source("study") is ParameterSource.COMMANDLINE:
         raise InputError("Give either files or --study FILE.")
-    return read_files(paths, read_options(given))
+    return read_files(paths, read_options(arguments))
 
 
 def _put(explored: Explored, as_json: bool, html: Path | None, folder: Path | None, forms: Sequence[str]) -> None:

@@ -28,9 +28,9 @@ def flags(study: Path | None, answer: tuple[str, str] | None, reviewer: str | No
             n_answered = inbox.reply_to_item(db, item, text, reviewer=reviewer, actor=OWNER, now=now())
             remark(f"Answered {n_answered} on {item}: to be read under My labels.")
             return
-        found = inbox.list_messages(db, actor=OWNER, now=now())
+        messages = inbox.list_messages(db, actor=OWNER, now=now())
         say_if_interim(db)
-    rows = [_row(message) for message in found]
+    rows = [_row(message) for message in messages]
     show(rows if as_json else [_printable(row) for row in rows], as_json=as_json)
 
 

@@ -40,11 +40,11 @@ def reading_options(function: Function) -> Function:
     return function
 
 
-def read_options(given: dict[str, Any]) -> importing.ReadOptions:
+def read_options(arguments: dict[str, Any]) -> importing.ReadOptions:
     """Take the values of `reading_options` out of those of a command."""
     return importing.read_options(
-        given.pop("format_"), given.pop("columns"),
-        **{name: given.pop(name) for name in ("file_is", "values_are", "unit", "better", "pattern")},
+        arguments.pop("format_"), arguments.pop("columns"),
+        **{name: arguments.pop(name) for name in ("file_is", "values_are", "unit", "better", "pattern")},
     )  # fmt: skip
 
 

@@ -82,9 +82,9 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
         done = anonymising.anonymise(
             db, out, keep_comments=comments == "keep", keep_benchmarks=benchmarks == "keep", actor=OWNER, now=now()
         )
-    kept = "kept: read them before you publish" if comments == "keep" else "left out"
+    outcome = "kept: read them before you publish" if comments == "keep" else "left out"
     people = f"{done.n_reviewers} reviewers and {done.n_coordinators} others under new names"
-    remark(f"Wrote {out}: {people}, {done.n_comments} comments {kept}.")
+    remark(f"Wrote {out}: {people}, {done.n_comments} comments {outcome}.")
 
 
 @click.command(epilog="Example: labeler audit cache.study --against report/report.json")

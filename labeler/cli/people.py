@@ -48,7 +48,7 @@ def add(role: Role, names: tuple[str, ...], study: Path | None, both: bool, vali
             secret = identity.invite(db, person.name, role, valid_days=valid_days, actor=OWNER, now=now())
             click.echo(f"{person.name}: {link(url, secret)}")
             if change != NOTHING_CHANGED:
-                tell(person.name, change)
+                show_change(person.name, change)
     remark(f"Added {len(names)}. Each link is for one person and is not shown again.")
 
 
@@ -117,7 +117,7 @@ def resume(name: str, study: Path | None) -> None:
     """Let a paused reviewer go on, or take one back who was removed."""
     with opened(study) as db:
         change = staffing.resume(db, name, actor=OWNER, now=now())
-    tell(name, change)
+    show_change(name, change)
 
 
 @click.command("remove", epilog="Example: labeler reviewers remove ada --study cache.study --why 'changed jobs'")
@@ -128,7 +128,7 @@ def remove(name: str, study: Path | None, why: str) -> None:
     """Let a reviewer leave: labels stay, open items go to the others, the plan's log says so."""
     with opened(study) as db:
         change = staffing.remove(db, name, why=why, actor=OWNER, now=now())
-    tell(name, change)
+    show_change(name, change)
 
 
 @click.command("replace", epilog="Example: labeler reviewers replace ada eve --study cache.study --why 'changed jobs'")
@@ -145,10 +145,10 @@ def replace(name: str, successor: str, study: Path | None, why: str, valid_days:
         if change.is_new:
             secret = identity.invite(db, heir.name, Role.REVIEWER, valid_days=valid_days, actor=OWNER, now=now())
             click.echo(f"{heir.name}: {link(url, secret)}")
-    tell(name, change)
+    show_change(name, change)
 
 
-def tell(name: str, change: staffing.Change) -> None:
+def show_change(name: str, change: staffing.Change) -> None:
     """What became of a change, and what could not be met."""
     for sentence in (change.in_words(name), *(f"{shortfall}." for shortfall in change.shortfalls)):
         remark(sentence)

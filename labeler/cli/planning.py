@@ -75,14 +75,14 @@ def planning(
     planned = service.planned_design(sizes, reviewers or 4, per_item, overlap, retest, n_applications or None)
     assumed = Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width)
     needed = service.items_needed(assumed)
-    told, unknown = service.expected_of(planned, assumed)
+    expected, unknown = service.expected_of(planned, assumed)
     if as_json:
-        click.echo(json.dumps({"needed": needed, "expected": told, "not_told": list(unknown)}, indent=1))
+        click.echo(json.dumps({"needed": needed, "expected": expected, "not_told": list(unknown)}, indent=1))
         return
     remark(f"For intervals of +-{half_width:g} (kappa {kappa:g}, share of dissimilar {prevalence:g}):")
     show(needed, as_json=False)
     remark(f"\n{planned.n_items} items, {planned.n_reviewers} reviewers, {per_item} each, {overlap:g} seen by all:")
-    show(told, as_json=False)
+    show(expected, as_json=False)
     for sentence in unknown:
         remark(f"Will not be told: {sentence}.")
 

@@ -62,16 +62,16 @@ def report(
 
 def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file: Path | None, as_json: bool) -> None:
     if label_file is not None:
-        found = report_checking.check_files(label_file, verdict_file, file)
+        differences = report_checking.check_files(label_file, verdict_file, file)
     else:
         with opened(named(study)) as db:
-            found = report_checking.check_study(db, file, actor=OWNER, now=now())
-    rows = [{"place": d.place, "in the file": d.given, "recomputed": d.recomputed} for d in found]
+            differences = report_checking.check_study(db, file, actor=OWNER, now=now())
+    rows = [{"place": d.place, "in the file": d.given, "recomputed": d.recomputed} for d in differences]
     if not as_json:  # every digit: a table would round the difference away
         rows = [{name: value if isinstance(value, str) else repr(value) for name, value in row.items()} for row in rows]
     show(rows, as_json=as_json)
-    if found:
-        places = "1 place differs" if len(found) == 1 else f"{len(found)} places differ"
+    if differences:
+        places = "1 place differs" if len(differences) == 1 else f"{len(differences)} places differ"
         raise InputError(f"{file}: {places} from what the data give now.")
     remark(f"Every number of {file} agrees.")
 

@@ -74,7 +74,7 @@ def demo(port: int | None, study: Path) -> None:
     _run(study, LOOPBACK, chosen)
 
 
-def free_port(address: str, wanted: int | None) -> int:
+def free_port(address: str, requested: int | None) -> int:
     """The wanted port if it is free; without a wish the first free one from 8501 on.
 
     Raises
@@ -82,7 +82,7 @@ def free_port(address: str, wanted: int | None) -> int:
     InputError
         If the port is taken, or the address is not this machine's.
     """
-    candidates = [wanted] if wanted else range(DEFAULT_PORT, DEFAULT_PORT + 50)
+    candidates = [requested] if requested else range(DEFAULT_PORT, DEFAULT_PORT + 50)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     reason = ""
     for port in candidates:

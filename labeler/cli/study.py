@@ -127,18 +127,18 @@ def plan(
         if dry_run:
             _preview(db, parameters, seconds, as_json)
             return
-        drawn = assigning.confirm_plan(db, parameters, actor=actor, now=now())
-    kinds = sorted({a.kind for a in drawn.assignments})
+        drawn_plan = assigning.confirm_plan(db, parameters, actor=actor, now=now())
+    kinds = sorted({a.kind for a in drawn_plan.assignments})
     rows = [
         {"reviewer": name, **{kind.value: load[kind] for kind in kinds}, "in all": load.total()}
-        for name, load in sorted(drawn.loads().items())
+        for name, load in sorted(drawn_plan.loads().items())
     ]
     show(rows, as_json=as_json)
-    for shortfall in drawn.shortfalls:
+    for shortfall in drawn_plan.shortfalls:
         remark(f"Not met: {shortfall}.")
-    remark(f"Seed {parameters.seed}. Plan hash {drawn.hash}.")
-    what = "The calibration round has begun" if calibration else "The study is open"
-    remark(f"{what}. Next: labeler serve, and give each reviewer their link.")
+    remark(f"Seed {parameters.seed}. Plan hash {drawn_plan.hash}.")
+    phase = "The calibration round has begun" if calibration else "The study is open"
+    remark(f"{phase}. Next: labeler serve, and give each reviewer their link.")
 
 
 def _preview(db: Database, parameters: PlanParameters, seconds: float, as_json: bool) -> None:

@@ -42,10 +42,10 @@ def filter_options(function: Callable[..., None]) -> Callable[..., None]:
     def command(
         *, text: str, application: tuple[str, ...], verdict: tuple[str, str] | None, disagree: bool,
         min_spread: float | None, max_spread: float | None, min_iterations: int | None, max_iterations: int | None,
-        **rest: Any,
+        **arguments: Any,
     ) -> None:  # fmt: skip
         spread, iterations = _limits(min_spread, max_spread), _limits(min_iterations, max_iterations)
-        function(wanted=Filter(text, application, verdict, disagree, spread, iterations), **rest)
+        function(filters=Filter(text, application, verdict, disagree, spread, iterations), **arguments)
 
     for option in reversed((
         click.option("--text", default="", help="Words that occur in its name, benchmark or application."),
@@ -73,7 +73,7 @@ def _limits(low: float | None, high: float | None) -> tuple[float, float] | None
 @study_option
 @filter_options
 @json_option
-def browse(study: Path | None, wanted: Filter, as_json: bool) -> None:
+def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
     """List the items with their lengths, spread and verdicts; each option leaves fewer of them.
 
     The spread is the distance between the smallest and the largest median of a run, as a share of their median.
@@ -82,9 +82,9 @@ def browse(study: Path | None, wanted: Filter, as_json: bool) -> None:
         table = browsing.catalogue(db, verdicts=True)
         coordinating.log_look(db, "items with verdicts", actor=OWNER, now=now())
         say_if_interim(db)
-    found = browsing.chosen(table, wanted)
-    show(browsing.plain(found), as_json=as_json)
-    remark(f"{len(found)} of {len(table)} items.")
+    matches = browsing.chosen(table, filters)
+    show(browsing.plain(matches), as_json=as_json)
+    remark(f"{len(matches)} of {len(table)} items.")
 
 
 @click.command(epilog="Example: labeler triage --study cache.study split.study --disagree")
@@ -99,7 +99,7 @@ def browse(study: Path | None, wanted: Filter, as_json: bool) -> None:
 def triage(
     new: Path,
     study: Path | None,
-    wanted: Filter,
+    filters: Filter,
     name: str | None,
     coordinator: str,
     dry_run: bool,
@@ -112,15 +112,15 @@ def triage(
     Excluded items, and those without measurements, are left out.
     """
     with opened(study) as db:
-        found = service.usable(browsing.chosen(browsing.catalogue(db, verdicts=True), wanted))
+        matches = service.usable(browsing.chosen(browsing.catalogue(db, verdicts=True), filters))
         secret = None
         if not dry_run:
-            names = found["item"].tolist()
+            names = matches["item"].tolist()
             secret = service.make_study(db, names, new, name=name or new.stem, coordinator=coordinator, actor=OWNER,
                                         now=now())  # fmt: skip
-    show(browsing.plain(found), as_json=as_json)
+    show(browsing.plain(matches), as_json=as_json)
     if secret is None:
-        remark(f"{len(found)} items would be in {new}.")
+        remark(f"{len(matches)} items would be in {new}.")
         return
-    remark(f"Made {new} with {len(found)} items. Next: labeler reviewers add --study {new} NAME...")
+    remark(f"Made {new} with {len(matches)} items. Next: labeler reviewers add --study {new} NAME...")
     click.echo(f"{coordinator}: {link(url, secret)}", err=as_json)  # JSON is the only thing on standard output

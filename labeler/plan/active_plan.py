@@ -27,7 +27,7 @@ def place_of(assignment: Assignment) -> Place:
 
 
 @dataclass(frozen=True)
-class Underway:
+class ActivePlan:
     """Where a plan stands at one moment.
 
     Attributes
@@ -60,15 +60,15 @@ class Underway:
     @property
     def hash(self) -> str:
         """SHA-256 over what stands, without what was imported: that of the plan until its first change."""
-        return hash_of(one for place, one in self.standing.items() if place not in self.imported)
+        return hash_of(assignment for place, assignment in self.standing.items() if place not in self.imported)
 
-    def without(self, reviewer: str, staying: Iterable[str]) -> tuple["Underway", Changes]:
+    def without(self, reviewer: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
         """After a reviewer left."""
         return self.moved(
             changes.leave(self._slots(), reviewer, applications=self.applications, staying=staying, seed=self.seed)
         )
 
-    def succeeded(self, reviewer: str, successor: str, staying: Iterable[str]) -> tuple["Underway", Changes]:
+    def succeeded(self, reviewer: str, successor: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
         """After a successor took over from a reviewer who left."""
         return self.moved(
             changes.succeed(
@@ -76,17 +76,17 @@ class Underway:
             )
         )
 
-    def joined(self, reviewer: str, *, calibrating: bool) -> tuple["Underway", Changes]:
+    def joined(self, reviewer: str, *, calibrating: bool) -> tuple["ActivePlan", Changes]:
         """After a reviewer joined, who in a calibration round labels its items as well."""
         before = {item: self.applications[item] for _, item, kind in self.standing if kind is Kind.CALIBRATION}
         own = calibration_for(reviewer, before, self.seed) if calibrating else []
-        prepared = self.added(one for one in own if place_of(one) not in self.standing)
+        prepared = self.added(assignment for assignment in own if place_of(assignment) not in self.standing)
         slots = prepared.slots_to_share()
         return prepared.moved(changes.join(slots, reviewer, applications=self.applications, seed=self.seed))
 
     def in_third_round(
         self, first: Mapping[str, Mapping[str, Category]], reviewers: Iterable[str]
-    ) -> tuple["Underway", tuple[str, ...]]:
+    ) -> tuple["ActivePlan", tuple[str, ...]]:
         """With third labels assigned; and in words what could not be met."""
         counting = {item: labels for item, labels in first.items() if item not in self.excluded}
         plan = changes.third_round(
@@ -108,8 +108,8 @@ class Underway:
         for place in sorted(self.standing, key=lambda place: (place in self.imported, place)):
             slot = Slot(*place, answered=self._has_label(place))
             kind = None if slot.kind in LOADING else slot.kind
-            known = slots.get((slot.reviewer, slot.item, kind))
-            if known is None or known.answered:
+            earlier = slots.get((slot.reviewer, slot.item, kind))
+            if earlier is None or earlier.answered:
                 slots[slot.reviewer, slot.item, kind] = slot
         return [*slots.values(), *self._once_imported()]
 
@@ -137,48 +137,51 @@ class Underway:
             ends[assignment.reviewer] = max(ends[assignment.reviewer], assignment.position + 1)
         return dict(ends)
 
-    def moved(self, change: Changes) -> tuple["Underway", Changes]:
+    def moved(self, change: Changes) -> tuple["ActivePlan", Changes]:
         """After slots changed hands: takers have theirs at the end of what they had, in the order of a key."""
-        gone = {place: self.standing[place] for place in ((one.giver, one.item, one.kind) for one in change.moves)}
-        taken: dict[str, list[Assignment]] = defaultdict(list)
+        gone = {place: self.standing[place] for place in ((move.giver, move.item, move.kind) for move in change.moves)}
+        by_taker: dict[str, list[Assignment]] = defaultdict(list)
         for move, old in zip(change.moves, gone.values(), strict=True):
             if move.taker is not None:
-                taken[move.taker].append(replace(old, reviewer=move.taker))
+                by_taker[move.taker].append(replace(old, reviewer=move.taker))
         ends, new = self._next_positions(), []
-        for taker, assignments in taken.items():
+        for taker, assignments in by_taker.items():
             keyed = partial(key, self.seed, "moved", taker)
             in_order = sorted(assignments, key=lambda assignment: keyed(assignment.item))
             positions = enumerate(in_order, start=ends.get(taker, 0))
             new += [replace(assignment, position=position) for position, assignment in positions]
-        left = {place: one for place, one in self.standing.items() if place not in gone}
-        return replace(self, standing=left, ended={**self.ended, **gone}).added(new), change
+        remaining = {place: assignment for place, assignment in self.standing.items() if place not in gone}
+        return replace(self, standing=remaining, ended={**self.ended, **gone}).added(new), change
 
-    def added(self, assignments: Iterable[Assignment]) -> "Underway":
+    def added(self, assignments: Iterable[Assignment]) -> "ActivePlan":
         """With further assignments; what its reviewer had and answered before comes back to the position it had."""
         before = self._answered_before
-        standing = {**self.standing, **{place_of(one): before.get(place_of(one), one) for one in assignments}}
-        ended = {place: one for place, one in self.ended.items() if place not in standing}
+        standing = {
+            **self.standing,
+            **{place_of(assignment): before.get(place_of(assignment), assignment) for assignment in assignments},
+        }
+        ended = {place: assignment for place, assignment in self.ended.items() if place not in standing}
         return replace(self, standing=standing, ended=ended)
 
     @property
     def _answered_before(self) -> dict[Place, Assignment]:
         """Those with an answer that stand no more."""
-        return {place: one for place, one in self.ended.items() if place in self.answers}
+        return {place: assignment for place, assignment in self.ended.items() if place in self.answers}
 
     def _has_label(self, place: Place) -> bool:
         """Whether there is a label that was not taken back at once; it then stays where it is."""
         if place in self.labelled:
             return True
-        given = self.answers.get(place, ())
-        followed = zip_longest(given, given[1:])
+        answers = self.answers.get(place, ())
+        followed = zip_longest(answers, answers[1:])
         return any(answer in _CATEGORIES and then is not Answer.WITHDRAWN for answer, then in followed)
 
     def _is_waiting(self, place: Place) -> bool:
         """Whether an assignment of the study proper waits for an answer, and counts."""
         _, item, kind = place
-        given = self.answers.get(place, ())
+        answers = self.answers.get(place, ())
         counts = kind is not Kind.CALIBRATION and item not in self.excluded
-        return counts and (not given or given[-1] is Answer.WITHDRAWN)
+        return counts and (not answers or answers[-1] is Answer.WITHDRAWN)
 
     @cached_property
     def _on_screens(self) -> set[Place]:
@@ -191,7 +194,7 @@ class Underway:
 
     def _comes_once_more(self, place: Place) -> bool:
         """Whether the answer is "not sure" for the first time: such an item is offered again, after all others."""
-        given = self.answers.get(place, ())
-        followed = zip_longest(given, given[1:])
-        n_not_sure = sum(one is Answer.NOT_SURE and then is not Answer.WITHDRAWN for one, then in followed)
-        return bool(given) and given[-1] is Answer.NOT_SURE and n_not_sure == 1 and place[1] not in self.excluded
+        answers = self.answers.get(place, ())
+        followed = zip_longest(answers, answers[1:])
+        n_not_sure = sum(answer is Answer.NOT_SURE and then is not Answer.WITHDRAWN for answer, then in followed)
+        return bool(answers) and answers[-1] is Answer.NOT_SURE and n_not_sure == 1 and place[1] not in self.excluded

@@ -152,16 +152,18 @@ def succeed(
     slots = list(slots)
     if reviewer == successor:
         raise InputError(f"{reviewer} cannot succeed themselves.")
-    known = {slot.item for slot in slots if slot.reviewer == successor}
-    passed = [slot for slot in _open(slots, reviewer) if slot.kind is not Kind.RETEST and slot.item not in known]
+    successor_items = {slot.item for slot in slots if slot.reviewer == successor}
+    passed = [
+        slot for slot in _open(slots, reviewer) if slot.kind is not Kind.RETEST and slot.item not in successor_items
+    ]
     moves = [
         Move(slot.item, slot.kind, reviewer, successor)
         for slot in sorted(passed, key=partial(_place_in_plan, applications, seed))
     ]
     gone = set(passed)
-    left = [replace(slot, reviewer=successor) if slot in gone else slot for slot in slots]
-    rest = leave(left, reviewer, applications=applications, staying={*staying, successor}, seed=seed)
-    return Changes((*moves, *rest.moves), rest.shortfalls)
+    reassigned = [replace(slot, reviewer=successor) if slot in gone else slot for slot in slots]
+    later = leave(reassigned, reviewer, applications=applications, staying={*staying, successor}, seed=seed)
+    return Changes((*moves, *later.moves), later.shortfalls)
 
 
 def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str], seed: int) -> Changes:

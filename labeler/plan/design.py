@@ -78,11 +78,11 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
     split = _paper_parts if parameters.paper else _balanced_parts
     parts = split(proper, people, parameters)
     calibration = [calibration_for(reviewer, before, parameters.seed) for reviewer in people]
-    drawn = [_drawn_for(reviewer, parts, proper, parameters) for reviewer in people]
+    sequences = [_drawn_for(reviewer, parts, proper, parameters) for reviewer in people]
     return Plan(
-        assignments=tuple(chain(*calibration, *(assignments for assignments, _ in drawn))),
+        assignments=tuple(chain(*calibration, *(assignments for assignments, _ in sequences))),
         blocks=tuple(parts.blocks),
-        shortfalls=tuple(shortfall for _, shortfall in drawn if shortfall),
+        shortfalls=tuple(shortfall for _, shortfall in sequences if shortfall),
     )
 
 
@@ -91,10 +91,10 @@ def overlap_of(n_items: int, overlap: float) -> int:
     return floor(overlap * n_items + 1 / 2)
 
 
-def copies_that_fit(n_items: int, wanted: int) -> int:
-    """How many of the wanted hidden copies a reviewer of so many items gets, each far enough behind its first time."""
+def copies_that_fit(n_items: int, n_copies: int) -> int:
+    """How many of `n_copies` hidden copies a reviewer of so many items gets, each far enough behind its first time."""
     names = [str(n) for n in range(n_items)]
-    sequence = _with_retests(names, dict(zip(names, names, strict=True)), wanted, partial(key, 0))
+    sequence = _with_retests(names, dict(zip(names, names, strict=True)), n_copies, partial(key, 0))
     return len(sequence) - n_items
 
 
@@ -276,13 +276,13 @@ def _check(items: Mapping[str, str], people: Sequence[str], parameters: PlanPara
     _check_calibration(len(items), parameters.calibration)
 
 
-def _check_calibration(n_items: int, wanted: int) -> None:
-    if wanted < 0:
-        raise InputError(f"The number of calibration items cannot be negative, got {wanted}.")
-    if wanted and n_items - wanted < MIN_ITEMS_LEFT:
+def _check_calibration(n_items: int, n_calibration: int) -> None:
+    if n_calibration < 0:
+        raise InputError(f"The number of calibration items cannot be negative, got {n_calibration}.")
+    if n_calibration and n_items - n_calibration < MIN_ITEMS_LEFT:
         raise InputError(
-            f"Of {n_items} items at most {max(n_items - MIN_ITEMS_LEFT, 0)} can be calibration items, got {wanted}: "
-            f"the study itself needs {MIN_ITEMS_LEFT}."
+            f"Of {n_items} items at most {max(n_items - MIN_ITEMS_LEFT, 0)} can be calibration items, "
+            f"got {n_calibration}: the study itself needs {MIN_ITEMS_LEFT}."
         )
 
 
@@ -356,16 +356,16 @@ def _presentation_order(
     names: Iterable[str], applications: Mapping[str, str], keyed: Callable[[str], str]
 ) -> list[str]:
     """By key, but never a third item of one application in a row while another application remains."""
-    coming, held = deque(sorted(names, key=keyed)), deque[str]()  # held: the next by key, of one application
+    coming, deferred = deque(sorted(names, key=keyed)), deque[str]()  # deferred: the next by key, of one application
     order: list[str] = []
     previous = refused = None
-    while coming or held:
-        if not held or applications[held[0]] == refused:
+    while coming or deferred:
+        if not deferred or applications[deferred[0]] == refused:
             while coming and applications[coming[0]] == refused:
-                held.append(coming.popleft())
-            name = (coming or held).popleft()
+                deferred.append(coming.popleft())
+            name = (coming or deferred).popleft()
         else:
-            name = held.popleft()
+            name = deferred.popleft()
         order.append(name)
         application = applications[name]
         refused = application if application == previous else None
@@ -376,22 +376,22 @@ def _presentation_order(
 def _with_retests(
     order: Sequence[str],
     applications: Mapping[str, str],
-    wanted: int,
+    n_copies: int,
     keyed: Callable[[str], str],
 ) -> list[tuple[str, bool]]:
-    """The order with up to `wanted` hidden copies inserted, each far behind its first time: (item, is a copy)."""
+    """The order with up to `n_copies` hidden copies inserted, each far behind its first time: (item, is a copy)."""
     gap = _retest_gap(len(order))
     sequence, is_copy = list(order), [False] * len(order)
-    left = sorted(order, key=keyed) if wanted and len(order) >= gap else []
+    candidates = sorted(order, key=keyed) if n_copies and len(order) >= gap else []
     place = {name: at for at, name in enumerate(order)}
-    first_time = np.array([place[name] for name in left], dtype=np.int64)  # of those left, as copies move them
-    is_left = np.ones(len(left), dtype=bool)
-    for _ in range(wanted):
+    first_time = np.array([place[name] for name in candidates], dtype=np.int64)  # of those left, as copies move them
+    is_left = np.ones(len(candidates), dtype=bool)
+    for _ in range(n_copies):
         can = is_left & (first_time + gap <= len(sequence))
         if not can.any():
             break
         n = int(can.argmax())
-        name, earliest = left[n], int(first_time[n]) + gap
+        name, earliest = candidates[n], int(first_time[n]) + gap
         is_left[n] = False
         n_places = len(sequence) - earliest + 1
         start = int(keyed(name), 16) % n_places

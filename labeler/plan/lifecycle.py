@@ -103,7 +103,7 @@ def require(study: Study, action: Action) -> None:
         raise NotAllowed(f"The study is paused: to {action} is possible once it is opened again.")
 
 
-def why_hidden(study: Study, roles: Iterable[Role], sight: Action) -> str:
+def why_hidden(study: Study, roles: Iterable[Role], action: Action) -> str:
     """Why a person with these roles does not see something in the browser; empty if they do.
 
     Who labels and coordinates as well sees nothing of labels, agreement and verdicts before the study is unblinded.
@@ -115,8 +115,8 @@ def why_hidden(study: Study, roles: Iterable[Role], sight: Action) -> str:
             "You are a reviewer of this study as well: labels, agreement and verdicts are shown to you only once it is "
             "unblinded, so that they cannot sway your own."
         )
-    if study.phase in ALLOWED[sight]:
+    if study.phase in ALLOWED[action]:
         return ""
-    where = " or ".join(state for state in State if state in ALLOWED[sight] - {State.DRAFT})
-    what = sight.removeprefix("see ").removesuffix(" in the browser")
-    return f"Hidden until the study is {where}: {what}. It is {study.phase} now."
+    where = " or ".join(state for state in State if state in ALLOWED[action] - {State.DRAFT})
+    view = action.removeprefix("see ").removesuffix(" in the browser")
+    return f"Hidden until the study is {where}: {view}. It is {study.phase} now."

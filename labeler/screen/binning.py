@@ -61,9 +61,7 @@ def payload(runs: Sequence[Series], unit: str, *, min_span: float = 0.10) -> dic
         "median": _at(pooled, 50),
         "percentiles": PERCENTILES.tolist(),
         "axes": {rule: list(limits) for rule, limits in axes.items()},
-        "runs": [
-            drawn for block, in_order in zip(blocks, ordered, strict=True) for drawn in _drawn(block, in_order, axes)
-        ],
+        "runs": [run for block, in_order in zip(blocks, ordered, strict=True) for run in _drawn(block, in_order, axes)],
     }
 
 

@@ -96,24 +96,24 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
     stretch = 1 + MAX_STRETCH * _signed(variation.seed, "stretch")
     offset, factor = shift.scale
     quantiles = np.stack([binning.unpacked(payload["runs"][run]["quantiles"]) for run in variation.order])
-    drawn: list[dict[str, Any]] = []
+    drawn_runs: list[dict[str, Any]] = []
     for block in binning.blocks_of([runs[run] for run in variation.order]):
-        bins = (*binning.bins_of(block, variation.phase), quantiles[len(drawn) : len(drawn) + len(block)])
+        bins = (*binning.bins_of(block, variation.phase), quantiles[len(drawn_runs) : len(drawn_runs) + len(block)])
         with np.errstate(over="ignore"):
             shifted = [(shift(values) - offset) / factor for values in bins]
         n = block.shape[1]
         shown_n = max(round(n * stretch), binning.MAX_BINS + 1) if n > binning.MAX_BINS else n
-        drawn += [
+        drawn_runs += [
             {"n": shown_n, **dict(zip(NAMES, map(binning.packed, rows), strict=True))}
             for rows in zip(*shifted, strict=True)
         ]
     return {
         **payload,
-        "n": max(run["n"] for run in drawn),
+        "n": max(run["n"] for run in drawn_runs),
         "scale": [offset, factor],
         "median": float(shift(np.array(payload["median"]))),
         "axes": {rule: shift(np.array(limits)).tolist() for rule, limits in payload["axes"].items()},
-        "runs": drawn,
+        "runs": drawn_runs,
     }
 
 
@@ -144,8 +144,8 @@ class _Shift:
             moved = self._middle + self._span * np.sinh(at + MAX_SHIFT * (self._base + waves) / (1 + N_WAVES))
         # a logarithmic axis marks what is not above 0
         good = np.isfinite(moved) & (np.sign(moved) == np.sign(values))
-        kept: NDArray[np.float64] = np.where(good, moved, values)
-        return kept
+        result: NDArray[np.float64] = np.where(good, moved, values)
+        return result
 
 
 def _share(seed: str, name: str) -> float:

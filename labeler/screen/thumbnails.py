@@ -37,7 +37,7 @@ def svg(payload: Mapping[str, Any], *, rule: str, label: str, panel: tuple[int, 
     columns = min(5, len(runs)) if len(runs) != 4 else 4
     rows = -(-len(runs) // columns)
     limits = payload["axes"][rule]
-    drawn = "".join(
+    shapes = "".join(
         f'<g transform="translate({(i % columns) * (width + GAP)} {(i // columns) * (height + GAP)})">'
         f"{_panel(payload, run, limits, width, height)}</g>"
         for i, run in enumerate(runs)
@@ -45,7 +45,7 @@ def svg(payload: Mapping[str, Any], *, rule: str, label: str, panel: tuple[int, 
     full = (columns * (width + GAP) - GAP + 1, rows * (height + GAP) - GAP + 1)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}" '
-        f'width="{full[0]}" height="{full[1]}" viewBox="-0.5 -0.5 {full[0]} {full[1]}">{drawn}</svg>'
+        f'width="{full[0]}" height="{full[1]}" viewBox="-0.5 -0.5 {full[0]} {full[1]}">{shapes}</svg>'
     )
 
 
@@ -74,20 +74,20 @@ def _heights(values: NDArray[np.float64], limits: Sequence[float], height: int) 
     return list(((1 - shares) * height).tolist())
 
 
-def _fewer(values: NDArray[np.float64], wanted: int, join: np.ufunc) -> NDArray[np.float64]:
-    """At most `wanted` values, neighbours joined so that no spike is lost."""
-    if len(values) <= wanted or wanted < 1:
+def _fewer(values: NDArray[np.float64], n_points: int, join: np.ufunc) -> NDArray[np.float64]:
+    """At most `n_points` values, neighbours joined so that no spike is lost."""
+    if len(values) <= n_points or n_points < 1:
         return values
-    starts = np.linspace(0, len(values), wanted, endpoint=False).astype(int)
+    starts = np.linspace(0, len(values), n_points, endpoint=False).astype(int)
     joined: NDArray[np.float64] = join.reduceat(values, starts)
     return joined
 
 
-def _averaged(values: NDArray[np.float64], wanted: int) -> NDArray[np.float64]:
-    """At most `wanted` values: means of neighbours. No more can be told apart."""
-    if len(values) <= wanted:
+def _averaged(values: NDArray[np.float64], n_points: int) -> NDArray[np.float64]:
+    """At most `n_points` values: means of neighbours. No more can be told apart."""
+    if len(values) <= n_points:
         return values
-    starts = np.linspace(0, len(values), wanted, endpoint=False).astype(int)
+    starts = np.linspace(0, len(values), n_points, endpoint=False).astype(int)
     means: NDArray[np.float64] = np.add.reduceat(values, starts) / np.diff([*starts, len(values)])
     return means
 

@@ -55,8 +55,8 @@ class Example:
 
     def feedback(self, answer: str) -> str:
         """What to tell somebody who gave this answer."""
-        known = f"It was made to be {self.category}" if self.category else "People differ on it"
-        return f"You said {answer}. {known}. {self.title}: {self.explanation}"
+        truth = f"It was made to be {self.category}" if self.category else "People differ on it"
+        return f"You said {answer}. {truth}. {self.title}: {self.explanation}"
 
 
 def protocol_words(protocol: Protocol) -> str:

@@ -151,8 +151,8 @@ def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -
     identity.require(db, reviewer_id, Role.REVIEWER)
     if len(event_ids) > MAX_CHECKED:
         raise AnswerRefused(_UNREADABLE)
-    known = labels.known_events(db, reviewer_id, event_ids)
-    return [event_id for event_id in event_ids if event_id not in known]
+    stored = labels.known_events(db, reviewer_id, event_ids)
+    return [event_id for event_id in event_ids if event_id not in stored]
 
 
 def brief(db: Database) -> Brief:
@@ -320,9 +320,9 @@ def submit(
     with db.atomic():
         person = identity.require(db, reviewer_id, Role.REVIEWER)
         task = assignments.task_by_code(db, reviewer_id, submission.code)
-        known = labels.own_event(db, reviewer_id, submission.event_id)
-        if known is not None:
-            if task is None or known != (task.assignment_id, submission.answer):
+        stored = labels.own_event(db, reviewer_id, submission.event_id)
+        if stored is not None:
+            if task is None or stored != (task.assignment_id, submission.answer):
                 raise _not_open(submission)
             return
         study = studies.get(db)

@@ -152,11 +152,11 @@ def end(db: Database, assignment_ids: Iterable[int], ended_utc: str) -> None:
     db.executemany("UPDATE assignments SET ended_utc = ? WHERE assignment_id = ?", rows)
 
 
-def _first_with(db: Database, person_id: int, what: str, calibration: bool, limit: int) -> list[Task]:
+def _first_with(db: Database, person_id: int, condition: str, calibration: bool, limit: int) -> list[Task]:
     """Without looking at the whole of every task first: a reviewer may have a thousand."""
     rows = db.execute(
         f"""{_TASKS} WHERE assignment_id IN (
-                SELECT assignment_id FROM assignments a WHERE {_OF_ROUND} AND {what}
+                SELECT assignment_id FROM assignments a WHERE {_OF_ROUND} AND {condition}
                 ORDER BY position, assignment_id LIMIT ?) {_EACH}""",  # noqa: S608 - constant
         (person_id, calibration, limit),
     )

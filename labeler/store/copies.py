@@ -96,8 +96,8 @@ def rewritable(db: Database) -> Iterator[None]:
 
 def rewrite(db: Database, table: str, column: str, rewritten: Callable[[str], str | None]) -> int:
     """Change every text of a column, also where the texts are unique and change places; how many texts there are."""
-    found = f"SELECT rowid, {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY rowid"  # noqa: S608 - ours
-    rows = db.execute(found).fetchall()
+    query = f"SELECT rowid, {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY rowid"  # noqa: S608 - ours
+    rows = db.execute(query).fetchall()
     changed = [(new, row_id) for row_id, text in rows if (new := rewritten(text)) != text]
     update = f"UPDATE {table} SET {column} = "  # noqa: S608 - names of ours
     db.executemany(f"{update} hex(randomblob(16)) WHERE rowid = ?", ((row_id,) for _, row_id in changed))

@@ -15,4 +15,4 @@ def nearby(secret_hash: str) -> tuple[str, str]:
 
 def matching(rows: Iterable[tuple[Any, ...]], secret_hash: str) -> tuple[Any, ...] | None:
     """The rest of the row whose first column is this hash; None if there is none."""
-    return next((tuple(rest) for found, *rest in rows if compare_digest(found, secret_hash)), None)
+    return next((tuple(rest) for stored_hash, *rest in rows if compare_digest(stored_hash, secret_hash)), None)

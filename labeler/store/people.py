@@ -56,8 +56,8 @@ def _one(db: Database, condition: str, value: str | int) -> Person | None:
 
 
 def _person(row: Mapping[str, Any]) -> Person:
-    held = {Role.REVIEWER: row["is_reviewer"], Role.COORDINATOR: row["is_coordinator"]}
-    roles = frozenset(role for role, is_held in held.items() if is_held)
+    has_role = {Role.REVIEWER: row["is_reviewer"], Role.COORDINATOR: row["is_coordinator"]}
+    roles = frozenset(role for role, is_held in has_role.items() if is_held)
     return Person(row["person_id"], row["name"], roles, bool(row["active"]), bool(row["paused"]))
 
 

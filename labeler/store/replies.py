@@ -18,7 +18,7 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Said:
+class FlagOrComment:
     """The flag or comment of an assignment's newest answer, with the time since when it reads like this."""
 
     assignment_id: int
@@ -46,13 +46,13 @@ def of_assignments(db: Database, assignment_ids: Iterable[int]) -> dict[int, tup
            WHERE assignment_id IN (SELECT value FROM json_each(?)) ORDER BY reply_id""",
         (json.dumps(list(assignment_ids)),),
     )
-    found: dict[int, tuple[Reply, ...]] = {}
+    by_assignment: dict[int, tuple[Reply, ...]] = {}
     for assignment_id, *reply in rows:
-        found[assignment_id] = (*found.get(assignment_id, ()), Reply(*reply))
-    return found
+        by_assignment[assignment_id] = (*by_assignment.get(assignment_id, ()), Reply(*reply))
+    return by_assignment
 
 
-def said(db: Database) -> list[Said]:
+def flags_and_comments(db: Database) -> list[FlagOrComment]:
     """Every assignment whose newest answer, not counting those that take one back, has a flag or a comment.
 
     What was answered last comes first.
@@ -71,6 +71,6 @@ def said(db: Database) -> list[Said]:
            ORDER BY l.label_id DESC"""
     )
     return [
-        Said(assignment_id, item, code, reviewer, bool(flag), comment or None, created_utc)
+        FlagOrComment(assignment_id, item, code, reviewer, bool(flag), comment or None, created_utc)
         for assignment_id, item, code, reviewer, flag, comment, created_utc in rows
     ]

@@ -14,13 +14,13 @@ def add(
     db: Database, item_id: int, runs: Sequence[Series], conditions: Mapping[str, Sequence[str]] | None = None
 ) -> None:
     """Write the runs of an item, numbered from 0, with their conditions, one text a run under each name."""
-    known = conditions or {}
+    texts_by_name = conditions or {}
     db.executemany(
         "INSERT INTO runs (item_id, run, measurements, conditions) VALUES (?, ?, ?, ?)",
         (
             (
                 item_id, run, np.ascontiguousarray(series, dtype="<f8").tobytes(),
-                json.dumps({name: texts[run] for name, texts in known.items()}),
+                json.dumps({name: texts[run] for name, texts in texts_by_name.items()}),
             )
             for run, series in enumerate(runs)
         ),
@@ -37,9 +37,10 @@ def of_item(db: Database, item_id: int) -> list[Series]:
 def conditions_of_item(db: Database, item_id: int) -> dict[str, tuple[str, ...]]:
     """What is known of the runs of an item, one text a run under each name, "" where nothing is."""
     rows = db.execute("SELECT conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
-    known = [json.loads(text) for (text,) in rows]
+    by_run = [json.loads(text) for (text,) in rows]
     return {
-        name: tuple(one.get(name, "") for one in known) for name in dict.fromkeys(name for one in known for name in one)
+        name: tuple(run.get(name, "") for run in by_run)
+        for name in dict.fromkeys(name for run in by_run for name in run)
     }
 
 

@@ -29,8 +29,8 @@ def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
 
     It is then the one that `table` shows.
     """
-    known = dict(verdict.means)
-    means = {name: known.get(name, float(np.mean(values))) for name, values in verdict.pairs.items()} | known
+    own_means = dict(verdict.means)
+    means = {name: own_means.get(name, float(np.mean(values))) for name, values in verdict.pairs.items()} | own_means
     changed = ", ".join(f"{name} = excluded.{name}" for name in _NUMBERS)
     db.execute(
         f"{_INSERT} ON CONFLICT ({', '.join(_KEY)}) DO UPDATE SET {changed}",

@@ -51,13 +51,15 @@ class Frames:
 
 def conceal(session: NewSession) -> None:
     """Take out of a message everything that tells about the server, and keep what the browser's part needs."""
-    told, session.main_script_path = session.initialize, PROGRAM
-    kept = Initialize(session_id=told.session_id, is_hello=told.is_hello, session_status=told.session_status)
+    original, session.main_script_path = session.initialize, PROGRAM
+    reduced = Initialize(
+        session_id=original.session_id, is_hello=original.is_hello, session_status=original.session_status
+    )
     # The browser loads its part anew when this changes, so it stands for the version without telling it.
-    known_to_server = f"{told.user_info.installation_id_v3} {told.environment_info.streamlit_version}"
-    kept.environment_info.streamlit_version = hashlib.sha256(known_to_server.encode()).hexdigest()[:12]
-    kept.user_info.SetInParent()
-    session.initialize.CopyFrom(kept)
+    known_to_server = f"{original.user_info.installation_id_v3} {original.environment_info.streamlit_version}"
+    reduced.environment_info.streamlit_version = hashlib.sha256(known_to_server.encode()).hexdigest()[:12]
+    reduced.user_info.SetInParent()
+    session.initialize.CopyFrom(reduced)
 
 
 def _to_server(frame: bytes, main_page: str) -> bytes:

@@ -131,8 +131,8 @@ class Gate:
 
 def _belonging_to(scope: Scope, person: Person) -> Scope:
     """The same, saying whose it is in a header that no browser can set: Streamlit resumes a session only for them."""
-    others = [(name, value) for name, value in scope["headers"] if name != PERSON_HEADER]
-    return {**scope, "headers": [*others, (PERSON_HEADER, str(person.person_id).encode())]}
+    headers = [(name, value) for name, value in scope["headers"] if name != PERSON_HEADER]
+    return {**scope, "headers": [*headers, (PERSON_HEADER, str(person.person_id).encode())]}
 
 
 def _starts_more_than_a_page(message: Message) -> bool:

@@ -130,13 +130,13 @@ def _sign_in_by_provider(study: Path) -> Any:
         """Send somebody to the identity provider, or let in who came back from there."""
         if not provider.is_configured():
             return RedirectResponse("/sign-in", status_code=303)
-        who = provider.arrival(request.cookies)
-        if who is None:
+        arrival = provider.arrival(request.cookies)
+        if arrival is None:
             return RedirectResponse(provider.login_path(), status_code=303)
-        if who.email is None:
+        if arrival.email is None:
             response: Response = _page("Sign in", NO_ADDRESS, _forms(), status=403)
         else:
-            email = who.email
+            email = arrival.email
             response = _let_in(study, request, lambda db: identity.sign_in_as(db, email, now=datetime.now(UTC)))
         return _cleared(response, request)
 

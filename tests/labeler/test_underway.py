@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeler.model import ALL, Answer, Assignment, Category, Kind, PlanParameters
-from labeler.plan.active_plan import Underway, place_of
+from labeler.plan.active_plan import ActivePlan, place_of
 from labeler.plan.changes import LOADING, Changes, Move
 from labeler.plan.design import draw_plan, key
 
@@ -22,7 +22,7 @@ def underway(*rows, answers=None, excluded=(), imported=(), seed=1):
     """A plan of these assignments, each known by (reviewer, item, kind)."""
     standing = {place_of(one): one for one in rows}
     applications = {one.item: "org/project" for one in rows}
-    return Underway(standing, answers or {}, applications, frozenset(excluded), frozenset(imported), seed)
+    return ActivePlan(standing, answers or {}, applications, frozenset(excluded), frozenset(imported), seed)
 
 
 def said(reviewer, item, *answers, kind=Kind.FRESH):
@@ -45,7 +45,7 @@ def states(draw):
             st.sampled_from([place_of(one) for one in plan.assignments]), st.lists(SAID, min_size=1, max_size=3)
         )
     )
-    return Underway(
+    return ActivePlan(
         {place_of(one): one for one in plan.assignments},
         {place: tuple(given) for place, given in answers.items()},
         ITEMS,

@@ -16,7 +16,7 @@ from typing import Any
 
 from labeler.formats import tables
 from labeler.model import PlanParameters
-from labeler.plan.active_plan import Underway, place_of
+from labeler.plan.active_plan import ActivePlan, place_of
 from labeler.plan.design import draw_plan
 from labeler.service.plan import coordinating
 from labeler.service.results import exchange, interim_agreement, reporting, splits
@@ -61,7 +61,7 @@ def plan(n_reviewers: int, per_item: int) -> dict[str, Any]:
     people = [f"reviewer {n}" for n in range(n_reviewers)]
     drawn = draw_plan(items, people, PlanParameters(1, per_item))
     standing = {place_of(assignment): assignment for assignment in drawn.assignments}
-    state = Underway(standing, {}, items, frozenset(), frozenset(), 1)
+    state = ActivePlan(standing, {}, items, frozenset(), frozenset(), 1)
     row: dict[str, Any] = {"reviewers": n_reviewers, "per item": per_item, "assignments": len(standing)}
     for name, act in (
         ("draw", lambda: draw_plan(items, people, PlanParameters(1, per_item)).hash),
@@ -98,7 +98,7 @@ def pages(db: Database) -> list[dict[str, Any]]:
         measured("Splits, before closing", lambda: splits.n_complete(db)),
         measured("Splits", lambda: [splits.split_items(db), splits.why_not_decide(db, "carol")]),
         measured("Verdicts", verdicts),
-        measured("agreement on Progress", lambda: interim_agreement.agreement_so_far(db)),
+        measured("agreement on Progress", lambda: interim_agreement.current_agreement(db)),
     ]
 
 

@@ -127,7 +127,7 @@ class ReplaceGuest(Deed):
         with open_database(self.study) as db:
             log = events.of_actions(db, {"replace reviewer"})
             active = [name for name in writers.GUESTS if (who := people.by_name(db, name)) is not None and who.active]
-            plan_hash = assigning.underway(db).hash
+            plan_hash = assigning.active_plan(db).hash
         n = len(log)
         if n not in (begun, begun + 1) or (begun in done and n == begun):
             self.fault(f"change {begun} began, and {n} are in the log")

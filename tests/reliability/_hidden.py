@@ -238,7 +238,7 @@ def _said_by_others(db: Database, viewer: str) -> Iterator[str]:
     table = labels.table(db)
     yield from (text for text in table.loc[table["reviewer"] != viewer, "comment"] if text)
     own = set(table.loc[table["reviewer"] == viewer, "assignment"])
-    by_assignment = replies.of_assignments(db, [one.assignment_id for one in replies.said(db)])
+    by_assignment = replies.of_assignments(db, [one.assignment_id for one in replies.flags_and_comments(db)])
     for assignment_id, given in by_assignment.items():
         if assignment_id not in own:
             yield from (one.text for one in given)

@@ -184,7 +184,7 @@ def of_merged(made: MadeUp, folder: Path) -> list[str]:
     with open_database(made.path) as db:
         db.backup(copy)
         closed = coordinating.get_study(db).state not in (ALLOWED[Action.LABEL] & ALLOWED[Action.ADD_LABELS])
-        if closed or not assigning.underway(db).standing:
+        if closed or not assigning.active_plan(db).standing:
             return []
     home, made.path = made.path, copy
     with open_database(copy) as db:

@@ -76,11 +76,13 @@ def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
     table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
     table = table.astype({"runs": int, "iterations": int, "spread": float})
     if verdicts:
-        for classifier, given in stored_verdicts.table(db).groupby("classifier"):
-            said = {
-                name: one for name, one in zip(given["item"], given["verdict"], strict=True) if one in list(Category)
+        for classifier, group in stored_verdicts.table(db).groupby("classifier"):
+            verdict_of = {
+                name: verdict
+                for name, verdict in zip(group["item"], group["verdict"], strict=True)
+                if verdict in list(Category)
             }
-            table[_free_column(table, str(classifier))] = pd.Series(map(said.get, table["item"]), dtype=object)
+            table[_free_column(table, str(classifier))] = pd.Series(map(verdict_of.get, table["item"]), dtype=object)
     return table
 
 
@@ -89,7 +91,7 @@ def classifiers(table: Catalogue) -> list[str]:
     return [str(column) for column in table.columns[len(COLUMNS) :]]
 
 
-def chosen(table: Catalogue, wanted: Filter) -> Catalogue:
+def chosen(table: Catalogue, filters: Filter) -> Catalogue:
     """The rows of a catalogue that fulfil every condition.
 
     Raises
@@ -98,9 +100,9 @@ def chosen(table: Catalogue, wanted: Filter) -> Catalogue:
         If there is no such application or classifier, a verdict is none, there are no verdicts to compare, or limits
         are the wrong way round.
     """
-    _check(table, wanted)
+    _check(table, filters)
     keep = pd.Series(data=True, index=table.index)
-    for condition in _conditions(table, wanted):
+    for condition in _conditions(table, filters):
         keep &= condition
     return table[keep].reset_index(drop=True)
 
@@ -146,38 +148,38 @@ def _column_of(classifier: str, columns: Sequence[str]) -> str | None:
     return next((name for name in (f"{classifier}{MARK}", classifier) if name in columns), None)
 
 
-def _check(table: Catalogue, wanted: Filter) -> None:
+def _check(table: Catalogue, filters: Filter) -> None:
     applications, there = sorted(set(table["application"])), classifiers(table)
-    unknown = sorted(set(wanted.applications) - set(applications))
+    unknown = sorted(set(filters.applications) - set(applications))
     if unknown:
         raise InputError(f"There is no application {unknown[0]!r} in this study; there are: {', '.join(applications)}.")
-    if (wanted.verdict is not None or wanted.disagreeing) and not there:
+    if (filters.verdict is not None or filters.disagreeing) and not there:
         raise InputError("There are no verdicts to choose by. Compute them first: labeler verdicts")
-    if wanted.verdict is not None:
-        classifier, verdict = wanted.verdict
+    if filters.verdict is not None:
+        classifier, verdict = filters.verdict
         if _column_of(classifier, there) is None:
             raise InputError(f"There are no verdicts of {classifier!r}; there are those of: {', '.join(there)}.")
         if verdict not in list(Category):
             raise InputError(f"{verdict!r} is no verdict. Choose one of: {', '.join(Category)}.")
-    for name, limits in (("spread", wanted.spread), ("iterations", wanted.iterations)):
+    for name, limits in (("spread", filters.spread), ("iterations", filters.iterations)):
         if limits is not None and not limits[0] <= limits[1]:
             raise InputError(f"The limits of {name} are {limits[0]:g} and {limits[1]:g}: name the smaller one first.")
 
 
-def _conditions(table: Catalogue, wanted: Filter) -> Iterator[pd.Series]:
+def _conditions(table: Catalogue, filters: Filter) -> Iterator[pd.Series]:
     named = (table["item"] + "\n" + table["benchmark"] + "\n" + table["application"]).str.casefold()
-    for word in wanted.text.casefold().split():
+    for word in filters.text.casefold().split():
         yield named.str.contains(word, regex=False)
-    if wanted.applications:
-        yield table["application"].isin(wanted.applications)
-    if wanted.verdict is not None:
-        classifier, verdict = wanted.verdict
+    if filters.applications:
+        yield table["application"].isin(filters.applications)
+    if filters.verdict is not None:
+        classifier, verdict = filters.verdict
         yield table[_column_of(classifier, classifiers(table))] == verdict
-    if wanted.disagreeing:
+    if filters.disagreeing:
         yield table[classifiers(table)].nunique(axis="columns") > 1
-    if wanted.spread is not None:
-        yield table["spread"].between(*wanted.spread)
-    if wanted.iterations is not None:
-        yield table["iterations"].between(*wanted.iterations)
-    if not wanted.with_excluded:
+    if filters.spread is not None:
+        yield table["spread"].between(*filters.spread)
+    if filters.iterations is not None:
+        yield table["iterations"].between(*filters.iterations)
+    if not filters.with_excluded:
         yield table["excluded"].isna()

@@ -40,7 +40,7 @@ class Checked:
     def document(self) -> Document:
         """In words and tables."""
         each = "ten processes of each version, by turns (OLD and NEW are their folders)"
-        commands = [(f"With {one.title}, {each}:", more_runs(one.name)) for one in self.formats]
+        commands = [(f"With {file_format.title}, {each}:", more_runs(file_format.name)) for file_format in self.formats]
         return checking.document(self.check, commands=commands)
 
     @property
@@ -133,15 +133,20 @@ def check_files(
     InputError
         If an option cannot be used.
     """
-    formats = {one.name: one for gathered in (candidate, baseline) if gathered for one in gathered.formats}
+    formats = {
+        file_format.name: file_format
+        for gathered in (candidate, baseline)
+        if gathered
+        for file_format in gathered.formats
+    }
     warnings = [
-        false_alarms(one.name, one.title)
-        for one in formats.values()
-        if options.values_are == "runs" and one.values_are != "runs"
+        false_alarms(file_format.name, file_format.title)
+        for file_format in formats.values()
+        if options.values_are == "runs" and file_format.values_are != "runs"
     ]
     before = None if baseline is None else baseline.benchmarks
     try:
-        found = checking.check(candidate.benchmarks, before, rules, sampling=sampling, warnings=warnings)
+        result = checking.check(candidate.benchmarks, before, rules, sampling=sampling, warnings=warnings)
     except ValueError as error:
         raise InputError(sentence(error)) from None
-    return Checked(found, tuple(formats.values()))
+    return Checked(result, tuple(formats.values()))

@@ -73,14 +73,14 @@ def convert(
         spool = Spool(Path(folder))
         factors = _gather(files, options, spool, done, advance)
         with _in_place(out) as partial:
-            WRITERS[form](_kept(spool), partial, writing.columns(factors), done)
+            WRITERS[form](_all_benchmarks(spool), partial, writing.columns(factors), done)
             if not done.n_benchmarks:
                 why = "; ".join(f"{file}: {reason}" for file, reason in done.refused)
                 raise InputError(f"There are no measurements to write. {why}")
     return done
 
 
-def _kept(spool: Spool) -> Iterator[Benchmark]:
+def _all_benchmarks(spool: Spool) -> Iterator[Benchmark]:
     for key in spool.numbers:
         yield from (benchmark for _mark, benchmark in spool.kept(key))
 

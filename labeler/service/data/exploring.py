@@ -134,8 +134,8 @@ def as_markdown(explored: Explored) -> str:
 
 def as_html(explored: Explored) -> str:
     """One page with its figures."""
-    drawn = {name: to_svg(chart) for name, chart in explored.charts.items()}
-    return to_html(explored.document, drawn)
+    figures = {name: to_svg(chart) for name, chart in explored.charts.items()}
+    return to_html(explored.document, figures)
 
 
 def from_study(db: Database) -> Gathered:
@@ -147,7 +147,7 @@ def from_study(db: Database) -> Gathered:
 
 def _of_item(db: Database, item: Item) -> Benchmark:
     conditions = runs.conditions_of_item(db, item.item_id)
-    failures = [Failure(known, reason) for known, reason in items.failures_of(db, item.item_id)]
+    failures = [Failure(conditions, reason) for conditions, reason in items.failures_of(db, item.item_id)]
     name = item.name
     for condition in (VERSION, ALTERED):
         if condition in conditions:

@@ -38,14 +38,14 @@ def below(root: Path, path: str | Path) -> Path:
     """
     try:
         allowed = root.resolve()
-        found = (allowed / path).resolve()
+        target = (allowed / path).resolve()
     except (OSError, ValueError, RuntimeError):  # a loop of links is a RuntimeError
         raise InputError(f"{str(path)!r} leads to no file or folder.") from None
-    if any(os.path.islink(one) for one in (found, *found.parents)):  # noqa: PTH114 - is_symlink raises on a long name
+    if any(os.path.islink(part) for part in (target, *target.parents)):  # noqa: PTH114 - is_symlink raises on a long name
         raise InputError(f"{str(path)!r} leads to no file or folder.")  # from Python 3.13 on a loop is left as it is
-    if not found.is_relative_to(allowed):
+    if not target.is_relative_to(allowed):
         raise InputError(f"{str(path)!r} lies outside of {allowed}; only what lies below it can be imported.")
-    return found
+    return target
 
 
 def result_files(root: Path, path: str, *, study: Path) -> Files:
@@ -74,10 +74,10 @@ def result_files(root: Path, path: str, *, study: Path) -> Files:
             raise InputError(f"{path!r}: {file.name} is no result file ({', '.join((*ENDINGS, ZIP))}).")
 
     try:
-        found = list(importing.files_below([start], check=check))
+        sources = list(importing.files_below([start], check=check))
     except OSError as error:
         raise InputError(f"{path!r} cannot be looked at: {error.strerror}.") from None
-    return [replace(source, name=source.name.removeprefix(f"{allowed}/")) for source in found]
+    return [replace(source, name=source.name.removeprefix(f"{allowed}/")) for source in sources]
 
 
 def beside(study: Path, name: str) -> Path:
@@ -134,31 +134,31 @@ class Progress:
     def __call__(self, file: Source) -> None:
         """A file was read."""
         self.n_done, self.done = self.n_done + 1, min(self.done + file.size, self.total)
-        left = (self.clock() - self.began) / max(self.done, 1) * (self.total - self.done)
+        remaining_s = (self.clock() - self.began) / max(self.done, 1) * (self.total - self.done)
         self.show(
             self.done / self.total,
             f"{self.n_done} of {len(self.files)} files, {self.done / 1e6:.1f} of {self.total / 1e6:.1f} MB, "
-            f"{left:.0f} s left",
+            f"{remaining_s:.0f} s left",
         )
 
 
 def outcome(result: importing.FileResult) -> dict[str, str | int]:
     """What became of a file, in one row for the list of all files."""
-    found = result.found
+    benchmarks = result.benchmarks
     if result.refused:
         became = f"refused: {result.refused}"
     elif result.names:
-        there = f", {len(found) - len(result.names)} there already" if len(found) > len(result.names) else ""
+        there = f", {len(benchmarks) - len(result.names)} there already" if len(benchmarks) > len(result.names) else ""
         became = f"{len(result.names)} items imported{there}"
     else:
         became = "there already"
     return {
         "file": result.file,
         "what became of it": became,
-        "benchmarks": len(found),
-        "runs": _range([one.runs for one in found]),
-        "iterations": _range([int(end) for one in found for end in one.iterations.split(" to ")]),
-        "warnings": "; ".join(dict.fromkeys(warning for one in found for warning in one.warnings)),
+        "benchmarks": len(benchmarks),
+        "runs": _range([benchmark.runs for benchmark in benchmarks]),
+        "iterations": _range([int(end) for benchmark in benchmarks for end in benchmark.iterations.split(" to ")]),
+        "warnings": "; ".join(dict.fromkeys(warning for benchmark in benchmarks for warning in benchmark.warnings)),
     }
 
 

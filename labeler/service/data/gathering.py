@@ -32,7 +32,7 @@ def from_files(
 ) -> Gathered:
     """The benchmarks of result files, in an order that does not depend on the files; raises InputError as `usable`."""
     parts, gathered = usable(files, options, advance=advance)
-    return replace(gathered, benchmarks=tuple(canonical(one for part in parts for one in part.benchmarks)))
+    return replace(gathered, benchmarks=tuple(canonical(benchmark for part in parts for benchmark in part.benchmarks)))
 
 
 def usable(

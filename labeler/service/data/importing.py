@@ -30,13 +30,13 @@ from labeler.screen import binning
 from labeler.store import Database, bins, events, items, runs, studies
 
 __all__ = [
-    "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileResult", "Found", "ReadOptions", "files_below",
+    "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileBenchmark", "FileResult", "ReadOptions", "files_below",
     "formats_table", "import_files", "in_words", "look_into", "look_into_files", "read_options", "upload", "uploads",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Found:
+class FileBenchmark:
     """One benchmark in a file, as the dry run shows it."""
 
     benchmark: str
@@ -55,7 +55,7 @@ class FileResult:
     ----------
     file : str
         Its name, or those of the files in one line.
-    found : tuple of Found
+    benchmarks : tuple of FileBenchmark
     refused : str
         Why nothing of it is imported.
     already_there : bool
@@ -66,7 +66,7 @@ class FileResult:
     """
 
     file: str
-    found: tuple[Found, ...] = ()
+    benchmarks: tuple[FileBenchmark, ...] = ()
     refused: str = ""
     already_there: bool = False
     names: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class FileResult:
                 "benchmark": f.benchmark, "runs": f.runs, "iterations": f.iterations, "unit": f.unit,
                 "better": f.better, "warnings": list(f.warnings),
             }
-            for f in self.found
+            for f in self.benchmarks
         ]  # fmt: skip
         there = ["its content was there already"] if self.already_there else []
         nothing = dict.fromkeys(("benchmark", "runs", "iterations", "unit", "better")) | {"warnings": there}
@@ -87,7 +87,7 @@ class FileResult:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownItem:
     """What a study, or a dry run, knows of an item; `n_runs` is 0 if it is known from labels or verdicts alone."""
 
     application: str
@@ -97,11 +97,11 @@ class Known:
 
 
 File = Source  # as shells call it
-Wanted = tuple[Benchmark, tuple[str, ...]]  # what becomes an item, and what to say about it
+NewItem = tuple[Benchmark, tuple[str, ...]]  # what becomes an item, and what to say about it
 
 BETTER = tuple(filter(None, DIRECTIONS))
 LEVELS = (ALTERED, VERSION)  # conditions whose levels are different software
-Lookup = Callable[[str], Known | None]
+Lookup = Callable[[str], KnownItem | None]
 
 
 def files_below(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _path: None) -> Iterator[Source]:
@@ -139,8 +139,8 @@ def in_words(results: Sequence[FileResult]) -> str:
 def look_into(source: Source, options: ReadOptions = DEFAULTS) -> FileResult:
     """What an import of this file alone would bring, without a study."""
     results = list(look_into_files([source], options))
-    found = tuple(one for result in results for one in result.found)
-    return FileResult(source.name, found, next((result.refused for result in results if result.refused), ""))
+    benchmarks = tuple(benchmark for result in results for benchmark in result.benchmarks)
+    return FileResult(source.name, benchmarks, next((result.refused for result in results if result.refused), ""))
 
 
 def look_into_files(
@@ -151,21 +151,21 @@ def look_into_files(
     advance: Advance = lambda _source: None,
 ) -> Iterator[FileResult]:
     """What an import of these files into an empty study would bring; parameters as of `import_files`."""
-    known: dict[str, Known] = {}
+    known_items: dict[str, KnownItem] = {}
     for part in read_benchmarks(files, options, may_conflict=as_new, advance=advance):
         try:
-            wanted = to_import(part)
-            new: dict[str, Known] = {}
-            for benchmark, _warnings in wanted:
+            new_items = to_import(part)
+            new: dict[str, KnownItem] = {}
+            for benchmark, _warnings in new_items:
                 data_hash = measurement_hash(benchmark.values)
-                name = _free_name({**known, **new}.get, part.label, benchmark, data_hash, as_new)
+                name = _free_name({**known_items, **new}.get, part.label, benchmark, data_hash, as_new)
                 if name is not None:
-                    new[name] = Known(benchmark.application, benchmark.benchmark, data_hash, len(benchmark.runs))
+                    new[name] = KnownItem(benchmark.application, benchmark.benchmark, data_hash, len(benchmark.runs))
         except Refused as error:
             yield _result(part, refused=after_name(error))
             continue
-        known |= new
-        yield _result(part, tuple(map(_found, wanted)), already_there=part.already_there)
+        known_items |= new
+        yield _result(part, tuple(map(_file_benchmark, new_items)), already_there=part.already_there)
 
 
 def import_files(
@@ -206,18 +206,18 @@ def import_files(
     if study.plan_hash is not None:
         raise NotAllowed("The plan is drawn already: new items would be assigned to nobody. Import before the plan.")
     require(study, Action.IMPORT)
-    keeper = _Keeper(db, as_new, study.protocol.min_span, actor, now)
+    importer = _Importer(db, as_new, study.protocol.min_span, actor, now)
     for part in read_benchmarks(
         _without_study(db, files), options, skip=lambda sha256: items.is_imported(db, sha256), may_conflict=as_new,
         advance=advance,
     ):  # fmt: skip
         try:
-            yield keeper.keep(part, to_import(part))
+            yield importer.keep(part, to_import(part))
         except Refused as error:
             yield _result(part, refused=after_name(error))
 
 
-def to_import(part: Part) -> list[Wanted]:
+def to_import(part: Part) -> list[NewItem]:
     """The benchmarks of a file, or of several, those with several levels of `LEVELS` apart.
 
     Nobody can say of different software whether its runs are alike. A level with one run is left out; if no level has
@@ -231,16 +231,16 @@ def to_import(part: Part) -> list[Wanted]:
     if part.refused:
         as_new = "; or keep both with --as-new" if part.is_conflict and not part.is_joined else ""
         raise Refused(part.label, part.refused + as_new)
-    wanted: list[Wanted] = [
+    new_items: list[NewItem] = [
         (_without_time(benchmark), (*part.warnings, *part.remarks)) for benchmark in part.benchmarks
     ]
     for condition in LEVELS:
-        wanted = [
+        new_items = [
             (level, (*before, *warnings))
-            for benchmark, before in wanted
+            for benchmark, before in new_items
             for level, warnings in _levels(part, benchmark, condition)
         ]
-    return wanted
+    return new_items
 
 
 def _without_time(benchmark: Benchmark) -> Benchmark:
@@ -254,7 +254,7 @@ def _without_time(benchmark: Benchmark) -> Benchmark:
     return replace(benchmark, runs=tuple(runs))
 
 
-def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[Wanted]:
+def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[NewItem]:
     """The runs of each level of a condition that has several."""
     entries = benchmark.of(condition)
     if len(set(entries)) < 2:
@@ -301,11 +301,11 @@ def _without_study(db: Database, files: Sequence[Source]) -> list[Source]:
         except OSError:
             return False
 
-    return [replace(one, unusable="this is the study itself") if is_study(one.path) else one for one in files]
+    return [replace(file, unusable="this is the study itself") if is_study(file.path) else file for file in files]
 
 
 @dataclass
-class _Keeper:
+class _Importer:
     """Writes benchmarks into a study.
 
     Attributes
@@ -327,26 +327,26 @@ class _Keeper:
     now: datetime
     file_ids: dict[str, int] = field(default_factory=dict)
 
-    def keep(self, part: Part, wanted: Sequence[Wanted]) -> FileResult:
+    def keep(self, part: Part, new_items: Sequence[NewItem]) -> FileResult:
         """Write all of it or nothing; raises Refused if a name is taken."""
         if part.already_there:
             return _result(part, already_there=True)
         prepared = [
             (benchmark, measurement_hash(benchmark.values), _bins(benchmark, self.min_span))
-            for benchmark, _warnings in wanted  # no lock is held meanwhile
+            for benchmark, _warnings in new_items  # no lock is held meanwhile
         ]
         with self.db.atomic():
             new_ids = self._add_files(part)
             if not (new_ids or part.is_joined):  # somebody else was importing it too
                 return _result(part, already_there=True)
             file_id = (self.file_ids | new_ids).get(part.files[0].sha256)
-            names = [self._add(part.label, file_id, *one) for one in prepared]
+            names = [self._add(part.label, file_id, *item) for item in prepared]
             added = tuple(name for name in names if name is not None)
             if new_ids or added:
                 details = {"file": part.label, "sha256": part.files[0].sha256, "items": added}
                 events.add(self.db, self.now.isoformat(), self.actor, "import file", details)
         self.file_ids |= new_ids
-        return _result(part, tuple(map(_found, wanted)), already_there=not added, names=added)
+        return _result(part, tuple(map(_file_benchmark, new_items)), already_there=not added, names=added)
 
     def _add_files(self, part: Part) -> dict[str, int]:
         """Those that the study does not know yet."""
@@ -356,7 +356,7 @@ class _Keeper:
 
     def _add(self, label: str, file_id: int | None, benchmark: Benchmark, data_hash: str, payload: bytes) -> str | None:
         """The name of the new item; None if it is there already."""
-        name = _free_name(self._known, label, benchmark, data_hash, self.as_new)
+        name = _free_name(self._known_item, label, benchmark, data_hash, self.as_new)
         if name is not None:
             item_id = items.add(
                 self.db, name, benchmark=benchmark.benchmark, application=benchmark.application, unit=benchmark.unit,
@@ -369,9 +369,9 @@ class _Keeper:
             bins.put(self.db, item_id, binning.VERSION, payload)
         return name
 
-    def _known(self, name: str) -> Known | None:
+    def _known_item(self, name: str) -> KnownItem | None:
         item = items.by_name(self.db, name)
-        return Known(item.application, item.benchmark, item.data_hash, item.n_runs) if item else None
+        return KnownItem(item.application, item.benchmark, item.data_hash, item.n_runs) if item else None
 
 
 def _bins(benchmark: Benchmark, min_span: float) -> bytes:
@@ -381,12 +381,12 @@ def _bins(benchmark: Benchmark, min_span: float) -> bytes:
 def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str, as_new: bool) -> str | None:
     """The name for a new item; None if these very measurements are known under this name."""
     name, number, changed = benchmark.name, 1, False
-    while (known := lookup(name)) is not None:
-        if not known.n_runs:
+    while (existing := lookup(name)) is not None:
+        if not existing.n_runs:
             reason = "the study knows this item from labels or verdicts alone; import measurements into it first"
             raise Refused(label, reason, f"benchmark {benchmark.name!r}")
-        if (known.application, known.benchmark) == (benchmark.application, benchmark.benchmark):
-            if known.data_hash == data_hash:
+        if (existing.application, existing.benchmark) == (benchmark.application, benchmark.benchmark):
+            if existing.data_hash == data_hash:
                 return None
             changed = True
         number += 1
@@ -397,13 +397,13 @@ def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str,
     return name
 
 
-def _result(part: Part, found: tuple[Found, ...] = (), **what: Any) -> FileResult:
+def _result(part: Part, benchmarks: tuple[FileBenchmark, ...] = (), **outcome: Any) -> FileResult:
     files = tuple(file.name for file in part.files) if part.is_joined and len(part.files) > 1 else ()
-    return FileResult(part.label, found, files=files, **what)
+    return FileResult(part.label, benchmarks, files=files, **outcome)
 
 
-def _found(wanted: Wanted) -> Found:
-    benchmark, warnings = wanted[0], list(wanted[1])
+def _file_benchmark(new_item: NewItem) -> FileBenchmark:
+    benchmark, warnings = new_item[0], list(new_item[1])
     lengths = sorted({len(run) for run in benchmark.runs})
     iterations = str(lengths[0]) if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
     if benchmark.failures:
@@ -415,6 +415,6 @@ def _found(wanted: Wanted) -> Found:
         warnings.append("runs of unequal length: classifiers cut them to the shortest")
     if lengths[0] < binning.FEW_ITERATIONS:
         warnings.append(f"fewer than {binning.FEW_ITERATIONS} iterations: too short for pattern measures")
-    return Found(
+    return FileBenchmark(
         benchmark.name, len(benchmark.runs), iterations, benchmark.unit, benchmark.better or LOWER, tuple(warnings)
     )

@@ -61,23 +61,23 @@ def make_study(
     StudyError
         If there is a file already, or none can be written; nothing is left behind.
     """
-    wanted, study = _usable(db, names), studies.get(db)
+    chosen, study = _usable(db, names), studies.get(db)
     try:
         if path.exists():
             raise StudyError(f"{path} exists already. Name a file that does not.")
         with TemporaryDirectory(prefix=".triage-", dir=path.parent) as folder:
-            made = Path(folder) / path.name
+            draft = Path(folder) / path.name
             secret = coordinating.create_study(
-                made, name=name, question=study.question, coordinator=coordinator, protocol=study.protocol, now=now
+                draft, name=name, question=study.question, coordinator=coordinator, protocol=study.protocol, now=now
             )
-            with open_database(made) as new, new.atomic():
-                for item in wanted:
+            with open_database(draft) as new, new.atomic():
+                for item in chosen:
                     _copy(db, new, item)
                 drawing.refresh(new)
-                events.add(new, now.isoformat(), actor, "triage", {"from": db.path.name, "items": len(wanted)})
+                events.add(new, now.isoformat(), actor, "triage", {"from": db.path.name, "items": len(chosen)})
             with db.atomic():
-                events.add(db, now.isoformat(), actor, "triage", {"into": path.name, "items": len(wanted)})
-                made.rename(path)
+                events.add(db, now.isoformat(), actor, "triage", {"into": path.name, "items": len(chosen)})
+                draft.rename(path)
     except OSError as error:
         raise StudyError(f"The new study could not be written to {path}: {error.strerror}.") from error
     return secret
@@ -108,21 +108,21 @@ def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: s
 
 def _usable(db: Database, names: Sequence[str]) -> list[Item]:
     """The items named, once each."""
-    wanted = [curating.item_named(db, name) for name in dict.fromkeys(names)]
-    if not wanted:
+    chosen = [curating.item_named(db, name) for name in dict.fromkeys(names)]
+    if not chosen:
         raise InputError("No items were chosen, and a study needs some. Choose by less.")
-    for item in wanted:
+    for item in chosen:
         if not item.n_runs:
             raise InputError(f"Item {item.name!r} has no measurements, so nobody could label it. Leave it out.")
         if item.excluded_why is not None:
             raise InputError(f"Item {item.name!r} is excluded. Take it back in first, or leave it out.")
-    return wanted
+    return chosen
 
 
 def _copy(db: Database, new: Database, item: Item) -> None:
     item_id = items.copy(db, new, item.item_id)
     runs.copy(db, new, item.item_id, item_id)
-    drawn = bins.get(db, item.item_id, binning.VERSION)
-    if drawn is not None:
-        bins.put(new, item_id, binning.VERSION, drawn)
+    picture = bins.get(db, item.item_id, binning.VERSION)
+    if picture is not None:
+        bins.put(new, item_id, binning.VERSION, picture)
     verdicts.copy(db, new, item.item_id, item_id)

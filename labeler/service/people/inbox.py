@@ -9,7 +9,7 @@ from labeler.model import is_storable
 from labeler.service.data.curating import item_named
 from labeler.service.people import visibility
 from labeler.store import Database, events, replies
-from labeler.store.replies import Reply, Said
+from labeler.store.replies import FlagOrComment, Reply
 
 MAX_REPLY_LENGTH = 2000
 
@@ -45,30 +45,30 @@ class Message:
     @property
     def is_answered(self) -> bool:
         """Whether somebody replied since flag and comment are as they are."""
-        return any(one.created_utc >= self.created_utc for one in self.replies)
+        return any(reply.created_utc >= self.created_utc for reply in self.replies)
 
 
 def messages(db: Database) -> list[Message]:
     """Every flag and comment that stands: those without an answer first, then the newest."""
-    said = replies.said(db)
-    given = replies.of_assignments(db, [one.assignment_id for one in said])
-    found = [
+    entries = replies.flags_and_comments(db)
+    answers = replies.of_assignments(db, [entry.assignment_id for entry in entries])
+    unsorted = [
         Message(
-            one.item, one.code, one.reviewer, one.flag, one.comment, one.created_utc,
-            given.get(one.assignment_id, ()),
+            entry.item, entry.code, entry.reviewer, entry.flag, entry.comment, entry.created_utc,
+            answers.get(entry.assignment_id, ()),
         )
-        for one in said
+        for entry in entries
     ]  # fmt: skip
-    newest_first = sorted(found, key=lambda message: message.created_utc, reverse=True)
+    newest_first = sorted(unsorted, key=lambda message: message.created_utc, reverse=True)
     return sorted(newest_first, key=lambda message: message.is_answered)
 
 
 def list_messages(db: Database, *, actor: str, now: datetime) -> list[Message]:
     """The same, for who also sees whose they are; the log says that they were listed."""
     with db.atomic():
-        found = messages(db)
-        events.add(db, now.isoformat(), actor, "list flags", {"messages": len(found)})
-    return found
+        result = messages(db)
+        events.add(db, now.isoformat(), actor, "list flags", {"messages": len(result)})
+    return result
 
 
 def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> None:
@@ -85,10 +85,10 @@ def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> N
     with db.atomic():
         if visibility.reviews_too(db, actor):
             raise NotAllowed("You are a reviewer of this study as well: another coordinator answers what others say.")
-        found = [one for one in replies.said(db) if one.code == code]
-        if not found:
+        entries = [entry for entry in replies.flags_and_comments(db) if entry.code == code]
+        if not entries:
             raise InputError(f"Nothing is flagged or commented under {code[:20]!r}. Reload to see what is.")
-        _answer(db, found, text, actor, now)
+        _answer(db, entries, text, actor, now)
 
 
 def reply_to_item(
@@ -104,22 +104,22 @@ def reply_to_item(
     text = _checked(text)
     with db.atomic():
         item = item_named(db, item_name)
-        found = [
-            one
-            for one in replies.said(db)
-            if one.item == item.name and (reviewer is None or one.reviewer.casefold() == reviewer.casefold())
+        entries = [
+            entry
+            for entry in replies.flags_and_comments(db)
+            if entry.item == item.name and (reviewer is None or entry.reviewer.casefold() == reviewer.casefold())
         ]
-        if not found:
-            who = "Nobody" if reviewer is None else f"No reviewer called {reviewer[:60]}"
-            raise InputError(f"{who} flagged or commented {item.name}. labeler flags lists what was.")
-        _answer(db, found, text, actor, now)
-    return len(found)
+        if not entries:
+            subject = "Nobody" if reviewer is None else f"No reviewer called {reviewer[:60]}"
+            raise InputError(f"{subject} flagged or commented {item.name}. labeler flags lists what was.")
+        _answer(db, entries, text, actor, now)
+    return len(entries)
 
 
-def _answer(db: Database, found: Sequence[Said], text: str, actor: str, now: datetime) -> None:
-    for one in found:
-        replies.add(db, one.assignment_id, Reply(text, actor, now.isoformat()))
-    details = {"item": found[0].item, "messages": len(found), "characters": len(text)}
+def _answer(db: Database, entries: Sequence[FlagOrComment], text: str, actor: str, now: datetime) -> None:
+    for entry in entries:
+        replies.add(db, entry.assignment_id, Reply(text, actor, now.isoformat()))
+    details = {"item": entries[0].item, "messages": len(entries), "characters": len(text)}
     events.add(db, now.isoformat(), actor, "answer comment", details)
 
 

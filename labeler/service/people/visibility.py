@@ -6,7 +6,7 @@ from labeler.plan.lifecycle import Action, why_hidden
 from labeler.store import Database, people, studies
 
 
-def why_not(db: Database, coordinator: str, sight: Action) -> str:
+def why_not(db: Database, coordinator: str, action: Action) -> str:
     """Why this coordinator is not shown something now; empty if they are.
 
     Parameters
@@ -14,18 +14,18 @@ def why_not(db: Database, coordinator: str, sight: Action) -> str:
     db : Database
     coordinator : str
         Their name.
-    sight : Action
+    action : Action
         One of `labeler.plan.lifecycle.SIGHTS`.
     """
     person = people.by_name(db, coordinator)
     if person is None or not person.active or Role.COORDINATOR not in person.roles:
         return "This is for coordinators of the study only."
-    return why_hidden(studies.get(db), person.roles, sight)
+    return why_hidden(studies.get(db), person.roles, action)
 
 
-def require(db: Database, coordinator: str, sight: Action) -> None:
+def require(db: Database, coordinator: str, action: Action) -> None:
     """Raise NotAllowed, saying why, if this coordinator is not to see it now."""
-    reason = why_not(db, coordinator, sight)
+    reason = why_not(db, coordinator, action)
     if reason:
         raise NotAllowed(reason)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from labeler.errors import NotAllowed
 from labeler.model import ALL, Answer, Assignment, Category, Kind, Origin, PlanParameters, State
-from labeler.plan.active_plan import Place, Underway, place_of
+from labeler.plan.active_plan import ActivePlan, Place, place_of
 from labeler.plan.design import Plan, draw_plan
 from labeler.plan.lifecycle import Action, require
 from labeler.service.plan import codes
@@ -23,7 +23,7 @@ FirstLabels = Mapping[str, Mapping[str, Category]]
 
 
 @dataclass(frozen=True)
-class Given:
+class AnswerHistory:
     """The answers of a study in the order given, of which the log names how many there were at each change.
 
     Attributes
@@ -101,14 +101,14 @@ def random_seed() -> int:
     return secrets.randbelow(2**31)
 
 
-def given(db: Database) -> Given:
+def answer_history(db: Database) -> AnswerHistory:
     """All answers so far."""
     places = {row.assignment_id: place_of(row.assignment) for row in assignments.everything(db)}
     marks = [(places[assignment_id], answer) for _, assignment_id, answer in labels.marks(db)]
-    return Given(marks, labels.table(db))
+    return AnswerHistory(marks, labels.table(db))
 
 
-def underway(db: Database) -> Underway:
+def active_plan(db: Database) -> ActivePlan:
     """Where the plan stands now.
 
     Raises
@@ -116,27 +116,27 @@ def underway(db: Database) -> Underway:
     NotAllowed
         If there is no plan, or it lost its seed when the study was anonymised.
     """
-    kept = assignments.everything(db)
-    all_items, answers = items.all_items(db), given(db)
-    return Underway(
-        standing={place_of(row.assignment): row.assignment for row in kept if not row.ended},
-        answers=answers.until(len(answers.marks)),
+    rows = assignments.everything(db)
+    all_items, history = items.all_items(db), answer_history(db)
+    return ActivePlan(
+        standing={place_of(row.assignment): row.assignment for row in rows if not row.ended},
+        answers=history.until(len(history.marks)),
         applications={item.name: item.application for item in all_items},
         excluded=frozenset(item.name for item in all_items if item.excluded_why is not None),
-        imported=imported(kept),
+        imported=imported(rows),
         seed=seed_of(studies.get(db).plan_parameters),
-        labelled=answers.labelled(len(answers.marks)),
-        ended={place_of(row.assignment): row.assignment for row in kept if row.ended},
+        labelled=history.labelled(len(history.marks)),
+        ended={place_of(row.assignment): row.assignment for row in rows if row.ended},
     )
 
 
-def imported(kept: Sequence[StoredAssignment]) -> frozenset[Place]:
+def imported(rows: Sequence[StoredAssignment]) -> frozenset[Place]:
     """Those that came with labels made elsewhere, also if they were ended."""
-    return frozenset(place_of(row.assignment) for row in kept if row.origin is Origin.IMPORT)
+    return frozenset(place_of(row.assignment) for row in rows if row.origin is Origin.IMPORT)
 
 
 def seed_of(parameters: Mapping[str, Any] | None) -> int:
-    """The seed of a plan; raises NotAllowed as `underway`."""
+    """The seed of a plan; raises NotAllowed as `active_plan`."""
     if parameters is None:
         raise NotAllowed("There is no plan yet. Draw one first: labeler plan")
     if "seed" not in parameters:
@@ -147,11 +147,11 @@ def seed_of(parameters: Mapping[str, Any] | None) -> int:
     return int(parameters["seed"])
 
 
-def change(db: Database, before: Underway, after: Underway, *, now: datetime) -> None:
+def change(db: Database, before: ActivePlan, after: ActivePlan, *, now: datetime) -> None:
     """Bring the kept assignments from one state of the plan to the next; inside the caller's transaction."""
     ids = {place_of(row.assignment): row.assignment_id for row in assignments.everything(db)}
     assignments.end(db, (ids[place] for place in before.standing if place not in after.standing), now.isoformat())
-    new = [one for place, one in after.standing.items() if before.standing.get(place) != one]
+    new = [assignment for place, assignment in after.standing.items() if before.standing.get(place) != assignment]
     keep(db, new, Origin.CHANGE)
 
 
@@ -159,9 +159,17 @@ def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
     """Write assignments, or let those stand again that were ended."""
     person_ids = {person.name: person.person_id for person in people.all_people(db)}
     item_ids = {item.name: item.item_id for item in items.all_items(db)}
-    for one, code in zip(new, codes.several(len(new)), strict=True):
-        block = None if one.block == ALL else one.block
-        row = NewAssignment(person_ids[one.reviewer], item_ids[one.item], one.kind, block, one.position, code, origin)
+    for assignment, code in zip(new, codes.several(len(new)), strict=True):
+        block = None if assignment.block == ALL else assignment.block
+        row = NewAssignment(
+            person_ids[assignment.reviewer],
+            item_ids[assignment.item],
+            assignment.kind,
+            block,
+            assignment.position,
+            code,
+            origin,
+        )
         assignments.give(db, row)
 
 

@@ -81,7 +81,7 @@ def result(db: Database) -> Calibration:
     first = first[first["item"].isin(counting)]
     reference = {name: category for name, category in reference_labels.everything(db).items() if name in counting}
     active = [person.name for person in people.reviewers(db) if person.active]
-    told = tuple(
+    by_reviewer = tuple(
         OfReviewer(
             name, int(n_assigned.get(name, 0)), int((first["rater"] == name).sum()), _shared(first, name, reference)
         )
@@ -90,8 +90,8 @@ def result(db: Database) -> Calibration:
     counts = count_table(first) if len(first) else pd.DataFrame([[0, 0]])
     percent, kappa = percent_agreement(counts), fleiss_kappa(counts)
     names = {row.item for row in rows}
-    missing = tuple(_unfinished(told) + _below(gate, told, percent))
-    return Calibration(len(names), len(names & set(reference)), told, percent, kappa, gate, missing)
+    missing = tuple(_unfinished(by_reviewer) + _below(gate, by_reviewer, percent))
+    return Calibration(len(names), len(names & set(reference)), by_reviewer, percent, kappa, gate, missing)
 
 
 def first_labels(db: Database) -> "pd.DataFrame":
@@ -144,8 +144,10 @@ def share_with_others(db: Database, reviewer: str) -> float | None:
     first = first_labels(db)
     first = first[first["item"].isin(_counting(db))]
     own = dict(first.loc[first["rater"] == reviewer, ["item", "category"]].to_numpy().tolist())
-    others = first[(first["rater"] != reviewer) & first["item"].isin(own)]
-    equal = [own[item] == category for item, category in zip(others["item"], others["category"], strict=True)]
+    other_labels = first[(first["rater"] != reviewer) & first["item"].isin(own)]
+    equal = [
+        own[item] == category for item, category in zip(other_labels["item"], other_labels["category"], strict=True)
+    ]
     return sum(equal) / len(equal) if equal else None
 
 
@@ -196,21 +198,23 @@ def _shared(first: "pd.DataFrame", name: str, reference: Mapping[str, Category])
     return wilson(n_equal, len(own))
 
 
-def _unfinished(told: tuple[OfReviewer, ...]) -> list[str]:
+def _unfinished(by_reviewer: tuple[OfReviewer, ...]) -> list[str]:
     return [
-        f"{one.reviewer} labelled {one.n_done} of {one.n_assigned} items" for one in told if one.n_done < one.n_assigned
+        f"{reviewer.reviewer} labelled {reviewer.n_done} of {reviewer.n_assigned} items"
+        for reviewer in by_reviewer
+        if reviewer.n_done < reviewer.n_assigned
     ]
 
 
-def _below(gate: Gate | None, told: tuple[OfReviewer, ...], percent: "Estimate") -> list[str]:
+def _below(gate: Gate | None, by_reviewer: tuple[OfReviewer, ...], percent: "Estimate") -> list[str]:
     """What does not reach the gate."""
     if gate is None:
         return []
-    shares = {f"{ON['reference']} of {one.reviewer}": one.with_reference for one in told}
+    shares = {f"{ON['reference']} of {reviewer.reviewer}": reviewer.with_reference for reviewer in by_reviewer}
     if gate.on == "reviewers":
         shares = {ON["reviewers"]: percent}
     return [
-        f"{what} is {'unknown' if share.value is None else f'{share.value:.0%}'}, asked is {gate.least:.0%} or more"
-        for what, share in shares.items()
+        f"{name} is {'unknown' if share.value is None else f'{share.value:.0%}'}, asked is {gate.least:.0%} or more"
+        for name, share in shares.items()
         if share.value is None or share.value < gate.least
     ]

@@ -161,7 +161,7 @@ def steps(db: Database) -> list[tuple[bool, str]]:
     now = status(db)
     phase, calibration = now.study.phase, (now.study.plan_parameters or {}).get("calibration", 0)
     is_over = phase in (State.CLOSED, State.UNBLINDED)
-    what = "the calibration items" if phase is State.CALIBRATION else "the items"
+    which_items = "the calibration items" if phase is State.CALIBRATION else "the items"
     n_assigned = sum(row.n_assigned for row in now.reviewers)
     n_done = sum(row.n_done for row in now.reviewers)
     return [
@@ -169,7 +169,7 @@ def steps(db: Database) -> list[tuple[bool, str]]:
         (now.n_reviewers >= 2, f"Add at least two reviewers: {now.n_reviewers} so far"),
         (now.study.plan_hash is not None, "Draw the plan, which opens the study or its calibration round"),
         *([(phase is not State.CALIBRATION, "Calibrate, then open the study")] if calibration else []),
-        (n_done == n_assigned > 0, f"Reviewers label {what}: {n_done} of {n_assigned} labels given"),
+        (n_done == n_assigned > 0, f"Reviewers label {which_items}: {n_done} of {n_assigned} labels given"),
         (is_over, "Close the study; decide what is still split"),
         (phase is State.UNBLINDED, "Unblind it: verdicts and the report are shown"),
     ]
@@ -180,10 +180,10 @@ def event_log(db: Database) -> "pd.DataFrame":
     return events.table(db)
 
 
-def log_look(db: Database, what: str, *, actor: str, now: datetime) -> None:
+def log_look(db: Database, page: str, *, actor: str, now: datetime) -> None:
     """Keep in the log that somebody looked at what is hidden from pages until the study is unblinded."""
     with db.atomic():
-        events.add(db, now.isoformat(), actor, "look", {"at": what, "state": studies.get(db).state})
+        events.add(db, now.isoformat(), actor, "look", {"at": page, "state": studies.get(db).state})
 
 
 def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> None:

@@ -68,8 +68,8 @@ def move(db: Database, step: Step, *, why: str, anyway: bool = False, actor: str
         if step is Step.OPEN and study.state is not State.PAUSED:
             details |= _check_ready(db, study, actor, anyway=anyway)
         elif step is Step.THIRD:
-            told, to_owner = _begin_third_round(db, now)
-            details, remarks = details | told, ("Third labels were assigned, hidden among agreed items.",)
+            round_details, to_owner = _begin_third_round(db, now)
+            details, remarks = details | round_details, ("Third labels were assigned, hidden among agreed items.",)
         elif step is Step.CLOSE:
             remarks = _left_open(db)
         studies.set_state(db, to, study.state if to is State.PAUSED else None)
@@ -81,8 +81,12 @@ def move(db: Database, step: Step, *, why: str, anyway: bool = False, actor: str
 
 def unblinding(db: Database) -> dict[str, Any] | None:
     """When the study was unblinded, by whom and why; None as long as it is not."""
-    found = events.of_actions(db, [_EVENTS[Step.UNBLIND]])
-    return {"at_utc": found[-1].at_utc, "by": found[-1].actor, "why": found[-1].details["why"]} if found else None
+    unblindings = events.of_actions(db, [_EVENTS[Step.UNBLIND]])
+    return (
+        {"at_utc": unblindings[-1].at_utc, "by": unblindings[-1].actor, "why": unblindings[-1].details["why"]}
+        if unblindings
+        else None
+    )
 
 
 def _check_ready(db: Database, study: Study, actor: str, *, anyway: bool) -> dict[str, Any]:
@@ -105,7 +109,7 @@ def _check_ready(db: Database, study: Study, actor: str, *, anyway: bool) -> dic
 
 def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Assign third labels; what the log must keep to derive them again, and remarks."""
-    before = assigning.underway(db)
+    before = assigning.active_plan(db)
     able = [person for person in people.reviewers(db) if person.active]
     waited_for = [person.name for person in able if before.has_open(person.name)]
     if waited_for:
@@ -113,13 +117,13 @@ def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tup
             f"First labels are still missing of {', '.join(waited_for)}. The third round begins after all first "
             "labels: wait for them, or remove or replace who does not label any more."
         )
-    given = assigning.given(db)
+    history = assigning.answer_history(db)
     reviewers = [person.name for person in able if not person.paused]
-    round_, shortfalls = before.in_third_round(given.first_labels(len(given.marks)), reviewers)
+    round_, shortfalls = before.in_third_round(history.first_labels(len(history.marks)), reviewers)
     assigning.change(db, before, round_, now=now)
     n_new = len(round_.standing) - len(before.standing)
-    told = {"reviewers": reviewers, "answers": len(given.marks), "hash": round_.hash}
-    return told, (
+    details = {"reviewers": reviewers, "answers": len(history.marks), "hash": round_.hash}
+    return details, (
         f"{n_new} items were assigned for third labels, as many agreed ones among them as split ones.",
         *shortfalls,
     )

@@ -167,8 +167,8 @@ def _not_identified(planned: planning.Design) -> str | None:
     if planned.per_item >= 3 or (planned.overlap and planned.n_reviewers >= 3):
         return None
     reviewers = [f"reviewer {i + 1}" for i in range(min(planned.n_reviewers, MANY_REVIEWERS))]
-    judged = identifiability_of_plan(list(combinations(reviewers, 2)))
-    return None if judged.identified else judged.words
+    result = identifiability_of_plan(list(combinations(reviewers, 2)))
+    return None if result.identified else result.words
 
 
 def size_of_study(db: Database) -> tuple[int, int, int]:
@@ -180,8 +180,8 @@ def size_of_study(db: Database) -> tuple[int, int, int]:
 
 def application_sizes(db: Database, n_items: int) -> list[int]:
     """How many items each application of the study has, the same shares of any other number of items."""
-    known = sorted(Counter(item.application for item in _plannable(db)).values())
-    return sizes_of(n_items, known or [1])
+    sizes = sorted(Counter(item.application for item in _plannable(db)).values())
+    return sizes_of(n_items, sizes or [1])
 
 
 def sizes_of(n_items: int, shares: Sequence[int]) -> list[int]:

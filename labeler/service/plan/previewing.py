@@ -116,7 +116,7 @@ def preview(db: Database, parameters: PlanParameters, assumed: Assumptions = STA
         assumed.seconds,
         tuple(row for row in expectations if row["what"] not in _IN_LOADS),
         tuple(reviewer_groups(graph)),
-        tuple(f"Will not be told: {what}." for what in unknown),
+        tuple(f"Will not be told: {quantity}." for quantity in unknown),
     )
 
 
@@ -209,8 +209,8 @@ def _design_of(
     plan: Plan, reviewers: Sequence[str], parameters: PlanParameters, applications: Mapping[str, str]
 ) -> Design:
     """The plan as it was drawn, without its calibration round; of copies, what the reviewer with fewest has."""
-    proper = {one.item for one in _proper(plan)}
-    n_overlap = len({one.item for one in _proper(plan) if one.kind is Kind.OVERLAP})
+    proper = {assignment.item for assignment in _proper(plan)}
+    n_overlap = len({assignment.item for assignment in _proper(plan) if assignment.kind is Kind.OVERLAP})
     loads = plan.loads()
     n_copies = min(loads[name][Kind.RETEST] if name in loads else 0 for name in reviewers)
     n_applications = len({applications[item] for item in proper} - {""})
@@ -222,21 +222,21 @@ def _design_of(
 def _shared(plan: Plan) -> list[tuple[str, ...]]:
     """Who labels each item, in the study proper."""
     seen_by: dict[str, set[str]] = defaultdict(set)
-    for one in _proper(plan):
-        seen_by[one.item].add(one.reviewer)
+    for assignment in _proper(plan):
+        seen_by[assignment.item].add(assignment.reviewer)
     return [tuple(sorted(names)) for names in seen_by.values()]
 
 
 def _proper(plan: Plan) -> list[Assignment]:
-    return [one for one in plan.assignments if one.kind is not Kind.CALIBRATION]
+    return [assignment for assignment in plan.assignments if assignment.kind is not Kind.CALIBRATION]
 
 
 def _not_identified(shared: Sequence[tuple[str, ...]], reviewers: Sequence[str]) -> str | None:
     """Why the latent class model is not identified; it is where everybody labels an item with two others."""
     if {name for names in shared if len(names) >= 3 for name in names} == set(reviewers):
         return None
-    judged = identifiability_of_plan(shared[:: max(1, len(shared) // max(MAX_SETS, 10 * len(reviewers)))])
-    return None if judged.identified else judged.words
+    result = identifiability_of_plan(shared[:: max(1, len(shared) // max(MAX_SETS, 10 * len(reviewers)))])
+    return None if result.identified else result.words
 
 
 def _reviewers(db: Database) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Person, Role, State
-from labeler.plan.active_plan import Underway
+from labeler.plan.active_plan import ActivePlan
 from labeler.plan.changes import Changes
 from labeler.plan.lifecycle import Action, require
 from labeler.service.people import identity
@@ -123,9 +123,9 @@ def remove(db: Database, name: str, *, why: str, actor: str, now: datetime) -> C
             events.add(db, now.isoformat(), actor, "remove reviewer", details)
             return Change()
         staying = _able(db, without={person.name})
-        before = assigning.underway(db)
-        after, made = before.without(person.name, staying)
-        return _made(db, before, after, made, actor, now, "remove reviewer", {**details, "staying": staying})
+        before = assigning.active_plan(db)
+        after, changes = before.without(person.name, staying)
+        return _record(db, before, after, changes, actor, now, "remove reviewer", {**details, "staying": staying})
 
 
 def replace(db: Database, name: str, successor: str, *, why: str, actor: str, now: datetime) -> tuple[Person, Change]:
@@ -149,10 +149,10 @@ def replace(db: Database, name: str, successor: str, *, why: str, actor: str, no
             events.add(db, now.isoformat(), actor, "replace reviewer", details)
             return heir, Change(is_new=is_new)
         staying = _able(db, without={person.name})
-        before = assigning.underway(db)
-        after, made = before.succeeded(person.name, heir.name, staying)
+        before = assigning.active_plan(db)
+        after, changes = before.succeeded(person.name, heir.name, staying)
         details["staying"] = staying
-        change = _made(db, before, after, made, actor, now, "replace reviewer", details)
+        change = _record(db, before, after, changes, actor, now, "replace reviewer", details)
         return heir, dataclasses.replace(change, is_new=is_new)
 
 
@@ -160,23 +160,23 @@ def reviewer_named(db: Database, name: str) -> Person:
     """The reviewer of this name; raises InputError if there is none."""
     person = people.by_name(db, name.strip())
     if person is None or Role.REVIEWER not in person.roles:
-        known = ", ".join(reviewer.name for reviewer in people.reviewers(db)) or "none yet"
-        raise InputError(f"There is no reviewer called {name} in this study. Reviewers: {known}.")
+        names = ", ".join(reviewer.name for reviewer in people.reviewers(db)) or "none yet"
+        raise InputError(f"There is no reviewer called {name} in this study. Reviewers: {names}.")
     return person
 
 
 def _join(db: Database, name: str, actor: str, now: datetime) -> Change:
     calibrating = studies.get(db).phase is State.CALIBRATION
-    before = assigning.underway(db)
-    after, made = before.joined(name, calibrating=calibrating)
-    return _made(db, before, after, made, actor, now, "join", {"name": name, "calibrating": calibrating})
+    before = assigning.active_plan(db)
+    after, changes = before.joined(name, calibrating=calibrating)
+    return _record(db, before, after, changes, actor, now, "join", {"name": name, "calibrating": calibrating})
 
 
-def _made(
+def _record(
     db: Database,
-    before: Underway,
-    after: Underway,
-    made: Changes,
+    before: ActivePlan,
+    after: ActivePlan,
+    changes: Changes,
     actor: str,
     now: datetime,
     action: str,
@@ -184,10 +184,10 @@ def _made(
 ) -> Change:
     """Keep a change of the plan, with what it can be derived from again."""
     assigning.change(db, before, after, now=now)
-    told = {"answers": labels.n_labels(db), "hash": after.hash}
-    events.add(db, now.isoformat(), actor, action, {**details, **told})
-    n_given_up = sum(move.taker is None for move in made.moves)
-    return Change(len(made.moves) - n_given_up, n_given_up, made.shortfalls)
+    outcome = {"answers": labels.n_labels(db), "hash": after.hash}
+    events.add(db, now.isoformat(), actor, action, {**details, **outcome})
+    n_given_up = sum(move.taker is None for move in changes.moves)
+    return Change(len(changes.moves) - n_given_up, n_given_up, changes.shortfalls)
 
 
 def _taking_part(db: Database, name: str) -> Person:

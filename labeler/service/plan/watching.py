@@ -75,14 +75,14 @@ def progress(db: Database, *, now: datetime) -> list[Pace]:
     study = studies.get(db)
     calibrating, is_open = study.phase is State.CALIBRATION, study.state in ALLOWED[Action.LABEL]
     log = events.of_actions(db, {*_FOR_ALL, *_FOR_ONE, SIGN_IN})
-    given: dict[str, list[AnswerTime]] = defaultdict(list)
-    for moment in labels.answer_times(db, calibration=calibrating):
-        given[moment.reviewer].append(moment)
+    answer_times: dict[str, list[AnswerTime]] = defaultdict(list)
+    for answer in labels.answer_times(db, calibration=calibrating):
+        answer_times[answer.reviewer].append(answer)
     return [
         _pace(
             person,
             assignments.tasks_of(db, person.person_id, calibration=calibrating),
-            given[person.name],
+            answer_times[person.name],
             [event for event in log if _concerns(event, person.name)],
             is_open=is_open,
             now=now.astimezone(UTC),
@@ -139,15 +139,15 @@ def warning(paces: Iterable[Pace]) -> str:
 def _pace(
     person: Person,
     tasks: Sequence[Task],
-    given: Sequence[AnswerTime],
+    answer_times: Sequence[AnswerTime],
     log: Sequence[Event],
     *,
     is_open: bool,
     now: datetime,
 ) -> Pace:
-    own = [moment for moment in given if moment.in_round]
-    n_labels, days = sum(moment.is_label for moment in own), {_time(moment.created_utc).date() for moment in own}
-    n_left, typical, seen = sum(map(_is_left, tasks)), _typical(own), _seen(given, log)
+    own = [answer for answer in answer_times if answer.in_round]
+    n_labels, days = sum(answer.is_label for answer in own), {_time(answer.created_utc).date() for answer in own}
+    n_left, typical, last_seen = sum(map(_is_left, tasks)), _typical(own), _seen(answer_times, log)
     begun = [_time(event.at_utc) for event in log if event.action != SIGN_IN]
     waits = is_open and person.active and not person.paused and n_left > 0
     return Pace(
@@ -162,19 +162,19 @@ def _pace(
         time_on_task_s=typical,
         labels_per_day=n_labels / len(days) if days else None,
         hours_left=None if typical is None else n_left * typical / 3600,
-        last_seen_utc=None if seen is None else seen.isoformat(),
+        last_seen_utc=None if last_seen is None else last_seen.isoformat(),
         estimated_end=_end(n_left, n_labels, min(days), now) if waits and days else None,
-        stalled_since=_stalled([*begun, *filter(None, [seen])], now) if waits else None,
+        stalled_since=_stalled([*begun, *filter(None, [last_seen])], now) if waits else None,
     )
 
 
 def _typical(own: Sequence[AnswerTime]) -> float | None:
-    timed = ((moment.dwell_ms, json.loads(moment.view)) for moment in own)
+    timed = ((answer.dwell_ms, json.loads(answer.view)) for answer in own)
     return timing.typical(timing.time_on_task(dwell_ms, view) for dwell_ms, view in timed if dwell_ms is not None)
 
 
-def _seen(given: Sequence[AnswerTime], log: Sequence[Event]) -> datetime | None:
-    signs = [moment.created_utc for moment in given] + [event.at_utc for event in log if event.action == SIGN_IN]
+def _seen(answer_times: Sequence[AnswerTime], log: Sequence[Event]) -> datetime | None:
+    signs = [answer.created_utc for answer in answer_times] + [event.at_utc for event in log if event.action == SIGN_IN]
     return max(map(_time, signs), default=None)
 
 

@@ -110,9 +110,9 @@ def pseudonyms(everyone: Iterable[Person], token: str) -> dict[str, str]:
     """
     ordered = sorted(everyone, key=lambda person: key(0, token, person.name))
     reviewers = [person.name for person in ordered if Role.REVIEWER in person.roles]
-    others = [person.name for person in ordered if Role.REVIEWER not in person.roles]
+    coordinators = [person.name for person in ordered if Role.REVIEWER not in person.roles]
     numbered = {name: f"R{number}" for number, name in enumerate(reviewers, start=1)}
-    return numbered | {name: f"C{number}" for number, name in enumerate(others, start=1)}
+    return numbered | {name: f"C{number}" for number, name in enumerate(coordinators, start=1)}
 
 
 def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) -> Rewritten:
@@ -131,18 +131,18 @@ def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) 
     >>> hidden("ask ben lee, or BEN; not the bench")
     'ask R2, or R1; not the bench'
     """
-    known = {_folded(name): new for name, new in replacements.items()} | dict(replacements)
+    replacement_of = {_folded(name): new for name, new in replacements.items()} | dict(replacements)
     texts = sorted({text for name in replacements for text in (_composed(name), _folded(name))}, key=len, reverse=True)
-    new_texts = [known.get(text) or known[_folded(text)] for text in texts]
+    new_texts = [replacement_of.get(text) or replacement_of[_folded(text)] for text in texts]
     alternatives = "|".join(f"({re.escape(text)})" for text in texts)
     pattern = re.compile(rf"(?<![^\W_])(?:{alternatives})(?![^\W_])", re.IGNORECASE)
 
     @cache  # the same few words stand in every view
     def replaced(text: str) -> str:
-        whole = known.get(text) or known.get(_folded(text))
+        whole = replacement_of.get(text) or replacement_of.get(_folded(text))
         if whole is not None or text in untouched or not texts:
             return whole or text
-        new, n_found = pattern.subn(lambda found: new_texts[(found.lastindex or 1) - 1], _composed(text))
+        new, n_found = pattern.subn(lambda match: new_texts[(match.lastindex or 1) - 1], _composed(text))
         return new if n_found else text
 
     return replaced
@@ -157,10 +157,10 @@ def in_json(text: str, rewritten: Rewritten) -> str:
     '{"ada": ["R1", 1.50]}'
     """
 
-    def literal(found: re.Match[str]) -> str:
-        old = found[1] if found[2] else json.loads(found[1])
-        new = old if found[2] else rewritten(old)
-        return found[0] if new == old else json.dumps(new, ensure_ascii=text.isascii())
+    def literal(match: re.Match[str]) -> str:
+        old = match[1] if match[2] else json.loads(match[1])
+        new = old if match[2] else rewritten(old)
+        return match[0] if new == old else json.dumps(new, ensure_ascii=text.isascii())
 
     return _STRING.sub(literal, text)
 
@@ -191,7 +191,7 @@ def _addresses(copy: Database) -> dict[str, str]:
     """Every e-mail address that somebody has or had, with the name."""
     log = events.table(copy)
     set_once = [json.loads(text) for text in log.loc[log["action"] == "set e-mail", "details"]]
-    return {told["email"]: told["name"] for told in set_once if told["email"]} | people.emails(copy)
+    return {details["email"]: details["name"] for details in set_once if details["email"]} | people.emails(copy)
 
 
 def _renumber(copy: Database, names: list[str]) -> None:
@@ -233,8 +233,8 @@ def _numbered(texts: Collection[str], noun: str) -> dict[str, str]:
     return {text: f"{noun}-{number:0{digits}}" for number, text in enumerate(sorted(texts), start=1)}
 
 
-def _looked_up(known: Mapping[str, str], text: str) -> str:
-    return known.get(text, text)
+def _looked_up(replacements: Mapping[str, str], text: str) -> str:
+    return replacements.get(text, text)
 
 
 def _rewrite_texts(copy: Database, hidden: Rewritten, *, keep_comments: bool) -> int:
@@ -253,13 +253,13 @@ def _rewrite_texts(copy: Database, hidden: Rewritten, *, keep_comments: bool) ->
 
 def _details(hidden: Rewritten, action: str, text: str) -> str:
     """What an event says; a list of people is put in order of their new names."""
-    told = json.loads(text)
-    kept = _without(told, (*LEFT_OUT, "name") if action in UNNAMED else LEFT_OUT)
-    for name, value in kept.items():
+    details = json.loads(text)
+    published = _without(details, (*LEFT_OUT, "name") if action in UNNAMED else LEFT_OUT)
+    for name, value in published.items():
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             new = [hidden(part) for part in value]
-            kept[name] = value if new == value else sorted(new)
-    return in_json(text if kept == told else json.dumps(kept, ensure_ascii=False), hidden)
+            published[name] = value if new == value else sorted(new)
+    return in_json(text if published == details else json.dumps(published, ensure_ascii=False), hidden)
 
 
 def _without(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:

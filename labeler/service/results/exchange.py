@@ -166,10 +166,10 @@ def checked_rows(table: "pd.DataFrame", *, now: datetime) -> list[LabelRow]:
     """The lines of a label table with every cell checked; raises InputError as `import_labels`."""
     from labeler.formats import tables
 
-    seen: Counter[tuple[str, str, Kind]] = Counter()
+    n_earlier: Counter[tuple[str, str, Kind]] = Counter()
     lines = table.index.tolist() if table.index.name == tables.LINE else range(2, len(table) + 2)
     records = table.to_dict("records")
-    return [_parsed(record, line, seen, now) for line, record in zip(lines, records, strict=True)]
+    return [_parsed(record, line, n_earlier, now) for line, record in zip(lines, records, strict=True)]
 
 
 def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> bool:
@@ -181,9 +181,9 @@ def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> 
     if row.kind is Kind.ADJUDICATED:
         return _append_decision(db, row, item)
     task = _task(db, row, item, now)
-    known = labels.saved_before(db, task.assignment_id, row.source_key)
-    if known is not None:
-        if known != (task.assignment_id, row.label.answer):
+    saved = labels.saved_before(db, task.assignment_id, row.source_key)
+    if saved is not None:
+        if saved != (task.assignment_id, row.label.answer):
             raise InputError(f"Line {row.line}: the event id {row.source_key!r} belongs to another answer already.")
         return False
     if row.revision is not None and row.revision != task.revision:
@@ -202,8 +202,8 @@ def _append_decision(db: Database, row: LabelRow, item: Item) -> bool:
     decision = Decision(
         item.name, Category(row.label.answer), why, row.reviewer, row.label.created.isoformat(), row.source_key
     )
-    known = decisions.of_event(db, decision.event_id)
-    if known is not None and (known.item, known.category) != (decision.item, decision.category):
+    saved = decisions.of_event(db, decision.event_id)
+    if saved is not None and (saved.item, saved.category) != (decision.item, decision.category):
         raise InputError(f"Line {row.line}: the event id {decision.event_id!r} belongs to another decision already.")
     return decisions.add(db, item.item_id, decision)
 
@@ -228,7 +228,7 @@ def _new_item(db: Database, row: LabelRow) -> Item:
     return items.by_id(db, item_id)
 
 
-def _parsed(cells: Mapping[Any, Any], line: int, seen: Counter[tuple[str, str, Kind]], now: datetime) -> LabelRow:
+def _parsed(cells: Mapping[Any, Any], line: int, n_earlier: Counter[tuple[str, str, Kind]], now: datetime) -> LabelRow:
     def cell(name: str) -> str:
         return str(cells.get(name, "")).strip()
 
@@ -244,8 +244,8 @@ def _parsed(cells: Mapping[Any, Any], line: int, seen: Counter[tuple[str, str, K
         raise InputError(f"Line {line}: reviewer: {error}") from None
     answer = _one_of(Answer, cell("label"), "label", line)
     kind = _one_of(Kind, cell("kind") or "fresh", "kind", line)
-    ordinal = seen[item, reviewer, kind]
-    seen[item, reviewer, kind] += 1
+    ordinal = n_earlier[item, reviewer, kind]
+    n_earlier[item, reviewer, kind] += 1
     # A hash of names can be guessed, so it only finds the row again when the same file is imported twice.
     source_key = cell("event_id") or key(0, "imported", item, reviewer, kind, str(ordinal), answer)
     label = Label(
@@ -280,17 +280,17 @@ def _whole_number(text: str, name: str, line: int, lowest: int, highest: int) ->
 
 
 def _flag(text: str, line: int) -> bool:
-    known = {"": False, "0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
-    if text.lower() not in known:
+    flags = {"": False, "0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
+    if text.lower() not in flags:
         raise InputError(f"Line {line}: flag {text!r} is not 0 or 1.")
-    return known[text.lower()]
+    return flags[text.lower()]
 
 
-def _one_of(known: type[_Word], text: str, name: str, line: int) -> _Word:
+def _one_of(vocabulary: type[_Word], text: str, name: str, line: int) -> _Word:
     try:
-        return known(text)
+        return vocabulary(text)
     except ValueError:
-        raise InputError(f"Line {line}: {name} {text!r} is not one of: {', '.join(known)}.") from None
+        raise InputError(f"Line {line}: {name} {text!r} is not one of: {', '.join(vocabulary)}.") from None
 
 
 def _time(text: str, line: int, now: datetime) -> datetime:

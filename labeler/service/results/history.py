@@ -10,10 +10,10 @@ from labeler.service.plan import assigning, calibrating, course
 from labeler.store import Database, assignments, events, items
 
 _PEOPLE = ("join", "pause reviewer", "resume reviewer", "remove reviewer", "replace reviewer")
-_TOLD = ("name", "successor", "why")
+_DETAILS = ("name", "successor", "why")
 
 
-def told(db: Database) -> dict[str, Any]:
+def study_course(db: Database) -> dict[str, Any]:
     """The course of a study as plain values.
 
     Parameters
@@ -38,7 +38,7 @@ def told(db: Database) -> dict[str, Any]:
                 "at_utc": e.at_utc,
                 "change": e.action,
                 "by": e.actor,
-                **{k: e.details[k] for k in _TOLD if k in e.details},
+                **{k: e.details[k] for k in _DETAILS if k in e.details},
             }
             for e in people
         ],
@@ -67,11 +67,11 @@ def calibration_items(db: Database) -> set[str]:
 
 
 def _changed_pairs(db: Database) -> list[dict[str, Any]]:
-    answers = assigning.given(db)
+    history = assigning.answer_history(db)
     taken_over = {place_of(row.assignment)[:2] for row in assignments.everything(db) if row.origin is Origin.CHANGE}
     left_out = not_counted(db)
     pairs: Counter[tuple[str, str]] = Counter()
-    for item, labels in answers.first_labels(len(answers.marks)).items():
+    for item, labels in history.first_labels(len(history.marks)).items():
         if item in left_out:
             continue
         for a, b in combinations(sorted(labels), 2):

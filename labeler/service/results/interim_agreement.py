@@ -12,7 +12,7 @@ from labeler.store import Database, items, labels
 
 
 @dataclass(frozen=True)
-class SoFar:
+class InterimAgreement:
     """Agreement of the first labels, over the items that count.
 
     Attributes
@@ -43,14 +43,16 @@ class SoFar:
         ]
 
 
-def agreement_so_far(db: Database) -> SoFar:
-    """Agreement as the labels are now; whoever shows it asks `sight` first."""
+def current_agreement(db: Database) -> InterimAgreement:
+    """Agreement as the labels are now; whoever shows it asks `visibility` first."""
     counting = {item.name for item in items.all_items(db)} - history.not_counted(db)
     first = counted_labels(labels.table(db))
     first = first[first["item"].isin(counting)]
     counts, status = count_table(first), consensus.agreed_only(first)["status"]
     n_agreed, n_split = (int((status == name).sum()) for name in (consensus.AGREED, consensus.SPLIT))
-    return SoFar(n_agreed, n_split, len(counting) - n_agreed - n_split, percent_agreement(counts), fleiss_kappa(counts))
+    return InterimAgreement(
+        n_agreed, n_split, len(counting) - n_agreed - n_split, percent_agreement(counts), fleiss_kappa(counts)
+    )
 
 
 def _rounded(value: float | None) -> float | None:

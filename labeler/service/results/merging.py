@@ -158,10 +158,10 @@ def _of_protocol(ours: _Contents, theirs: _Contents) -> list[str]:
 
 def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
     """What was changed about people there; what was changed here alone stands."""
-    known = {person.name: person for person in ours.people}
+    by_name = {person.name: person for person in ours.people}
     differences = []
     for person in theirs.people:
-        here = known.get(person.name)
+        here = by_name.get(person.name)
         if here is None:
             differences.append(f"there is {person.name} there, but not here")
         elif person.roles - here.roles:
@@ -239,11 +239,11 @@ def _timed(answer: SavedAnswer) -> TimedAnswer:
 
 def _in_order(new: Sequence[SavedAnswer], all_answers: Sequence[SavedAnswer]) -> list[SavedAnswer]:
     """By time; a reviewer's clock that was set back does not turn the order of their answers around."""
-    wanted = {answer.mark for answer in new}
+    new_marks = {answer.mark for answer in new}
     latest: dict[str, datetime] = {}
     timed = []
     for place, answer in enumerate(all_answers):
-        if answer.mark in wanted:
+        if answer.mark in new_marks:
             at = max(answer.label.created, latest.get(answer.reviewer, answer.label.created))
             latest[answer.reviewer] = at
             timed.append((at, place, answer))

@@ -37,7 +37,7 @@ def replication(folder: Path) -> Gathered:
 
 def with_published(content: Mapping[str, Any]) -> dict[str, Any]:
     """The report with the published numbers beside ours."""
-    return {**content, "published": [asdict(one) for one in compare(content)]}
+    return {**content, "published": [asdict(comparison) for comparison in compare(content)]}
 
 
 def compare(content: Mapping[str, Any]) -> list[Compared]:

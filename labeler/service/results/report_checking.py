@@ -36,31 +36,31 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
     InputError
         If the file cannot be read or is no report.
     """
-    given = _read(file)
-    return differences(given, reporting.report_of_study(db, _options(given, file), actor=actor, now=now))
+    report = _read(file)
+    return differences(report, reporting.report_of_study(db, _options(report, file), actor=actor, now=now))
 
 
 def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[Difference]:
     """The same from a label table and a verdict table."""
-    given = _read(file)
-    notes = tuple(map(str, given["notes"]))
-    return differences(given, reporting.report_of_files(label_file, verdict_file, notes, _options(given, file)))
+    report = _read(file)
+    notes = tuple(map(str, report["notes"]))
+    return differences(report, reporting.report_of_files(label_file, verdict_file, notes, _options(report, file)))
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        given = json.loads(file.read_bytes())
+        report = json.loads(file.read_bytes())
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: not JSON ({error}).") from None
-    if not isinstance(given, dict) or not isinstance(given.get("notes"), list) or not set(given) >= PARTS:
+    if not isinstance(report, dict) or not isinstance(report.get("notes"), list) or not set(report) >= PARTS:
         raise InputError(f"{file}: not a report of labeler (report.json).")
-    return given
+    return report
 
 
-def _options(given: Mapping[str, Any], file: Path) -> ReportOptions:
+def _options(report: Mapping[str, Any], file: Path) -> ReportOptions:
     try:
-        return ReportOptions.of_report(given["parameters"])
+        return ReportOptions.of_report(report["parameters"])
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{file}: its parameters cannot be used ({error}).") from None

@@ -80,7 +80,7 @@ class Gathered:
 
     Attributes
     ----------
-    answers, judged : DataFrame
+    answers, verdicts : DataFrame
         As for `analysis.report.summarise`.
     label_file : DataFrame
         The answers as the label file has them.
@@ -90,7 +90,7 @@ class Gathered:
     """
 
     answers: pd.DataFrame
-    judged: pd.DataFrame
+    verdicts: pd.DataFrame
     label_file: pd.DataFrame
     provenance: report.Provenance
     n_items: int | None = None
@@ -99,7 +99,7 @@ class Gathered:
         """Every number; takes seconds, and needs no database."""
         return report.summarise(
             self.answers,
-            self.judged,
+            self.verdicts,
             self.provenance,
             n_items=self.n_items,
             level=options.level,
@@ -108,15 +108,15 @@ class Gathered:
 
     def files(self, content: Mapping[str, Any]) -> dict[str, str]:
         """What `content` is as files, beside the labels it was made from: name -> text."""
-        drawn = report.draw(content)
+        figures = report.draw(content)
         return {
-            "report.html": report.to_html(content, drawn),
+            "report.html": report.to_html(content, figures),
             "report.md": report.to_markdown(content),
             "report.tex": report.to_latex(content),
             "report.json": to_json(content),
             "labels.csv": tables.write(self.label_file),
-            "labels-wide.csv": tables.write(report.wide(self.answers, self.judged)),
-            **{f"figures/{name}.svg": svg for name, svg in drawn.items()},
+            "labels-wide.csv": tables.write(report.wide(self.answers, self.verdicts)),
+            **{f"figures/{name}.svg": svg for name, svg in figures.items()},
         }
 
 
@@ -181,16 +181,16 @@ def _gathered(db: Database, actor: str, now: datetime) -> Gathered:
     with db.atomic():
         study, all_items, left_out = studies.get(db), items.all_items(db), history.not_counted(db)
         calibration = history.calibration_items(db)
-        answers, judged = exchange.all_answers(db), verdicts.table(db)
-        told, n_reviewers = history.told(db), len(people.reviewers(db))
+        answers, verdict_table = exchange.all_answers(db), verdicts.table(db)
+        course, n_reviewers = history.study_course(db), len(people.reviewers(db))
         events.add(db, now.isoformat(), actor, "report", {"state": study.state, "answers": len(answers)})
         chain_head = str(chain.head(db))
-    excluded = {row["item"] for row in told["excluded"]}
+    excluded = {row["item"] for row in course["excluded"]}
     is_excluded = answers["item"].isin(excluded)
     label_file = answers[~is_excluded].reset_index(drop=True)
     # which labels of other items were first follows from all answers, so these stay, as a kind that never counts
     answers = answers.assign(kind=answers["kind"].mask(is_excluded, "excluded"))
-    judged = judged[~judged["item"].isin(left_out)].reset_index(drop=True)
+    verdict_table = verdict_table[~verdict_table["item"].isin(left_out)].reset_index(drop=True)
     provenance = report.Provenance(
         study={
             "name": study.name,
@@ -209,12 +209,12 @@ def _gathered(db: Database, actor: str, now: datetime) -> Gathered:
         hashes={
             "measurements": combined_hash(item.data_hash for item in all_items),
             "answers": _table_hash(label_file),
-            "verdicts": _table_hash(judged.drop(columns=["means", "clusters"])),
+            "verdicts": _table_hash(verdict_table.drop(columns=["means", "clusters"])),
         },
         versions=_versions(),
-        course=told,
+        course=course,
     )
-    return Gathered(_timed(answers), judged, label_file, provenance, len(all_items) - len(left_out))
+    return Gathered(_timed(answers), verdict_table, label_file, provenance, len(all_items) - len(left_out))
 
 
 def gathered_files(
@@ -243,14 +243,14 @@ def gathered_files(
         answers = _answers(table, now)
     except InputError as error:
         raise InputError(f"{label_file}: {error}") from None
-    judged = tables.read_verdicts(_source(verdict_file)) if verdict_file else EMPTY_VERDICTS
+    verdict_table = tables.read_verdicts(_source(verdict_file)) if verdict_file else EMPTY_VERDICTS
     provenance = report.Provenance(
         study={"name": label_file.name, "question": "", "state": "files only", "interim": False},
-        hashes={"answers": _table_hash(table), "verdicts": _table_hash(judged)},
+        hashes={"answers": _table_hash(table), "verdicts": _table_hash(verdict_table)},
         versions=_versions(),
         notes=notes,
     )
-    return Gathered(answers, judged, table, provenance)
+    return Gathered(answers, verdict_table, table, provenance)
 
 
 def report_of_files(

@@ -20,7 +20,7 @@ from labeler.store.decisions import Decision
 
 
 @dataclass(frozen=True)
-class Said:
+class SplitLabel:
     """A label as it is put before who decides: without its reviewer."""
 
     category: Category
@@ -35,29 +35,29 @@ class Split:
     Attributes
     ----------
     item : Item
-    said : tuple of Said
+    labels : tuple of SplitLabel
         First and third labels, in the order of categories and comments, so that none tells who gave it.
     decision : Decision or None
         The one that stands.
     """
 
     item: Item
-    said: tuple[Said, ...]
+    labels: tuple[SplitLabel, ...]
     decision: Decision | None
 
     @property
     def majority(self) -> Category | None:
         """What most of first and third labels say; None for a tie."""
-        (most, n_most), *others = Counter(one.category for one in self.said).most_common()
-        return most if all(n < n_most for _, n in others) else None
+        (most, n_most), *runners_up = Counter(label.category for label in self.labels).most_common()
+        return most if all(n < n_most for _, n in runners_up) else None
 
     def plain(self) -> dict[str, Any]:
         """As a row of a table."""
-        counts = {category.value: sum(one.category is category for one in self.said) for category in Category}
+        counts = {category.value: sum(label.category is category for label in self.labels) for category in Category}
         return {
             "item": self.item.name,
             **counts,
-            "third labels": sum(one.is_third for one in self.said),
+            "third labels": sum(label.is_third for label in self.labels),
             "majority": self.majority,
             "decision": self.decision and self.decision.category,
         }
@@ -73,12 +73,14 @@ def split_items(db: Database) -> list[Split]:
     table = _first_and_third(db)
     by_name = {item.name: item for item in items.all_items(db) if item.excluded_why is None}
     standing = {decision.item: decision for decision in decisions.everything(db)}
-    shown: dict[str, list[Said]] = {name: [] for name in _split_names(table) & by_name.keys()}
+    labels_of: dict[str, list[SplitLabel]] = {name: [] for name in _split_names(table) & by_name.keys()}
     columns = (table[name].tolist() for name in ("item", "category", "comment", "kind"))
     for name, category, comment, kind in zip(*columns, strict=True):
-        if name in shown and kind in (*COUNTED_KINDS, Kind.THIRD):
-            shown[name].append(Said(Category(category), comment or None, kind == Kind.THIRD))
-    split = [Split(by_name[name], _in_order(said), standing.get(name)) for name, said in shown.items()]
+        if name in labels_of and kind in (*COUNTED_KINDS, Kind.THIRD):
+            labels_of[name].append(SplitLabel(Category(category), comment or None, kind == Kind.THIRD))
+    split = [
+        Split(by_name[name], _in_order(item_labels), standing.get(name)) for name, item_labels in labels_of.items()
+    ]
     return sorted(split, key=lambda split: (not split.remains, split.item.name))
 
 
@@ -99,7 +101,7 @@ def adjudicate(db: Database, name: str, category: Category | None, why: str, *, 
         require(studies.get(db), Action.ADJUDICATE)
         item = item_named(db, name)
         split = split_items(db)
-        if item.name not in {one.item.name for one in split}:
+        if item.name not in {candidate.item.name for candidate in split}:
             raise InputError(f"{item.name} is not split: there is nothing to decide.")
         reason = why_not_decide(db, actor)
         if reason:
@@ -127,10 +129,10 @@ def why_not_decide(db: Database, name: str) -> str:
 def n_complete(db: Database) -> tuple[int, int]:
     """How many items that count have two first labels or more, and how many there are: nothing of what they say."""
     excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
-    asked = {row.assignment.item for row in assignments.everything(db) if row.assignment.kind in COUNTED_KINDS}
+    assigned = {row.assignment.item for row in assignments.everything(db) if row.assignment.kind in COUNTED_KINDS}
     table = _first_and_third(db)
     n_labels = table[table["kind"].isin(COUNTED_KINDS) & ~table["item"].isin(excluded)].groupby("item").size()
-    return int((n_labels >= 2).sum()), len(asked - excluded)
+    return int((n_labels >= 2).sum()), len(assigned - excluded)
 
 
 def _first_and_third(db: Database) -> pd.DataFrame:
@@ -144,6 +146,6 @@ def _split_names(table: pd.DataFrame) -> set[str]:
     return set(n_categories.index[n_categories > 1])
 
 
-def _in_order(said: Iterable[Said]) -> tuple[Said, ...]:
+def _in_order(shown: Iterable[SplitLabel]) -> tuple[SplitLabel, ...]:
     """So that nothing tells who gave which label."""
-    return tuple(sorted(said, key=lambda label: (label.is_third, label.category, label.comment or "")))
+    return tuple(sorted(shown, key=lambda label: (label.is_third, label.category, label.comment or "")))

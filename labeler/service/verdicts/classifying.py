@@ -93,20 +93,20 @@ def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions 
 
 
 def _verdict(name: str, shared: Runs, options: JudgeOptions) -> Verdict:
-    known = {"n_runs": shared.k, "n_iterations": shared.n}
+    sizes = {"n_runs": shared.k, "n_iterations": shared.n}
     try:
         if name in CLASSIFIERS:
             return CLASSIFIERS[name](shared, drop=options.warmup, **_laziness(name, options))
         plugin = classifier_plugins().get(name)
         if plugin is None or plugin.function is None:
             reason = plugin.error if plugin else f"the classifier {name} is not installed here"
-            return Verdict(name, None, reason=reason, version=NOT_INSTALLED, **known)
+            return Verdict(name, None, reason=reason, version=NOT_INSTALLED, **sizes)
         return foreign.checked(name, plugin.function(shared), shared)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one that fails on one item must not stop the others
-        return Verdict(name, None, reason=_said(error), **known)
+        return Verdict(name, None, reason=_error_text(error), **sizes)
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """What an error says; even an error may fail to."""
     kind = type(error).__name__
     try:

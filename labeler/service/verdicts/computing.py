@@ -18,7 +18,7 @@ MAX_BATCH, MAX_BATCH_S = 50, 0.5  # a transaction holds at most so many items an
 IN_FLIGHT = 16  # items handed to the executor at a time: bounds memory
 
 Advance = Callable[[int, int], None]
-Judged = tuple[Item, list[Verdict]]
+ItemVerdicts = tuple[Item, list[Verdict]]
 EVERYTHING = JudgeOptions()
 
 
@@ -58,16 +58,20 @@ def compute_verdicts(
     -------
     Computed
     """
-    wanted = {one.name: one for one in judges(options)}
+    by_name = {classifier.name: classifier for classifier in judges(options)}
     missing = _missing(db, options)
     with db.atomic():
-        verdicts.use(db, [(one.name, one.parameters, one.version) for one in _acceptable(options)], _now())
+        verdicts.use(
+            db,
+            [(classifier.name, classifier.parameters, classifier.version) for classifier in _acceptable(options)],
+            _now(),
+        )
         job_id = jobs.start(db, JOB, os.getpid(), len(missing), _now())
     n_done, n_without, error = 0, 0, None
     try:
-        for batch in _batches(_judged(db, missing, options, executor)):
+        for batch in _batches(_item_verdicts(db, missing, options, executor)):
             n_done += len(batch)
-            n_without += _keep(db, batch, wanted, job_id, n_done)
+            n_without += _keep(db, batch, by_name, job_id, n_done)
             advance(n_done, len(missing))
     except BaseException as failure:
         error = f"{type(failure).__name__}: {failure}"
@@ -98,8 +102,11 @@ def _acceptable(options: JudgeOptions) -> list[Judge]:
 def _missing(db: Database, options: JudgeOptions) -> list[tuple[Item, list[str]]]:
     """Items with the classifiers whose verdict on these measurements, with these parameters, is not there."""
     done = verdicts.done(db)
-    acceptable = [(one.name, verdicts.as_key(one.parameters), one.version) for one in _acceptable(options)]
-    names = [one.name for one in judges(options)]
+    acceptable = [
+        (classifier.name, verdicts.as_key(classifier.parameters), classifier.version)
+        for classifier in _acceptable(options)
+    ]
+    names = [classifier.name for classifier in judges(options)]
     missing = []
     for item in items.all_items(db):
         there = {
@@ -113,9 +120,9 @@ def _missing(db: Database, options: JudgeOptions) -> list[tuple[Item, list[str]]
     return missing
 
 
-def _judged(
+def _item_verdicts(
     db: Database, missing: Iterable[tuple[Item, list[str]]], options: JudgeOptions, executor: Executor | None
-) -> Iterator[Judged]:
+) -> Iterator[ItemVerdicts]:
     if executor is None:
         for item, names in missing:
             yield item, judge(runs.of_item(db, item.item_id), names, options)
@@ -125,15 +132,15 @@ def _judged(
     def submit(item: Item, names: list[str]) -> None:
         pending[executor.submit(judge, runs.of_item(db, item.item_id), names, options)] = item, names
 
-    def completed() -> Iterator[Judged]:
+    def completed() -> Iterator[ItemVerdicts]:
         for future in wait(pending, return_when=FIRST_COMPLETED).done:
             item, names = pending.pop(future)
             try:
-                judged = future.result()
+                item_verdicts = future.result()
             except AttributeError:  # how a Dask future speaks whose result was lost together with its worker
                 submit(item, names)
             else:
-                yield item, judged
+                yield item, item_verdicts
 
     try:
         for item, names in missing:
@@ -147,12 +154,12 @@ def _judged(
             future.cancel()
 
 
-def _batches(judged: Iterable[Judged]) -> Iterator[list[Judged]]:
-    batch: list[Judged] = []
+def _batches(results: Iterable[ItemVerdicts]) -> Iterator[list[ItemVerdicts]]:
+    batch: list[ItemVerdicts] = []
     begun = time.monotonic()
     try:
-        for one in judged:
-            batch.append(one)
+        for result in results:
+            batch.append(result)
             if len(batch) == MAX_BATCH or time.monotonic() - begun > MAX_BATCH_S:
                 yield batch
                 batch, begun = [], time.monotonic()
@@ -164,8 +171,12 @@ def _batches(judged: Iterable[Judged]) -> Iterator[list[Judged]]:
         yield batch
 
 
-def _keep(db: Database, batch: Sequence[Judged], wanted: dict[str, Judge], job_id: int, n_done: int) -> int:
-    stored = [_stored(item, verdict, wanted[verdict.classifier]) for item, judged in batch for verdict in judged]
+def _keep(db: Database, batch: Sequence[ItemVerdicts], by_name: dict[str, Judge], job_id: int, n_done: int) -> int:
+    stored = [
+        _stored(item, verdict, by_name[verdict.classifier])
+        for item, item_verdicts in batch
+        for verdict in item_verdicts
+    ]
     with db.atomic():
         for verdict in stored:
             verdicts.put(db, verdict, _now())

@@ -125,16 +125,16 @@ def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequen
     for name in of_items:
         item, end = item_named(db, name), _file_name(name)
         charts[f"{end}/runs"] = runs_of_item(db, item)
-        for one in reasoned_verdicts(db, item):
-            if one.measures:
-                charts[f"{end}/matrix-{_file_name(one.verdict.classifier)}"] = matrix(one)
+        for reasoned in reasoned_verdicts(db, item):
+            if reasoned.measures:
+                charts[f"{end}/matrix-{_file_name(reasoned.verdict.classifier)}"] = matrix(reasoned)
     return charts
 
 
 def reasons_in_words(db: Database, name: str) -> list[str]:
     """What each classifier says of an item, and why."""
     item = item_named(db, name)
-    return [f"{one.headline}. {' '.join(one.reasons)}" for one in reasoned_verdicts(db, item)]
+    return [f"{reasoned.headline}. {' '.join(reasoned.reasons)}" for reasoned in reasoned_verdicts(db, item)]
 
 
 def applications(db: Database) -> list[str]:

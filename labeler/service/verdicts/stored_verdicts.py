@@ -113,27 +113,27 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
         computed here, or has two verdicts on one item; nothing is kept then.
     """
     table = tables.read_verdicts(Source(str(path), path), classifier)
-    taken = {one.name for one in judges(JudgeOptions())} & set(table["classifier"])
-    if taken:
-        raise InputError(f"{path}: {min(taken)} is computed here; give the imported classifier another name.")
+    reserved = {judge.name for judge in judges(JudgeOptions())} & set(table["classifier"])
+    if reserved:
+        raise InputError(f"{path}: {min(reserved)} is computed here; give the imported classifier another name.")
     with db.atomic():
         for name in set(table["classifier"]):
             verdicts.remove(db, name, IMPORTED)
-        known = {item.name: item for item in items.all_items(db)}
-        may_add_items = not any(item.n_runs for item in known.values())
+        by_name = {item.name: item for item in items.all_items(db)}
+        may_add_items = not any(item.n_runs for item in by_name.values())
         for row in table.to_dict("records"):
             name = str(row["item"])
-            if name not in known and not may_add_items:
+            if name not in by_name and not may_add_items:
                 raise InputError(f"{path}: there is no item {name!r} in this study.")
-            verdicts.put(db, _imported(known.get(name) or _new_item(db, name, known), row), now.isoformat())
+            verdicts.put(db, _imported(by_name.get(name) or _new_item(db, name, by_name), row), now.isoformat())
         details = {"file": path.name, "rows": len(table), "classifiers": sorted(set(table["classifier"]))}
         events.add(db, now.isoformat(), actor, "import verdicts", details)
     return len(table)
 
 
-def _new_item(db: Database, name: str, known: dict[str, Item]) -> Item:
-    known[name] = items.by_id(db, items.add(db, name, benchmark=name))
-    return known[name]
+def _new_item(db: Database, name: str, by_name: dict[str, Item]) -> Item:
+    by_name[name] = items.by_id(db, items.add(db, name, benchmark=name))
+    return by_name[name]
 
 
 def _imported(item: Item, row: Mapping[Any, Any]) -> StoredVerdict:

@@ -27,8 +27,8 @@ def render(db: Database, person: str, method: str) -> None:
     with st.form(f"form-{method}"):
         files = chosen_files(method) if source == FILES else None
         options = asked_for(method)
-        asked = st.form_submit_button("Ask", type="primary")
-    if asked:
+        submitted = st.form_submit_button("Ask", type="primary")
+    if submitted:
         answer(method, of_study(db, person, method) if files is None else of_files(*files), options)
 
 

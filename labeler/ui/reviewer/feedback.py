@@ -16,9 +16,9 @@ def render(db: Database, reviewer_id: int) -> None:
     if comparison is None:
         st.info("Once a calibration round is over, you see here how your labels compare.")
         return
-    known = [row for row in comparison.rows if row.reference]
-    n_equal = sum(row.is_equal for row in known)
-    st.write(f"{n_equal} of your {len(known)} labels equal the reference labels. They count in no result.")
+    compared = [row for row in comparison.rows if row.reference]
+    n_equal = sum(row.is_equal for row in compared)
+    st.write(f"{n_equal} of your {len(compared)} labels equal the reference labels. They count in no result.")
     if comparison.with_others is not None:
         st.write(f"Of the labels that others gave these items, {comparison.with_others:.0%} are the same as yours.")
     rule = reviewing.brief(db).protocol.axis_rule

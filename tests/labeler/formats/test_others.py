@@ -58,7 +58,7 @@ def test_the_reader_of_the_guide_is_short():
 def test_the_reader_of_the_guide_reads_files_as_ours_do(mytool, db):
     file = importing.upload("runs.log", LOG)
     (result,) = importing.import_files(db, [file], importing.read_options(None, {}), actor="carol", now=NOW)
-    assert [(one.benchmark, one.runs, one.iterations, one.unit) for one in result.found] == [
+    assert [(one.benchmark, one.runs, one.iterations, one.unit) for one in result.benchmarks] == [
         ("sort", 2, "2", "s"), ("join", 3, "1", "s"),
     ]  # fmt: skip
     (join, sort) = exploring.from_files([file], importing.read_options("mytool", {})).benchmarks
@@ -69,7 +69,7 @@ def test_the_reader_of_the_guide_reads_files_as_ours_do(mytool, db):
 def test_what_it_refuses_is_the_refusal_of_its_file(mytool):
     bad, good = look(importing.upload("a.log", b"# mytool 1\nsort\n"), importing.upload("b.json", b"[[1],[2]]"))
     assert bad.refused == "line 2: 'sort' has no times; run mytool --keep-all"
-    assert good.found[0].benchmark == "b"
+    assert good.benchmarks[0].benchmark == "b"
 
 
 def test_it_stands_in_the_list_of_formats_with_its_package(mytool):
@@ -93,7 +93,7 @@ def test_it_stands_in_the_list_of_formats_with_its_package(mytool):
 def test_a_reader_that_fails_is_the_refusal_of_its_file_alone(site, read, reason):
     failing(site, read=read)
     bad, good = look(importing.upload("a.x", b"?"), importing.upload("b.json", b"[[1],[2]]"))
-    assert (bad.refused, good.found[0].runs) == (reason, 2)
+    assert (bad.refused, good.benchmarks[0].runs) == (reason, 2)
 
 
 MADE = """from labeler.formats import Benchmark, Failure
@@ -134,14 +134,14 @@ def test_texts_that_are_numbers_become_texts(site):
 def test_a_detection_that_fails_is_told_only_where_nobody_else_knows_the_file(site):
     failing(site, detect="raise RuntimeError('no')")
     (known,) = look(importing.upload("a.json", b"[[1],[2]]"))
-    assert known.found
+    assert known.benchmarks
     (unknown,) = look(importing.upload("a.x", b"?"))
     assert unknown.refused.endswith("; broken of broken 1.0 failed: RuntimeError: no")
 
 
 def test_our_own_formats_come_first(site):
     failing(site, detect="return True", read="1 / 0")
-    assert look(importing.upload("a.json", b"[[1],[2]]"))[0].found
+    assert look(importing.upload("a.json", b"[[1],[2]]"))[0].benchmarks
     (named,) = look(importing.upload("a.json", b"[[1],[2]]"), format_name="broken")
     assert "ZeroDivisionError" in named.refused
 
@@ -160,7 +160,7 @@ def test_a_package_that_cannot_be_loaded_is_listed_with_its_reason_and_stops_not
         "name": "broken", "title": f"cannot be used: {reason}", "runs": "", "iterations": "", "file_is": "", "keep": "",
         "package": "",
     }  # fmt: skip
-    assert look(importing.upload("a.json", b"[[1],[2]]"))[0].found
+    assert look(importing.upload("a.json", b"[[1],[2]]"))[0].benchmarks
     with pytest.raises(InputError, match=re.escape(f"The format 'broken' cannot be used. {reason}")):
         importing.read_options("broken", {})
 
@@ -168,4 +168,4 @@ def test_a_package_that_cannot_be_loaded_is_listed_with_its_reason_and_stops_not
 def test_a_format_with_the_name_of_ours_does_not_take_its_place(site):
     failing(site, name="imposter", points={"icpe": "imposter:FORMAT"})
     assert known.others().errors == {"icpe": "imposter 1.0: one of our formats has this name"}
-    assert look(importing.upload("a.json", b"[[1],[2]]"), format_name=None)[0].found
+    assert look(importing.upload("a.json", b"[[1],[2]]"), format_name=None)[0].benchmarks

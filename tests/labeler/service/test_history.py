@@ -19,7 +19,7 @@ SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimil
 
 
 def test_a_study_on_which_nothing_was_done_has_no_history(planned):
-    assert history.told(planned) == {
+    assert history.study_course(planned) == {
         "unblinded": None, "steps": [], "people": [], "excluded": [], "changed_pairs": [], "calibration": None,
     }  # fmt: skip
     assert history.not_counted(planned) == frozenset()
@@ -29,7 +29,7 @@ def test_every_step_is_told_with_when_by_whom_and_why(planned):
     answer_everything(planned, SPLIT)
     for step in (Step.PAUSE, Step.OPEN, Step.THIRD, Step.CLOSE, Step.UNBLIND):
         course.move(planned, step, why=f"for {step}", **CAROL)
-    told = history.told(planned)
+    told = history.study_course(planned)
     assert [(row["step"], row["by"], row["why"]) for row in told["steps"]] == [
         ("pause study", "carol", "for pause"),
         ("open study", "carol", "for open"),
@@ -48,7 +48,7 @@ def test_every_change_of_people_is_told(planned):
     staffing.add(planned, "fay", [Role.REVIEWER], **CAROL)
     staffing.add(planned, "chris", [Role.COORDINATOR], **CAROL)
     at = NOW.isoformat()
-    assert history.told(planned)["people"] == [
+    assert history.study_course(planned)["people"] == [
         {"at_utc": at, "change": "pause reviewer", "by": "carol", "name": "ada", "why": "ill"},
         {"at_utc": at, "change": "resume reviewer", "by": "carol", "name": "ada"},
         {"at_utc": at, "change": "remove reviewer", "by": "carol", "name": "ben", "why": "left"},
@@ -61,7 +61,7 @@ def test_what_is_left_out_is_told_with_the_reason_as_long_as_it_is(planned):
     curating.exclude(planned, item_name(3), "cut off", **CAROL)
     curating.exclude(planned, item_name(4), "doubled", **CAROL)
     curating.include(planned, item_name(4), "no, it is not", **CAROL)
-    assert history.told(planned)["excluded"] == [{"item": item_name(3), "why": "cut off"}]
+    assert history.study_course(planned)["excluded"] == [{"item": item_name(3), "why": "cut off"}]
     assert history.not_counted(planned) == {item_name(3)}
 
 
@@ -69,7 +69,7 @@ def test_items_of_the_calibration_round_do_not_count_and_the_round_has_its_own_n
     assigning.confirm_plan(study, PlanParameters(seed=3, retest=0, calibration=2), **CAROL)
     answer_everything(study, SPLIT)
     assert history.calibration_items(study) == set(calibrating.item_names(study)) == history.not_counted(study)
-    told = history.told(study)["calibration"]
+    told = history.study_course(study)["calibration"]
     assert (told["n_items"], told["passed"]) == (2, True)
     assert told["percent"]["value"] == pytest.approx(1 / 2)
     curating.exclude(study, calibrating.item_names(study)[0], "cut off", **CAROL)
@@ -96,7 +96,7 @@ def test_pairs_that_changed_are_those_who_share_an_item_that_one_of_them_took_ov
         for item, names in by_item.items():
             for pair in combinations(sorted(names), 2):
                 expected[pair] += any((name, item) in taken for name in pair)
-        found = {(row["a"], row["b"]): row["items"] for row in history.told(db)["changed_pairs"]}
+        found = {(row["a"], row["b"]): row["items"] for row in history.study_course(db)["changed_pairs"]}
         assert found == +expected
         assert list(found) == sorted(found)
 
@@ -105,7 +105,7 @@ def test_a_plan_that_never_changed_has_no_changed_pairs_also_after_a_third_round
     answer_everything(planned, SPLIT)
     course.move(planned, Step.THIRD, why="split", **CAROL)
     answer_everything(planned, SPLIT)
-    assert history.told(planned)["changed_pairs"] == []
+    assert history.study_course(planned)["changed_pairs"] == []
 
 
 def test_the_history_is_in_every_report_in_numbers_and_in_words(planned):
@@ -116,7 +116,7 @@ def test_the_history_is_in_every_report_in_numbers_and_in_words(planned):
     course.move(planned, Step.UNBLIND, why="the paper is due", **CAROL)
     files = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
     content = json.loads(files["report.json"])
-    assert content["course"] == json.loads(json.dumps(history.told(planned)))
+    assert content["course"] == json.loads(json.dumps(history.study_course(planned)))
     for name in ("report.html", "report.md"):
         for words in ("changed jobs", "one run was cut off", "every label is there", "the paper is due"):
             assert words in files[name]

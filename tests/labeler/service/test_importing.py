@@ -10,7 +10,7 @@ from labeler.formats import ReadOptions
 from labeler.model import measurement_hash
 from labeler.screen import binning
 from labeler.service.data import importing
-from labeler.service.data.importing import FileResult, Found
+from labeler.service.data.importing import FileBenchmark, FileResult
 from labeler.store import bins, events, items, runs
 from tests.labeler.conftest import NOW, import_all, log, result_file, series
 
@@ -37,7 +37,7 @@ def two_runs(application, benchmark, level=1.0):
 def test_a_file_becomes_an_item_with_its_measurements_hash_and_bins(db):
     measured = series(3)
     (result,) = import_all(db, result_file(NAME, measured))
-    assert result == FileResult(f"{NAME}.json", (Found(NAME, 3, "60", "s", "lower"),), names=(NAME,))
+    assert result == FileResult(f"{NAME}.json", (FileBenchmark(NAME, 3, "60", "s", "lower"),), names=(NAME,))
     (item,) = items.all_items(db)
     assert (item.benchmark, item.application, item.n_runs, item.n_iterations) == ("sort#size=9", "org/app", 3, 60)
     assert [run.tolist() for run in runs.of_item(db, item.item_id)] == measured
@@ -155,8 +155,8 @@ def test_an_import_is_logged_with_the_files_name_and_hash(db):
 
 def test_runs_of_unequal_length_come_in_whole_and_are_warned_about(db):
     (result,) = import_all(db, importing.upload("x.json", json.dumps([[1.0] * 60, [2.0] * 70]).encode()))
-    assert result.found[0].iterations == "60 to 70"
-    assert result.found[0].warnings == ("runs of unequal length: classifiers cut them to the shortest",)
+    assert result.benchmarks[0].iterations == "60 to 70"
+    assert result.benchmarks[0].warnings == ("runs of unequal length: classifiers cut them to the shortest",)
     (item,) = items.all_items(db)
     assert item.n_iterations == 60
     assert [len(run) for run in runs.of_item(db, item.item_id)] == [60, 70]
@@ -166,7 +166,7 @@ def test_looking_into_a_file_needs_no_study_and_says_what_an_import_would(tmp_pa
     path = tmp_path / "short.csv"
     path.write_bytes(long_csv(*two_runs("a", "x"), ("a", "y", 0, 1), ("a", "y", 1, 1)))
     (source,) = importing.files_below([path])
-    found = importing.look_into(source).found
+    found = importing.look_into(source).benchmarks
     assert [(f.benchmark, f.runs, f.iterations) for f in found] == [("x", 2, "3"), ("y", 2, "1")]
     unknown = "whether lower or higher is better is not stated; lower is assumed"
     assert found[0].warnings == (unknown, "fewer than 50 iterations: too short for pattern measures")

@@ -12,7 +12,7 @@ from labeler.errors import InputError
 from labeler.formats import FORMATS, joining
 from labeler.model import measurement_hash
 from labeler.service.data import exploring, importing
-from labeler.service.data.importing import FileResult, Found
+from labeler.service.data.importing import FileBenchmark, FileResult
 from labeler.store import events, items, runs
 from tests.labeler.conftest import NOW, import_all
 from tests.labeler.formats.examples import csv_bytes, json_bytes
@@ -67,7 +67,7 @@ def test_files_of_a_tool_that_writes_one_run_a_file_become_one_item_with_the_run
     }
     assert kept(db)["o/p.BenchmarkA-8"][1] == {"run": ("1:0", "2:0", "3:0")}
     assert results[0] == FileResult(
-        "run1.txt, run2.txt, run10.txt", (Found("o/p.BenchmarkA-8", 3, "2", "s", "lower", (SHORT,)),),
+        "run1.txt, run2.txt, run10.txt", (FileBenchmark("o/p.BenchmarkA-8", 3, "2", "s", "lower", (SHORT,)),),
         names=("o/p.BenchmarkA-8",), files=("run1.txt", "run2.txt", "run10.txt"),
     )  # fmt: skip
     assert importing.in_words(results) == "2 items imported from 3 files; 0 files there already, 0 refused."
@@ -142,7 +142,7 @@ def test_a_bad_file_leaves_nothing_and_the_others_are_joined(db):
 def test_a_benchmark_that_some_files_lack_says_so(db):
     files = [go_file("1.txt", A=[1], B=[1]), go_file("2.txt", A=[2]), go_file("3.txt", A=[3], B=[3])]
     a, b = imported(db, *files)
-    assert (a.found[0].warnings, b.found[0].warnings) == ((SHORT,), ("in 2 of 3 files", SHORT))
+    assert (a.benchmarks[0].warnings, b.benchmarks[0].warnings) == ((SHORT,), ("in 2 of 3 files", SHORT))
     assert kept(db)["o/p.BenchmarkB-8"][1] == {"run": ("1:0", "3:0")}
 
 
@@ -201,9 +201,9 @@ def test_every_time_of_hyperfine_is_a_run_unless_the_file_is_one(db):
     assert kept(db) == {"sort": ([[1.25], [1.5]], {"run": ("0", "1")})}
     (result,) = imported(db, *files, file_is="run")
     assert result.refused.startswith("benchmark 'sort': the study has other measurements under this name")
-    assert importing.look_into(files[0]).found[0].runs == 2
+    assert importing.look_into(files[0]).benchmarks[0].runs == 2
     (found,) = importing.look_into_files(files, importing.read_options(None, {}, file_is="run"))
-    assert (found.found[0].runs, found.found[0].iterations) == (2, "2")
+    assert (found.benchmarks[0].runs, found.benchmarks[0].iterations) == (2, "2")
 
 
 def test_the_values_of_a_file_can_be_runs(db):
@@ -212,7 +212,7 @@ def test_the_values_of_a_file_can_be_runs(db):
     assert kept(db)["BM"][1] == {"run": ("0", "1", "2")}
     options = importing.read_options(None, {}, values_are="runs")
     both = importing.look_into_files([google_file("2.json", [4, 5]), google_file("10.json", [6])], options)
-    (found,) = next(both).found
+    (found,) = next(both).benchmarks
     assert (found.runs, found.iterations) == (3, "1")
 
 
@@ -234,7 +234,7 @@ def test_files_of_one_run_for_each_version_are_one_item_with_a_warning(db):
     files = [importing.upload(f"{v}.csv", table.format(v, f"v{v}").encode()) for v in (1, 2, 3)]
     (result,) = imported(db, *files, file_is="run")
     assert result.names == ("b",)
-    assert result.found[0].warnings[0] == "one run only of each version: all 3 are one item"
+    assert result.benchmarks[0].warnings[0] == "one run only of each version: all 3 are one item"
 
 
 def test_failures_of_all_files_are_kept_with_their_runs(db):
@@ -244,7 +244,7 @@ def test_failures_of_all_files_are_kept_with_their_runs(db):
     assert [(known["run"], reason) for known, reason in items.failures_of(db, item.item_id)] == [
         ("1:2", "exit code 1"), ("2:2", "exit code 4"),
     ]  # fmt: skip
-    assert "2 runs failed, without a measurement" in result.found[0].warnings
+    assert "2 runs failed, without a measurement" in result.benchmarks[0].warnings
 
 
 def test_an_import_of_many_files_is_one_event_a_benchmark(db):
@@ -261,8 +261,8 @@ def test_the_dry_run_says_what_the_import_then_does(db):
     ]  # fmt: skip
     said = list(importing.look_into_files(files))
     done = import_all(db, *files)
-    assert [(one.file, one.found, one.refused, one.already_there) for one in said] == [
-        (one.file, one.found, one.refused, one.already_there) for one in done
+    assert [(one.file, one.benchmarks, one.refused, one.already_there) for one in said] == [
+        (one.file, one.benchmarks, one.refused, one.already_there) for one in done
     ]
     assert [bool(one.refused) for one in said] == [True, False, True, False, False, False, True]
 

@@ -9,7 +9,7 @@ from analysis.benchmark import Benchmark, Failure
 from labeler.formats import Part
 from labeler.model import measurement_hash
 from labeler.service.data import importing, triage
-from labeler.service.data.importing import Found
+from labeler.service.data.importing import FileBenchmark
 from labeler.service.results import anonymising
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, import_all
@@ -55,7 +55,7 @@ def test_every_version_becomes_an_item_of_the_same_benchmark(db):
 def test_other_conditions_keep_the_runs_in_one_item(db, columns):
     (result,) = import_all(db, table(*of_versions({"x": 2, "y": 2}), columns=columns))
     assert result.names == ("b",)
-    assert result.found[0].warnings == (UNKNOWN, SHORT)
+    assert result.benchmarks[0].warnings == (UNKNOWN, SHORT)
 
 
 def test_one_version_is_one_item_under_its_own_name(db):
@@ -80,7 +80,7 @@ def test_a_version_with_one_run_is_left_out_with_a_warning_and_the_others_come_i
     (result,) = import_all(db, table(*of_versions({"v1": 2, "v2": 1, "v3": 2})))
     assert result.names == ("b @ v1", "b @ v3")
     split = ("every level of version is an item of its own: 2 items", "version 'v2' has one run only and is left out")
-    assert [found.warnings for found in result.found] == [(*split, UNKNOWN, SHORT)] * 2
+    assert [found.warnings for found in result.benchmarks] == [(*split, UNKNOWN, SHORT)] * 2
 
 
 def test_of_two_versions_with_one_run_each_the_file_is_refused(db):
@@ -97,8 +97,8 @@ def test_a_dry_run_says_what_the_import_then_does(db, n_runs):
     file = table(*of_versions(n_runs))
     said = importing.look_into(file)
     (done,) = import_all(db, file)
-    assert (said.found, said.refused) == (done.found, done.refused)
-    assert [found.benchmark for found in said.found] == list(done.names)
+    assert (said.benchmarks, said.refused) == (done.benchmarks, done.refused)
+    assert [found.benchmark for found in said.benchmarks] == list(done.names)
 
 
 def test_the_same_measurements_again_add_nothing_and_changed_ones_are_refused(db):
@@ -114,8 +114,8 @@ def test_failed_runs_are_kept_with_their_item_and_named_in_a_warning(db):
     trials = [(run, "./a.sh", 0, order, 1.5 + run) for order in ("fixed", "random") for run in (0, 1)]
     trials += [(2, "./a.sh", 1, "random", "", "Failure"), (3, "./a.sh", 0, "random", "", "Failure")]
     (result,) = import_all(db, importing.upload("r.csv", csv_bytes(ordersage_rows(trials), columns=ORDERSAGE)))
-    assert result.found == (
-        Found("./a.sh", 4, "1", "", "lower",
+    assert result.benchmarks == (
+        FileBenchmark("./a.sh", 4, "1", "", "lower",
               ("2 runs failed, without a measurement", UNKNOWN, SHORT)),
     )  # fmt: skip
     (item,) = items.all_items(db)

@@ -7,7 +7,7 @@ from labeler.service import reviewing
 from labeler.service.data import curating
 from labeler.service.plan import assigning
 from labeler.service.results import reporting
-from labeler.service.results.interim_agreement import agreement_so_far
+from labeler.service.results.interim_agreement import current_agreement
 from labeler.store import items, open_database
 from tests.labeler.conftest import (
     NOW,
@@ -47,7 +47,7 @@ def test_agreement_so_far_worked_by_hand(pair):
     # p = 5/8 similar; Pe = (5/8)^2 + (3/8)^2 = 17/32; kappa = (3/4 - 17/32) / (15/32) = 7/15
     answer_by_item(pair, "ada", "sssd")
     answer_by_item(pair, "ben", "ssdd")
-    found = agreement_so_far(pair)
+    found = current_agreement(pair)
     assert counts(found) == (3, 1, 0)
     assert (found.percent.value, found.kappa.value) == (0.75, pytest.approx(7 / 15))
     percent, kappa = found.rows()
@@ -57,7 +57,7 @@ def test_agreement_so_far_worked_by_hand(pair):
 
 def test_it_is_what_the_report_says(planned):
     answer_everything(planned, dict(zip(REVIEWERS, ("similar", "dissimilar", "similar", "similar"), strict=True)))
-    found = agreement_so_far(planned)
+    found = current_agreement(planned)
     told = reporting.report_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
     agreement, consensus = told["agreement"], told["consensus"]
     assert counts(found) == (consensus["agreed"], consensus["split"], consensus["incomplete"])
@@ -70,7 +70,7 @@ def test_it_is_what_the_report_says(planned):
 
 
 def test_without_labels_all_items_are_incomplete_and_nothing_is_defined(planned):
-    found = agreement_so_far(planned)
+    found = current_agreement(planned)
     assert counts(found) == (0, 0, 8)
     assert [(row["value"], row["remark"]) for row in found.rows()] == [(None, "no item has two labels")] * 2
 
@@ -79,7 +79,7 @@ def test_an_excluded_item_counts_for_nothing(pair):
     answer_by_item(pair, "ada", "sssd")
     answer_by_item(pair, "ben", "ssdd")
     curating.exclude(pair, item_name(2), "broken", actor="carol", now=NOW)
-    found = agreement_so_far(pair)
+    found = current_agreement(pair)
     assert counts(found) == (3, 0, 0)
     assert found.percent.value == 1
 
@@ -89,9 +89,9 @@ def test_calibration_items_count_for_nothing(study):
     assigning.confirm_plan(study, parameters, actor="carol", now=NOW)
     for name in REVIEWERS:
         answer_next(study, name, "similar")
-    assert counts(agreement_so_far(study)) == (0, 0, 5)
+    assert counts(current_agreement(study)) == (0, 0, 5)
 
 
 def test_it_names_nobody(planned):
     answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
-    assert not [name for name in REVIEWERS if name in repr(agreement_so_far(planned))]
+    assert not [name for name in REVIEWERS if name in repr(current_agreement(planned))]

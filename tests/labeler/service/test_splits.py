@@ -14,7 +14,7 @@ from labeler.service import reviewing
 from labeler.service.data import curating
 from labeler.service.plan import coordinating, course
 from labeler.service.results import exchange, reporting, splits
-from labeler.service.results.splits import Said
+from labeler.service.results.splits import SplitLabel
 from labeler.store import decisions, events, labels, studies
 from tests.labeler.conftest import (
     NOW,
@@ -73,8 +73,8 @@ def test_split_items_are_those_with_both_categories_among_first_labels_undecided
     )
     # one of four said dissimilar of the items that all saw, one of two of the others
     for split in found:
-        assert split.majority is (S if len(split.said) == 4 else None)
-        assert split.remains is (len(split.said) == 2)
+        assert split.majority is (S if len(split.labels) == 4 else None)
+        assert split.remains is (len(split.labels) == 2)
         assert split.decision is None
 
 
@@ -87,7 +87,9 @@ def test_what_was_said_is_without_names_and_in_an_order_that_tells_nobody(planne
     answer_everything(planned, {"dan": "dissimilar"})
     answer_everything(planned, SPLIT)
     for split in splits.split_items(planned):
-        assert list(split.said) == sorted(split.said, key=lambda one: (one.is_third, one.category, one.comment or ""))
+        assert list(split.labels) == sorted(
+            split.labels, key=lambda one: (one.is_third, one.category, one.comment or "")
+        )
         assert not any(repr(name) in repr(split) for name in SPLIT)
 
 
@@ -97,8 +99,8 @@ def test_comments_are_shown_with_their_label(planned):
     reviewing.submit(planned, ada, replace(submission(task, "dissimilar"), comment="two levels"), now=NOW)
     answer_everything(planned, dict.fromkeys(SPLIT, "similar"))
     (split,) = splits.split_items(planned)
-    assert Said(D, "two levels", is_third=False) in split.said
-    assert [one.comment for one in split.said if one.category is S] == [None] * (len(split.said) - 1)
+    assert SplitLabel(D, "two levels", is_third=False) in split.labels
+    assert [one.comment for one in split.labels if one.category is S] == [None] * (len(split.labels) - 1)
 
 
 def test_a_third_label_makes_a_majority(planned):
@@ -109,9 +111,9 @@ def test_a_third_label_makes_a_majority(planned):
     after = {split.item.name: split for split in splits.split_items(planned)}
     assert after.keys() == before.keys()  # a third label splits nothing that was agreed
     for name, split in after.items():
-        n_third = sum(one.is_third for one in split.said)
-        assert len(split.said) == len(before[name].said) + n_third
-        if len(before[name].said) == 2 and n_third:
+        n_third = sum(one.is_third for one in split.labels)
+        assert len(split.labels) == len(before[name].labels) + n_third
+        if len(before[name].labels) == 2 and n_third:
             assert (split.majority, split.remains) == (D, False)
 
 

@@ -273,7 +273,7 @@ def test_the_log_keeps_what_a_removal_follows_from(roomy):
     staffing.remove(roomy, "ada", **WHY)
     _, action, told = last_event(roomy)
     assert (action, told["staying"], told["answers"]) == ("remove reviewer", ["ben", "cleo"], 2)
-    assert told["hash"] == assigning.underway(roomy).hash
+    assert told["hash"] == assigning.active_plan(roomy).hash
 
 
 def test_who_comes_back_finds_their_labels_and_gets_items_as_a_late_joiner(roomy):

@@ -100,7 +100,7 @@ def test_every_change_is_made_again_and_counted(changed):
     found = verifying.verify_plan(changed)
     assert found.problems == ()
     assert found.n_changes == 6  # eve and ada join, ada leaves, fay takes over, the third round, cleo leaves
-    assert found.hash_drawn != found.hash_now == assigning.underway(changed).hash
+    assert found.hash_drawn != found.hash_now == assigning.active_plan(changed).hash
 
 
 def test_plain_values_are_those_of_the_command(drawn):

@@ -224,7 +224,7 @@ def test_a_study_of_any_older_version_goes_on_where_it_was_with_everybody_and_ev
         assert [item.excluded_why for item in items.all_items(opened)] == [None]
         assert decisions.everything(opened) == []
         assert reference_labels.everything(opened) == {}
-        assert [message.comment for message in replies.said(opened)] == ["a step"]
+        assert [message.comment for message in replies.flags_and_comments(opened)] == ["a step"]
 
 
 def test_of_the_runs_of_any_older_version_nothing_is_known_beside_their_measurements(old_file):

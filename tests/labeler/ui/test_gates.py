@@ -16,7 +16,7 @@ from labeler.service import reviewing
 from labeler.service.people import identity, inbox
 from labeler.service.plan import assigning, calibrating, course
 from labeler.service.results import splits
-from labeler.service.results.interim_agreement import agreement_so_far
+from labeler.service.results.interim_agreement import current_agreement
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database, studies
 from labeler.ui import app
@@ -100,7 +100,7 @@ def lived(tmp_path_factory):
 def agreement(lived):
     """The two numbers of agreement in every way of writing them; none is one that a form begins with."""
     with open_database(lived) as db:
-        found = agreement_so_far(db)
+        found = current_agreement(db)
     told = (found.percent, found.kappa)
     assert not [one for one in told if one.value < 0 or round(one.value * 100) % 5 == 0]
     forms = [form for one in told for form in (f"{one.value:.3f}", f"{one.value:.1%}", calibrating.in_words(one))]

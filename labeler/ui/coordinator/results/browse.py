@@ -17,24 +17,24 @@ def render(db: Database, person: str) -> None:
     st.subheader("Browse")
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     table = browsing.catalogue(db, verdicts=not hidden)
-    found = browsing.chosen(table, asked_for(table))
-    st.write(f"{len(found)} of {len(table)} items. {hidden}")
-    key = f"found-{combined_hash(found['item'])}"  # so that a picked row never becomes another item
-    picked = st.dataframe(found, hide_index=True, on_select="rerun", selection_mode="single-row", key=key)
+    matches = browsing.chosen(table, asked_for(table))
+    st.write(f"{len(matches)} of {len(table)} items. {hidden}")
+    key = f"found-{combined_hash(matches['item'])}"  # so that a picked row never becomes another item
+    picked = st.dataframe(matches, hide_index=True, on_select="rerun", selection_mode="single-row", key=key)
     for row in picked.selection.rows:
-        show_item(db, str(found["item"].iloc[row]), person)
+        show_item(db, str(matches["item"].iloc[row]), person)
     if not hidden:
-        offer_triage(db, found, person)
+        offer_triage(db, matches, person)
 
 
-def offer_triage(db: Database, found: browsing.Catalogue, person: str) -> None:
+def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None:
     """A new study of what was chosen; only for those who may see verdicts, which that study does not hide."""
-    names = triage.usable(found)["item"].tolist()
+    names = triage.usable(matches)["item"].tolist()
     name = st.text_input("Name of a new study, whose file is put beside this one")
     if st.button(f"Make a study from these {len(names)} items", disabled=not names):
-        made = triage.make_beside(db, names, name, coordinator=person, now=datetime.now(UTC))
+        lines = triage.make_beside(db, names, name, coordinator=person, now=datetime.now(UTC))
         st.success("The new study is there. Start it with the first line; the second is your way into it.")
-        st.code("\n".join(made), language=None)
+        st.code("\n".join(lines), language=None)
 
 
 def show_item(db: Database, name: str, person: str) -> None:

@@ -33,7 +33,7 @@ def render(db: Database, person: str) -> None:
         st.info("No classifier has judged this item yet. Compute verdicts on the page Verdicts.")
         return
     st.markdown(points(evidence.reasons_of(db, item)))
-    by_name = {one.verdict.classifier: one for one in reasoned}
+    by_name = {entry.verdict.classifier: entry for entry in reasoned}
     chosen = st.radio(
         "Verdict to explain",
         list(by_name),
@@ -44,14 +44,16 @@ def render(db: Database, person: str) -> None:
     explain(by_name[chosen], name)
 
 
-def explain(one: Reasoned, name: str) -> None:
+def explain(reasoned: Reasoned, name: str) -> None:
     """One verdict: why, and the numbers."""
-    st.markdown(points(one.reasons))
+    st.markdown(points(reasoned.reasons))
     left, right = st.columns([2, 3])
-    if one.verdict.means:
-        left.image(evidence.as_svg(evidence.means(one)), "Mean over all pairs of runs", width="content")
-    if one.measures:
-        measure = right.selectbox("Measure", one.measures, key=f"measure-{one.verdict.classifier}-{name}")
-        caption = "Every two runs. Frames: SAME's clusters, in the order of its tree." if one.verdict.clusters else ""
-        svg = evidence.as_svg(evidence.matrix(one, measure))
+    if reasoned.verdict.means:
+        left.image(evidence.as_svg(evidence.means(reasoned)), "Mean over all pairs of runs", width="content")
+    if reasoned.measures:
+        measure = right.selectbox("Measure", reasoned.measures, key=f"measure-{reasoned.verdict.classifier}-{name}")
+        caption = (
+            "Every two runs. Frames: SAME's clusters, in the order of its tree." if reasoned.verdict.clusters else ""
+        )
+        svg = evidence.as_svg(evidence.matrix(reasoned, measure))
         right.image(svg, caption or "Every two runs.", width="content")

@@ -21,12 +21,15 @@ def render(db: Database, person: str) -> None:
         return
     st.write(f"{result.n_items} items, {result.n_reference} of them with a reference label. None enters a result.")
     hidden = visibility.why_not(db, person, Action.SEE_CALIBRATION)
-    rows = [{"reviewer": one.reviewer, "labelled": one.n_done, "of": one.n_assigned} for one in result.reviewers]
+    rows = [
+        {"reviewer": reviewer.reviewer, "labelled": reviewer.n_done, "of": reviewer.n_assigned}
+        for reviewer in result.reviewers
+    ]
     if hidden:
         st.caption(hidden)
     else:
-        for row, one in zip(rows, result.reviewers, strict=True):
-            row["equal to the reference"] = calibrating.in_words(one.with_reference)
+        for row, reviewer in zip(rows, result.reviewers, strict=True):
+            row["equal to the reference"] = calibrating.in_words(reviewer.with_reference)
         st.write(f"Percent agreement between reviewers: {calibrating.in_words(result.percent)}")
         st.write(f"Fleiss' kappa between reviewers: {calibrating.in_words(result.kappa)}")
         st.write(plain("Passed." if not result.not_passed else f"Not passed: {'; '.join(result.not_passed)}."))
@@ -35,7 +38,7 @@ def render(db: Database, person: str) -> None:
         st.write(f"To open the study, {calibrating.ON[result.gate.on]} of {result.gate.least:.0%} or more is asked.")
     if coordinating.get_study(db).phase not in ALLOWED[Action.CALIBRATE]:
         return
-    if not any(one.n_done for one in result.reviewers):
+    if not any(reviewer.n_done for reviewer in result.reviewers):
         set_gate(db, result.gate, person)
     if not hidden:
         set_reference(db, person)

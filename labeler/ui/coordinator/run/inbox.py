@@ -42,9 +42,9 @@ def shown(message: Message, *, with_name: bool) -> str | None:
     """One message as plain text; what is answered to it, if it is."""
     with st.form(f"message-{message.code}"):
         st.text(f"Item {message.code}: {message.item}")
-        who = [message.reviewer] if with_name else []
+        sender = [message.reviewer] if with_name else []
         marks = [*(["flagged"] if message.flag else []), *([] if message.is_answered else ["not answered"])]
-        st.text(" · ".join([minute(message.created_utc), *who, *marks]))
+        st.text(" · ".join([minute(message.created_utc), *sender, *marks]))
         if message.comment:
             st.text(f"“{message.comment}”")
         for reply in message.replies:

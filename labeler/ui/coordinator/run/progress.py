@@ -36,6 +36,6 @@ def render(db: Database, person: str) -> None:
 
 def agreement(db: Database) -> None:
     """Agreement of the first labels, without names."""
-    found = interim_agreement.agreement_so_far(db)
-    st.write(f"{found.n_agreed} items agreed, {found.n_split} split, {found.n_incomplete} incomplete")
-    st.dataframe(found.rows(), hide_index=True)
+    result = interim_agreement.current_agreement(db)
+    st.write(f"{result.n_agreed} items agreed, {result.n_split} split, {result.n_incomplete} incomplete")
+    st.dataframe(result.rows(), hide_index=True)

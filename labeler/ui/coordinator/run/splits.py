@@ -25,22 +25,23 @@ def render(db: Database, person: str) -> None:
         st.write(f"{n_complete} of {n_all} items have two first labels or more.")
         st.info(f"{hidden} The third round is started on the page Study, once all first labels are there.")
         return
-    found = {one.item.name: one for one in splits.split_items(db)}
-    n_left = sum(one.remains for one in found.values())
-    st.write(f"{len(found)} split items; {n_left} have neither a majority nor a decision.")
+    by_name = {split.item.name: split for split in splits.split_items(db)}
+    n_left = sum(split.remains for split in by_name.values())
+    st.write(f"{len(by_name)} split items; {n_left} have neither a majority nor a decision.")
     if "decided" in st.session_state:
         st.success(plain(st.session_state.pop("decided")))
-    if found:
-        st.dataframe([one.plain() for one in found.values()], hide_index=True)
-        show(db, found[st.selectbox("Item", list(found), key="split")], study, person)
+    if by_name:
+        st.dataframe([split.plain() for split in by_name.values()], hide_index=True)
+        show(db, by_name[st.selectbox("Item", list(by_name), key="split")], study, person)
 
 
 def show(db: Database, split: Split, study: Study, person: str) -> None:
     """One split item: its runs, what was said, and while the study is closed the form that decides it."""
     if split.item.n_runs:
         st.image(evidence.as_svg(evidence.runs_of_item(db, split.item, study.protocol.axis_rule)), width="content")
-    for one in split.said:
-        st.text(f"{one.category}{' (third label)' if one.is_third else ''}{f': {one.comment}' if one.comment else ''}")
+    for label in split.labels:
+        third, comment = " (third label)" if label.is_third else "", f": {label.comment}" if label.comment else ""
+        st.text(f"{label.category}{third}{comment}")
     if split.decision:
         st.text(f"Decided: {split.decision.category}. {split.decision.why}")
     if study.phase is State.CLOSED:

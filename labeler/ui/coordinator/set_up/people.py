@@ -57,21 +57,21 @@ def changes_of_part(db: Database, person: str) -> None:
     """One form for all changes; it never tells who shares an item with whom."""
     if "part-changed" in st.session_state:
         st.success(plain(st.session_state.pop("part-changed")))
-    reviewers = [one for one in identity.everyone(db) if Role.REVIEWER in one.roles]
+    reviewers = [reviewer for reviewer in identity.everyone(db) if Role.REVIEWER in reviewer.roles]
     if not reviewers:
         return
     with st.form("part"):
-        chosen = st.selectbox("Reviewer", reviewers, format_func=lambda one: one.name)
+        chosen = st.selectbox("Reviewer", reviewers, format_func=lambda reviewer: reviewer.name)
         change = st.radio("Change", CHANGES)
         successor = st.text_input("Successor (a new name, or another reviewer)")
         why = st.text_input("Why (kept in the log, shown in reports)")
         if not st.form_submit_button("Make this change") or chosen is None:
             return
-        made = changed(db, CHANGES.index(change), chosen.name, successor, why, person)
-    if made.is_new:  # its link is shown here, once
-        st.success(plain(made.in_words(chosen.name)))
+        result = changed(db, CHANGES.index(change), chosen.name, successor, why, person)
+    if result.is_new:  # its link is shown here, once
+        st.success(plain(result.in_words(chosen.name)))
         return
-    st.session_state["part-changed"] = made.in_words(chosen.name)
+    st.session_state["part-changed"] = result.in_words(chosen.name)
     st.rerun()
 
 
@@ -85,10 +85,10 @@ def changed(db: Database, change: int, name: str, successor: str, why: str, acto
         return staffing.resume(db, name, actor=actor, now=now)
     if change == 2:
         return staffing.remove(db, name, why=why, actor=actor, now=now)
-    heir, made = staffing.replace(db, name, successor, why=why, actor=actor, now=now)
-    if made.is_new:
+    heir, result = staffing.replace(db, name, successor, why=why, actor=actor, now=now)
+    if result.is_new:
         show_link(heir.name, identity.invite(db, heir.name, Role.REVIEWER, actor=actor, now=now))
-    return made
+    return result
 
 
 def show_link(name: str, secret: str) -> None:

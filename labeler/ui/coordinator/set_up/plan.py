@@ -45,8 +45,8 @@ def draw(db: Database, person: str) -> None:
         st.caption(plain(sentence))
     for sentence in preview["warnings"]:
         st.warning(plain(sentence))
-    what = "begin the calibration round" if parameters.calibration else "open the study"
-    if st.button(f"Confirm this plan and {what}", type="primary"):
+    next_step = "begin the calibration round" if parameters.calibration else "open the study"
+    if st.button(f"Confirm this plan and {next_step}", type="primary"):
         previewing.confirm_on_page(
             db,
             parameters,
@@ -63,11 +63,11 @@ def standing(db: Database, study: Study) -> None:
     st.json(dict(study.plan_parameters or {}), expanded=False)
     st.dataframe(previewing.loads_now(db), hide_index=True)
     if st.button("Verify the plan"):
-        found = verifying.verify_plan(db)
-        st.write(f"Drawn: `{found.hash_drawn}`, changes since: {found.n_changes}, now: `{found.hash_now}`")
-        for problem in found.problems:
+        result = verifying.verify_plan(db)
+        st.write(f"Drawn: `{result.hash_drawn}`, changes since: {result.n_changes}, now: `{result.hash_now}`")
+        for problem in result.problems:
             st.error(plain(f"The plan does not follow from its seed and the log: {problem}."))
-        if not found.problems:
+        if not result.problems:
             st.success("The plan follows from its seed and the log.")
 
 
