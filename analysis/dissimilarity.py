@@ -333,8 +333,8 @@ def _compressed_lengths(strings: Sequence[bytes]) -> Iterator[tuple[int, int, in
         n_written = len(state.compress(second))
         yield j, j, n_written + len(state.copy().flush())
         for i, (head, before) in enumerate(started):
-            both = before.copy()
-            yield i, j, head + len(both.compress(second)) + len(both.flush())
+            compressor = before.copy()
+            yield i, j, head + len(compressor.compress(second)) + len(compressor.flush())
         started.append((n_written, state))
 
 

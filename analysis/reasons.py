@@ -95,7 +95,7 @@ def reasons(
     values = sampling.values(benchmark.runs)
     spread = max_spread(values)
     pattern, distribution, n_left_out = _pairs(benchmark, sampling)
-    found = Reasons(
+    facts = Reasons(
         n_runs=len(benchmark.runs),
         n_iterations=min(map(len, benchmark.runs)),
         n_longest=max(map(len, benchmark.runs)),
@@ -110,7 +110,7 @@ def reasons(
         runs_needed=runs_needed(values, DIFFERENCE, alpha=alpha, n_tests=n_tests),
         n_left_out=n_left_out,
     )
-    return Reasons(**{**vars(found), "sentences": tuple(_in_words(found, benchmark.better))})
+    return Reasons(**{**vars(facts), "sentences": tuple(_in_words(facts, benchmark.better))})
 
 
 def _pairs(benchmark: Benchmark, sampling: Sampling) -> tuple[Estimate, Estimate, int]:
@@ -148,54 +148,54 @@ def _warmup(benchmark: Benchmark) -> Estimate:
 def _type_1_error(benchmark: Benchmark, sampling: Sampling) -> Estimate:
     if len(benchmark.runs) < 2:
         return Estimate(None, reason=ONE_RUN)
-    found = type_1_error(
+    rate = type_1_error(
         benchmark.runs, DRAWN, sampling=sampling, aggregations=[MERGED], tests=[WELCH], rng=np.random.default_rng(0)
     )[MERGED][WELCH]
-    return Estimate(found.value, found.se, reason=found.reason)
+    return Estimate(rate.value, rate.se, reason=rate.reason)
 
 
-def _in_words(found: Reasons, better: str) -> list[str]:
-    return [*_level(found), *_shape(found), *_lengths(found), *_start(found, better), *_consequence(found)]
+def _in_words(facts: Reasons, better: str) -> list[str]:
+    return [*_level(facts), *_shape(facts), *_lengths(facts), *_start(facts, better), *_consequence(facts)]
 
 
-def _level(found: Reasons) -> list[str]:
-    if found.max_spread.value is None:
-        return [f"Level: {found.max_spread.reason}."]
-    said = (
-        f"Level: the {found.n_runs} runs lie within {_percent(found.max_spread.value)} of each other ({found.bucket})"
+def _level(facts: Reasons) -> list[str]:
+    if facts.max_spread.value is None:
+        return [f"Level: {facts.max_spread.reason}."]
+    text = (
+        f"Level: the {facts.n_runs} runs lie within {_percent(facts.max_spread.value)} of each other ({facts.bucket})"
     )
-    if found.epsilon2.value is None:
-        return [f"{said}."]
-    chance = (found.n_runs - 1) / max(1, found.n_runs * found.n_iterations - 1)
+    if facts.epsilon2.value is None:
+        return [f"{text}."]
+    chance = (facts.n_runs - 1) / max(1, facts.n_runs * facts.n_iterations - 1)
     by_chance = f" ({_percent(chance)} would be by chance alone)" if chance > FEW else ""
-    between = f"{_percent(found.epsilon2.value)} of the variation of ranks is between runs, not within them"
-    return [f"{said}; {between}{by_chance}."]
+    between = f"{_percent(facts.epsilon2.value)} of the variation of ranks is between runs, not within them"
+    return [f"{text}; {between}{by_chance}."]
 
 
-def _shape(found: Reasons) -> list[str]:
-    if found.pattern.value is None or found.distribution.value is None:
-        return [f"Pattern and distribution: {found.pattern.reason}."]
+def _shape(facts: Reasons) -> list[str]:
+    if facts.pattern.value is None or facts.distribution.value is None:
+        return [f"Pattern and distribution: {facts.pattern.reason}."]
     cut = (
-        f"Unequal length: pattern and distribution use the first {found.n_iterations} iterations of each run and leave "
-        f"out {found.n_left_out}; level, spread and changes use all."
+        f"Unequal length: pattern and distribution use the first {facts.n_iterations} iterations of each run and leave "
+        f"out {facts.n_left_out}; level, spread and changes use all."
     )
     return [
-        f"Pattern: M1 is {found.pattern.value:.2f} over the pairs of runs (0: they go up and down together, 1: not).",
-        f"Distribution: M5 is {found.distribution.value:.2f} (0: the same values equally often, 1: none in common).",
-        *([cut] if found.n_left_out else []),
+        f"Pattern: M1 is {facts.pattern.value:.2f} over the pairs of runs (0: they go up and down together, 1: not).",
+        f"Distribution: M5 is {facts.distribution.value:.2f} (0: the same values equally often, 1: none in common).",
+        *([cut] if facts.n_left_out else []),
     ]
 
 
-def _lengths(found: Reasons) -> list[str]:
-    if found.n_longest == found.n_iterations:
+def _lengths(facts: Reasons) -> list[str]:
+    if facts.n_longest == facts.n_iterations:
         return []
-    ends = f"{found.n_iterations} to {found.n_longest} iterations"
-    shared = f"verdicts, pattern and distribution rest on the first {found.n_iterations} of each run"
+    ends = f"{facts.n_iterations} to {facts.n_longest} iterations"
+    shared = f"verdicts, pattern and distribution rest on the first {facts.n_iterations} of each run"
     return [f"Length: the runs have {ends}; {shared}, level and spread on all."]
 
 
-def _start(found: Reasons, better: str) -> list[str]:
-    ratio = found.warmup
+def _start(facts: Reasons, better: str) -> list[str]:
+    ratio = facts.warmup
     if ratio.value is None or ratio.low is None or ratio.high is None:
         return [f"Warm-up: {ratio.reason}."]
     who = "the first tenth of a run"
@@ -207,24 +207,24 @@ def _start(found: Reasons, better: str) -> list[str]:
     return [f"Warm-up: {median}{than} in the median run; from {ends} over all runs."]
 
 
-def _consequence(found: Reasons) -> list[str]:
-    said = []
-    if found.type_1_error.value is not None:
-        said.append(
+def _consequence(facts: Reasons) -> list[str]:
+    sentences = []
+    if facts.type_1_error.value is not None:
+        sentences.append(
             f"Consequence: with all iterations merged, a test at 5 % would tell two sets of these runs apart "
-            f"{_percent(found.type_1_error.value)} of the time although nothing has changed; compare one number a run."
+            f"{_percent(facts.type_1_error.value)} of the time although nothing has changed; compare one number a run."
         )
-    smallest, needed = found.smallest_difference.value, found.runs_needed.value
+    smallest, needed = facts.smallest_difference.value, facts.runs_needed.value
     if smallest is None:
-        return [*said, f"Smallest difference: {found.smallest_difference.reason}."]
-    found_at = f"With {found.n_runs} runs on each side a difference of {_percent(smallest)} is found four times in five"
-    return [*said, f"{found_at}; {_needed(found, needed)}"]
+        return [*sentences, f"Smallest difference: {facts.smallest_difference.reason}."]
+    sentence = f"With {facts.n_runs} runs on each side a difference of {_percent(smallest)} is found four times in five"
+    return [*sentences, f"{sentence}; {_needed(facts, needed)}"]
 
 
-def _needed(found: Reasons, needed: float | None) -> str:
+def _needed(facts: Reasons, needed: float | None) -> str:
     if needed is None:
-        return f"for {_percent(DIFFERENCE)}, {found.runs_needed.reason}."
-    more = int(needed) - found.n_runs
+        return f"for {_percent(DIFFERENCE)}, {facts.runs_needed.reason}."
+    more = int(needed) - facts.n_runs
     if more <= 0:
         return f"for {_percent(DIFFERENCE)}, {int(needed)} are enough."
     return f"for {_percent(DIFFERENCE)}, {int(needed)} are needed, {more} more than there are."

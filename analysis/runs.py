@@ -104,8 +104,8 @@ class Runs:
     @cached_property
     def centred_gram(self) -> Floats:
         """Inner products of the centred runs, shape (k, k)."""
-        left = self.centred.mean(axis=1)  # what rounding left of the mean; matters where a run hardly varies
-        products: Floats = _gram(self.centred) - self.n * np.outer(left, left)
+        residue = self.centred.mean(axis=1)  # what rounding left of the mean; matters where a run hardly varies
+        products: Floats = _gram(self.centred) - self.n * np.outer(residue, residue)
         return products
 
     @cached_property

@@ -86,9 +86,9 @@ def maximise(data: Informative) -> Fit:
 
 def score_chi2(data: Informative) -> float:
     """Score test of equal leniencies; with a label by every rater on every item it is Cochran's Q."""
-    seen = ~np.isnan(data.y)
-    m, t = seen.sum(axis=1), (data.y == 1).sum(axis=1)  # raters of an item, and those who say dissimilar
-    slope = ((data.y == 1) - seen * (t / m)[:, None]).sum(axis=0)
+    has_label = ~np.isnan(data.y)
+    m, t = has_label.sum(axis=1), (data.y == 1).sum(axis=1)  # raters of an item, and those who say dissimilar
+    slope = ((data.y == 1) - has_label * (t / m)[:, None]).sum(axis=0)
     spread = t * (m - t) / (m * (m - 1))
-    information = np.diag(spread @ seen) - (seen * (spread / m)[:, None]).T @ seen
+    information = np.diag(spread @ has_label) - (has_label * (spread / m)[:, None]).T @ has_label
     return float(slope @ np.linalg.pinv(information, rcond=1e-10, hermitian=True) @ slope)

@@ -197,8 +197,8 @@ def _of_group(group: object, table: pd.DataFrame, q: int, level: float) -> Group
     dissimilar = wilson(float(table["positive"].sum()), len(table), level)
     shared = table[table["r_i"] >= 2]
     if not len(shared):
-        alone = Estimate(None, reason="no label of the group has another label on its item")
-        return GroupAgreement(group, 0, 0, dissimilar, alone, alone)
+        undefined = Estimate(None, reason="no label of the group has another label on its item")
+        return GroupAgreement(group, 0, 0, dissimilar, undefined, undefined)
     number, _ = pd.factorize(shared["item"])
     weight = 1 / shared["r_i"].to_numpy()
     own = np.eye(q)[shared["k"].to_numpy()]

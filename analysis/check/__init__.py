@@ -14,8 +14,8 @@ from analysis.check._check import (
     NOT_TOLD,
     NOTHING_FOUND,
     Check,
+    CheckedBenchmark,
     Finding,
-    Judged,
     Rules,
     check,
 )
@@ -26,6 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHANGED", "DEFAULT_RULES", "FAILED", "FAIL_ON", "FOUND", "INCONCLUSIVE", "MISSING", "NOTHING_FOUND", "NOT_TOLD",
-    "Check", "Finding", "Judged", "Rules", "check", "document", "to_junit",
+    "Check", "CheckedBenchmark", "Finding", "Rules", "check", "document", "to_junit",
 ]  # fmt: skip
 __getattr__ = on_first_use(__name__, {"to_junit": "_junit"})

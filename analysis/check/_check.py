@@ -41,7 +41,7 @@ IN_BLOCKS = (
 
 
 @dataclass(frozen=True)
-class Judged:
+class CheckedBenchmark:
     """One benchmark of the candidate.
 
     Attributes
@@ -116,7 +116,7 @@ class Check:
 
     Attributes
     ----------
-    benchmarks : tuple of Judged
+    benchmarks : tuple of CheckedBenchmark
         Those of the candidate.
     changes : tuple of Change
         Against the baseline; empty without one.
@@ -131,7 +131,7 @@ class Check:
         0 nothing was found, and something could be judged; 1 a finding; 3 inconclusive.
     """
 
-    benchmarks: tuple[Judged, ...]
+    benchmarks: tuple[CheckedBenchmark, ...]
     changes: tuple[Change, ...]
     only_in_candidate: tuple[str, ...]
     only_in_baseline: tuple[str, ...]
@@ -232,16 +232,16 @@ def check(
         )
     )
     n_tests = Counter(level.family for level in after.values())
-    judged = [_judged(level, rules, sampling, n_tests[level.family]) for level in after.values()]
-    of_benchmark = dict(zip(map(id, judged), after.values(), strict=True))
-    explained = {id(one) for one in _explained(judged, changes)}
-    judged = [
-        replace(one, reasons=_reasons(of_benchmark[id(one)], rules, sampling, n_tests)) if id(one) in explained else one
-        for one in judged
+    checked = [_checked(level, rules, sampling, n_tests[level.family]) for level in after.values()]
+    of_benchmark = dict(zip(map(id, checked), after.values(), strict=True))
+    explained = {id(row) for row in _explained(checked, changes)}
+    checked = [
+        replace(row, reasons=_reasons(of_benchmark[id(row)], rules, sampling, n_tests)) if id(row) in explained else row
+        for row in checked
     ]
     missing = tuple(level.benchmark.name for key, level in before.items() if key not in after)
     new = tuple(level.benchmark.name for key, level in after.items() if baseline is not None and key not in before)
-    findings = _findings(judged, changes if baseline is not None else None, missing, before.values(), rules)
+    findings = _findings(checked, changes if baseline is not None else None, missing, before.values(), rules)
     in_blocks = [_is_in_blocks(before[key], level) for key, level in after.items() if key in before]
     if in_blocks and sum(in_blocks) >= SHARE_IN_BLOCKS * len(in_blocks):
         warnings = (*warnings, IN_BLOCKS)
@@ -251,7 +251,7 @@ def check(
     }  # fmt: skip
     outcomes = {finding.outcome for finding in findings}
     outcome = FOUND if FOUND in outcomes else max(outcomes, default=NOTHING_FOUND)
-    return Check(tuple(judged), changes, new, missing, tuple(findings), tuple(warnings), parameters, outcome)
+    return Check(tuple(checked), changes, new, missing, tuple(findings), tuple(warnings), parameters, outcome)
 
 
 def _levels(benchmarks: Sequence[Benchmark], sampling: Sampling) -> dict[tuple[str, str], _Level]:
@@ -288,7 +288,7 @@ def _pair(before: _Level, after: _Level) -> Pair:
     return Pair(new.name, before.values, after.values, new.unit, new.better, after.family, reason)
 
 
-def _judged(level: _Level, rules: Rules, sampling: Sampling, n_tests: int) -> Judged:
+def _checked(level: _Level, rules: Rules, sampling: Sampling, n_tests: int) -> CheckedBenchmark:
     benchmark, values = level.benchmark, level.values
     spread = max_spread(values) if len(values) else Estimate(None, reason="every run failed")
     verdict: str | None = None
@@ -304,7 +304,7 @@ def _judged(level: _Level, rules: Rules, sampling: Sampling, n_tests: int) -> Ju
     smallest = Estimate(None, reason=ONE_PROCESS)
     if len(values) > 1:
         smallest = smallest_difference(values, alpha=rules.alpha, n_tests=n_tests)
-    return Judged(
+    return CheckedBenchmark(
         name=benchmark.name,
         unit=benchmark.unit,
         n_runs=len(values),
@@ -347,18 +347,18 @@ def _reasons(level: _Level, rules: Rules, sampling: Sampling, n_tests: Mapping[s
     return reasons(benchmark, sampling=sampling, alpha=rules.alpha, n_tests=n_tests[level.family])
 
 
-def _explained(judged: Sequence[Judged], changes: Sequence[Change]) -> list[Judged]:
+def _explained(checked: Sequence[CheckedBenchmark], changes: Sequence[Change]) -> list[CheckedBenchmark]:
     """The benchmarks that need an explanation: those that changed, then the dissimilar ones; all of a few."""
     changed = {change.name for change in changes if change.has_changed}
-    several = [one for one in judged if one.n_runs > 1]
-    ordered = sorted(several, key=lambda one: (one.name not in changed, -(one.max_spread.value or 0)))
+    several = [row for row in checked if row.n_runs > 1]
+    ordered = sorted(several, key=lambda row: (row.name not in changed, -(row.max_spread.value or 0)))
     if len(ordered) > N_FEW:
-        ordered = [one for one in ordered if one.name in changed or one.verdict == DISSIMILAR]
+        ordered = [row for row in ordered if row.name in changed or row.verdict == DISSIMILAR]
     return ordered[:N_EXPLAINED]
 
 
 def _findings(
-    judged: Sequence[Judged],
+    checked: Sequence[CheckedBenchmark],
     changes: Sequence[Change] | None,
     missing: Sequence[str],
     before: Any,
@@ -367,51 +367,51 @@ def _findings(
     """The most important first: what is worse, what is not there, what could not be decided."""
     undecided = NOTHING_FOUND if rules.allow_inconclusive else INCONCLUSIVE
     absent = NOTHING_FOUND if rules.allow_missing else INCONCLUSIVE
-    n_failed = {one.name: one.n_failed for one in judged}
-    found: list[Finding] = []
+    n_failed = {row.name: row.n_failed for row in checked}
+    findings: list[Finding] = []
     inconclusive: list[Finding] = []
     if changes is not None:
         worst_first = sorted(
             (change for change in changes if change.is_finding),
             key=lambda change: (change.worse is False, -abs((change.ratio.value or 0) - 1)),
         )
-        found += [Finding(CHANGED, change.name, change.words, FOUND) for change in worst_first]
+        findings += [Finding(CHANGED, change.name, change.words, FOUND) for change in worst_first]
         inconclusive += [
             Finding(NOT_TOLD, change.name, _why_not(change), undecided) for change in changes if change.inconclusive
         ]
         if not changes:
             inconclusive.insert(0, Finding(NOT_TOLD, "", NO_PAIR, undecided))
     else:
-        ordered = sorted(judged, key=lambda one: -(one.max_spread.value or 0))
-        found += [
-            Finding(DISSIMILAR, one.name, _why_dissimilar(one, rules), FOUND)
-            for one in ordered
-            if one.verdict == DISSIMILAR
+        ordered = sorted(checked, key=lambda row: -(row.max_spread.value or 0))
+        findings += [
+            Finding(DISSIMILAR, row.name, _why_dissimilar(row, rules), FOUND)
+            for row in ordered
+            if row.verdict == DISSIMILAR
         ]
         inconclusive += [
-            Finding(NOT_TOLD, one.name, one.reason or "no verdict", undecided) for one in judged if one.verdict is None
+            Finding(NOT_TOLD, row.name, row.reason or "no verdict", undecided) for row in checked if row.verdict is None
         ]
-    if not judged:
+    if not checked:
         inconclusive.insert(0, Finding(NOT_TOLD, "", NO_BENCHMARK, undecided))
-    found += [Finding(MISSING, name, "in the baseline, but not in the candidate", absent) for name in missing]
-    found += [
-        Finding(FAILED, one.name, f"{_failed(one.n_failed, one.n_runs)}: {_in_words(one.failures)}", absent)
-        for one in sorted(judged, key=lambda one: -one.n_failed)
-        if one.n_failed
+    findings += [Finding(MISSING, name, "in the baseline, but not in the candidate", absent) for name in missing]
+    findings += [
+        Finding(FAILED, row.name, f"{_failed(row.n_failed, row.n_runs)}: {_in_words(row.failures)}", absent)
+        for row in sorted(checked, key=lambda row: -row.n_failed)
+        if row.n_failed
     ]
     for change in changes or ():
         if 2 * (change.n_candidate + n_failed[change.name]) < change.n_baseline:
             words = (
                 f"{counted(change.n_candidate, 'run')}, but {change.n_baseline} in the baseline: did the others fail?"
             )
-            found.append(Finding(FAILED, change.name, words, absent))
+            findings.append(Finding(FAILED, change.name, words, absent))
     for level in before:
         failures = level.benchmark.failures
         if failures:
             words = _in_words(Counter(failure.reason for failure in failures))
             failed = _failed(len(failures), len(level.values))
-            found.append(Finding(FAILED, level.benchmark.name, f"{failed} of the baseline: {words}", absent))
-    return found + inconclusive
+            findings.append(Finding(FAILED, level.benchmark.name, f"{failed} of the baseline: {words}", absent))
+    return findings + inconclusive
 
 
 def _why_not(change: Change) -> str:
@@ -420,13 +420,13 @@ def _why_not(change: Change) -> str:
     return change.reason or "cannot be decided"
 
 
-def _why_dissimilar(one: Judged, rules: Rules) -> str:
+def _why_dissimilar(row: CheckedBenchmark, rules: Rules) -> str:
     if rules.classifier == SPREAD:
         return (
-            f"the {one.n_runs} runs lie {100 * (one.max_spread.value or 0):.3g} % apart, "
+            f"the {row.n_runs} runs lie {100 * (row.max_spread.value or 0):.3g} % apart, "
             f"more than {100 * rules.limit:.4g} %"
         )
-    return f"the {one.n_runs} runs are dissimilar by {rules.classifier}"
+    return f"the {row.n_runs} runs are dissimilar by {rules.classifier}"
 
 
 def _failed(n_failed: int, n_runs: int) -> str:

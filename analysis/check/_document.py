@@ -15,8 +15,8 @@ from analysis.check._check import (
     SPREAD,
     WHY_ONE_PROCESS,
     Check,
+    CheckedBenchmark,
     Finding,
-    Judged,
 )
 from analysis.comparison import Change, change_and_interval
 from analysis.document import (
@@ -54,12 +54,12 @@ def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title:
         sections.append(Section("Changes against the baseline", (_change_table(checked, tested),)))
     if _of_one_process(checked):
         sections.append(Section("One process: not tested", (Paragraph(WHY_ONE_PROCESS), _untested_table(checked))))
-    several = [one for one in checked.benchmarks if one.n_runs > 1]
+    several = [row for row in checked.benchmarks if row.n_runs > 1]
     if several:
         sections.append(Section("Are the runs of each benchmark similar?", (_verdict_table(checked, several),)))
     sections += [
-        Section(one.name, (Bullets(one.reasons.sentences if one.reasons else ()),), level=3)
-        for one in _explained(checked)
+        Section(row.name, (Bullets(row.reasons.sentences if row.reasons else ()),), level=3)
+        for row in _explained(checked)
     ]
     sections.append(Section("Options used", (Paragraph(value_in_words(_parameters(checked)), "note"),)))
     steps = tuple(_next_steps(checked))
@@ -97,8 +97,8 @@ def _headline(checked: Check) -> str:
     n = len(checked.changes) if against else len(checked.benchmarks)
     if n_found:
         for_the_worse = " for the worse" if against and all(change.worse for change in _findings_of(checked)) else ""
-        what = f"changed{for_the_worse}" if against else f"{'has' if n_found == 1 else 'have'} dissimilar runs"
-        return f"{n_found} of {counted(n, 'benchmark')} {what}."
+        predicate = f"changed{for_the_worse}" if against else f"{'has' if n_found == 1 else 'have'} dissimilar runs"
+        return f"{n_found} of {counted(n, 'benchmark')} {predicate}."
     if checked.outcome == INCONCLUSIVE:
         kinds = {finding.kind for finding in checked.findings if finding.outcome == INCONCLUSIVE}
         words = {MISSING: "benchmarks are missing", FAILED: "runs failed", NOT_TOLD: "not everything could be decided"}
@@ -126,35 +126,35 @@ def _undecided(checked: Check) -> Iterator[str]:
 
 def _without_findings(checked: Check) -> Iterator[str]:
     """What else there is to know: changes that do not count, what could have been seen, what is new."""
-    others = [change for change in checked.changes if change.has_changed and not change.is_finding]
-    if others:
-        shown = "; ".join(f"{change.name} {change.words}" for change in others[:3])
-        more = f"; and {len(others) - 3} more" if len(others) > 3 else ""
-        yield f"Significant, but no finding by the rules asked for: {shown}{more}."
+    minor = [change for change in checked.changes if change.has_changed and not change.is_finding]
+    if minor:
+        examples = "; ".join(f"{change.name} {change.words}" for change in minor[:3])
+        more = f"; and {len(minor) - 3} more" if len(minor) > 3 else ""
+        yield f"Significant, but no finding by the rules asked for: {examples}{more}."
     if checked.only_in_candidate:
         names = checked.only_in_candidate
         yield f"New: {counted(len(names), 'benchmark')} of the candidate, not in the baseline: {_named(names)}."
     if checked.parameters["against_a_baseline"] and checked.outcome != INCONCLUSIVE:
-        judged = sum(one.verdict is not None for one in checked.benchmarks)
-        if judged:
-            of_all = f"{_n_similar(checked)} of {counted(judged, 'benchmark')}"
+        n_decided = sum(row.verdict is not None for row in checked.benchmarks)
+        if n_decided:
+            of_all = f"{_n_similar(checked)} of {counted(n_decided, 'benchmark')}"
             yield f"The runs are similar for {of_all} (information only)."
-    limits = [(one.smallest_difference.value, one.name) for one in checked.benchmarks]
-    known = sorted((value, name) for value, name in limits if value is not None)
-    if known:
-        value, name = known[-1]
-        middle = known[len(known) // 2][0]
-        largest = f", at worst {percent(value)} ({name})" if len(known) > 1 else ""
+    limits = [(row.smallest_difference.value, row.name) for row in checked.benchmarks]
+    detectable = sorted((value, name) for value, name in limits if value is not None)
+    if detectable:
+        value, name = detectable[-1]
+        middle = detectable[len(detectable) // 2][0]
+        largest = f", at worst {percent(value)} ({name})" if len(detectable) > 1 else ""
         yield f"As many runs on each side detect a change of {percent(middle)} four times in five{largest}."
 
 
 def _warnings(checked: Check) -> Iterator[Block]:
     yield from (Paragraph(f"Warning: {warning}", "warning") for warning in checked.warnings)
-    cut = [one for one in checked.benchmarks if one.n_left_out]
+    cut = [row for row in checked.benchmarks if row.n_left_out]
     if cut:
         yield Paragraph(
             f"Runs of unequal length in {counted(len(cut), 'benchmark')}: {checked.parameters['classifier']} compares "
-            f"only as many iterations as the shortest run has and leaves out {sum(one.n_left_out for one in cut)}. "
+            f"only as many iterations as the shortest run has and leaves out {sum(row.n_left_out for row in cut)}. "
             "Level, spread and changes use all."
         )
 
@@ -183,12 +183,12 @@ def _of_one_process(checked: Check) -> bool:
 def _untested_table(checked: Check) -> Block:
     changes = {change.name: change for change in checked.changes if change.p is None}
     rows = []
-    for one in checked.benchmarks:
-        change = changes.get(one.name)
-        if one.median is None or (one.n_runs > 1 and change is None):
+    for row in checked.benchmarks:
+        change = changes.get(row.name)
+        if row.median is None or (row.n_runs > 1 and change is None):
             continue
         ratio = change_and_interval(change.ratio)[0] if change else ""
-        rows.append((one.name, _measured(one.median, one.unit), percent(one.within.value), ratio or DASH))
+        rows.append((row.name, _measured(row.median, row.unit), percent(row.within.value), ratio or DASH))
     caption = "Median of the repetitions, how far they lie apart, and their mean against that of the baseline."
     header = ("Benchmark", "Median", "Spread within the process", "Change, not tested")
     return first_rows(caption, header, rows, numeric=(1, 2, 3))
@@ -210,26 +210,26 @@ def _measured(value: float, unit: str) -> str:
     return f"{value * scale:.4g} {unit}".rstrip()
 
 
-def _verdict_table(checked: Check, judged: Sequence[Judged]) -> Block:
-    others = [checked.parameters["classifier"]] if checked.parameters["classifier"] != SPREAD else []
+def _verdict_table(checked: Check, benchmarks: Sequence[CheckedBenchmark]) -> Block:
+    further = [checked.parameters["classifier"]] if checked.parameters["classifier"] != SPREAD else []
     rows = [
-        (one.name, one.verdicts[SPREAD] or "no verdict", percent(one.max_spread.value),
-         percent(one.smallest_difference.value), one.n_runs, *(one.verdicts[name] or DASH for name in others))
-        for one in _worst_first(judged)
+        (row.name, row.verdicts[SPREAD] or "no verdict", percent(row.max_spread.value),
+         percent(row.smallest_difference.value), row.n_runs, *(row.verdicts[name] or DASH for name in further))
+        for row in _worst_first(benchmarks)
     ]  # fmt: skip
     caption = (
         f"Spread: how far apart the runs lie; by it, runs are dissimilar above {percent(checked.parameters['limit'])}. "
         "Detectable: the smallest difference that as many runs on each side show four times in five, corrected for the "
         "number of benchmarks."
     )
-    header = ("Benchmark", "By spread", "Spread", "Detectable", "Runs", *(f"By {name}" for name in others))
+    header = ("Benchmark", "By spread", "Spread", "Detectable", "Runs", *(f"By {name}" for name in further))
     return first_rows(caption, header, rows, numeric=(2, 3, 4))
 
 
-def _explained(checked: Check) -> list[Judged]:
+def _explained(checked: Check) -> list[CheckedBenchmark]:
     changed = {change.name for change in checked.changes if change.has_changed}
-    explained = [one for one in _worst_first(checked.benchmarks) if one.reasons]
-    return sorted(explained, key=lambda one: one.name not in changed)[:N_EXPLAINED]
+    explained = [row for row in _worst_first(checked.benchmarks) if row.reasons]
+    return sorted(explained, key=lambda row: row.name not in changed)[:N_EXPLAINED]
 
 
 def _parameters(checked: Check) -> dict[str, object]:
@@ -265,9 +265,9 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _n_similar(checked: Check) -> int:
-    return sum(one.verdict == SIMILAR for one in checked.benchmarks)
+    return sum(row.verdict == SIMILAR for row in checked.benchmarks)
 
 
-def _worst_first(benchmarks: Sequence[Judged]) -> list[Judged]:
+def _worst_first(benchmarks: Sequence[CheckedBenchmark]) -> list[CheckedBenchmark]:
     rank = {DISSIMILAR: 0, None: 1, SIMILAR: 2}
-    return sorted(benchmarks, key=lambda one: (rank[one.verdict], -(one.max_spread.value or 0)))
+    return sorted(benchmarks, key=lambda row: (rank[row.verdict], -(row.max_spread.value or 0)))

@@ -21,14 +21,14 @@ def to_junit(checked: Check) -> str:
     -------
     str
     """
-    names = dict.fromkeys([*(one.name for one in checked.benchmarks), *checked.only_in_baseline])
+    names = dict.fromkeys([*(row.name for row in checked.benchmarks), *checked.only_in_baseline])
     by_name: dict[str, list[Finding]] = {name: [] for name in names}
     for finding in checked.findings:
         by_name.setdefault(finding.name or SUITE, []).append(finding)
     changes = {change.name: change for change in checked.changes}
     kinds = {name: _kind(findings) for name, findings in by_name.items()}
     counts = {"tests": len(by_name)} | {
-        f"{kind}{'' if kind == 'skipped' else 's'}": sum(found == kind for found in kinds.values())
+        f"{kind}{'' if kind == 'skipped' else 's'}": sum(result == kind for result in kinds.values())
         for kind in ("failure", "error", "skipped")
     }
     attributes = {name: str(count) for name, count in counts.items()}

@@ -35,16 +35,16 @@ def combinations_of(patterns: Patterns) -> tuple[Bools, Ints, Ints]:
     return patterns.seen[first] == 1, patterns.stratum[first], n
 
 
-def all_cells(seen: Bools, stratum: Ints, like: Patterns) -> tuple[Patterns, Ints]:
+def all_cells(has_label: Bools, stratum: Ints, like: Patterns) -> tuple[Patterns, Ints]:
     """Every pattern that combinations of raters can give, and the combination it belongs to.
 
     A combination of more than 8 raters is taken in overlapping windows of 8: three raters tell all their own rates,
     so that windows lose no rank.
     """
-    rows, owner = [np.zeros((0, seen.shape[1]), dtype=np.int8)], []
-    for c, of_combination in enumerate(seen):
+    rows, owner = [np.zeros((0, has_label.shape[1]), dtype=np.int8)], []
+    for c, of_combination in enumerate(has_label):
         for raters in _windows(np.flatnonzero(of_combination)):
-            rows.append(_all_patterns(raters, seen.shape[1]))
+            rows.append(_all_patterns(raters, has_label.shape[1]))
             owner += [c] * len(rows[-1])
     which = np.array(owner, dtype=np.int64)
     return with_rows(like, np.vstack(rows), stratum[which]), which
@@ -160,6 +160,6 @@ def all_sets(n_reviewers: int, k: int) -> Bools:
         sets = list(combinations(range(n_reviewers), k))
     else:
         sets = [tuple((i + step) % n_reviewers for step in range(k)) for i in range(n_reviewers)]
-    seen = np.zeros((len(sets), n_reviewers), dtype=bool)
-    seen[np.repeat(np.arange(len(sets)), k), np.array(sets, dtype=np.int64).reshape(-1)] = True
-    return seen
+    is_in_set = np.zeros((len(sets), n_reviewers), dtype=bool)
+    is_in_set[np.repeat(np.arange(len(sets)), k), np.array(sets, dtype=np.int64).reshape(-1)] = True
+    return is_in_set

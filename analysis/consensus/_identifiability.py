@@ -132,12 +132,12 @@ def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: i
     if n_classifiers < 0:
         raise ValueError(f"n_classifiers must be >= 0, got {n_classifiers}")
     reviewers = sorted({reviewer for block in blocks for reviewer in block}, key=str)
-    seen = np.ones((len(blocks), len(reviewers) + n_classifiers), dtype=bool)
-    for row, block in zip(seen, blocks, strict=True):
+    has_label = np.ones((len(blocks), len(reviewers) + n_classifiers), dtype=bool)
+    for row, block in zip(has_label, blocks, strict=True):
         row[: len(reviewers)] = [reviewer in block for reviewer in reviewers]
     names = (*reviewers, *(f"classifier {i + 1}" for i in range(n_classifiers)))
     nothing = replace(patterns_of(NO_LABELS), raters=names, n_reviewers=len(reviewers))
-    return _judgement(all_cells(seen, np.zeros(len(seen), dtype=np.int64), nothing)[0], None)[0]
+    return _judgement(all_cells(has_label, np.zeros(len(has_label), dtype=np.int64), nothing)[0], None)[0]
 
 
 def identified(patterns: Patterns, mode: Theta) -> tuple[Identifiability, Bools]:

@@ -145,19 +145,19 @@ def latent_class(
         raise ValueError(f"undecided must be two probabilities in order, got {undecided}")
     patterns = patterns_of(labels, verdicts, strata)
     mode = fit(patterns)
-    judgement, known = identified(patterns, mode)
-    drawn = _gibbs.draws(mode, patterns, n_sweeps=n_sweeps, rng=rng) if known.any() else mode
-    estimates = _estimates(mode, drawn, known, level, judgement.words)
+    judgement, is_known = identified(patterns, mode)
+    drawn = _gibbs.draws(mode, patterns, n_sweeps=n_sweeps, rng=rng) if is_known.any() else mode
+    estimates = _estimates(mode, drawn, is_known, level, judgement.words)
     n_strata, n_reviewers = len(patterns.strata), patterns.n_reviewers
     rates = _rates(patterns, estimates[n_strata:])
     return LatentClass(
         n_items=len(patterns.items),
         level=level,
-        prevalence=_overall(patterns, mode, drawn, known, level, judgement.words),
+        prevalence=_overall(patterns, mode, drawn, is_known, level, judgement.words),
         strata={} if strata is None else dict(zip(patterns.strata, estimates[:n_strata], strict=True)),
         reviewers=rates[:n_reviewers],
         classifiers=rates[n_reviewers:],
-        items=_items(patterns, drawn, known, undecided).iloc[: None if verdicts is None else 0],
+        items=_items(patterns, drawn, is_known, undecided).iloc[: None if verdicts is None else 0],
         identifiability=judgement,
     )
 
@@ -179,11 +179,11 @@ def estimate(value: float, draws: Floats, level: float) -> Estimate:
     return Estimate(value, float(draws.std()), min(float(low), value), max(float(high), value))
 
 
-def _estimates(mode: Theta, drawn: Theta, known: Bools, level: float, reason: str) -> list[Estimate]:
+def _estimates(mode: Theta, drawn: Theta, is_known: Bools, level: float, reason: str) -> list[Estimate]:
     """One for each column of the parameters."""
     return [
-        estimate(float(value), column, level) if is_known else Estimate(None, reason=reason)
-        for value, column, is_known in zip(mode.columns[0], drawn.columns.T, known, strict=True)
+        estimate(float(value), column, level) if is_identified else Estimate(None, reason=reason)
+        for value, column, is_identified in zip(mode.columns[0], drawn.columns.T, is_known, strict=True)
     ]
 
 
@@ -193,18 +193,18 @@ def _rates(patterns: Patterns, estimates: list[Estimate]) -> tuple[RaterRates, .
     return tuple(RaterRates(*row) for row in zip(patterns.raters, n, se, sp, strict=True))
 
 
-def _overall(patterns: Patterns, mode: Theta, drawn: Theta, known: Bools, level: float, reason: str) -> Estimate:
-    if not known[: len(patterns.strata)].all():
+def _overall(patterns: Patterns, mode: Theta, drawn: Theta, is_known: Bools, level: float, reason: str) -> Estimate:
+    if not is_known[: len(patterns.strata)].all():
         return Estimate(None, reason=reason)
     weight = by_stratum(patterns.n[None, :].astype(float), patterns)[0] / len(patterns.items)
     return estimate(float(mode.pi[0] @ weight), drawn.pi @ weight, level)
 
 
-def _items(patterns: Patterns, drawn: Theta, known: Bools, undecided: tuple[float, float]) -> pd.DataFrame:
+def _items(patterns: Patterns, drawn: Theta, is_known: Bools, undecided: tuple[float, float]) -> pd.DataFrame:
     """Posterior of each item: its mean over draws, so that doubt about the raters is doubt about the item."""
     every = max(len(drawn.pi) // _DRAWS_OF_ITEMS, 1)
     q = posterior(drawn.rows(slice(None, None, every)), patterns).mean(axis=0)
-    is_identified = identified_patterns(patterns, known)
+    is_identified = identified_patterns(patterns, is_known)
     low, high = undecided
     category = np.where(is_identified & (q > high), DISSIMILAR, np.where(is_identified & (q < low), SIMILAR, UNDECIDED))
     of_pattern = pd.DataFrame({"posterior": q, "category": category}, dtype=object)

@@ -177,10 +177,10 @@ def _drawn_patterns(
     One table for all sets, or, where hardly any pattern occurs in two of them, one for each.
     """
     # By pattern, not by item: the order of the label table must not change what is drawn.
-    stratum, seen = (np.repeat(x, patterns.n, axis=0) for x in (patterns.stratum, patterns.seen == 1))
+    stratum, has_label = (np.repeat(x, patterns.n, axis=0) for x in (patterns.stratum, patterns.seen == 1))
     dissimilar = rng.random((n_sets, len(stratum))) < mode.pi[0, stratum]
     chance = np.where(dissimilar[:, :, None], mode.se[0], 1 - mode.sp[0])
-    labels = np.where(seen, rng.random(chance.shape) < chance, -1).astype(np.int8)
+    labels = np.where(has_label, rng.random(chance.shape) < chance, -1).astype(np.int8)
     if sparse.issparse(patterns.marks[0]):
         return [_counted_patterns(patterns, of_set[None], stratum) for of_set in labels]
     return [_counted_patterns(patterns, labels, stratum)]

@@ -126,8 +126,8 @@ def verdict_table(verdicts: pd.DataFrame | None) -> pd.DataFrame:
     checked_columns(verdicts, ("item", "classifier"), "verdict table")
     if "verdict" not in verdicts:
         raise ValueError(f"verdict table lacks the column verdict; it has {', '.join(map(str, verdicts))}")
-    known = verdicts[["item", "classifier", "verdict"]].dropna(subset="verdict")
-    return checked_labels(known.set_axis(["item", "rater", "category"], axis=1))
+    rows = verdicts[["item", "classifier", "verdict"]].dropna(subset="verdict")
+    return checked_labels(rows.set_axis(["item", "rater", "category"], axis=1))
 
 
 def distinct_rows(matrix: NDArray[np.int8], stratum: Ints) -> tuple[Ints, Ints, Ints]:

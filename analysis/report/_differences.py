@@ -16,18 +16,18 @@ class Difference:
     """A place in the report where two of them differ; None where one has nothing there."""
 
     place: str
-    given: Any
+    reported: Any
     recomputed: Any
 
 
 def differences(
-    given: Mapping[str, Any], recomputed: Mapping[str, Any], *, tolerance: float = 1e-9
+    reported: Mapping[str, Any], recomputed: Mapping[str, Any], *, tolerance: float = 1e-9
 ) -> list[Difference]:
     """Where two reports differ.
 
     Parameters
     ----------
-    given, recomputed : mapping
+    reported, recomputed : mapping
         What `summarise` returns, or the same read back from JSON.
     tolerance : float
         Numbers whose relative or absolute difference is not larger are the same: another processor may differ in the
@@ -36,14 +36,14 @@ def differences(
     Returns
     -------
     list of Difference
-        In the order of the given report; time and versions are not compared.
+        In the order of the reported numbers; time and versions are not compared.
 
     Examples
     --------
     >>> differences({"agreement": {"percent": 0.5}}, {"agreement": {"percent": 0.6}})
-    [Difference(place='agreement.percent', given=0.5, recomputed=0.6)]
+    [Difference(place='agreement.percent', reported=0.5, recomputed=0.6)]
     """
-    ours, theirs = dict(_leaves(recomputed)), dict(_leaves(given))
+    ours, theirs = dict(_leaves(recomputed)), dict(_leaves(reported))
     places = [*theirs, *(place for place in ours if place not in theirs)]
     return [
         Difference(place, theirs.get(place), ours.get(place))

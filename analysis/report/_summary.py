@@ -180,13 +180,13 @@ def _used(verdicts: pd.DataFrame) -> dict[str, Any]:
     """What the verdicts were computed with, by classifier: one entry, unless their making changed in between."""
     if not {"parameters", "version"} <= set(verdicts):
         return {}
-    makings = verdicts[["classifier", "parameters", "version"]].drop_duplicates().sort_values(["classifier", "version"])
+    used = verdicts[["classifier", "parameters", "version"]].drop_duplicates().sort_values(["classifier", "version"])
     return {
         "verdicts": {
             str(name): [
                 {**json.loads(text), "version": int(version)}
                 for text, version in zip(rows["parameters"], rows["version"], strict=True)
             ]
-            for name, rows in makings.groupby("classifier")
+            for name, rows in used.groupby("classifier")
         }
     }

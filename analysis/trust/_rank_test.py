@@ -110,8 +110,8 @@ def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bool
     ndarray of bool, shape (k, n) or (n,)
     """
     n_a, n_b = (_constant(side @ runs.values.below[-1]) for side in (a, b))
-    left = a @ runs.u
-    u = _product(left[:, 0], b[0].T) if a.ndim == 3 else np.einsum("ij,ij->i", left, b)
+    weighted = a @ runs.u
+    u = _product(weighted[:, 0], b[0].T) if a.ndim == 3 else np.einsum("ij,ij->i", weighted, b)
     u -= n_a * n_b / 2
     distance = np.abs(u, out=u)
     distance -= 0.5

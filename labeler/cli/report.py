@@ -66,7 +66,7 @@ def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file
     else:
         with opened(named(study)) as db:
             differences = report_checking.check_study(db, file, actor=OWNER, now=now())
-    rows = [{"place": d.place, "in the file": d.given, "recomputed": d.recomputed} for d in differences]
+    rows = [{"place": d.place, "in the file": d.reported, "recomputed": d.recomputed} for d in differences]
     if not as_json:  # every digit: a table would round the difference away
         rows = [{name: value if isinstance(value, str) else repr(value) for name, value in row.items()} for row in rows]
     show(rows, as_json=as_json)

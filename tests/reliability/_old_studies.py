@@ -144,10 +144,10 @@ def reported_otherwise(db: Database, told: Told, folder: Path) -> list[str]:
     except InputError as error:
         known = "resampling" in told["report"]
         return [f"a report of its time is refused: {error}"] if known else []
-    of_now = [one for one in found if one.given is not None or not one.place.startswith(SAID_SINCE)]
+    of_now = [one for one in found if one.reported is not None or not one.place.startswith(SAID_SINCE)]
     of_then = NOT_KEPT if told["schema"] == 1 else NOT_KEPT[-1:]
     numbers = [one for one in of_now if not one.place.startswith(of_then)]
-    return [f"{one.place}: {one.given!r}, now {one.recomputed!r}" for one in numbers]
+    return [f"{one.place}: {one.reported!r}, now {one.recomputed!r}" for one in numbers]
 
 
 def stuck(db: Database, told: Told) -> list[str]:

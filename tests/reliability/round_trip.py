@@ -108,7 +108,7 @@ def results(path: Path) -> dict[str, Any]:
 def other_numbers(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     """Where two reports differ, a few places."""
     found = differences(one, other)
-    return [f"{difference.place} {difference.given!r}, then {difference.recomputed!r}" for difference in found[:3]]
+    return [f"{difference.place} {difference.reported!r}, then {difference.recomputed!r}" for difference in found[:3]]
 
 
 def of_measurements(made: MadeUp, folder: Path) -> list[str]:

@@ -80,7 +80,7 @@ def test_an_altered_number_is_found_with_both_values(study, fresh):
     content["agreement"]["pairs"][0]["percent"]["value"] = 0.123
     fresh.write_text(to_json(content))
     (found,) = check(study, fresh)
-    assert (found.place, found.given, found.recomputed) == ("agreement.pairs[0].percent.value", 0.123, was)
+    assert (found.place, found.reported, found.recomputed) == ("agreement.pairs[0].percent.value", 0.123, was)
 
 
 def test_an_altered_seed_shows_in_the_resampled_numbers_alone(study, tmp_path):
