@@ -93,6 +93,6 @@ def formats(as_json: bool) -> None:
     averages are refused.
     """
     rows = importing.formats_table()
-    brought = any(row["package"] for row in rows)
-    shown = [{key: row[key] for key in row if brought or key != "package"} for row in rows]
-    show(rows if as_json else shown, as_json=as_json)
+    has_package = any(row["package"] for row in rows)
+    shown_rows = [{key: row[key] for key in row if has_package or key != "package"} for row in rows]
+    show(rows if as_json else shown_rows, as_json=as_json)

@@ -139,9 +139,11 @@ class ActivePlan:
 
     def moved(self, change: Changes) -> tuple["ActivePlan", Changes]:
         """After slots changed hands: takers have theirs at the end of what they had, in the order of a key."""
-        gone = {place: self.standing[place] for place in ((move.giver, move.item, move.kind) for move in change.moves)}
+        moved_away = {
+            place: self.standing[place] for place in ((move.giver, move.item, move.kind) for move in change.moves)
+        }
         by_taker: dict[str, list[Assignment]] = defaultdict(list)
-        for move, old in zip(change.moves, gone.values(), strict=True):
+        for move, old in zip(change.moves, moved_away.values(), strict=True):
             if move.taker is not None:
                 by_taker[move.taker].append(replace(old, reviewer=move.taker))
         ends, new = self._next_positions(), []
@@ -150,8 +152,8 @@ class ActivePlan:
             in_order = sorted(assignments, key=lambda assignment: keyed(assignment.item))
             positions = enumerate(in_order, start=ends.get(taker, 0))
             new += [replace(assignment, position=position) for position, assignment in positions]
-        remaining = {place: assignment for place, assignment in self.standing.items() if place not in gone}
-        return replace(self, standing=remaining, ended={**self.ended, **gone}).added(new), change
+        remaining = {place: assignment for place, assignment in self.standing.items() if place not in moved_away}
+        return replace(self, standing=remaining, ended={**self.ended, **moved_away}).added(new), change
 
     def added(self, assignments: Iterable[Assignment]) -> "ActivePlan":
         """With further assignments; what its reviewer had and answered before comes back to the position it had."""
@@ -174,7 +176,7 @@ class ActivePlan:
             return True
         answers = self.answers.get(place, ())
         followed = zip_longest(answers, answers[1:])
-        return any(answer in _CATEGORIES and then is not Answer.WITHDRAWN for answer, then in followed)
+        return any(answer in _CATEGORIES and following is not Answer.WITHDRAWN for answer, following in followed)
 
     def _is_waiting(self, place: Place) -> bool:
         """Whether an assignment of the study proper waits for an answer, and counts."""
@@ -196,5 +198,7 @@ class ActivePlan:
         """Whether the answer is "not sure" for the first time: such an item is offered again, after all others."""
         answers = self.answers.get(place, ())
         followed = zip_longest(answers, answers[1:])
-        n_not_sure = sum(answer is Answer.NOT_SURE and then is not Answer.WITHDRAWN for answer, then in followed)
+        n_not_sure = sum(
+            answer is Answer.NOT_SURE and following is not Answer.WITHDRAWN for answer, following in followed
+        )
         return bool(answers) and answers[-1] is Answer.NOT_SURE and n_not_sure == 1 and place[1] not in self.excluded

@@ -160,8 +160,8 @@ def succeed(
         Move(slot.item, slot.kind, reviewer, successor)
         for slot in sorted(passed, key=partial(_place_in_plan, applications, seed))
     ]
-    gone = set(passed)
-    reassigned = [replace(slot, reviewer=successor) if slot in gone else slot for slot in slots]
+    passed_slots = set(passed)
+    reassigned = [replace(slot, reviewer=successor) if slot in passed_slots else slot for slot in slots]
     later = leave(reassigned, reviewer, applications=applications, staying={*staying, successor}, seed=seed)
     return Changes((*moves, *later.moves), later.shortfalls)
 
@@ -251,9 +251,9 @@ def third_round(
     if not people:
         raise InputError("There is no reviewer who could give third labels.")
     seen_by = _seen_by(slots)
-    begun = {slot.item for slot in slots if slot.kind == Kind.THIRD}
+    begun_items = {slot.item for slot in slots if slot.kind == Kind.THIRD}
     agreed = [item for item, labels in first.items() if len(labels) > 1 and len(set(labels.values())) == 1]
-    split = [item for item, labels in first.items() if len(set(labels.values())) > 1 and item not in begun]
+    split = [item for item, labels in first.items() if len(set(labels.values())) > 1 and item not in begun_items]
     takers = {item: _third_reviewer(item, people, seen_by[item], seed) for item in split}
     assignments: list[Assignment] = []
     shortfalls = [*_without_third(takers)]

@@ -59,7 +59,7 @@ class ReviewQueue:
 
 
 @dataclass(frozen=True)
-class Compared:
+class LabelComparison:
     """An own label of the calibration round beside what the item is; None if nobody said."""
 
     task: Task
@@ -78,7 +78,7 @@ class Feedback:
     `with_others` is the share of the other reviewers' labels on the same items that are the same; None without any.
     """
 
-    rows: tuple[Compared, ...]
+    rows: tuple[LabelComparison, ...]
     with_others: float | None
 
 
@@ -179,7 +179,7 @@ def feedback(db: Database, reviewer_id: int) -> Feedback | None:
     if study.phase in (State.DRAFT, State.CALIBRATION) or not own:
         return None
     reference, names = reference_labels.everything(db), {item.item_id: item.name for item in items.all_items(db)}
-    rows = tuple(Compared(task, reference.get(names[task.item_id])) for task in own)
+    rows = tuple(LabelComparison(task, reference.get(names[task.item_id])) for task in own)
     return Feedback(rows, calibrating.share_with_others(db, person.name))
 
 

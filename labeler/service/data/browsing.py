@@ -149,16 +149,16 @@ def _column_of(classifier: str, columns: Sequence[str]) -> str | None:
 
 
 def _check(table: Catalogue, filters: Filter) -> None:
-    applications, there = sorted(set(table["application"])), classifiers(table)
+    applications, available = sorted(set(table["application"])), classifiers(table)
     unknown = sorted(set(filters.applications) - set(applications))
     if unknown:
         raise InputError(f"There is no application {unknown[0]!r} in this study; there are: {', '.join(applications)}.")
-    if (filters.verdict is not None or filters.disagreeing) and not there:
+    if (filters.verdict is not None or filters.disagreeing) and not available:
         raise InputError("There are no verdicts to choose by. Compute them first: labeler verdicts")
     if filters.verdict is not None:
         classifier, verdict = filters.verdict
-        if _column_of(classifier, there) is None:
-            raise InputError(f"There are no verdicts of {classifier!r}; there are those of: {', '.join(there)}.")
+        if _column_of(classifier, available) is None:
+            raise InputError(f"There are no verdicts of {classifier!r}; there are those of: {', '.join(available)}.")
         if verdict not in list(Category):
             raise InputError(f"{verdict!r} is no verdict. Choose one of: {', '.join(Category)}.")
     for name, limits in (("spread", filters.spread), ("iterations", filters.iterations)):

@@ -107,12 +107,12 @@ def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
     for file in dict.fromkeys(file for files in keys for file in files):
         members.setdefault(root(file), []).append((file[0], dict(file[2])))
     for part, files in zip(parts, keys, strict=True):
-        there = {file[0] for file in files}
+        present = {file[0] for file in files}
         absent = [
             Failure(conditions, f"it is not in {name}")
             for suite in dict.fromkeys(map(root, files))
             for name, conditions in members[suite]
-            if name not in there
+            if name not in present
         ]
         for benchmark in part.benchmarks:
             yield replace(benchmark, failures=(*benchmark.failures, *absent)) if absent else benchmark

@@ -152,8 +152,8 @@ def _of_item(db: Database, item: Item) -> Benchmark:
     for condition in (VERSION, ALTERED):
         if condition in conditions:
             name = name.removesuffix(f" @ {conditions[condition][0] or '?'}")
-    is_told = item.unit or item.better == HIGHER  # "lower" is kept also where nothing was known
+    is_stated = item.unit or item.better == HIGHER  # "lower" is kept also where nothing was known
     series = runs.of_item(db, item.item_id)
     return Benchmark.of_series(
-        name, series, item.application, item.unit, item.better if is_told else UNKNOWN, conditions, failures
+        name, series, item.application, item.unit, item.better if is_stated else UNKNOWN, conditions, failures
     )

@@ -163,9 +163,9 @@ def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
     with db.atomic():
         person = people.by_email(db, email) if email.isprintable() else None
         if person is None or not person.active:
-            came_as = repr(email[:MAX_EMAIL_LENGTH]).strip("'")
+            address = repr(email[:MAX_EMAIL_LENGTH]).strip("'")
             raise SignInFailed(
-                f"You came as {came_as}, and nobody in this study signs in under this address. Ask your coordinator."
+                f"You came as {address}, and nobody in this study signs in under this address. Ask your coordinator."
             )
         return _begin_session(db, person, now)
 
@@ -226,13 +226,13 @@ def _named(db: Database, name: str, role: Role) -> Person:
 
 def _why_not(invitation: invitations.Invitation, now: datetime) -> str:
     """Why an invitation no longer works; empty as long as it does."""
-    new_one = "Ask your coordinator for a new one."
+    next_step = "Ask your coordinator for a new one."
     if invitation.replaced_utc is not None:
         return f"A newer sign-in link took the place of this one on {invitation.replaced_utc[:10]}. Open that one."
     if invitation.revoked_utc is not None:
-        return f"This sign-in link was revoked on {invitation.revoked_utc[:10]}. {new_one}"
+        return f"This sign-in link was revoked on {invitation.revoked_utc[:10]}. {next_step}"
     if invitation.expires_utc is not None and now >= datetime.fromisoformat(invitation.expires_utc):
-        return f"This sign-in link expired on {invitation.expires_utc[:10]}. {new_one}"
+        return f"This sign-in link expired on {invitation.expires_utc[:10]}. {next_step}"
     return ""
 
 

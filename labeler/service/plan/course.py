@@ -111,10 +111,10 @@ def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tup
     """Assign third labels; what the log must keep to derive them again, and remarks."""
     before = assigning.active_plan(db)
     able = [person for person in people.reviewers(db) if person.active]
-    waited_for = [person.name for person in able if before.has_open(person.name)]
-    if waited_for:
+    waiting = [person.name for person in able if before.has_open(person.name)]
+    if waiting:
         raise NotAllowed(
-            f"First labels are still missing of {', '.join(waited_for)}. The third round begins after all first "
+            f"First labels are still missing of {', '.join(waiting)}. The third round begins after all first "
             "labels: wait for them, or remove or replace who does not label any more."
         )
     history = assigning.answer_history(db)

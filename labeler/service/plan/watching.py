@@ -147,8 +147,8 @@ def _pace(
 ) -> Pace:
     own = [answer for answer in answer_times if answer.in_round]
     n_labels, days = sum(answer.is_label for answer in own), {_time(answer.created_utc).date() for answer in own}
-    n_left, typical, last_seen = sum(map(_is_left, tasks)), _typical(own), _seen(answer_times, log)
-    begun = [_time(event.at_utc) for event in log if event.action != SIGN_IN]
+    n_left, typical, last_seen = sum(map(_is_left, tasks)), _typical(own), _last_seen(answer_times, log)
+    task_times = [_time(event.at_utc) for event in log if event.action != SIGN_IN]
     waits = is_open and person.active and not person.paused and n_left > 0
     return Pace(
         reviewer=person.name,
@@ -164,7 +164,7 @@ def _pace(
         hours_left=None if typical is None else n_left * typical / 3600,
         last_seen_utc=None if last_seen is None else last_seen.isoformat(),
         estimated_end=_end(n_left, n_labels, min(days), now) if waits and days else None,
-        stalled_since=_stalled([*begun, *filter(None, [last_seen])], now) if waits else None,
+        stalled_since=_stalled([*task_times, *filter(None, [last_seen])], now) if waits else None,
     )
 
 
@@ -173,7 +173,7 @@ def _typical(own: Sequence[AnswerTime]) -> float | None:
     return timing.typical(timing.time_on_task(dwell_ms, view) for dwell_ms, view in timed if dwell_ms is not None)
 
 
-def _seen(answer_times: Sequence[AnswerTime], log: Sequence[Event]) -> datetime | None:
+def _last_seen(answer_times: Sequence[AnswerTime], log: Sequence[Event]) -> datetime | None:
     signs = [answer.created_utc for answer in answer_times] + [event.at_utc for event in log if event.action == SIGN_IN]
     return max(map(_time, signs), default=None)
 

@@ -139,9 +139,9 @@ def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) 
 
     @cache  # the same few words stand in every view
     def replaced(text: str) -> str:
-        whole = replacement_of.get(text) or replacement_of.get(_folded(text))
-        if whole is not None or text in untouched or not texts:
-            return whole or text
+        replacement = replacement_of.get(text) or replacement_of.get(_folded(text))
+        if replacement is not None or text in untouched or not texts:
+            return replacement or text
         new, n_found = pattern.subn(lambda match: new_texts[(match.lastindex or 1) - 1], _composed(text))
         return new if n_found else text
 

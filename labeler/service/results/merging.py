@@ -161,14 +161,14 @@ def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
     by_name = {person.name: person for person in ours.people}
     differences = []
     for person in theirs.people:
-        here = by_name.get(person.name)
-        if here is None:
+        own_person = by_name.get(person.name)
+        if own_person is None:
             differences.append(f"there is {person.name} there, but not here")
-        elif person.roles - here.roles:
+        elif person.roles - own_person.roles:
             differences.append(
-                f"{person.name} is {' and '.join(sorted(person.roles - here.roles))} there, but not here"
+                f"{person.name} is {' and '.join(sorted(person.roles - own_person.roles))} there, but not here"
             )
-        elif here.active and not person.active:
+        elif own_person.active and not person.active:
             differences.append(f"{person.name} takes no part any more there, but does here")
     return differences
 
@@ -203,8 +203,8 @@ def _compared(
     for answer in ours:
         n_here[answer.code] += 1
     for answer in theirs:
-        here = by_mark.get(answer.mark)
-        if here is None or _meaning(here) != _meaning(answer):
+        own_answer = by_mark.get(answer.mark)
+        if own_answer is None or _meaning(own_answer) != _meaning(answer):
             unknown[answer.code].append(answer)
     new, conflicts = [], []
     for code, answers in unknown.items():
@@ -227,9 +227,14 @@ def _meaning(answer: SavedAnswer) -> tuple[str, int, Answer]:
 def _conflict(
     answer: SavedAnswer, by_place: Mapping[tuple[str, int], SavedAnswer], by_mark: Mapping[tuple[str, str], SavedAnswer]
 ) -> Conflict:
-    here = by_place.get((answer.code, answer.label.revision)) or by_mark.get(answer.mark)
+    own_answer = by_place.get((answer.code, answer.label.revision)) or by_mark.get(answer.mark)
     return Conflict(
-        answer.item, answer.reviewer, answer.kind, answer.label.revision, _timed(here) if here else None, _timed(answer)
+        answer.item,
+        answer.reviewer,
+        answer.kind,
+        answer.label.revision,
+        _timed(own_answer) if own_answer else None,
+        _timed(answer),
     )
 
 

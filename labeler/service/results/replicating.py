@@ -19,7 +19,7 @@ CONFUSION = {
 
 
 @dataclass(frozen=True)
-class Compared:
+class PaperComparison:
     """One printed number beside ours; `note` where the paper differs from itself."""
 
     where: str
@@ -40,12 +40,12 @@ def with_published(content: Mapping[str, Any]) -> dict[str, Any]:
     return {**content, "published": [asdict(comparison) for comparison in compare(content)]}
 
 
-def compare(content: Mapping[str, Any]) -> list[Compared]:
+def compare(content: Mapping[str, Any]) -> list[PaperComparison]:
     """Every number of the paper's Tables 1 to 3, percent agreement and kappa, beside the report's."""
     return [*_overall(content), *_pairs(content), *_classifiers(content)]
 
 
-def _overall(content: Mapping[str, Any]) -> Iterator[Compared]:
+def _overall(content: Mapping[str, Any]) -> Iterator[PaperComparison]:
     agreement, consensus = content["agreement"], content["consensus"]
     yield _same("4.1", "items", 586, consensus["n_items"], note="printed once as 568, a slip")
     yield _same("4.1", "agreed items", 324, consensus["agreed"])
@@ -53,16 +53,16 @@ def _overall(content: Mapping[str, Any]) -> Iterator[Compared]:
     yield _same("4.1", "agreed, similar", 135, consensus["agreed_similar"])
     yield _rounded("4.1", "percent agreement", 55, agreement["percent"]["value"])
     kappa = agreement["fleiss_kappa"]["value"]
-    yield Compared("4.1", "Fleiss' kappa", "0.1", f"{kappa:.5f}", round(kappa, 1) == 0.1)
+    yield PaperComparison("4.1", "Fleiss' kappa", "0.1", f"{kappa:.5f}", round(kappa, 1) == 0.1)
 
 
-def _pairs(content: Mapping[str, Any]) -> Iterator[Compared]:
+def _pairs(content: Mapping[str, Any]) -> Iterator[PaperComparison]:
     ours = {f"{pair['a']} – {pair['b']}": pair["percent"]["value"] for pair in content["agreement"]["pairs"]}
     for pair, percent in PAIRS_IN_PERCENT.items():
         yield _rounded("Table 1", pair, percent, ours[pair])
 
 
-def _classifiers(content: Mapping[str, Any]) -> Iterator[Compared]:
+def _classifiers(content: Mapping[str, Any]) -> Iterator[PaperComparison]:
     for name, (table, cells) in CONFUSION.items():
         for cell, count in cells.items():
             yield _same(table, f"{name} {cell}", count, content["classifiers"][name]["confusion"][cell])
@@ -72,9 +72,9 @@ def _classifiers(content: Mapping[str, Any]) -> Iterator[Compared]:
     yield _rounded("4.2", "heuristic sensitivity", 92, heuristic["sensitivity"]["value"])
 
 
-def _same(where: str, what: str, paper: int, ours: int, note: str = "") -> Compared:
-    return Compared(where, what, str(paper), str(ours), paper == ours, note)
+def _same(where: str, what: str, paper: int, ours: int, note: str = "") -> PaperComparison:
+    return PaperComparison(where, what, str(paper), str(ours), paper == ours, note)
 
 
-def _rounded(where: str, what: str, paper: int, share: float, note: str = "") -> Compared:
-    return Compared(where, what, f"{paper} %", f"{100 * share:.2f} %", round(100 * share) == paper, note)
+def _rounded(where: str, what: str, paper: int, share: float, note: str = "") -> PaperComparison:
+    return PaperComparison(where, what, f"{paper} %", f"{100 * share:.2f} %", round(100 * share) == paper, note)

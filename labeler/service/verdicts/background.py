@@ -45,14 +45,14 @@ def output_of(arguments: Sequence[str], *, waiting: Callable[[float], object]) -
     InputError
         If the command fails; with what it said.
     """
-    begun = time.monotonic()
+    started = time.monotonic()
     with TemporaryFile() as output, TemporaryFile() as errors:
         child = subprocess.Popen(  # noqa: S603 - our own command, no shell
             _command(arguments), stdin=subprocess.DEVNULL, stdout=output, stderr=errors
         )
         try:
             while child.poll() is None:
-                waiting(time.monotonic() - begun)
+                waiting(time.monotonic() - started)
                 time.sleep(LOOK_EVERY_S)
         finally:
             if child.poll() is None:

@@ -109,12 +109,12 @@ def _missing(db: Database, options: JudgeOptions) -> list[tuple[Item, list[str]]
     names = [classifier.name for classifier in judges(options)]
     missing = []
     for item in items.all_items(db):
-        there = {
+        present = {
             name
             for name, parameters, version in acceptable
             if (item.item_id, name, parameters, item.data_hash, version) in done
         }
-        lacking = [name for name in names if name not in there]
+        lacking = [name for name in names if name not in present]
         if item.n_runs and lacking:
             missing.append((item, lacking))
     return missing
@@ -156,13 +156,13 @@ def _item_verdicts(
 
 def _batches(results: Iterable[ItemVerdicts]) -> Iterator[list[ItemVerdicts]]:
     batch: list[ItemVerdicts] = []
-    begun = time.monotonic()
+    started = time.monotonic()
     try:
         for result in results:
             batch.append(result)
-            if len(batch) == MAX_BATCH or time.monotonic() - begun > MAX_BATCH_S:
+            if len(batch) == MAX_BATCH or time.monotonic() - started > MAX_BATCH_S:
                 yield batch
-                batch, begun = [], time.monotonic()
+                batch, started = [], time.monotonic()
     except Exception:  # a worker was lost: what the others did is kept first
         if batch:
             yield batch

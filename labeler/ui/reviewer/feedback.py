@@ -30,7 +30,7 @@ def render(db: Database, reviewer_id: int) -> None:
         words.text(f"Item {row.task.code}: your label is {row.task.answer}; {in_words(row)}.")
 
 
-def in_words(row: reviewing.Compared) -> str:
+def in_words(row: reviewing.LabelComparison) -> str:
     """What the item is, in words."""
     if row.reference is None:
         return "it has no reference label"

@@ -30,13 +30,13 @@ def render(db: Database, person: str) -> None:
     st.dataframe(rows, hide_index=True)
     with st.form("add-people", clear_on_submit=True):
         names = st.text_area("Add reviewers, one name a line")
-        chosen_as = st.radio("As", list(ROLES), horizontal=True)
+        role = st.radio("As", list(ROLES), horizontal=True)
         if st.form_submit_button("Add"):
             for name in filter(None, map(str.strip, names.splitlines())):
-                _, change = staffing.add(db, name, ROLES[chosen_as], actor=person, now=now)
+                _, change = staffing.add(db, name, ROLES[role], actor=person, now=now)
                 if change != staffing.Change():
                     st.info(plain(change.in_words(name)))
-                show_link(name, identity.invite(db, name, ROLES[chosen_as][0], actor=person, now=now))
+                show_link(name, identity.invite(db, name, ROLES[role][0], actor=person, now=now))
     with st.form("invite"):
         chosen = st.selectbox("Make a new sign-in link for", everyone, format_func=lambda p: p.name)
         st.caption("The link before it stops working. Windows that are signed in stay so.")
