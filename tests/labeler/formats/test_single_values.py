@@ -1,6 +1,7 @@
 """Formats that give one number of each benchmark."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,17 @@ def test_libtest_and_criterion_give_one_time_each():
     }
 
 
+@pytest.mark.parametrize("blanks", [" " * 300_000, "\n" * 300_000, "x " * 100_000], ids=["line", "lines", "words"])
+def test_long_runs_of_blanks_take_no_time(blanks):
+    began = time.monotonic()
+    for word in (" ops/sec ", " time:", "test a ... bench:", "Running 3s test @ a"):
+        content = f"{blanks}{word}{blanks}".encode()
+        assert not any(FORMATS[name].detect("a", content) for name in ("benchmarkjs", "cargo-bench"))
+        FORMATS["wrk"].detect("a", content)
+    assert in_unit(blanks) == (blanks, 1.0, "")
+    assert time.monotonic() - began < 5
+
+
 def test_outputs_of_several_processes_in_one_file_are_several_runs():
     line = "sort x {} ops/sec ±5.27% ({} sampled)\n"
     text = line.format("1,024", "9 runs") + "Fastest is sort\n" + line.format("2,048.5", "1 run")
@@ -83,6 +95,12 @@ def test_outputs_of_several_processes_in_one_file_are_several_runs():
     units = "test a ... bench: 1,500 ns/iter (+/- 3)\ntest a ... bench: 1.25 µs/iter (+/- 3)\n"
     (one,) = read("cargo-bench", units)
     assert [run.tolist() for run in one.values] == [[pytest.approx(1.5e-6)], [pytest.approx(1.25e-6)]]
+
+
+def test_a_number_beyond_all_numbers_is_refused_with_its_benchmark_not_by_the_search_for_a_format():
+    content = f"sort x {'9' * 400} ops/sec ±1% (9 runs sampled)\n".encode()
+    assert FORMATS["benchmarkjs"].detect("a", content)
+    assert refused("benchmarkjs", content) == f"benchmark 'sort': '{'9' * 30}' is not a finite number"
 
 
 def test_files_of_several_processes_are_several_runs():
