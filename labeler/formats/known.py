@@ -142,7 +142,7 @@ FORMATS: dict[str, Format] = {
                jtl.detect, jtl.read, RUN, keep="-l FILE.jtl"),
         Format("abs", "JavaABS or GoABS CSV", "run", "result", abs_scores.detect, abs_scores.read),
         Format(
-            "go", "Go benchmark output (benchfmt, also of -json)", "file, or process in it", "line of -count",
+            "go", "Go benchmark output (benchfmt)", "file, or process in it", "line of -count",
             go_benchfmt.detect, go_benchfmt.read, RUN, keep="go test -bench=. -count=N > FILE.txt",
         ),
         Format(

@@ -11,46 +11,78 @@ from analysis.benchmark import Benchmark
 from labeler.formats import json_text
 from labeler.formats.single_values import Single, benchmarks, finite
 
-_NUMBER = r"[\d,]+(?:\.\d+)?"
-_BENCHMARK_JS = re.compile(rf"(?m)^\s*(\S.*?) x ({_NUMBER}) (ops/sec) ±\d+(?:\.\d+)?% \(\d+ runs? sampled\)\s*$")
-_LIBTEST = re.compile(rf"(?m)^test (\S.*?)\s+\.\.\. bench:\s+({_NUMBER}) ([a-zµμ]+/iter) \(\+/- {_NUMBER}\)")
-_CRITERION = re.compile(
-    rf"(?m)^(\S[^\n]*?)?[ \t]*(?:\r?\n)?[ \t]+time:[ \t]+\[{_NUMBER} \S+ ({_NUMBER}) ([a-zµμ]+) {_NUMBER} [a-zµμ]+\]"
-)
-_WRK = re.compile(r"(?m)^Running \S+ (?:test|benchmark) @ (\S+)\s*$")
-_WRK_VALUE = re.compile(rf"(?m)^\s*(Requests/sec|Latency)(?::\s+|\s+)({_NUMBER})([a-zA-Zµ]*)")
+_NUMBER = r"\d[\d,]*(?:\.\d+)?"
+_JS_RATE = re.compile(rf"({_NUMBER}) (ops/sec) ±\d+(?:\.\d+)?% \(\d+ runs? sampled\)\s*")
+_LIBTEST_TIME = re.compile(rf"\s*({_NUMBER}) ([a-zµμ]+/iter) \(\+/- {_NUMBER}\)")
+_CRITERION_TIME = re.compile(rf"\s*\[{_NUMBER} \S+ ({_NUMBER}) ([a-zµμ]+) {_NUMBER} [a-zµμ]+\]")
+_WRK = re.compile(r"(?m)^Running \S+ (?:test|benchmark) @ (\S+)[ \t]*\r?$")
+_WRK_VALUE = re.compile(rf"(?m)^[ \t]*(Requests/sec|Latency)(?::|[ \t])[ \t]*({_NUMBER})([a-zA-Zµ]*)")
 
 
 def detect_benchmark_js(_name: str, content: bytes) -> bool:
     """A text with a line of Benchmark.js."""
-    return _holds(content, b"ops/sec", _BENCHMARK_JS)
+    return b" ops/sec " in content and _is_text(content) and _is_any(_of_benchmark_js(_text(content)))
 
 
 def detect_cargo(_name: str, content: bytes) -> bool:
     """A text with a result of libtest or criterion.rs."""
-    return _holds(content, b"... bench:", _LIBTEST) or _holds(content, b"time:", _CRITERION)
+    has_word = b"... bench:" in content or b"time:" in content
+    return has_word and _is_text(content) and _is_any(_of_cargo(_text(content)))
 
 
 def detect_wrk(_name: str, content: bytes) -> bool:
     """A text with the first line of wrk."""
-    return _holds(content, b"Running ", _WRK)
+    return b"Running " in content and _is_text(content) and _WRK.search(_text(content)) is not None
 
 
-def _holds(content: bytes, word: bytes, line: re.Pattern[str]) -> bool:
-    is_text = json_text.first_signs(content)[:1] not in (b"{", b"[", b"<") and word in content
-    return is_text and line.search(content.decode("utf-8-sig", "replace")) is not None
+def _is_any(singles: Iterator[Single]) -> bool:
+    try:
+        return next(singles, None) is not None
+    except ValueError:  # a result with a number that the reader refuses in words
+        return True
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return json_text.first_signs(content)[:1] not in (b"{", b"[", b"<")
 
 
 def read_benchmark_js(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks in operations per second; raises ValueError if a number is none."""
-    yield from benchmarks(_singles(_BENCHMARK_JS, _text(content)))
+    yield from benchmarks(_of_benchmark_js(_text(content)))
+
+
+def _of_benchmark_js(text: str) -> Iterator[Single]:
+    for line in text.splitlines():
+        name, _x, rest = line.rpartition(" x ")
+        rate = _JS_RATE.fullmatch(rest)
+        if rate and name.strip():
+            yield name.strip(), finite(rate[1], f"benchmark {name.strip()!r}"), rate[2]
 
 
 def read_cargo(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks: the median of libtest, or the middle of the three times of criterion.rs, its best estimate."""
-    text = _text(content)
-    yield from benchmarks(_singles(_LIBTEST, text))
-    yield from benchmarks(single for single in _singles(_CRITERION, text) if single[0])
+    yield from benchmarks(_of_cargo(_text(content)))
+
+
+def _of_cargo(text: str) -> Iterator[Single]:
+    """libtest names a benchmark in front of its time, criterion.rs too, or on the line before if the name is long."""
+    before = ""
+    for line in text.splitlines():
+        name, _word, rest = line.partition(" ... bench:")
+        time = _LIBTEST_TIME.match(rest) if name.startswith("test ") else None
+        if time:
+            name = name.removeprefix("test ").strip()
+        else:
+            name, _word, rest = line.partition(" time:")
+            time = _CRITERION_TIME.match(rest)
+            name = name.strip() or before.strip()
+        if time and name:
+            yield name, finite(time[1], f"benchmark {name!r}"), time[2]
+        before = line
 
 
 def read_wrk(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
@@ -68,12 +100,6 @@ def _of_wrk(text: str) -> Iterator[Single]:
         if "Latency" in values:
             number, unit = values["Latency"]
             yield f"{address} [Latency]", finite(number, f"{address!r}, Latency"), "min" if unit == "m" else unit
-
-
-def _singles(line: re.Pattern[str], text: str) -> Iterator[Single]:
-    for match in line.finditer(text):
-        name = (match[1] or "").strip()
-        yield name, finite(match[2], f"benchmark {name!r}"), match[3]
 
 
 def _text(content: bytes) -> str:

@@ -11,6 +11,8 @@ from labeler.formats.units import SECONDS
 
 Single = tuple[str, float, str]  # name, value and its unit
 
+_GROUPS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
+MAX_UNIT = 50  # signs of a unit that is looked into
 _PER_OPERATION = re.compile(r"(.*?)\s*(?:/|per )\s*(?:op|ops|iter|iteration|call|run|operation)s?", re.IGNORECASE)
 _RATE = re.compile(r".+(/|per )\s*(s|sec|second)|[kmg]?i?(b|bit|byte|op)s?ps|hz|fps|rps|qps", re.IGNORECASE)
 _WORDS = {"nanosecond": "ns", "microsecond": "us", "millisecond": "ms", "second": "s", "sec": "s", "minute": "min"}
@@ -45,6 +47,8 @@ def in_unit(unit: str) -> tuple[str, float, str]:
     >>> in_unit("ns/iter"), in_unit("ops/sec"), in_unit("MB")
     (('s', 1e-09, 'lower'), ('ops/sec', 1.0, 'higher'), ('MB', 1.0, ''))
     """
+    if len(unit) > MAX_UNIT:
+        return unit, 1.0, UNKNOWN
     match = _PER_OPERATION.fullmatch(unit)
     time = (match[1] if match else unit).strip()
     time = _WORDS.get(time.lower().removesuffix("s"), time)
@@ -54,9 +58,9 @@ def in_unit(unit: str) -> tuple[str, float, str]:
 
 
 def finite(text: str, place: str) -> float:
-    """A number as people write it, `16,092.5`; raises ValueError naming the place if it is none."""
+    """A number, also in groups of three as in `16,092.5`; raises ValueError naming the place if it is none."""
     try:
-        value = float(text.replace(",", ""))
+        value = float(text.replace(",", "") if _GROUPS.fullmatch(text) else text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

@@ -5,6 +5,8 @@
 Tools of PyPI come into a throw-away environment, those of Debian are installed (as root) where they are missing. The
 names of machine and folder are taken out. criterion.rs and BenchmarkDotNet come from other registries, and krun and pa
 are no longer kept up: files of these four have the layout that their documentation or source gives, and made-up times.
+So have the short files of libtest, github-action-benchmark, Bencher, k6, wrk, Catch2, BenchmarkTools.jl, nanobench,
+JMeter and `go test -json`, which are written by hand. The tools in JavaScript need npm.
 Benchmark times differ from one making to the next; what the tests check does not.
 """
 
@@ -218,6 +220,25 @@ def measurements(rng):
     return made
 
 
+def javascript(folder):
+    """vitest, tinybench, Benchmark.js and mitata; of mitata's thousands of samples and their code the first 20."""
+    shutil.copytree(PROGRAMS / "js", folder, dirs_exist_ok=True)
+    run("npm", "install", "--silent", "vitest", "tinybench", "benchmark", "mitata", cwd=folder)
+    run("npx", "vitest", "bench", "--run", "--outputJson=vitest.json", cwd=folder)
+    run("node", "tinybench.mjs", cwd=folder)
+    for file in ("vitest.json", "tinybench.json"):
+        keep(file, (folder / file).read_text(), folder)
+    keep("benchmarkjs.txt", run("node", "benchmarkjs.cjs", cwd=folder), folder)
+    report = json.loads(run("node", "mitata.mjs", cwd=folder))
+    report["context"] = {key: report["context"][key] for key in ("arch", "version", "runtime")}
+    for one in (one for benchmark in report["benchmarks"] for one in benchmark["runs"]):
+        if "stats" in one:
+            del one["stats"]["debug"], one["stats"]["samples"][20:]
+        else:
+            one["error"]["stack"] = "Error: x"
+    keep("mitata.json", json.dumps(report, indent=1), folder)
+
+
 def krun(folder):
     rng = random.Random(3)
     rows = [["process_exec_num", "bench_name", *range(6)]]
@@ -251,6 +272,7 @@ TOOLS = {
         asv,
         criterion,
         benchmarkdotnet,
+        javascript,
         krun,
         pa,
     )
