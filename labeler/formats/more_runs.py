@@ -30,6 +30,14 @@ MORE_RUNS: dict[str, str] = {
     "hyperfine": _TURNS.format(
         "hyperfine --runs 3 --command-name bench --export-json $v-$i.json $v/command", f"{_CHECK} --file-is run"
     ),
+    "tinybench": _TURNS.format("(cd $v && npx vitest bench --run --outputJson=../$v-$i.json)", _CHECK),
+    "benchmarkjs": _TURNS.format("node $v/benchmark.js >> $v.txt", "labeler check NEW.txt --against OLD.txt"),
+    "cargo-bench": _TURNS.format("(cd $v && cargo bench) >> $v.txt", "labeler check NEW.txt --against OLD.txt"),
+    "catch2": _TURNS.format(
+        "$v/benchmark --reporter xml --out $v-$i.xml", "labeler check NEW-*.xml --against OLD-*.xml"
+    ),
+    "k6": _TURNS.format("k6 run --summary-export=$v-$i.json $v/script.js", _CHECK),
+    "jmeter": _TURNS.format("jmeter -n -t $v/plan.jmx -l $v-$i.jtl", "labeler check NEW-*.jtl --against OLD-*.jtl"),
     "pyperf": _TURNS.format(
         "python $v/benchmarks.py --processes 1 --append $v.json", "labeler check NEW.json --against OLD.json"
     ),
