@@ -26,6 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/__main__.py": {"labeler.cli"},
     "labeler/model.py": {"numpy"},
     "labeler/safe_text.py": set(),
+    "labeler/whole_files.py": {"labeler.errors"},
     "labeler/errors.py": set(),
     "labeler/config.py": set(),
     "labeler/plugins.py": set(),
@@ -37,7 +38,8 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/store": {"labeler.store", *PURE},
     "labeler/service": {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.plan", "labeler.screen",
-        "labeler.config", "labeler.safe_text", "labeler.plugins", "analysis", "scipy", "altair", *PURE,
+        "labeler.config", "labeler.safe_text", "labeler.whole_files", "labeler.plugins", "analysis", "scipy", "altair",
+        *PURE,
     },
     "labeler/ui/__init__.py": set(),
     "labeler/ui/component": {"labeler.model", "streamlit"},
@@ -59,7 +61,8 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/ui/frames.py": {"streamlit", "starlette", "google.protobuf"},
     "labeler/ui/server.py": {"labeler.ui", "streamlit", "starlette", *SHELL},
     "labeler/cli": {
-        "labeler", "labeler.cli", "labeler.safe_text", "labeler.ui.server", "labeler.plan.lifecycle", "click", "dask",
+        "labeler", "labeler.cli", "labeler.safe_text", "labeler.whole_files", "labeler.ui.server",
+        "labeler.plan.lifecycle", "click", "dask",
         *SHELL,
     },
 }  # fmt: skip

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from labeler.config import settings
-from labeler.errors import InputError, LabelerError, NoStudy
+from labeler.errors import LabelerError, NoStudy
 from labeler.safe_text import one_line
+from labeler.whole_files import in_place
 
 if TYPE_CHECKING:
     from labeler.store import Database
@@ -160,12 +161,8 @@ def write_text(path: Path, text: str) -> None:
     if str(path) == "-":
         click.echo(text, nl=False)
         return
-    partial = path.with_name(f".{path.name}.partial")
-    try:
+    with in_place(path) as partial:
         partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise InputError(f"{path} could not be written: {error.strerror}.") from None
 
 
 def _cell(value: Any) -> str:

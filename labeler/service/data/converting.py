@@ -1,8 +1,6 @@
 """Result files -> one table, or a folder of files, that others read; no study is needed."""
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,6 +8,7 @@ from tempfile import TemporaryDirectory
 from analysis.benchmark import Benchmark
 from labeler.errors import InputError
 from labeler.formats import DEFAULTS, Advance, ReadOptions, Source, Spool, read_benchmarks, writing
+from labeler.whole_files import in_place
 
 FORMS = ("parquet", "csv", "icpe")
 
@@ -72,7 +71,7 @@ def convert(
     with TemporaryDirectory(prefix="labeler-") as folder:
         spool = Spool(Path(folder))
         factors = _gather(files, options, spool, done, advance)
-        with _in_place(out) as partial:
+        with in_place(out) as partial:
             WRITERS[form](_all_benchmarks(spool), partial, writing.columns(factors), done)
             if not done.n_benchmarks:
                 why = "; ".join(f"{file}: {reason}" for file, reason in done.refused)
@@ -96,21 +95,6 @@ def _gather(files: Sequence[Source], options: ReadOptions, spool: Spool, done: D
             spool.add((benchmark.application, benchmark.name), 0, benchmark)
             factors |= dict.fromkeys(writing.factors_of(benchmark))
     return list(factors)
-
-
-@contextmanager
-def _in_place(out: Path) -> Iterator[Path]:
-    """Where to write; moved to `out` if nothing fails, and removed if something does."""
-    partial = out.with_name(f".{out.name}.partial")
-    try:
-        yield partial
-        partial.replace(out)
-    except OSError as error:
-        raise InputError(f"{out} could not be written: {error.strerror or error}.") from None
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-        with suppress(OSError):
-            partial.unlink()
 
 
 def _write_csv(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: Done) -> None:

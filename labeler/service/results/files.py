@@ -1,11 +1,12 @@
 """Writing what comes out of a study: tables as CSV text, and files into a folder."""
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labeler.errors import InputError
+from labeler.whole_files import in_place
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,16 +27,12 @@ def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
     InputError
         If the folder cannot be made or written to.
     """
-    partials = {name: (out / name).with_name(f".{Path(name).name}.partial") for name in files}
-    try:
+    with ExitStack() as all_in_place:
         for name, content in files.items():
-            partials[name].parent.mkdir(parents=True, exist_ok=True)
-            partials[name].write_bytes(content.encode() if isinstance(content, str) else content)
-        for name, partial in partials.items():
-            partial.replace(out / name)
-    except OSError as error:
-        for partial in partials.values():
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
-        raise InputError(f"The files could not be written to {out}: {error.strerror}.") from None
+            try:
+                (out / name).parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(f"{out / name} could not be written: {error.strerror}.") from None
+            partial = all_in_place.enter_context(in_place(out / name))
+            partial.write_bytes(content.encode() if isinstance(content, str) else content)
     return [out / name for name in files]
