@@ -84,7 +84,7 @@ def survey(
     --------
     >>> runs = tuple(np.array([mean]) for mean in (1.0, 1.1, 1.2, 1.1))
     >>> conditions = {"version": ("old", "new") * 2, "context": ("a", "a", "b", "b")}
-    >>> answer = survey([Measured("parse", runs, conditions=conditions)], baseline="old", candidate="new")
+    >>> answer = survey([Benchmark.of_series("parse", runs, conditions=conditions)], baseline="old", candidate="new")
     >>> [round(context.speedup.value, 2) for context in answer.benchmarks[0].contexts]
     [0.91, 1.09]
     """

@@ -152,7 +152,8 @@ def survey(
     Examples
     --------
     >>> runs = tuple(np.array([mean]) for mean in (1.0, 1.1, 1.2, 1.1, 1.0, 1.2))
-    >>> answer = survey([Measured("parse", runs, conditions={"order_type": ("fixed",) * 3 + ("random",) * 3})])
+    >>> conditions = {"order_type": ("fixed",) * 3 + ("random",) * 3}
+    >>> answer = survey([Benchmark.of_series("parse", runs, conditions=conditions)])
     >>> answer.matters, answer.n_tests
     (False, 1)
     """

@@ -254,7 +254,7 @@ def survey(
     Examples
     --------
     >>> runs = tuple(np.array([mean]) for mean in (1.00, 1.02, 0.99, 1.01))
-    >>> answer = survey([Measured("parse", runs)])
+    >>> answer = survey([Benchmark.of_series("parse", runs)])
     >>> answer.spreads[0].bucket, answer.spreads[0].max_spread
     ('up to 5 %', Estimate(0.02985))
     """

@@ -286,7 +286,7 @@ def survey(
     Examples
     --------
     >>> runs = tuple(np.array([mean]) for mean in (1.00, 1.02, 0.99, 1.01))
-    >>> answer = survey([Measured("parse", runs)], n_runs=2, resamples=50, n_curve=0)
+    >>> answer = survey([Benchmark.of_series("parse", runs)], n_runs=2, resamples=50, n_curve=0)
     >>> answer.benchmarks[0].coverage["run means"].value  # of intervals that claim 95 %
     0.75
     """
