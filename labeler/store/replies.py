@@ -58,16 +58,16 @@ def flags_and_comments(db: Database) -> list[FlagOrComment]:
     What was answered last comes first.
     """
     rows = db.execute(
-        """WITH given AS (SELECT * FROM labels WHERE answer <> 'withdrawn')
+        """WITH answers AS (SELECT * FROM labels WHERE answer <> 'withdrawn')
            SELECT l.assignment_id, i.name, a.code, p.name, l.flag, l.comment, (
-               SELECT g.created_utc FROM given g WHERE g.assignment_id = l.assignment_id AND g.revision > coalesce((
-                   SELECT max(b.revision) FROM given b WHERE b.assignment_id = l.assignment_id
+               SELECT g.created_utc FROM answers g WHERE g.assignment_id = l.assignment_id AND g.revision > coalesce((
+                   SELECT max(b.revision) FROM answers b WHERE b.assignment_id = l.assignment_id
                    AND (b.flag, coalesce(b.comment, '')) <> (l.flag, coalesce(l.comment, ''))), -1)
                ORDER BY g.revision LIMIT 1)
-           FROM given l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
+           FROM answers l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
                 JOIN people p USING (person_id)
            WHERE (l.flag OR coalesce(l.comment, '') <> '') AND l.revision = (
-               SELECT max(n.revision) FROM given n WHERE n.assignment_id = l.assignment_id)
+               SELECT max(n.revision) FROM answers n WHERE n.assignment_id = l.assignment_id)
            ORDER BY l.label_id DESC"""
     )
     return [

@@ -159,7 +159,7 @@ def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
     """Write assignments, or let those stand again that were ended."""
     person_ids = {person.name: person.person_id for person in people.all_people(db)}
     item_ids = {item.name: item.item_id for item in items.all_items(db)}
-    for assignment, code in zip(new, codes.several(len(new)), strict=True):
+    for assignment, code in zip(new, codes.new_codes(len(new)), strict=True):
         block = None if assignment.block == ALL else assignment.block
         row = NewAssignment(
             person_ids[assignment.reviewer],

@@ -9,14 +9,14 @@ ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no 0, O, 1, I
 LENGTH = 6
 
 
-def one() -> str:
+def new_code() -> str:
     """One code."""
     return "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
 
 
-def several(n: int) -> list[str]:
+def new_codes(n: int) -> list[str]:
     """n different codes, in random order."""
     codes: dict[str, None] = {}
     while len(codes) < n:
-        codes[one()] = None
+        codes[new_code()] = None
     return list(codes)

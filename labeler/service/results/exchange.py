@@ -218,7 +218,7 @@ def _task(db: Database, row: LabelRow, item: Item, now: datetime) -> Task:
         task = assignments.find(db, person_id, item.item_id, kind)
         if task is not None:
             return task
-    new = NewAssignment(person_id, item.item_id, row.kind, row.block, row.position, codes.one(), Origin.IMPORT)
+    new = NewAssignment(person_id, item.item_id, row.kind, row.block, row.position, codes.new_code(), Origin.IMPORT)
     assignments.add(db, [new])
     return assignments.get(db, person_id, item.item_id, row.kind)
 

@@ -144,10 +144,10 @@ def test_codes_are_opaque_and_do_not_follow_from_the_seed(study):
 
 
 def test_codes_are_all_different():
-    drawn = codes.several(3000)
+    drawn = codes.new_codes(3000)
     assert len(set(drawn)) == 3000
     assert drawn != sorted(drawn)
-    assert codes.several(0) == []
+    assert codes.new_codes(0) == []
 
 
 @pytest.mark.parametrize(
