@@ -70,7 +70,8 @@ def _panel(payload: Mapping[str, Any], run: Mapping[str, Any], limits: Sequence[
 
 def _heights(values: NDArray[np.float64], limits: Sequence[float], height: int) -> list[float]:
     low, high = limits
-    shares = np.clip((values - low) / (high - low), 0, 1)
+    with np.errstate(over="ignore"):  # infinitely far outside is outside
+        shares = np.clip((values - low) / (high - low), 0, 1)
     return list(((1 - shares) * height).tolist())
 
 
