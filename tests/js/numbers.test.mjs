@@ -204,8 +204,8 @@ test("unpacking keeps everything that is not packed and leaves what was sent alo
   const after = unpack(before);
   assert.deepEqual(before, copy);
   assert.deepEqual({ ...after, runs: null }, { ...before, runs: null });
-  assert.deepEqual(after.runs.map(({ n, outside }) => ({ n, outside })),
-    before.runs.map(({ n, outside }) => ({ n, outside })));
+  const unpackedOf = (run) => [run.n, run.outside];
+  assert.deepEqual(after.runs.map(unpackedOf), before.runs.map(unpackedOf));
 });
 
 test("values sent in a scale of their own are those of the item again, and zeros are exact", () => {
@@ -220,10 +220,10 @@ test("values sent in a scale of their own are those of the item again, and zeros
 
 test("where the server sends no counts, the bins beyond the axis are counted", () => {
   const series = { low: [1, 0.5, 1, 1], high: [2, 2, 3, 4] };
-  const picture = { axes: { core: [1, 2.5], full: [0.5, 4] } };
-  assert.deepEqual(outside(series, "core", picture), [2, 1]);
-  assert.deepEqual(outside(series, "full", picture), [0, 0]);
-  assert.deepEqual(outside({ ...series, outside: { core: [7, 8] } }, "core", picture), [7, 8]);
+  const item = { axes: { core: [1, 2.5], full: [0.5, 4] } };
+  assert.deepEqual(outside(series, "core", item), [2, 1]);
+  assert.deepEqual(outside(series, "full", item), [0, 0]);
+  assert.deepEqual(outside({ ...series, outside: { core: [7, 8] } }, "core", item), [7, 8]);
 });
 
 test("the words for a picture in a scale of its own round what was stretched", () => {

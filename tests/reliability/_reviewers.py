@@ -158,7 +158,7 @@ def service_functions(ground: Ground) -> Case:
         reviewing.submit(db, left, Submission("before", task.code, task.revision, Answer.SIMILAR, 900), now=now)
         staffing.remove(db, LEFT, why="away", actor=COORDINATOR, now=now)
         given = {"code": task.code, "submission": Submission("after", task.code, 1, Answer.DISSIMILAR, 900), "now": now}
-        given["session"] = None
+        given |= {"session": None, "event_ids": ["before"]}
         for name, function in inspect.getmembers(reviewing, inspect.isfunction):
             named = inspect.signature(function).parameters
             if "reviewer_id" not in named or name.startswith("_"):
