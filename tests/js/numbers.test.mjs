@@ -204,7 +204,8 @@ test("unpacking keeps everything that is not packed and leaves what was sent alo
   const after = unpack(before);
   assert.deepEqual(before, copy);
   assert.deepEqual({ ...after, runs: null }, { ...before, runs: null });
-  assert.deepEqual(after.runs.map((run) => [run.n, run.outside]), before.runs.map((run) => [run.n, run.outside]));
+  const unpackedOf = (run) => [run.n, run.outside];
+  assert.deepEqual(after.runs.map(unpackedOf), before.runs.map(unpackedOf));
 });
 
 test("values sent in a scale of their own are those of the item again, and zeros are exact", () => {

@@ -26,7 +26,7 @@ from labeler.ui.app import COORDINATOR_PAGES, REVIEWER_PAGES
 from tests.analysis.test_report_degenerate import Page, latex_faults, markdown_tables
 from tests.labeler.commands import run
 from tests.labeler.conftest import NOW, id_of, make_study
-from tests.labeler.ui.test_pages import coordinator_page, opened, reviewer_page
+from tests.labeler.ui.pages import coordinator_page, opened, reviewer_page
 
 TEXTS = {
     "script": "<script>alert(1)</script>",
@@ -247,14 +247,14 @@ OWN_MODULES = sorted({module.__name__.rpartition(".")[2] for module in REVIEWER_
 @pytest.mark.parametrize("module", MODULES)
 def test_pages_of_coordinators_show_texts_as_they_are(study, tmp_path, module, state):
     path = in_state(study, tmp_path, state)
-    assert raw(opened(coordinator_page, module, path)) == []
+    assert raw(coordinator_page(module, path)) == []
 
 
 @pytest.mark.parametrize("name", PEOPLE[:2])
 @pytest.mark.parametrize("module", OWN_MODULES)
 def test_pages_of_reviewers_show_texts_as_they_are(study, tmp_path, module, name):
     path = in_state(study, tmp_path, State.OPEN)
-    assert raw(opened(reviewer_page, module, path, name)) == []
+    assert raw(reviewer_page(module, path, name)) == []
 
 
 def in_state(study, folder, state):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from labeler.screen import binning, blinding
+from tests.conftest import some_slow
 from tests.reliability._matching import BY_BYTES, BY_LOOKING, at_chance, in_words, n_found
 
 N_ITEMS = 68
@@ -20,7 +21,8 @@ def measured(rng, n_runs, n_iterations):
     return [np.round(run, 12) for run in runs]  # a clock has steps
 
 
-@pytest.fixture(scope="module", params=LENGTHS)
+# Comparing all values of ten runs takes seconds; three long runs are compared every day.
+@pytest.fixture(scope="module", params=some_slow(LENGTHS, {"many runs"}))
 def items(request):
     rng = np.random.default_rng(20261122)
     made = [measured(rng, *LENGTHS[request.param]) for _ in range(N_ITEMS)]

@@ -1,5 +1,143 @@
-"""Coordinator pages by the name of their module, wherever it stands; imported by the pages' own scripts in tests."""
+"""Pages under AppTest: opened for somebody, without an error nobody had thought of; and what is on them."""
 
+import base64
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from labeler.model import Role
+from labeler.service.people import identity
+from labeler.store import open_database
 from labeler.ui.app import COORDINATOR_PAGES
 
+LIMIT_S = 180
 COORDINATOR = {page.__name__.rpartition(".")[2]: page for page in COORDINATOR_PAGES.values()}
+
+
+def coordinator_page(module: str, path: Path, person: str = "", **state: Any) -> AppTest:
+    """A coordinator's page alone, by the name of its module; for who made the study if nobody is named."""
+    return opened(_of_coordinator, module, path, person, **state)
+
+
+def reviewer_page(module: str, path: Path, person: str, **state: Any) -> AppTest:
+    """A reviewer's page alone, by the name of its module."""
+    return opened(_of_reviewer, module, path, person, **state)
+
+
+def explore_page(method: str, path: Path, person: str) -> AppTest:
+    """The page of a method alone."""
+    return opened(_of_method, method, path, person)
+
+
+def app_page(token: str) -> AppTest:
+    """The whole application, as it opens with this session."""
+    return opened(_of_application, token)
+
+
+def signed_in(
+    monkeypatch: Any, path: Path, url: str = "", person: str = "carol", role: Role = Role.COORDINATOR, **state: Any
+) -> AppTest:
+    """One page of the whole application, where refusals are in words; the first page has no address."""
+    monkeypatch.setenv("LABELER_STUDY", str(path))
+    now = datetime.now(UTC)
+    with open_database(path) as db:
+        token = identity.sign_in(db, identity.invite(db, person, role, actor="test", now=now), now=now)
+    page = app_page(token)
+    (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == url]
+    return _run(page, state)
+
+
+def opened(script: Any, *arguments: Any, **state: Any) -> AppTest:
+    """The page of a script, in a window whose session holds `state`."""
+    plain = tuple(str(argument) if isinstance(argument, Path) else argument for argument in arguments)
+    return _run(AppTest.from_function(script, args=plain, default_timeout=LIMIT_S), state)
+
+
+def _run(page: AppTest, state: dict[str, Any]) -> AppTest:
+    for key, value in state.items():
+        page.session_state[key] = value
+    return checked(page.run())
+
+
+def checked(page: AppTest) -> AppTest:
+    """The page again; it ended with no error that nobody had thought of."""
+    assert [error.message for error in page.exception] == []
+    return page
+
+
+def button(page: AppTest, label: str) -> Any:
+    """The button with this label, or the only one whose label begins so."""
+    exact = [one for one in page.button if one.label == label]
+    (found,) = exact or [one for one in page.button if one.label.startswith(label)]
+    return found
+
+
+def texts(page: AppTest) -> str:
+    """What is written on the page."""
+    kinds = ("title", "header", "subheader", "markdown", "text", "caption", "info", "warning", "error", "success",
+             "code")  # fmt: skip
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(page, kind))
+
+
+def pictures(page: AppTest) -> list[str]:
+    """The SVG of every picture on the page; names of clip paths are counted on from figure to figure."""
+    urls = [image.url for images in page.get("image") for image in images.proto.imgs]
+    found = [base64.b64decode(url.removeprefix("data:image/svg+xml;base64,")).decode() for url in urls]
+    return [re.sub(r"clip\d+", "clip", text) for text in found]
+
+
+# Scripts of pages. AppTest runs the text of each function alone, so each brings its imports.
+
+
+def _of_coordinator(module: str, path: str, person: str) -> None:
+    from pathlib import Path
+
+    import streamlit as st
+
+    from labeler.errors import LabelerError
+    from labeler.model import Role
+    from labeler.store import open_database, people
+    from tests.labeler.ui.pages import COORDINATOR
+
+    with open_database(Path(path)) as db:
+        coordinators = [one for one in people.all_people(db) if Role.COORDINATOR in one.roles]
+        try:
+            COORDINATOR[module].render(db, person or min(coordinators, key=lambda one: one.person_id).name)
+        except LabelerError as error:  # as the application does
+            st.error(str(error))
+
+
+def _of_reviewer(module: str, path: str, person: str) -> None:
+    from importlib import import_module
+    from pathlib import Path
+
+    from labeler.store import open_database
+    from tests.labeler.conftest import id_of
+
+    with open_database(Path(path)) as db:
+        import_module(f"labeler.ui.reviewer.{module}").render(db, id_of(db, person))
+
+
+def _of_method(method: str, path: str, person: str) -> None:
+    from pathlib import Path
+
+    import streamlit as st
+
+    from labeler.errors import LabelerError
+    from labeler.store import open_database
+    from labeler.ui.coordinator import explore
+
+    with open_database(Path(path)) as db:
+        try:
+            explore.render(db, person, method)
+        except LabelerError as error:  # as the application does
+            st.error(str(error))
+
+
+def _of_application(token: str) -> None:
+    from labeler.ui import app
+
+    app.main(token)

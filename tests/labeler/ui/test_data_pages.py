@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from labeler.errors import NotAllowed
 from labeler.model import Role, State, combined_hash
@@ -14,7 +13,7 @@ from labeler.service.plan import coordinating
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import events, items, open_database, people, studies
 from tests.labeler.conftest import item_name, make_study
-from tests.labeler.ui.test_pages import LIMIT_S, texts
+from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 
 NOW = datetime.now(UTC)
 SAID = f"""item,classifier,verdict
@@ -24,22 +23,6 @@ SAID = f"""item,classifier,verdict
 {item_name(1)},yours,dissimilar
 """
 RESULT = "[[1.0, 2.0, 1.5], [1.0, 2.0, 3.0]]"
-
-
-def page_of(module: str, path: str, person: str) -> None:
-    from pathlib import Path
-
-    import streamlit as st
-
-    from labeler.errors import LabelerError
-    from labeler.store import open_database
-    from tests.labeler.ui.pages import COORDINATOR
-
-    with open_database(Path(path)) as db:
-        try:
-            COORDINATOR[module].render(db, person)
-        except LabelerError as error:
-            st.error(str(error))
 
 
 @pytest.fixture(scope="module")
@@ -79,20 +62,6 @@ def empty(copied, monkeypatch):
     return copied("empty")
 
 
-def opened(module, path, person="carol"):
-    return checked(AppTest.from_function(page_of, args=(module, str(path), person), default_timeout=LIMIT_S).run())
-
-
-def checked(page):
-    assert [error.message for error in page.exception] == []
-    return page
-
-
-def button(page, label):
-    (found,) = [one for one in page.button if one.label.startswith(label)]
-    return found
-
-
 def set_state(path, state):
     with open_database(path) as db, db.atomic():
         studies.set_state(db, state)
@@ -109,7 +78,7 @@ def import_folder(page, path):
 
 
 def test_an_upload_is_taken_in_with_a_row_for_every_file(empty):
-    page = opened("data", empty)
+    page = coordinator_page("data", empty)
     page.file_uploader[0].set_value(
         [("a.json", RESULT.encode(), "application/json"), ("b_*_.json", b"{}", "application/json")]
     ).run()
@@ -129,9 +98,9 @@ def test_files_beside_the_study_can_be_imported_without_an_upload(empty):
     (empty.parent / "june").mkdir()
     for name in ("a", "june/b"):
         (empty.parent / f"{name}.json").write_text(RESULT.replace("3.0", f"3.{len(name)}"))
-    page = import_folder(opened("data", empty), "june")
+    page = import_folder(coordinator_page("data", empty), "june")
     assert page.dataframe[0].value["file"].tolist() == ["june/b.json"]
-    page = import_folder(opened("data", empty), " . ")
+    page = import_folder(coordinator_page("data", empty), " . ")
     assert page.dataframe[0].value["what became of it"].tolist() == ["1 items imported", "there already"]
     assert page.error.len == 0
     assert names_in(empty) == ["a", "b"]
@@ -140,11 +109,11 @@ def test_files_beside_the_study_can_be_imported_without_an_upload(empty):
 def test_another_folder_is_allowed_by_the_environment(empty, tmp_path, monkeypatch):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "c.json").write_text(RESULT)
-    refused = import_folder(opened("data", empty), str(tmp_path / "results"))
+    refused = import_folder(coordinator_page("data", empty), str(tmp_path / "results"))
     assert "lies outside of" in refused.error[0].value
     monkeypatch.setenv("LABELER_IMPORT_ROOT", str(tmp_path / "results"))
-    assert f"Only what lies below {tmp_path / 'results'}" in texts(opened("data", empty))
-    import_folder(opened("data", empty), str(tmp_path / "results"))
+    assert f"Only what lies below {tmp_path / 'results'}" in texts(coordinator_page("data", empty))
+    import_folder(coordinator_page("data", empty), str(tmp_path / "results"))
     assert names_in(empty) == ["c"]
 
 
@@ -156,20 +125,20 @@ def test_another_folder_is_allowed_by_the_environment(empty, tmp_path, monkeypat
 def test_what_cannot_be_imported_is_said(empty, tmp_path, path, words):
     (tmp_path / "private").mkdir()
     (empty.parent / "way-out").symlink_to(tmp_path / "private")
-    page = import_folder(opened("data", empty), path)
+    page = import_folder(coordinator_page("data", empty), path)
     assert words in page.error[0].value
     assert names_in(empty) == []
 
 
 def test_no_path_imports_nothing(empty):
-    page = import_folder(opened("data", empty), " ")
+    page = import_folder(coordinator_page("data", empty), " ")
     assert (page.error.len, page.success.len) == (0, 0)
 
 
 @pytest.mark.parametrize("state", [state for state in State if state not in (State.DRAFT, State.PAUSED)])
 def test_there_is_no_import_after_the_draft_and_the_page_says_why(four, state):
     set_state(four, state)
-    page = opened("data", four)
+    page = coordinator_page("data", four)
     with open_database(four) as db, pytest.raises(Exception) as refusal:
         require(coordinating.get_study(db), Action.IMPORT)
     assert page.info[0].value == str(refusal.value)
@@ -194,7 +163,7 @@ def toggle(page, label):
 
 
 def test_the_items_are_searched_and_filtered(four):
-    page = opened("browse", four)
+    page = coordinator_page("browse", four)
     assert items_shown(page) == [0, 1, 2, 3]
     page.text_input[0].set_value("BENCH_2").run()
     assert items_shown(checked(page)) == [2]
@@ -212,7 +181,7 @@ def test_the_items_are_searched_and_filtered(four):
 
 
 def test_verdicts_choose_in_a_draft(four):
-    page = opened("browse", four)
+    page = coordinator_page("browse", four)
     assert page.dataframe[0].value.columns.tolist()[-2:] == ["mine", "yours"]
     page.selectbox[0].set_value("mine").run()
     assert items_shown(checked(page)) == []  # none similar
@@ -224,22 +193,22 @@ def test_verdicts_choose_in_a_draft(four):
 
 def test_nothing_of_a_verdict_reaches_the_browser_while_it_is_hidden(four):
     words = ("mine", "yours", "dissimilar", "Verdict of", "disagree")
-    assert "mine" in everything(opened("browse", four))
+    assert "mine" in everything(coordinator_page("browse", four))
     set_state(four, State.OPEN)
-    page = opened("browse", four)
+    page = coordinator_page("browse", four)
     assert [word for word in words if word in everything(page)] == []
     assert "Hidden until the study is unblinded: verdicts" in texts(page)
     page = pick(page, 0)
     assert [word for word in words if word in everything(page)] == []
     set_state(four, State.UNBLINDED)
-    assert "mine" in everything(opened("browse", four))
+    assert "mine" in everything(coordinator_page("browse", four))
 
 
 def test_who_labels_and_coordinates_sees_no_verdict_in_a_draft_either(four):
     with open_database(four) as db, db.atomic():
         people.add(db, "both", [Role.REVIEWER, Role.COORDINATOR], NOW.isoformat())
         why = visibility.why_not(db, "both", Action.SEE_VERDICTS)
-    page = opened("browse", four, "both")
+    page = coordinator_page("browse", four, "both")
     assert "mine" not in everything(page)
     assert why in texts(page)
     assert not [button for button in page.button if "Make a study" in button.label]
@@ -255,7 +224,7 @@ def everything(page):
 
 
 def test_a_picked_item_shows_its_runs_and_is_taken_out_with_a_reason_and_back_in(four):
-    page = pick(opened("browse", four), 1)
+    page = pick(coordinator_page("browse", four), 1)
     name = page.dataframe[0].value["item"].iloc[1]
     assert name in [text.value for text in page.text]
     assert len(page.get("image")) == 1
@@ -268,7 +237,7 @@ def test_a_picked_item_shows_its_runs_and_is_taken_out_with_a_reason_and_back_in
     toggle(page, "With excluded").set_value(False).run()
     assert name not in page.dataframe[0].value["item"].tolist()
     assert len(page.get("image")) == 0
-    page = pick(opened("browse", four), 1)
+    page = pick(coordinator_page("browse", four), 1)
     page.text_input(key=f"why-include-{name}").set_value("it was not").run()
     checked(button(page, "Take back in").click().run())
     assert page.dataframe[0].value["excluded"].dropna().tolist() == []
@@ -278,7 +247,7 @@ def test_a_picked_item_shows_its_runs_and_is_taken_out_with_a_reason_and_back_in
 
 
 def test_another_choice_of_items_lets_go_of_the_picked_row(four):
-    page = pick(opened("browse", four), 0)
+    page = pick(coordinator_page("browse", four), 0)
     assert len(page.get("image")) == 1
     page.text_input[0].set_value("bench_3").run()
     assert len(checked(page).get("image")) == 0
@@ -292,7 +261,7 @@ def make(page, name):
 def test_the_items_that_are_shown_become_a_study_without_the_excluded_one(four):
     with open_database(four) as db:
         curating.exclude(db, item_name(0), "measured twice", actor="carol", now=NOW)
-    page = opened("browse", four)
+    page = coordinator_page("browse", four)
     page.multiselect[0].set_value(["example/app0"]).run()
     assert items_shown(page) == [0, 2]
     assert button(page, "Make a study").label == "Make a study from these 1 items"
@@ -307,7 +276,7 @@ def test_the_items_that_are_shown_become_a_study_without_the_excluded_one(four):
 
 
 def test_verdicts_come_along_where_they_are_shown(four):
-    make(opened("browse", four), "All")
+    make(coordinator_page("browse", four), "All")
     with open_database(four.with_name("All.study")) as new:
         assert set(stored_verdicts.verdict_table(new)["classifier"]) == {"mine", "yours"}
 
@@ -318,13 +287,13 @@ def test_verdicts_come_along_where_they_are_shown(four):
 )
 def test_a_name_that_cannot_be_makes_no_file(four, name, words):
     before = sorted(four.parent.iterdir())
-    page = make(opened("browse", four), name)
+    page = make(coordinator_page("browse", four), name)
     assert words in page.error[0].value
     assert len(page.code) == 0
     assert sorted(four.parent.iterdir()) == before
 
 
 def test_a_study_without_items_has_nothing_to_make_a_study_of(empty):
-    page = opened("browse", empty)
+    page = coordinator_page("browse", empty)
     assert "0 of 0 items" in texts(page)
     assert button(page, "Make a study").disabled

@@ -1,22 +1,17 @@
 """The pages Item, Figures and Verdicts under AppTest: from a study of nothing to one with everybody's verdicts."""
 
-import base64
 import os
-import re
 from datetime import UTC, datetime
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from analysis.classifiers import CLASSIFIERS
-from labeler.model import Role
-from labeler.service.people import identity
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import jobs, open_database
 from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.results import figures
 from tests.labeler.conftest import NOW, item_name, make_study
-from tests.labeler.ui.test_pages import LIMIT_S, app_page, coordinator_page, opened, texts
+from tests.labeler.ui.pages import checked, coordinator_page, pictures, signed_in, texts
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 FIRST, SECOND = item_name(0), item_name(2)
@@ -45,28 +40,9 @@ def app(studies, monkeypatch):
     """Open one page of the whole application as its coordinator."""
 
     def open_page(name, url, figure=figures.SCHEMATIC):
-        monkeypatch.setenv("LABELER_STUDY", str(studies[name]))
-        with open_database(studies[name]) as db:
-            secret = identity.invite(db, "carol", Role.COORDINATOR, actor="test", now=TODAY)
-            token = identity.sign_in(db, secret, now=TODAY)
-        page = AppTest.from_function(app_page, args=(token,), default_timeout=LIMIT_S).run()
-        page.session_state["figure"] = figure
-        (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == url]
-        return checked(page.run())
+        return signed_in(monkeypatch, studies[name], url, figure=figure)
 
     return open_page
-
-
-def figure_page(study, figure):
-    """The page Figures with this one chosen."""
-    page = AppTest.from_function(coordinator_page, args=("figures", str(study)), default_timeout=LIMIT_S)
-    page.session_state["figure"] = figure
-    return checked(page.run())
-
-
-def checked(page):
-    assert [error.message for error in page.exception] == []
-    return page
 
 
 def choose(page, kind, key, option):
@@ -77,30 +53,23 @@ def options(page, key):
     return next(box.options for box in [*page.selectbox, *page.radio] if box.key == key)
 
 
-def pictures(page):
-    """The SVG of every picture on the page; names of clip paths are counted on from figure to figure."""
-    urls = [image.url for images in page.get("image") for image in images.proto.imgs]
-    texts = [base64.b64decode(url.removeprefix("data:image/svg+xml;base64,")).decode() for url in urls]
-    return [re.sub(r"clip\d+", "clip", text) for text in texts]
-
-
 def tables(page):
     return [table.value for table in page.dataframe]
 
 
 def test_item_page_without_items_says_where_they_come_from(studies):
-    page = opened(coordinator_page, "item", studies["empty"])
+    page = coordinator_page("item", studies["empty"])
     assert "There are no items yet. Import measurements on the page Data." in texts(page)
 
 
 def test_item_page_without_verdicts_shows_the_runs_and_where_verdicts_come_from(studies):
-    page = opened(coordinator_page, "item", studies["unjudged"])
+    page = coordinator_page("item", studies["unjudged"])
     assert len(pictures(page)) == 1
     assert "Compute verdicts on the page Verdicts." in texts(page)
 
 
 def test_item_page_shows_runs_means_matrix_and_reasons_of_the_first_of_all_items(studies):
-    page = opened(coordinator_page, "item", studies["judged"])
+    page = coordinator_page("item", studies["judged"])
     assert len(pictures(page)) == 3
     assert options(page, "item") == [FIRST, SECOND, item_name(1), item_name(3)]
     assert "- 3 of 5 means are above 0.25: M1 correlation" in texts(page)
@@ -110,13 +79,13 @@ def test_item_page_shows_runs_means_matrix_and_reasons_of_the_first_of_all_items
 
 
 def test_item_page_shows_one_item_after_the_other(studies):
-    page = opened(coordinator_page, "item", studies["judged"])
+    page = coordinator_page("item", studies["judged"])
     choose(page, "selectbox", "item", SECOND)
     assert options(page, f"verdict-{SECOND}")[0] == "heuristic: dissimilar"
 
 
 def test_item_page_explains_one_classifier_after_the_other(studies):
-    page = opened(coordinator_page, "item", studies["judged"])
+    page = coordinator_page("item", studies["judged"])
     for headline in ("same: similar", "heuristic-printed: similar", "heuristic: dissimilar"):
         choose(page, "radio", f"verdict-{FIRST}", headline)
         assert options(page, f"measure-{headline.split(':')[0]}-{FIRST}")[0] == "mean of all measures"
@@ -124,7 +93,7 @@ def test_item_page_explains_one_classifier_after_the_other(studies):
 
 
 def test_item_page_gives_reasons_beside_the_verdicts_whichever_is_explained(studies):
-    page = opened(coordinator_page, "item", studies["judged"])
+    page = coordinator_page("item", studies["judged"])
     for headline in ("same: similar", "spread: similar"):
         choose(page, "radio", f"verdict-{FIRST}", headline)
         for word in ("Level: the 3 runs lie within", "Pattern: M1 is", "Distribution: M5 is", "Warm-up: ",
@@ -134,7 +103,7 @@ def test_item_page_gives_reasons_beside_the_verdicts_whichever_is_explained(stud
 
 @pytest.mark.parametrize(("classifier", "score"), [("spread", "maxSpread"), ("kruskal", "epsilon squared")])
 def test_item_page_explains_a_classifier_without_means_or_pairs_by_its_score_alone(studies, classifier, score):
-    page = opened(coordinator_page, "item", studies["judged"])
+    page = coordinator_page("item", studies["judged"])
     choose(page, "radio", f"verdict-{FIRST}", f"{classifier}: similar")
     assert f"- The {score}, " in texts(page)
     assert len(pictures(page)) == 1  # the runs
@@ -142,12 +111,12 @@ def test_item_page_explains_a_classifier_without_means_or_pairs_by_its_score_alo
 
 
 def test_item_page_gives_no_reasons_where_there_are_no_runs(studies):
-    page = opened(coordinator_page, "item", studies["elsewhere"])
+    page = coordinator_page("item", studies["elsewhere"])
     assert "Level: " not in texts(page)
 
 
 def test_item_page_shows_the_measure_and_the_axis_chosen(studies):
-    page = opened(coordinator_page, "item", studies["judged"])
+    page = coordinator_page("item", studies["judged"])
     before = pictures(page)
     choose(page, "radio", f"axis-{FIRST}", "full")
     choose(page, "selectbox", f"measure-heuristic-{FIRST}", "M1 correlation")
@@ -155,24 +124,24 @@ def test_item_page_shows_the_measure_and_the_axis_chosen(studies):
 
 
 def test_item_page_lists_an_imported_verdict_beside_the_computed_ones(studies):
-    page = opened(coordinator_page, "item", studies["imported"])
+    page = coordinator_page("item", studies["imported"])
     choose(page, "radio", f"verdict-{FIRST}", "mine: similar")
     assert len(pictures(page)) == 1  # the runs; there is no evidence
 
 
 def test_item_page_says_why_there_is_no_imported_verdict(studies):
-    page = opened(coordinator_page, "item", studies["elsewhere"])
+    page = coordinator_page("item", studies["elsewhere"])
     choose(page, "selectbox", "item", SECOND)
     assert options(page, f"verdict-{SECOND}") == ["mine: no verdict"]
     assert "No verdict: the imported file gives none." in texts(page)
 
 
 def test_item_page_shows_no_runs_of_an_item_without_measurements(studies):
-    assert len(pictures(opened(coordinator_page, "item", studies["elsewhere"]))) == 0
+    assert len(pictures(coordinator_page("item", studies["elsewhere"]))) == 0
 
 
 def test_figures_page_shows_one_figure_after_the_other_and_offers_it_in_three_formats(studies):
-    page = opened(coordinator_page, "figures", studies["judged"])
+    page = coordinator_page("figures", studies["judged"])
     captions = []
     for title in reversed(FIGURES):
         choose(page, "selectbox", "figure", title)
@@ -183,14 +152,14 @@ def test_figures_page_shows_one_figure_after_the_other_and_offers_it_in_three_fo
 
 
 def test_figures_page_draws_the_application_chosen(studies):
-    page = figure_page(studies["judged"], figures.BY_BENCHMARK)
+    page = coordinator_page("figures", studies["judged"], figure=figures.BY_BENCHMARK)
     assert options(page, "figure-application") == ["example/app0", "example/app1"]
     choose(page, "selectbox", "figure-application", "example/app1")
     assert "bench_1" in pictures(page)[0] and "bench_0" not in pictures(page)[0]
 
 
 def test_figures_page_draws_the_item_and_the_axis_chosen(studies):
-    page = figure_page(studies["judged"], figures.RUNS)
+    page = coordinator_page("figures", studies["judged"], figure=figures.RUNS)
     shown = pictures(page)
     for kind, key, option in (("selectbox", "figure-item", SECOND), ("radio", "figure-axis", "full")):
         choose(page, kind, key, option)
@@ -199,7 +168,7 @@ def test_figures_page_draws_the_item_and_the_axis_chosen(studies):
 
 
 def test_figures_page_draws_made_pairs_in_a_study_of_nothing(studies):
-    assert len(pictures(opened(coordinator_page, "figures", studies["empty"]))) == 1
+    assert len(pictures(coordinator_page("figures", studies["empty"]))) == 1
 
 
 @pytest.mark.parametrize(
@@ -236,26 +205,26 @@ def test_the_application_opens_the_page_in_a_study_of_nothing(app, url):
 
 
 def test_verdicts_page_without_items_has_nothing_to_compute(studies):
-    page = opened(coordinator_page, "verdicts", studies["empty"])
+    page = coordinator_page("verdicts", studies["empty"])
     assert len(page.button) == 0
     assert [len(table) for table in tables(page)] == [0, 0, 0, 0]
 
 
 def test_verdicts_page_offers_to_compute_what_is_missing(studies):
-    page = opened(coordinator_page, "verdicts", studies["unjudged"])
+    page = coordinator_page("verdicts", studies["unjudged"])
     assert "4 items lack verdicts." in texts(page)
     assert [button.label for button in page.button] == ["Compute verdicts"]
 
 
 def test_verdicts_page_counts_and_lists_the_verdicts(studies):
-    counts, _among, _first, listed = tables(opened(coordinator_page, "verdicts", studies["judged"]))
+    counts, _among, _first, listed = tables(coordinator_page("verdicts", studies["judged"]))
     assert counts["classifier"].tolist() == sorted(CLASSIFIERS)
     assert counts[["dissimilar", "similar", "none"]].sum(axis=1).tolist() == [4] * len(CLASSIFIERS)
     assert listed["item"].tolist() == [name for name in sorted(map(item_name, range(4))) for _ in CLASSIFIERS]
 
 
 def test_verdicts_page_shows_how_far_classifiers_agree_and_what_to_send_first(studies):
-    page = opened(coordinator_page, "verdicts", studies["judged"])
+    page = coordinator_page("verdicts", studies["judged"])
     _counts, among, first, listed = tables(page)
     pairs = {(row["classifier"], row["other"]) for row in among.to_dict("records")}
     assert pairs == {(one, other) for one in CLASSIFIERS for other in CLASSIFIERS if one != other}
@@ -269,7 +238,7 @@ def test_verdicts_page_shows_how_far_classifiers_agree_and_what_to_send_first(st
 
 
 def test_verdicts_page_counts_imported_verdicts_with_those_missing(studies):
-    counts, *_, listed = tables(opened(coordinator_page, "verdicts", studies["elsewhere"]))
+    counts, *_, listed = tables(coordinator_page("verdicts", studies["elsewhere"]))
     assert counts.to_dict("records") == [{"classifier": "mine", "dissimilar": 0, "similar": 1, "none": 1}]
     assert listed["score"].tolist()[0] == 0.5
 
@@ -287,7 +256,7 @@ def test_verdicts_page_shows_how_far_a_running_computation_is(begun):
     path, job = begun
     with open_database(path) as db:
         jobs.advance(db, job, 10, NOW.isoformat())
-    page = opened(coordinator_page, "verdicts", path)
+    page = coordinator_page("verdicts", path)
     assert page.get("progress")[0].proto.text.startswith("10 of 40 items")
     assert len(page.dataframe) == 0
 
@@ -296,7 +265,7 @@ def test_verdicts_page_says_that_a_computation_failed(begun):
     path, job = begun
     with open_database(path) as db:
         jobs.finish(db, job, NOW.isoformat(), "OSError: the disk is full")
-    page = opened(coordinator_page, "verdicts", path)
+    page = coordinator_page("verdicts", path)
     assert page.error[0].value == "The last computation failed: OSError: the disk is full"
     assert page.button[0].label == "Compute verdicts"
 
@@ -305,5 +274,5 @@ def test_verdicts_page_says_that_a_computation_was_interrupted(begun):
     path, _ = begun
     with open_database(path) as db:
         db.execute("UPDATE jobs SET pid = ?", (2**22 + 1,))  # no process has such a number
-    page = opened(coordinator_page, "verdicts", path)
+    page = coordinator_page("verdicts", path)
     assert page.warning[0].value.startswith("The last computation was interrupted. Start it again")

@@ -5,7 +5,6 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from labeler.model import Role
 from labeler.plan.lifecycle import Step
@@ -18,7 +17,7 @@ from labeler.ui.coordinator.escaping import plain
 from tests.conftest import some_slow
 from tests.labeler.conftest import PARAMETERS, item_name, make_study
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows
-from tests.labeler.ui.test_pages import LIMIT_S, app_page, button, texts
+from tests.labeler.ui.pages import button, checked, signed_in, texts
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 METHODS = tuple(exploring.METHODS)
@@ -50,19 +49,9 @@ def opened(studies, monkeypatch):
     """Open the page of a method in a study as somebody."""
 
     def open_page(name, method, who="carol"):
-        monkeypatch.setenv("LABELER_STUDY", str(studies[name]))
-        with open_database(studies[name]) as db:
-            token = identity.sign_in(db, identity.invite(db, who, Role.COORDINATOR, actor="test", now=TODAY), now=TODAY)
-        page = AppTest.from_function(app_page, args=(token,), default_timeout=LIMIT_S).run()
-        (page._page_hash,) = [k for k, info in page._registered_pages.items() if info["url_pathname"] == method]
-        return checked(page.run())
+        return signed_in(monkeypatch, studies[name], method, who)
 
     return open_page
-
-
-def checked(page):
-    assert [error.message for error in page.exception] == []
-    return page
 
 
 def asked(page):

@@ -8,7 +8,6 @@ import base64
 import re
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from labeler.model import Category, PlanParameters, Role, State
 from labeler.plan.lifecycle import ALLOWED, SIGHTS, Action, Step
@@ -22,7 +21,7 @@ from labeler.store import items, open_database, studies
 from labeler.ui import app
 from labeler.ui.coordinator.results import figures
 from tests.labeler.conftest import NOW, id_of, item_name, make_study
-from tests.labeler.ui.test_pages import LIMIT_S, coordinator_page
+from tests.labeler.ui.pages import checked, coordinator_page, explore_page
 
 NAMES, COORDINATOR, BOTH = ("Zebedee", "Yolanda", "Xanthippe"), "carol", "dora"
 N_ITEMS = 16
@@ -163,45 +162,25 @@ def turned(page):
         yield number.set_value(number.max).run()
 
 
-def explore_page(method: str, path: str, person: str) -> None:
-    from pathlib import Path
-
-    import streamlit as st
-
-    from labeler.errors import LabelerError
-    from labeler.store import open_database
-    from labeler.ui.coordinator import explore
-
-    with open_database(Path(path)) as db:
-        try:
-            explore.render(db, person, method)
-        except LabelerError as error:  # as the application does
-            st.error(str(error))
-
-
 def sent(path, person):
     """What every page sends to a coordinator who tries everything, by title."""
     everything = {}
     for title, module in app.COORDINATOR_PAGES.items():
         name = module.__name__.rpartition(".")[2]
-        page = AppTest.from_function(coordinator_page, args=(name, str(path), person), default_timeout=LIMIT_S)
-        page.session_state["report-made"] = True  # as in a window in which the report was shown once
-        everything[title] = []
-        for version in turned(page.run()):
-            assert [error.message for error in version.exception] == []
-            everything[title] += pieces(version)
+        shown_once = {"report-made": True}  # as in a window in which the report was shown once
+        page = coordinator_page(name, path, person, **shown_once)
+        everything[title] = [piece for version in turned(page) for piece in pieces(checked(version))]
     return everything | {"Spread": asked(path, person, "spread")}
 
 
 def asked(path, person, method):
     """What the page of a method sends as it opens, and when it is asked about all that it offers to ask about."""
-    page = AppTest.from_function(explore_page, args=(method, str(path), person), default_timeout=LIMIT_S).run()
+    page = explore_page(method, path, person)
     everything = list(pieces(page))
     for source in page.radio[0].options:
         page.radio[0].set_value(source).run()
         page.button[0].click().run()
-        assert [error.message for error in page.exception] == []
-        everything += pieces(page)
+        everything += pieces(checked(page))
     return everything
 
 
@@ -264,10 +243,7 @@ def test_who_labels_and_coordinates_is_told_nothing_before_unblinding_and_why(st
 def test_a_figure_of_measures_that_is_asked_for_by_name_is_not_sent_before_unblinding(study, figure):
     captions = {}
     for state in (State.OPEN, State.UNBLINDED):
-        path = str(study(state, None))
-        page = AppTest.from_function(coordinator_page, args=("figures", path, COORDINATOR), default_timeout=LIMIT_S)
-        page.session_state["figure"] = figure
-        assert [error.message for error in page.run().exception] == []
+        page = coordinator_page("figures", study(state, None), COORDINATOR, figure=figure)
         captions[state] = [image.caption for images in page.get("image") for image in images.proto.imgs]
     asked_for = figure.partition(": ")[2].capitalize()
     assert {state: asked_for in of_state for state, of_state in captions.items()} == {

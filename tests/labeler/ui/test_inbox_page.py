@@ -8,19 +8,9 @@ from labeler.service.people import identity, inbox
 from labeler.service.plan import assigning
 from labeler.store import open_database, studies
 from tests.labeler.conftest import NOW, PARAMETERS, id_of, log, make_study
-from tests.labeler.ui.test_pages import opened, reviewer_page, texts
+from tests.labeler.ui.pages import coordinator_page, reviewer_page, texts
 
 HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ `c`"
-
-
-def inbox_page(path: str, name: str) -> None:
-    from pathlib import Path
-
-    from labeler.store import open_database
-    from labeler.ui.coordinator.run import inbox
-
-    with open_database(Path(path)) as db:
-        inbox.render(db, name)
 
 
 @pytest.fixture
@@ -59,14 +49,14 @@ def formatted(page):
 
 
 def test_an_empty_inbox_says_so(study):
-    page = opened(inbox_page, study, "carol")
+    page = coordinator_page("inbox", study, "carol")
     assert page.info[0].value == "Nobody has flagged or commented an item."
     assert lines(page) == []
 
 
 def test_messages_come_with_code_item_and_words_as_plain_text(study):
     flagged, commented = say(study, "ada", flag=True), say(study, "ben", 1, comment=HOSTILE)
-    page, (newer, older) = opened(inbox_page, study, "carol"), messages(study)
+    page, (newer, older) = coordinator_page("inbox", study, "carol"), messages(study)
     assert lines(page) == [
         f"Item {commented}: {newer.item}", "2026-11-20 12:01 UTC · not answered", f"“{HOSTILE}”",
         f"Item {flagged}: {older.item}", "2026-11-20 12:00 UTC · flagged · not answered",
@@ -81,7 +71,7 @@ def test_no_label_is_shown_and_no_name_before_unblinding(study):
     for state in (State.OPEN, State.CLOSED, State.UNBLINDED):
         with open_database(study) as db:
             studies.set_state(db, state)
-        words = texts(opened(inbox_page, study, "carol"))
+        words = texts(coordinator_page("inbox", study, "carol"))
         assert "See here" in words
         assert "similar" not in words
         assert ("ada" in words) == (state is State.UNBLINDED)
@@ -89,7 +79,7 @@ def test_no_label_is_shown_and_no_name_before_unblinding(study):
 
 def test_an_answer_is_kept_for_its_message_only_and_reaches_the_reviewer(study):
     first, second = say(study, "ada", comment="Why?"), say(study, "ada", 1, comment="How?")
-    page = opened(inbox_page, study, "carol")
+    page = coordinator_page("inbox", study, "carol")
     page.text_area(key=f"answer-{first}-0").set_value(HOSTILE)
     page.button(key=f"send-{first}-0").click().run()
     assert [error.message for error in page.exception] == []
@@ -102,14 +92,14 @@ def test_an_answer_is_kept_for_its_message_only_and_reaches_the_reviewer(study):
     assert page.text_area(key=f"answer-{first}-1").value == ""
     with open_database(study) as db:
         assert log(db)[-1] == ("carol", "answer comment")
-    own = opened(reviewer_page, "my_labels", study, "ada")
+    own = reviewer_page("my_labels", study, "ada")
     assert f"Answer of the coordinator: {HOSTILE}" in lines(own)
     assert "carol" not in texts(own)
 
 
 def test_what_is_typed_for_one_message_is_not_sent_with_another(study):
     first, second = say(study, "ada", comment="Why?"), say(study, "ada", 1, comment="How?")
-    page = opened(inbox_page, study, "carol")
+    page = coordinator_page("inbox", study, "carol")
     page.text_area(key=f"answer-{first}-0").set_value("Because.")
     page.text_area(key=f"answer-{second}-0").set_value("So.")
     page.button(key=f"send-{second}-0").click().run()
@@ -120,13 +110,13 @@ def test_what_is_typed_for_one_message_is_not_sent_with_another(study):
 
 def test_who_reviews_too_sees_no_message_before_unblinding(study):
     code = say(study, "ada", comment="Clearly a step")
-    page = opened(inbox_page, study, "eve")
+    page = coordinator_page("inbox", study, "eve")
     assert "You are a reviewer of this study as well" in page.info[0].value
     assert (lines(page), len(page.text_area), len(page.button)) == ([], 0, 0)
     assert not [word for word in (code, "Clearly", "wait for an answer", "similar") if word in texts(page)]
     with open_database(study) as db:
         studies.set_state(db, State.UNBLINDED)
-    assert "“Clearly a step”" in lines(opened(inbox_page, study, "eve"))
+    assert "“Clearly a step”" in lines(coordinator_page("inbox", study, "eve"))
 
 
 def test_many_messages_come_twenty_a_page_unanswered_first(study):
@@ -134,7 +124,7 @@ def test_many_messages_come_twenty_a_page_unanswered_first(study):
     said = [say(study, names[number % 2], number, flag=True) for number in range(24)]
     with open_database(study) as db:
         inbox.reply(db, said[-1], "Seen.", actor="carol", now=NOW.replace(hour=13))
-    page = opened(inbox_page, study, "carol")
+    page = coordinator_page("inbox", study, "carol")
     assert page.number_input[0].label == "Page of 2, unanswered first"
     expected = [*said[-2::-1], said[-1]]
     assert [button.key.split("-")[1] for button in page.button] == expected[:20]

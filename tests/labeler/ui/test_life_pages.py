@@ -1,11 +1,11 @@
 """How a study goes on in the browser: its steps, who takes part, the calibration round and split items."""
 
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
-from streamlit.testing.v1 import AppTest
 
 from labeler.model import Category, Gate, PlanParameters, Role, State
 from labeler.plan import lifecycle
@@ -19,8 +19,7 @@ from labeler.ui.app import NOT_SIGNED_IN
 from labeler.ui.coordinator.set_up.people import CHANGES
 from labeler.ui.coordinator.set_up.study import MEANS
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
-from tests.labeler.ui.test_evidence_pages import pictures
-from tests.labeler.ui.test_pages import LIMIT_S, app_page, coordinator_page, opened, reviewer_page, texts
+from tests.labeler.ui.pages import checked, coordinator_page, pictures, reviewer_page, signed_in, texts
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 BOTH = "dora"  # labels and coordinates
@@ -74,24 +73,7 @@ def calibrated(copied):
 def app(monkeypatch):
     """Open one page of the whole application, where refusals are said in words; the first page has no address."""
 
-    def open_page(path, url="", name="carol", role=Role.COORDINATOR):
-        monkeypatch.setenv("LABELER_STUDY", str(path))
-        with open_database(path) as db:
-            token = identity.sign_in(db, identity.invite(db, name, role, actor="test", now=TODAY), now=TODAY)
-        page = AppTest.from_function(app_page, args=(token,), default_timeout=LIMIT_S).run()
-        (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == url]
-        return fine(page.run())
-
-    return open_page
-
-
-def fine(page):
-    assert [error.message for error in page.exception] == []
-    return page
-
-
-def open_page(module, path, person="carol"):
-    return opened(coordinator_page, module, path, person)
+    return partial(signed_in, monkeypatch)
 
 
 def labelled(widgets, label):
@@ -100,7 +82,7 @@ def labelled(widgets, label):
 
 
 def press(page, label):
-    return fine(labelled(page.button, label).click().run())
+    return checked(labelled(page.button, label).click().run())
 
 
 def errors(page):
@@ -143,12 +125,12 @@ def step_on(page, step, why):
 def test_the_study_page_offers_the_steps_that_are_possible_and_no_other(path, state):
     with open_database(path) as db:
         studies.set_state(db, state, State.OPEN if state is State.PAUSED else None)
-    offered = labelled(open_page("study", path).radio, "Next step").options
+    offered = labelled(coordinator_page("study", path).radio, "Next step").options
     assert offered == [MEANS[step] for step in lifecycle.possible(study_of(path))]
 
 
 def test_a_whole_life_is_lived_on_the_study_page_and_every_step_is_logged_with_who_and_why(calibrated):
-    everybody, page = dict.fromkeys((*REVIEWERS, BOTH), "similar"), open_page("study", calibrated)
+    everybody, page = dict.fromkeys((*REVIEWERS, BOTH), "similar"), coordinator_page("study", calibrated)
     ways = [
         (everybody, Step.OPEN, State.OPEN), (everybody | SAID, Step.THIRD, State.THIRD),
         (everybody, Step.CLOSE, State.CLOSED), ({}, Step.UNBLIND, State.UNBLINDED),
@@ -174,7 +156,7 @@ def test_a_step_without_a_reason_is_refused_in_words(app, path, step, why):
 
 
 def test_a_pause_stops_labelling_and_leads_back_to_where_the_study_was(calibrated):
-    page = step_on(open_page("study", calibrated), Step.PAUSE, "a holiday")
+    page = step_on(coordinator_page("study", calibrated), Step.PAUSE, "a holiday")
     with open_database(calibrated) as db:
         assert "paused" in reviewing.review_queue(db, id_of(db, "ada")).closed
     assert labelled(page.radio, "Next step").options == [MEANS[Step.OPEN]]
@@ -193,12 +175,12 @@ def test_the_third_round_is_refused_in_words_while_first_labels_are_missing(app,
 
 
 def test_what_a_step_led_to_is_said_once(path):
-    page = step_on(open_page("study", path), Step.CLOSE, "done")
-    assert page.info[0].value == "20 assigned items have no label, and get none any more."
-    assert "Chain: " in page.info[1].value
-    assert len(fine(page.run()).info) == 0
-    page = step_on(open_page("study", path), Step.UNBLIND, "done")
-    assert len(page.info) == 0
+    page = step_on(coordinator_page("study", path), Step.CLOSE, "done")
+    unlabelled, anchor = (info.value for info in page.info)
+    assert unlabelled == "20 assigned items have no label, and get none any more."
+    assert anchor.startswith("Keep this line elsewhere")
+    assert len(checked(page.run()).info) == 0
+    assert len(step_on(coordinator_page("study", path), Step.UNBLIND, "done").info) == 0
 
 
 def test_a_step_that_somebody_else_took_meanwhile_is_not_taken_for_the_next_one(app, path):
@@ -231,7 +213,7 @@ def test_who_labels_as_well_is_not_told_what_the_calibration_round_reached_when_
             db, dict.fromkeys(calibrating.item_names(db), Category.SIMILAR), actor="carol", now=NOW
         )
     answer_all(calibrated, SAID | {BOTH: "similar"})
-    page = step_on(app(calibrated, name=BOTH, url="study"), Step.OPEN, "all have labelled")
+    page = step_on(app(calibrated, person=BOTH, url="study"), Step.OPEN, "all have labelled")
     assert study_of(calibrated).state is State.CALIBRATION
     assert not [word for word in ("ada", "is 0%") if word in errors(page)[0]]
 
@@ -239,7 +221,7 @@ def test_who_labels_as_well_is_not_told_what_the_calibration_round_reached_when_
 @pytest.mark.parametrize("person", ["carol", BOTH])
 def test_nobody_is_told_which_items_are_split_before_the_study_is_closed(path, person):
     answer_all(path)
-    page = step_on(open_page("study", path, person), Step.THIRD, "all have labelled")
+    page = step_on(coordinator_page("study", path, person), Step.THIRD, "all have labelled")
     with open_database(path) as db:
         names = [split.item.name for split in splits.split_items(db)]
     assert names
@@ -248,7 +230,7 @@ def test_nobody_is_told_which_items_are_split_before_the_study_is_closed(path, p
 
 def test_nobody_is_told_how_many_items_are_split_before_the_study_is_closed(path):
     answer_all(path)
-    page = step_on(open_page("study", path), Step.THIRD, "all have labelled")
+    page = step_on(coordinator_page("study", path), Step.THIRD, "all have labelled")
     with open_database(path) as db:
         n_third = sum(row.assignment.kind == "third" for row in assignments.everything(db))
     assert n_third
@@ -274,7 +256,7 @@ def address_of(text, name):
 def test_the_log_is_shown_and_downloaded_whole_by_a_coordinator(path):
     answer_all(path)
     take(path, Step.CLOSE)
-    page = open_page("study", path)
+    page = coordinator_page("study", path)
     with open_database(path) as db:
         whole = coordinating.event_log(db)
     assert labelled_log(page).to_csv() == whole.to_csv()
@@ -289,11 +271,11 @@ def test_who_labels_as_well_gets_the_log_without_details_until_the_study_is_unbl
         split = splits.split_items(db)[0].item.name
         splits.adjudicate(db, split, Category.SIMILAR, "a step", actor="carol", now=TODAY)
         whole = coordinating.event_log(db)
-    page, bare = open_page("study", path, BOTH), whole.drop(columns="details")
+    page, bare = coordinator_page("study", path, BOTH), whole.drop(columns="details")
     assert labelled_log(page).to_csv() == bare.to_csv()
     assert offered_file(page, "Download the log (CSV)") == address_of(reporting.as_csv(bare), "events.csv")
     take(path, Step.UNBLIND)
-    assert "a step" in labelled_log(open_page("study", path, BOTH)).to_csv()
+    assert "a step" in labelled_log(coordinator_page("study", path, BOTH)).to_csv()
 
 
 # the page People
@@ -324,7 +306,7 @@ def others_named(page, *known):
 
 
 def test_a_pause_of_one_reviewer_keeps_their_items_and_ends_when_told(path):
-    page = change(open_page("people", path), "ada", PAUSE, why="on leave")
+    page = change(coordinator_page("people", path), "ada", PAUSE, why="on leave")
     assert page.success[0].value == "ada: no item changed hands."
     assert page.dataframe[0].value.set_index("name")["paused"].to_dict()["ada"]
     with open_database(path) as db:
@@ -339,22 +321,22 @@ def test_a_pause_of_one_reviewer_keeps_their_items_and_ends_when_told(path):
 
 @pytest.mark.parametrize("actor", ["carol", BOTH])
 def test_who_leaves_is_out_at_once_and_nobody_is_told_who_got_the_items(app, path, actor):
-    hers = app(path, name="ada", role=Role.REVIEWER)
-    page = change(open_page("people", path, actor), "ada", REMOVE, why="has left")
+    hers = app(path, person="ada", role=Role.REVIEWER)
+    page = change(coordinator_page("people", path, actor), "ada", REMOVE, why="has left")
     assert page.success[0].value == "ada: 3 open items changed hands, 2 were given up."
     assert others_named(page, "ada", actor) == []
     assert not person(path, "ada").active
-    assert errors(fine(hers.run())) == [NOT_SIGNED_IN]
+    assert errors(checked(hers.run())) == [NOT_SIGNED_IN]
     with open_database(path) as db:
         assert sum(reviewing.review_queue(db, id_of(db, name)).progress.n_assigned for name in REVIEWERS[1:]) == 18
-    assert len(fine(page.run()).success) == 0
+    assert len(checked(page.run()).success) == 0
     change(page, "ada", RESUME)
     assert person(path, "ada").active
     assert others_named(page, "ada", actor) == []
 
 
 def test_a_successor_takes_over_and_the_link_is_shown_once(path):
-    page = change(open_page("people", path), "ada", REPLACE, successor="eve", why="has left")
+    page = change(coordinator_page("people", path), "ada", REPLACE, successor="eve", why="has left")
     (link,) = page.code
     assert "Give this link to **eve** only" in texts(page)
     assert others_named(page, "ada") == []
@@ -363,7 +345,7 @@ def test_a_successor_takes_over_and_the_link_is_shown_once(path):
         assert identity.person_of_session(db, token, now=TODAY).name == "eve"
     assert (n_offered(path, "eve"), person(path, "ada").active) == (5, False)
     assert page.success[0].value == "ada: 5 open items changed hands, 0 were given up."
-    fine(page.run())
+    checked(page.run())
     assert len(page.code) == 0
     assert others_named(page, "ada") == []
 
@@ -390,7 +372,7 @@ def test_nobody_is_exchanged_once_the_study_is_closed(app, path):
 
 
 def test_a_late_joiner_gets_a_link_and_items_without_anybody_being_named(path):
-    page = open_page("people", path)
+    page = coordinator_page("people", path)
     labelled(page.text_area, "Add reviewers, one name a line").set_value("eve")
     press(page, "Add")
     assert len(page.code) == 1
@@ -399,7 +381,7 @@ def test_a_late_joiner_gets_a_link_and_items_without_anybody_being_named(path):
 
 
 def test_a_study_without_reviewers_has_nobody_to_change(db):
-    page = open_page("people", db.path)
+    page = coordinator_page("people", db.path)
     assert [button.label for button in page.button] == ["Add", "Make link", "Revoke"]
 
 
@@ -407,8 +389,8 @@ def test_the_people_page_shows_a_name_as_it_is_and_not_as_markup(path):
     name = "![x](http://evil.test) *eve*"
     with open_database(path) as db:
         identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=NOW)
-    page = change(open_page("people", path), name, PAUSE)
-    page_2 = open_page("people", path)
+    page = change(coordinator_page("people", path), name, PAUSE)
+    page_2 = coordinator_page("people", path)
     labelled(page_2.selectbox, "Make a new sign-in link for").set_value(name)
     press(page_2, "Make link")
     assert not [text for text in (texts(page), texts(page_2)) if name in text]
@@ -435,7 +417,7 @@ def split_names(path):
 
 
 def choose_item(page, name):
-    return fine(page.selectbox(key="split").set_value(name).run())
+    return checked(page.selectbox(key="split").set_value(name).run())
 
 
 def decide(page, name, category, why):
@@ -449,17 +431,17 @@ def decide(page, name, category, why):
 def test_before_closing_the_splits_page_only_counts_items_with_labels(path, coordinator, steps):
     with open_database(path) as db:
         answer_next(db, "ada", "dissimilar")
-    assert "0 of 8 items have two first labels or more." in texts(open_page("splits", path, coordinator))
+    assert "0 of 8 items have two first labels or more." in texts(coordinator_page("splits", path, coordinator))
     answer_all(path)
     take(path, *steps)
-    page = open_page("splits", path, coordinator)
+    page = coordinator_page("splits", path, coordinator)
     assert "8 of 8 items have two first labels or more." in texts(page)
     assert "similar" not in texts(page)
     assert (len(page.dataframe), len(page.selectbox), len(page.button), len(pictures(page))) == (0, 0, 0, 0)
 
 
 def test_after_closing_the_splits_page_lists_split_items_with_labels_but_no_names(closed):
-    page, names = open_page("splits", closed), split_names(closed)
+    page, names = coordinator_page("splits", closed), split_names(closed)
     with open_database(closed) as db:
         hers = {row.assignment.item for row in assignments.everything(db) if row.assignment.reviewer == "ada"}
     table = page.dataframe[0].value
@@ -476,7 +458,7 @@ def test_after_closing_the_splits_page_lists_split_items_with_labels_but_no_name
 
 
 def test_a_comment_on_a_split_item_is_shown_as_the_text_it_is(closed):
-    page = open_page("splits", closed)
+    page = coordinator_page("splits", closed)
     shown = [text.value for name in split_names(closed) for text in choose_item(page, name).text]
     assert shown.count(f"dissimilar: {HOSTILE}") == 1
     formatted = [str(element.value) for kind in ("markdown", "caption", "info") for element in getattr(page, kind)]
@@ -484,7 +466,7 @@ def test_a_comment_on_a_split_item_is_shown_as_the_text_it_is(closed):
 
 
 def test_a_decision_is_shown_logged_and_changes_no_label(closed):
-    page, name = open_page("splits", closed), split_names(closed)[0]
+    page, name = coordinator_page("splits", closed), split_names(closed)[0]
     with open_database(closed) as db:
         before = exchange.all_answers(db)
     decide(choose_item(page, name), name, Category.DISSIMILAR, "there is a step")
@@ -523,7 +505,7 @@ def test_the_name_of_a_decided_item_is_shown_as_it_is_and_not_as_markup(closed):
     name = "![x](http://evil.test) *bench*"
     with open_database(closed) as db:
         db.execute("UPDATE items SET name = ? WHERE name = ?", (name, split_names(closed)[0]))
-    page = decide(choose_item(open_page("splits", closed), name), name, Category.SIMILAR, "a step")
+    page = decide(choose_item(coordinator_page("splits", closed), name), name, Category.SIMILAR, "a step")
     assert page.success.len == 1
     assert name not in page.success[0].value
 
@@ -531,15 +513,15 @@ def test_the_name_of_a_decided_item_is_shown_as_it_is_and_not_as_markup(closed):
 def test_who_labelled_a_split_item_sees_why_they_cannot_decide(closed):
     with open_database(closed) as db:
         db.execute("UPDATE people SET is_reviewer = 0, is_coordinator = 1 WHERE name = 'ada'")
-    page = open_page("splits", closed, "ada")
+    page = coordinator_page("splits", closed, "ada")
     assert page.info[0].value.startswith("You labelled 5 of the split items yourself.")
     assert len(page.button) == 0
-    assert labelled(open_page("splits", closed).button, "Decide")
+    assert labelled(coordinator_page("splits", closed).button, "Decide")
 
 
 def test_after_unblinding_split_items_are_shown_and_no_longer_decided(closed):
     take(closed, Step.UNBLIND)
-    page = open_page("splits", closed)
+    page = coordinator_page("splits", closed)
     assert page.dataframe[0].value["item"].tolist() == split_names(closed)
     assert len(page.button) == 0
 
@@ -547,7 +529,7 @@ def test_after_unblinding_split_items_are_shown_and_no_longer_decided(closed):
 def test_a_study_in_which_all_agree_has_no_split_items(path):
     answer_all(path, dict.fromkeys(REVIEWERS, "similar"))
     take(path, Step.CLOSE)
-    page = open_page("splits", path)
+    page = coordinator_page("splits", path)
     assert "0 split items; 0 have neither a majority nor a decision." in texts(page)
     assert len(page.dataframe) == len(page.button) == 0
 
@@ -574,13 +556,13 @@ def in_round(path):
 
 
 def test_a_plan_without_a_calibration_round_says_how_to_get_one(path):
-    page = open_page("calibration", path)
+    page = coordinator_page("calibration", path)
     assert page.info[0].value.startswith("The plan has no calibration items.")
     assert len(page.button) == 0
 
 
 def test_gate_and_reference_labels_are_kept_and_the_round_is_judged_by_them(calibrated):
-    page, (first, second) = open_page("calibration", calibrated), in_round(calibrated)
+    page, (first, second) = coordinator_page("calibration", calibrated), in_round(calibrated)
     put_gate(page, "reference", 0.5)
     assert study_of(calibrated).gate == Gate("reference", 0.5)
     for name, category in ((first, Category.SIMILAR), (second, Category.DISSIMILAR)):
@@ -588,7 +570,7 @@ def test_gate_and_reference_labels_are_kept_and_the_round_is_judged_by_them(cali
     assert "2 items, 2 of them with a reference label." in texts(page)
     assert "Not passed: ada labelled 0 of 2 items; ben labelled 0 of 2 items;" in texts(page)
     answer_all(calibrated, SAID | {BOTH: "not sure"})
-    fine(page.run())
+    checked(page.run())
     shown = page.dataframe[0].value.set_index("reviewer")
     assert shown.loc["ada", ["labelled", "of"]].tolist() == [2, 2]
     assert shown.loc["ada", "equal to the reference"].startswith("0.50 (")
@@ -600,15 +582,15 @@ def test_gate_and_reference_labels_are_kept_and_the_round_is_judged_by_them(cali
 
 
 def test_a_round_in_which_all_agree_is_passed(calibrated):
-    page = open_page("calibration", calibrated)
+    page = coordinator_page("calibration", calibrated)
     put_gate(page, "reviewers", 1.0)
     answer_all(calibrated, dict.fromkeys((*REVIEWERS, BOTH), "similar"))
-    fine(page.run())
+    checked(page.run())
     assert "Passed." in [text.value for text in page.markdown]
 
 
 def test_a_gate_is_not_changed_once_somebody_has_answered(calibrated):
-    page = open_page("calibration", calibrated)
+    page = coordinator_page("calibration", calibrated)
     put_gate(page, "reviewers", 0.7)
     answer_all(calibrated, {"ada": "similar"})
     labelled(page.slider, "reaches at least").set_value(0.1)
@@ -621,7 +603,7 @@ def test_a_reference_label_that_comes_after_the_round_is_not_kept(app, calibrate
     page = app(calibrated, "calibration")
     take(calibrated, Step.OPEN, anyway=True)
     labelled(page.selectbox, "Item").set_value(in_round(calibrated)[0])
-    fine(labelled(page.button, "Keep as reference label").click().run())
+    checked(labelled(page.button, "Keep as reference label").click().run())
     with open_database(calibrated) as db:
         assert calibrating.result(db).n_reference == 0
 
@@ -629,26 +611,26 @@ def test_a_reference_label_that_comes_after_the_round_is_not_kept(app, calibrate
 def test_once_the_study_is_open_nothing_of_the_round_can_be_changed(calibrated):
     answer_all(calibrated, SAID | {BOTH: "similar"})
     take(calibrated, Step.OPEN)
-    page = open_page("calibration", calibrated)
+    page = coordinator_page("calibration", calibrated)
     assert page.dataframe[0].value["labelled"].tolist() == [2] * 5
     assert len(page.button) == 0
 
 
 def test_the_gate_that_is_kept_is_told_in_a_new_window(calibrated):
-    put_gate(open_page("calibration", calibrated), "reviewers", 0.7)
-    told = texts(open_page("calibration", calibrated))
+    put_gate(coordinator_page("calibration", calibrated), "reviewers", 0.7)
+    told = texts(coordinator_page("calibration", calibrated))
     assert "To open the study, agreement between the reviewers of 70% or more is asked." in told
 
 
 def test_keeping_the_gate_of_a_new_window_as_it_is_changes_nothing(calibrated):
-    put_gate(open_page("calibration", calibrated), "reviewers", 0.7)
-    press(open_page("calibration", calibrated), "Keep this gate")
+    put_gate(coordinator_page("calibration", calibrated), "reviewers", 0.7)
+    press(coordinator_page("calibration", calibrated), "Keep this gate")
     assert study_of(calibrated).gate == Gate("reviewers", 0.7)
 
 
 def test_who_labels_as_well_sees_how_far_the_round_is_but_not_what_it_reached(calibrated):
     answer_all(calibrated)
-    page = open_page("calibration", calibrated, BOTH)
+    page = coordinator_page("calibration", calibrated, BOTH)
     assert list(page.dataframe[0].value.columns) == ["reviewer", "labelled", "of"]
     assert page.dataframe[0].value.set_index("reviewer")["labelled"].to_dict()["ada"] == 2
     assert "You are a reviewer of this study as well" in texts(page)
@@ -662,12 +644,12 @@ def test_feedback_comes_once_the_round_is_over_and_tells_own_labels_and_the_refe
         calibrating.set_reference(db, {first: Category.SIMILAR}, actor="carol", now=NOW)
     answer_all(calibrated, SAID | {BOTH: "similar"})
     for name in REVIEWERS:
-        assert "Once a calibration round is over" in opened(reviewer_page, "feedback", calibrated, name).info[0].value
+        assert "Once a calibration round is over" in reviewer_page("feedback", calibrated, name).info[0].value
     take(calibrated, Step.OPEN)
     for name, n_equal, share, ends in (
         ("ada", 0, "0%", "the reference says similar."), ("ben", 1, "75%", "so does the reference."),
     ):  # fmt: skip
-        page = opened(reviewer_page, "feedback", calibrated, name)
+        page = reviewer_page("feedback", calibrated, name)
         with open_database(calibrated) as db:
             tasks = assignments.tasks_of(db, id_of(db, name), calibration=True)
             codes = {items.by_id(db, task.item_id).name: task.code for task in tasks}
@@ -687,4 +669,4 @@ def test_feedback_comes_once_the_round_is_over_and_tells_own_labels_and_the_refe
 def test_who_labelled_nothing_in_the_round_gets_no_feedback(calibrated):
     answer_all(calibrated, {"ada": "similar"})
     take(calibrated, Step.OPEN, anyway=True)
-    assert "Once a calibration round is over" in opened(reviewer_page, "feedback", calibrated, "ben").info[0].value
+    assert "Once a calibration round is over" in reviewer_page("feedback", calibrated, "ben").info[0].value

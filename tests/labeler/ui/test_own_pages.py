@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from labeler.model import PlanParameters, Protocol, Role
 from labeler.service import guide, reviewing
@@ -17,8 +16,7 @@ from labeler.service.results import auditing, exchange
 from labeler.store import events, labels, open_database
 from labeler.ui.reviewer import label, my_labels, practice
 from tests.labeler.conftest import NOW, answer_next, id_of, make_study, submission
-from tests.labeler.ui.test_evidence_pages import pictures
-from tests.labeler.ui.test_pages import LIMIT_S, app_page, coordinator_page, opened, reviewer_page, texts
+from tests.labeler.ui.pages import checked, coordinator_page, opened, pictures, reviewer_page, signed_in, texts
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ `c`"
@@ -58,7 +56,7 @@ def revisable(page):
 
 
 def my_page(path):
-    return opened(reviewer_page, "my_labels", path, "ada")
+    return reviewer_page("my_labels", path, "ada")
 
 
 def own(path):
@@ -68,8 +66,7 @@ def own(path):
 
 def show(page, name):
     page.radio[0].set_value(name).run()
-    assert [error.message for error in page.exception] == []
-    return page
+    return checked(page)
 
 
 def test_my_labels_come_twenty_a_page_newest_first(many):
@@ -167,7 +164,7 @@ def test_answers_of_the_coordinator_stand_under_the_comment_as_plain_text_withou
 
 
 def test_nobody_else_reads_an_answer_of_the_coordinator(many):
-    page = opened(reviewer_page, "my_labels", many, "ben")
+    page = reviewer_page("my_labels", many, "ben")
     assert "A step is a change." not in texts(page)
     assert "Quirin" not in texts(page)
 
@@ -218,7 +215,7 @@ def test_every_page_names_the_person_and_a_label_keeps_the_session(many, monkeyp
         token = identity.sign_in(db, secret, now=TODAY)
         code = reviewing.review_queue(db, ben).offers[0].code
     event = {"event_id": "own", "code": code, "revision": 0, "answer": "similar", "dwell_ms": 900, "view": {}}
-    page = opened_with(page_with_an_event, token, str(many), ben, event)
+    page = opened(page_with_an_event, token, str(many), ben, event)
     assert any("Signed in as ben" in element.proto.body for element in page.get("html"))
     with open_database(many) as db:
         kept, entries = labels.table(db).set_index("event_id"), events.table(db)
@@ -226,22 +223,11 @@ def test_every_page_names_the_person_and_a_label_keeps_the_session(many, monkeyp
     assert json.loads(kept.loc["own", "view"])["session"] == session
 
 
-def opened_with(function, *arguments):
-    page = AppTest.from_function(function, args=arguments, default_timeout=LIMIT_S).run()
-    assert [error.message for error in page.exception] == []
-    return page
-
-
 def test_an_item_of_somebody_else_is_not_opened(many, monkeypatch):
     monkeypatch.setenv("LABELER_STUDY", str(many))
     with open_database(many) as db:
         foreign = reviewing.review_queue(db, id_of(db, "ben")).offers[0].code
-        secret = identity.invite(db, "ada", Role.REVIEWER, actor="test", now=TODAY)
-        token = identity.sign_in(db, secret, now=TODAY)
-    page = AppTest.from_function(app_page, args=(token,), default_timeout=LIMIT_S).run()
-    page.session_state["chosen"] = foreign
-    (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == "my-labels"]
-    page.run()
+    page = signed_in(monkeypatch, many, "my-labels", "ada", Role.REVIEWER, chosen=foreign)
     assert [error.value for error in page.error] == [
         f"Item {foreign} is not among the labels that you can look at now."
     ]
@@ -263,7 +249,7 @@ def change(path, **changes):
 
 def test_the_guide_shows_question_protocol_and_examples(study):
     change(study, min_span=0.25, instructions=HOSTILE, asks_confidence=True)
-    page = opened(reviewer_page, "guide", study, "ada")
+    page = reviewer_page("guide", study, "ada")
     words = texts(page)
     assert "Are these runs alike?" in [text.value for text in page.text]
     assert HOSTILE in [element.value for element in page.text]  # as the text it is
@@ -278,14 +264,14 @@ def test_the_guide_shows_question_protocol_and_examples(study):
 
 
 def test_the_guide_without_instructions_names_no_coordinator(study):
-    assert "From your coordinator" not in texts(opened(reviewer_page, "guide", study, "ada"))
+    assert "From your coordinator" not in texts(reviewer_page("guide", study, "ada"))
 
 
 @pytest.mark.parametrize("rule", ["core", "pooled", "full"])
 def test_guide_my_labels_and_practice_open_under_every_axis_rule(study, rule):
     change(study, axis_rule=rule)
     for module in ("guide", "practice", "my_labels", "label"):
-        assert opened(reviewer_page, module, study, "ada").error.len == 0
+        assert reviewer_page(module, study, "ada").error.len == 0
 
 
 @pytest.mark.parametrize("module", ["guide", "practice"])
@@ -300,24 +286,20 @@ def test_guide_and_practice_tell_nothing_of_the_study(study, module):
             "fresh",
         }
         hidden |= {code for (code,) in db.execute("SELECT code FROM assignments")}
-    page = opened(reviewer_page, module, study, "ada")
+    page = reviewer_page(module, study, "ada")
     assert [word for word in hidden if re.search(rf"\b{re.escape(word)}\b", texts(page))] == []
 
 
 def practise(said):
     """The practice page after these answers."""
-    page = AppTest.from_function(reviewer_page, args=("practice", said["study"], "ada"), default_timeout=LIMIT_S)
-    page.session_state["practice_seed"] = 7
-    page.session_state["practice_answers"] = said["said"]
-    page.run()
-    assert [error.message for error in page.exception] == []
-    return page
+    state = {"practice_seed": 7, "practice_answers": said["said"]}
+    return reviewer_page("practice", said["study"], "ada", **state)
 
 
 def test_practice_ends_with_what_is_known_and_begins_anew(study):
     made = guide.practice_round(7)
     said = {f"P{number}": "similar" for number in range(1, 7)}
-    page = practise({"study": str(study), "said": said})
+    page = practise({"study": study, "said": said})
     assert [element.value for element in page.text] == [
         f"P{number}: {example.feedback('similar')}" for number, example in enumerate(made, start=1)
     ]
@@ -327,7 +309,7 @@ def test_practice_ends_with_what_is_known_and_begins_anew(study):
 
 
 def test_practice_keeps_nothing(study):
-    practise({"study": str(study), "said": {"P1": "similar"}})
+    practise({"study": study, "said": {"P1": "similar"}})
     with open_database(study) as db:
         assert labels.n_labels(db) == 0
 
@@ -354,7 +336,7 @@ def test_the_label_page_sends_only_pictures_that_the_screen_lacks(study):
 
 
 def protocol_page(path):
-    return opened(coordinator_page, "study", path)
+    return coordinator_page("study", path)
 
 
 def save(page):
@@ -403,4 +385,4 @@ def test_labels_made_elsewhere_are_listed_without_pictures_where_there_are_no_me
     assert [error.message for error in page.exception] == []
     assert (len(rows(page)), revisable(page), pictures(page)) == (2, [], [])
     assert {"**similar**", "**not sure**"} <= {text.value for text in page.markdown}
-    assert "has not begun" in opened(reviewer_page, "label", path, "ada").get("bidi_component")[0].proto.json
+    assert "has not begun" in reviewer_page("label", path, "ada").get("bidi_component")[0].proto.json

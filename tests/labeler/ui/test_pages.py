@@ -4,7 +4,6 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from analysis.classifiers import CLASSIFIERS
 from labeler.config import bundled
@@ -17,9 +16,9 @@ from labeler.service.plan import coordinating, course
 from labeler.store import events, labels, open_database, people, studies
 from labeler.ui import app
 from labeler.ui.coordinator.results import figures
+from tests.labeler.ui.pages import app_page, button, coordinator_page, reviewer_page, texts
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
-LIMIT_S = 180
 
 
 @pytest.fixture(scope="module")
@@ -46,51 +45,11 @@ def empty(tmp_path):
     return path
 
 
-def reviewer_page(module: str, path: str, name: str) -> None:
-    from importlib import import_module
-    from pathlib import Path
-
-    from labeler.store import open_database, people
-
-    with open_database(Path(path)) as db:
-        import_module(f"labeler.ui.reviewer.{module}").render(
-            db, next(person.person_id for person in people.all_people(db) if person.name == name)
-        )
-
-
-def coordinator_page(module: str, path: str, name: str = "") -> None:
-    from pathlib import Path
-
-    from labeler.model import Role
-    from labeler.store import open_database, people
-    from tests.labeler.ui.pages import COORDINATOR
-
-    with open_database(Path(path)) as db:
-        first = next(person.name for person in people.all_people(db) if Role.COORDINATOR in person.roles)
-        COORDINATOR[module].render(db, name or first)
-
-
-def app_page(token: str) -> None:
-    from labeler.ui import app
-
-    app.main(token)
-
-
-def opened(function, *arguments):
-    page = AppTest.from_function(function, args=tuple(map(str, arguments)), default_timeout=LIMIT_S).run()
-    assert [error.message for error in page.exception] == []
-    return page
-
-
 def move_on(study, *steps):
     """Take the demo study through these steps."""
     with open_database(study) as db:
         for step in steps:
             course.move(db, step, why="so that the page shows more", actor=demo.COORDINATOR, now=NOW)
-
-
-def button(page, label):
-    return next(one for one in page.button if one.label == label)
 
 
 def say(study, name, answer):
@@ -103,25 +62,8 @@ def say(study, name, answer):
     return task.code
 
 
-def texts(page):
-    kinds = (
-        "title",
-        "header",
-        "subheader",
-        "markdown",
-        "text",
-        "caption",
-        "info",
-        "warning",
-        "error",
-        "success",
-        "code",
-    )
-    return "\n".join(str(element.value) for kind in kinds for element in getattr(page, kind))
-
-
 def test_label_page_hands_the_next_two_items_to_the_component(study):
-    page = opened(reviewer_page, "label", study, "ada")
+    page = reviewer_page("label", study, "ada")
     assert page.error.len == 0
     from labeler.ui.reviewer import label
 
@@ -181,16 +123,16 @@ def test_a_browser_that_asks_what_the_study_has_is_told_what_it_lacks(study):
 
 @pytest.mark.parametrize("name", ["my_labels", "guide", "practice", "feedback"])
 def test_every_page_of_a_reviewer_sends_the_answers_that_the_browser_keeps(study, name):
-    page = opened(reviewer_page, name, study, "ada")
+    page = reviewer_page(name, study, "ada")
     modes = [json.loads(one.proto.json).get("mode") for one in page.get("bidi_component")]
     assert modes[0] == "send"
 
 
 def test_my_labels_lists_own_labels_newest_first_and_opens_one(study):
-    assert "not labelled anything yet" in texts(opened(reviewer_page, "my_labels", study, "ada"))
+    assert "not labelled anything yet" in texts(reviewer_page("my_labels", study, "ada"))
     first, second = say(study, "ada", Answer.SIMILAR), say(study, "ada", Answer.DISSIMILAR)
     say(study, "ben", Answer.SIMILAR)
-    page = opened(reviewer_page, "my_labels", study, "ada")
+    page = reviewer_page("my_labels", study, "ada")
     assert [b.key for b in page.button] == [f"revise-{second}", f"revise-{first}"]
     assert "2 of 15 done" in texts(page)
     page.button(key=f"revise-{first}").click().run()
@@ -205,12 +147,12 @@ def test_reviewers_pages_name_nothing_that_would_unblind(study):
     with open_database(study) as db:
         words = {item.name for item in coordinating.list_items(db)} | {"ben", "cleo", "dan", "heuristic", "overlap"}
     for module in ("label", "my_labels"):
-        page = opened(reviewer_page, module, study, "ada")
+        page = reviewer_page(module, study, "ada")
         assert [word for word in words if word in texts(page)] == []
 
 
 def test_study_page_lists_the_steps_and_changes_the_question(empty):
-    page = opened(coordinator_page, "study", empty)
+    page = coordinator_page("study", empty)
     assert "◦ Import measurements: 0 items" in texts(page)
     next(one for one in page.text_input if one.label.startswith("Question")).set_value("Would you trust these runs?")
     button(page, "Save").click().run()
@@ -220,25 +162,25 @@ def test_study_page_lists_the_steps_and_changes_the_question(empty):
 
 
 def test_people_page_adds_reviewers_with_links(empty):
-    page = opened(coordinator_page, "people", empty)
+    page = coordinator_page("people", empty)
     page.text_area[0].set_value("ada\n ben \n\n")
     page.button[0].click().run()
     assert len(page.code) == 2
     assert all("/join/" in code.value for code in page.code)
     with open_database(empty) as db:
         assert [p.name for p in identity.everyone(db) if Role.REVIEWER in p.roles] == ["ada", "ben"]
-    page = opened(coordinator_page, "people", empty)
+    page = coordinator_page("people", empty)
     page.selectbox[0].select_index(0)
     page.button[1].click().run()
     assert "/join/" in page.code[0].value
 
 
 def test_data_page_counts_items_and_imports_an_upload_with_a_row_for_each_file(empty, study):
-    page = opened(coordinator_page, "data", study)
+    page = coordinator_page("data", study)
     assert "24 items" in texts(page)
     assert "possible only while a study is draft" in page.info[0].value
     assert (len(page.file_uploader), len(page.button)) == (0, 0)
-    page = opened(coordinator_page, "data", empty)
+    page = coordinator_page("data", empty)
     page.file_uploader[0].set_value(
         [("a.json", b"[[1.0, 2.0, 1.5], [1.0, 2.0, 3.0]]", "application/json"), ("b.json", b"{}", "application/json")]
     ).run()
@@ -254,7 +196,7 @@ def test_data_page_counts_items_and_imports_an_upload_with_a_row_for_each_file(e
 
 
 def test_plan_page_previews_and_confirms(study):
-    page = opened(coordinator_page, "plan", study)
+    page = coordinator_page("plan", study)
     assert page.dataframe[0].value["in all"].tolist() == [15, 15, 15, 15]
     page.radio[0].set_value("The paper's: random parts, one pair each").run()
     assert page.dataframe[0].value["in all"].tolist() == [12, 12, 12, 12]
@@ -264,14 +206,14 @@ def test_plan_page_previews_and_confirms(study):
         assert coordinating.get_study(db).plan_parameters["seed"] == 77
         assert coordinating.get_study(db).plan_parameters["paper"] is True
     say(study, "ada", Answer.SIMILAR)
-    assert "the plan stands" in texts(opened(coordinator_page, "plan", study))
+    assert "the plan stands" in texts(coordinator_page("plan", study))
 
 
 def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
-    assert "no plan yet" in texts(opened(coordinator_page, "progress", empty))
+    assert "no plan yet" in texts(coordinator_page("progress", empty))
     say(study, "ada", Answer.DISSIMILAR)
     say(study, "ada", Answer.NOT_SURE)
-    page = opened(coordinator_page, "progress", study)
+    page = coordinator_page("progress", study)
     table = page.dataframe[0].value
     assert table.set_index("reviewer").loc["ada", ["done", "assigned", "not sure"]].tolist() == [1, 15, 1]
     bars = [bar.proto.text for bar in page.get("progress")]
@@ -280,17 +222,17 @@ def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
 
 
 def test_verdicts_page_shows_counts_and_offers_to_compute(study, empty):
-    page = opened(coordinator_page, "verdicts", study)
+    page = coordinator_page("verdicts", study)
     assert "Hidden until the study is unblinded" in page.info[0].value
     assert len(page.dataframe) == 0
     move_on(study, Step.CLOSE, Step.UNBLIND)
-    page = opened(coordinator_page, "verdicts", study)
+    page = coordinator_page("verdicts", study)
     counts = page.dataframe[0].value.set_index("classifier")
     assert counts.loc["heuristic", "dissimilar"] == 23
     assert len(page.button) == 0
     with open_database(study) as db:
         db.execute("DELETE FROM verdicts WHERE item_id = 1")
-    page = opened(coordinator_page, "verdicts", study)
+    page = coordinator_page("verdicts", study)
     assert "1 items lack verdicts" in texts(page)
     assert page.button[0].label == "Compute verdicts"
 
@@ -298,14 +240,14 @@ def test_verdicts_page_shows_counts_and_offers_to_compute(study, empty):
 @pytest.mark.parametrize("steps", [(), (Step.CLOSE,)], ids=["open", "closed"])
 def test_report_page_makes_no_report_before_unblinding(study, steps):
     move_on(study, *steps)
-    page = opened(coordinator_page, "report", study)
+    page = coordinator_page("report", study)
     assert "Hidden until the study is unblinded" in page.info[0].value
     assert (len(page.button), len(page.get("download_button"))) == (0, 0)
 
 
 def test_report_page_makes_the_report_when_asked_and_logs_it(study):
     move_on(study, Step.CLOSE, Step.UNBLIND)
-    page = opened(coordinator_page, "report", study)
+    page = coordinator_page("report", study)
     with open_database(study) as db:
         assert "report" not in events.table(db)["action"].tolist()
     page.button[0].click().run()
@@ -317,11 +259,11 @@ def test_report_page_makes_the_report_when_asked_and_logs_it(study):
 
 def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch):
     monkeypatch.delenv("LABELER_STUDY", raising=False)
-    assert "No study was named" in texts(opened(app_page, ""))
+    assert "No study was named" in texts(app_page(""))
     monkeypatch.setenv("LABELER_STUDY", str(study))
-    assert "You are not signed in" in texts(opened(app_page, "forged"))
+    assert "You are not signed in" in texts(app_page("forged"))
     monkeypatch.setenv("LABELER_STUDY", str(study) + ".gone")
-    said = texts(opened(app_page, ""))
+    said = texts(app_page(""))
     assert "The study is not in its place at the moment" in said
     assert "kept in this browser" in said
     assert study.name not in said
@@ -329,11 +271,11 @@ def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch
 
 @pytest.mark.parametrize("figure", [figures.BY_APPLICATION, figures.BY_BENCHMARK])
 def test_the_figures_of_measures_are_offered_only_once_the_study_is_unblinded(study, figure):
-    assert figure not in opened(coordinator_page, "figures", study).selectbox(key="figure").options
+    assert figure not in coordinator_page("figures", study).selectbox(key="figure").options
     move_on(study, Step.CLOSE)
-    assert figure not in opened(coordinator_page, "figures", study).selectbox(key="figure").options
+    assert figure not in coordinator_page("figures", study).selectbox(key="figure").options
     move_on(study, Step.UNBLIND)
-    page = opened(coordinator_page, "figures", study)
+    page = coordinator_page("figures", study)
     page.selectbox(key="figure").set_value(figure).run()
     assert [error.message for error in page.exception] == []
     assert len(page.get("image")) == 1
@@ -341,12 +283,12 @@ def test_the_figures_of_measures_are_offered_only_once_the_study_is_unblinded(st
 
 def test_the_verdicts_on_an_item_are_shown_only_once_the_study_is_unblinded(study):
     for step in (Step.CLOSE, Step.UNBLIND):
-        page = opened(coordinator_page, "item", study)
+        page = coordinator_page("item", study)
         assert "Hidden until the study is unblinded" in page.info[0].value
         assert not [word for word in ("heuristic", "same: ") if word in texts(page)]
         assert len(page.get("image")) == 1
         move_on(study, step)
-    page = opened(coordinator_page, "item", study)
+    page = coordinator_page("item", study)
     assert [option.partition(":")[0] for option in page.radio[1].options] == sorted(CLASSIFIERS)
 
 
@@ -358,7 +300,7 @@ def test_everybody_gets_the_pages_of_their_role_only(study, monkeypatch, name, r
     with open_database(study) as db:
         token = identity.sign_in(db, identity.invite(db, name, role, actor="test", now=NOW), now=NOW)
         titles = list(app.pages(db, identity.person_of_session(db, token, now=NOW)))
-    page = opened(app_page, token)
+    page = app_page(token)
     assert page.error.len == 0
     assert first in texts(page)
     reviewers = ["Label", "My labels", "Guide", "Practice", "Feedback"]

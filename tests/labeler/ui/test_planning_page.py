@@ -1,25 +1,13 @@
 """The planning page: what it shows follows from what is chosen."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from labeler.model import PlanParameters
 from labeler.service.plan import coordinating, planning, previewing
 from labeler.service.plan.planning import Assumptions
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, make_study
-
-LIMIT_S = 180
-
-
-def planning_page(path: str) -> None:
-    from pathlib import Path
-
-    from labeler.store import open_database
-    from labeler.ui.coordinator.set_up import planning
-
-    with open_database(Path(path)) as db:
-        planning.render(db, "coordinator")
+from tests.labeler.ui.pages import checked, coordinator_page
 
 
 @pytest.fixture(scope="module")
@@ -29,15 +17,6 @@ def study(tmp_path_factory):
     return path
 
 
-def opened(path):
-    return no_exception(AppTest.from_function(planning_page, args=(str(path),), default_timeout=LIMIT_S).run())
-
-
-def no_exception(page):
-    assert [error.message for error in page.exception] == []
-    return page
-
-
 def widget(page, label):
     return next(w for w in (*page.number_input, *page.slider) if w.label.startswith(label))
 
@@ -45,7 +24,7 @@ def widget(page, label):
 def chosen(page, **values):
     for label, value in values.items():
         widget(page, label.replace("_", " ")).set_value(value)
-    return no_exception(page.run())
+    return checked(page.run())
 
 
 def expected(page):
@@ -63,13 +42,13 @@ def warnings(page):
 
 
 def test_the_page_begins_with_the_sizes_of_the_study(study):
-    page = opened(study)
+    page = coordinator_page("planning", study)
     assert [widget(page, label).value for label in ("Items", "Reviewers", "Reviewers per item")] == [8, 4, 2]
     assert expected(page)["items a pair"] == pytest.approx((6 + 2 * 6) / 6)
 
 
 def test_the_page_shows_what_the_service_says(study):
-    page = opened(study)
+    page = coordinator_page("planning", study)
     told, unknown = planning.expected_of(planning.planned_design([4, 4], 4, 2, 0.2, 20, 2), Assumptions())
     assert expected(page) == pytest.approx(
         {row["what"]: float("nan") if row["expected"] is None else row["expected"] for row in told}, nan_ok=True
@@ -80,7 +59,7 @@ def test_the_page_shows_what_the_service_says(study):
 
 def test_the_page_promises_what_the_plan_then_holds(study):
     # two applications of four items, of which one each is seen by all; copies do not fit 50 positions behind
-    page = opened(study)
+    page = coordinator_page("planning", study)
     with open_database(study) as db:
         loads = previewing.preview(db, PlanParameters(1)).rows_of_loads()
     assert {row["in all"] for row in loads} == {expected(page)["labels a reviewer"]} == {5}
@@ -98,57 +77,57 @@ def test_the_page_promises_what_the_plan_then_holds(study):
     ],
 )
 def test_another_choice_changes_what_is_to_be_expected(study, label, value, row):
-    page = opened(study)
+    page = coordinator_page("planning", study)
     before = expected(page)[row]
     assert expected(chosen(page, **{label: value}))[row] != before
 
 
 def test_a_narrower_interval_takes_more_items(study):
-    page = opened(study)
+    page = coordinator_page("planning", study)
     before = needed(page)
     after = needed(chosen(page, **{"Half-width": 0.05}))
     assert all(after[name] > before[name] for name in before)
 
 
 def test_the_page_says_that_two_labels_an_item_do_not_identify_the_latent_class(study):
-    page = chosen(opened(study), Items=586, Share_of_items=0.0)
+    page = chosen(coordinator_page("planning", study), Items=586, Share_of_items=0.0)
     assert "true prevalence and reviewers' error rates: not identified" in warnings(page)
     page = chosen(page, Share_of_items=0.2)
     assert "not identified" not in warnings(page)
 
 
 def test_the_page_says_that_nothing_is_told_of_reviewers_without_copies(study):
-    assert "no retest items" in warnings(chosen(opened(study), Hidden_copies=0))
+    assert "no retest items" in warnings(chosen(coordinator_page("planning", study), Hidden_copies=0))
 
 
 def test_three_reviewers_an_item_are_possible(study):
-    page = chosen(opened(study), Reviewers_per_item=3, Share_of_items=0.0)
+    page = chosen(coordinator_page("planning", study), Reviewers_per_item=3, Share_of_items=0.0)
     assert expected(page)["items a pair"] == pytest.approx(8 * 3 / 6)
 
 
 @pytest.mark.parametrize("extremes", ["lowest", "highest"])
 def test_the_ends_of_every_slider_are_shown(study, extremes):
-    page = opened(study)
+    page = coordinator_page("planning", study)
     for slider in page.slider:
         slider.set_value(slider.min if extremes == "lowest" else slider.max)
-    assert len(no_exception(page.run()).dataframe) == 2
+    assert len(checked(page.run()).dataframe) == 2
 
 
 def test_a_study_without_items_and_reviewers_has_a_page(tmp_path):
     path = tmp_path / "empty.study"
     coordinating.create_study(path, name="Empty", question="Alike?", coordinator="grace", now=NOW)
-    page = opened(path)
+    page = coordinator_page("planning", path)
     assert (widget(page, "Items").value, widget(page, "Reviewers").value) == (1, 2)
 
 
 def test_fewer_reviewers_than_were_to_label_an_item_end_in_no_error(study):
-    page = chosen(opened(study), Reviewers_per_item=4)
+    page = chosen(coordinator_page("planning", study), Reviewers_per_item=4)
     assert widget(chosen(page, Reviewers=3), "Reviewers per item").value <= 3
 
 
 def test_looking_at_the_page_changes_nothing(study):
     before = study.read_bytes()
-    opened(study)
+    coordinator_page("planning", study)
     with open_database(study) as db:
         assert planning.size_of_study(db) == (8, 4, 2)
     assert study.read_bytes() == before

@@ -4,7 +4,6 @@ import shutil
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from labeler.model import PlanParameters, Role, State
 from labeler.plan.lifecycle import Step
@@ -21,37 +20,9 @@ from tests.labeler.conftest import (
     result_file,
     series,
 )
+from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 
 TODAY = datetime.now(UTC)  # the pages go by the clock
-LIMIT_S = 180
-
-
-def page_of(module: str, path: str, person: str) -> None:
-    from pathlib import Path
-
-    from labeler.store import open_database
-    from tests.labeler.ui.pages import COORDINATOR
-
-    with open_database(Path(path)) as db:
-        COORDINATOR[module].render(db, person)
-
-
-def opened(module, path, person="carol"):
-    return fine(AppTest.from_function(page_of, args=(module, str(path), person), default_timeout=LIMIT_S).run())
-
-
-def fine(page):
-    assert [error.message for error in page.exception] == []
-    return page
-
-
-def texts(page):
-    kinds = ("markdown", "caption", "info", "warning", "error", "success")
-    return "\n".join(str(element.value) for kind in kinds for element in getattr(page, kind))
-
-
-def button(page, label):
-    return next(one for one in page.button if one.label.startswith(label))
 
 
 def number(page, label):
@@ -102,30 +73,30 @@ def closed_by(path, says):
 
 
 def test_a_study_with_nothing_in_it_says_what_to_do_and_keeps_the_form(empty):
-    page = opened("plan", empty)
+    page = coordinator_page("plan", empty)
     assert page.info[0].value == "There is nothing to plan: the study has no items. Import measurements first."
     with open_database(empty) as db:
         import_all(db, *(result_file(item_name(n), series(n)) for n in range(4)))
-    fine(page.run())
+    checked(page.run())
     assert "the study has 0. Add reviewers first" in page.info[0].value
     assert (len(page.button), len(page.number_input)) == (0, 5)
     with open_database(empty) as db:
         for name in REVIEWERS:
             identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=TODAY)
-    fine(page.run())
+    checked(page.run())
     assert loads(page) == {name: pytest.approx(2, abs=1) for name in REVIEWERS}
 
 
 def test_the_preview_follows_the_form(unplanned):
-    page = opened("plan", unplanned)
+    page = coordinator_page("plan", unplanned)
     number(page, "Hidden copies").set_value(0)
     number(page, "Seconds").set_value(720.0)
     page.slider[0].set_value(0.25)
-    fine(page.run())
+    checked(page.run())
     assert (loads(page), loads(page, "hours")) == (dict.fromkeys(REVIEWERS, 5), dict.fromkeys(REVIEWERS, 1.0))
     number(page, "Calibration").set_value(2)
     page.slider[0].set_value(0.0)
-    fine(page.run())
+    checked(page.run())
     assert loads(page, "calibration") == dict.fromkeys(REVIEWERS, 2)
     expected = page.dataframe[1].value
     assert {"kappa", "agreement of a pair", "sensitivity"} <= set(expected["what"])
@@ -134,19 +105,19 @@ def test_the_preview_follows_the_form(unplanned):
 
 
 def test_what_makes_no_sense_is_said_beside_the_form(unplanned):
-    page = opened("plan", unplanned)
+    page = coordinator_page("plan", unplanned)
     number(page, "Reviewers per item").set_value(9).run()
-    assert "9 reviewers are to label each item" in fine(page).info[0].value
+    assert "9 reviewers are to label each item" in checked(page).info[0].value
     assert len(page.dataframe) == len(page.button) == 0
     number(page, "Reviewers per item").set_value(3).run()
-    assert fine(page).info.len == 0
+    assert checked(page).info.len == 0
 
 
 def test_confirming_keeps_the_plan_that_was_shown(unplanned):
-    page = opened("plan", unplanned)
+    page = coordinator_page("plan", unplanned)
     number(page, "Seed").set_value(7).run()
     shown = next(text.value for text in page.markdown if text.value.startswith("What each reviewer gets"))
-    fine(button(page, "Confirm this plan and open the study").click().run())
+    checked(button(page, "Confirm this plan and open the study").click().run())
     with open_database(unplanned) as db:
         study = coordinating.get_study(db)
     assert (study.state, study.plan_parameters["seed"]) == (State.OPEN, 7)
@@ -156,14 +127,13 @@ def test_confirming_keeps_the_plan_that_was_shown(unplanned):
 
 def test_a_large_plan_is_drawn_in_a_process_of_its_own_and_is_the_same(unplanned, monkeypatch):
     monkeypatch.setattr(previewing, "MAX_BLOCKS", 0)
-    monkeypatch.setattr(f"{__name__}.LIMIT_S", 180)  # three processes are started
-    page = opened("plan", unplanned)
+    page = coordinator_page("plan", unplanned)
     number(page, "Seed").set_value(7).run()
     with open_database(unplanned) as db:
         preview = previewing.preview(db, PlanParameters(7))
     assert f"`{preview.hash}`" in texts(page)
     assert page.dataframe[0].value.to_dict("records") == preview.rows_of_loads()
-    fine(button(page, "Confirm this plan and open the study").click().run())
+    checked(button(page, "Confirm this plan and open the study").click().run())
     with open_database(unplanned) as db:
         assert coordinating.get_study(db).plan_hash == preview.hash
         drawn = coordinating.event_log(db).iloc[-1]
@@ -171,19 +141,19 @@ def test_a_large_plan_is_drawn_in_a_process_of_its_own_and_is_the_same(unplanned
 
 
 def test_a_plan_with_calibration_items_begins_their_round(unplanned):
-    page = opened("plan", unplanned)
+    page = coordinator_page("plan", unplanned)
     number(page, "Calibration").set_value(2).run()
-    fine(button(page, "Confirm this plan and begin the calibration round").click().run())
+    checked(button(page, "Confirm this plan and begin the calibration round").click().run())
     with open_database(unplanned) as db:
         assert coordinating.get_study(db).state is State.CALIBRATION
 
 
 def test_a_plan_that_stands_is_shown_with_its_loads_and_verified(begun):
-    page = opened("plan", begun)
+    page = coordinator_page("plan", begun)
     assert "Somebody has answered: the plan stands" in page.info[0].value
     assert [one.label for one in page.button] == ["Verify the plan"]
     assert loads(page) == dict.fromkeys(REVIEWERS, 5)
-    fine(page.button[0].click().run())
+    checked(page.button[0].click().run())
     with open_database(begun) as db:
         plan_hash = coordinating.get_study(db).plan_hash
     assert f"Drawn: `{plan_hash}`, changes since: 0, now: `{plan_hash}`" in texts(page)
@@ -193,14 +163,14 @@ def test_a_plan_that_stands_is_shown_with_its_loads_and_verified(begun):
 def test_a_plan_that_was_tampered_with_is_no_longer_verified(begun):
     with open_database(begun) as db:
         db.execute("UPDATE assignments SET position = position + 100 WHERE assignment_id = 1")
-    page = opened("plan", begun)
-    fine(page.button[0].click().run())
+    page = coordinator_page("plan", begun)
+    checked(page.button[0].click().run())
     assert page.success.len == 0
     assert "assigned at another place" in page.error[0].value
 
 
 def test_the_progress_page_has_a_row_for_each_reviewer(begun):
-    page = opened("progress", begun)
+    page = coordinator_page("progress", begun)
     assert [bar.proto.text for bar in page.get("progress")] == ["1 of 20 labels given"]
     table = page.dataframe[0].value.set_index("reviewer")
     with open_database(begun) as db:
@@ -211,7 +181,7 @@ def test_the_progress_page_has_a_row_for_each_reviewer(begun):
 
 
 def test_the_progress_page_warns_of_who_has_stopped(begun):
-    page = opened("progress", begun)
+    page = coordinator_page("progress", begun)
     (warning,) = page.warning
     assert all(f"{name} since" in warning.value for name in ("ben", "cleo", "dan"))
     assert "ada since" not in warning.value
@@ -219,22 +189,22 @@ def test_the_progress_page_warns_of_who_has_stopped(begun):
 
 def test_a_name_is_shown_as_it_is_and_not_as_markup(tmp_path):
     path = begin(tmp_path / "marked.study", ("ada", "<b>*eve*</b>"))
-    (warning,) = opened("progress", path).warning
+    (warning,) = coordinator_page("progress", path).warning
     assert r"\<b\>\*eve\*\</b\> since" in warning.value
 
 
 def test_nobody_is_shown_what_was_said(begun):
-    page = opened("progress", begun)
+    page = coordinator_page("progress", begun)
     shown = texts(page) + page.dataframe[0].value.to_csv()
     assert "similar" not in shown
 
 
 def test_agreement_is_hidden_until_the_study_is_closed(begun):
-    page = opened("progress", begun)
+    page = coordinator_page("progress", begun)
     assert page.dataframe.len == 1
     assert "Hidden until the study is closed or unblinded" in page.caption[-1].value
     closed_by(begun, dict.fromkeys(REVIEWERS, "similar"))
-    fine(page.run())
+    checked(page.run())
     statistics = page.dataframe[1].value.set_index("statistic")
     assert statistics.loc["agreement (share)", "value"] == 1
     assert "8 items agreed, 0 split, 0 incomplete" in texts(page)
@@ -246,10 +216,10 @@ def test_agreement_stays_hidden_from_a_coordinator_who_labels_as_well(begun):
         roles = [Role.REVIEWER, Role.COORDINATOR]
         identity.add_person(db, "gil", roles, actor="carol", now=TODAY)
     closed_by(begun, dict.fromkeys(REVIEWERS, "similar"))
-    page = opened("progress", begun, "gil")
+    page = coordinator_page("progress", begun, "gil")
     assert page.dataframe.len == 1
     assert "You are a reviewer of this study as well" in page.caption[-1].value
 
 
 def test_a_study_without_a_plan_has_no_progress(empty):
-    assert "There is no plan yet" in opened("progress", empty).info[0].value
+    assert "There is no plan yet" in coordinator_page("progress", empty).info[0].value
