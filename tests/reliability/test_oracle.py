@@ -86,7 +86,7 @@ def reply(db, event):
     reviewer_id = id_of(db, OWN)
     ack = label.keep(db, reviewer_id, event)
     codes = {row.code for row in labels.own_answers(db, reviewer_id)}
-    return json.dumps(label.screen(db, reviewer_id, ack, known=codes)).encode()
+    return json.dumps(label.screen(db, reviewer_id, ack, {"have": sorted(codes)})).encode()
 
 
 @pytest.mark.parametrize("n_messages", [300, pytest.param(10_000, marks=pytest.mark.slow)])
