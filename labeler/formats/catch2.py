@@ -5,13 +5,17 @@ its sections. Nothing outside the file is ever looked up: a document type, which
 """
 
 from collections.abc import Iterator, Mapping
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING
 
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.naming import measured
 from labeler.formats.single_values import finite
 from labeler.formats.units import SECONDS
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree
+
 
 ROOTS = (b"<Catch2TestRun", b"<Catch ", b"<Catch>")
 MAX_DEPTH = 100  # of elements in one another
@@ -34,7 +38,9 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     yield from measured(_benchmarks(_root(text)), advice="name its test case or section differently")
 
 
-def _root(text: str) -> ElementTree.Element:
+def _root(text: str) -> "ElementTree.Element":
+    from xml.etree import ElementTree  # here, as few commands read XML
+
     try:
         return ElementTree.fromstring(text)  # noqa: S314 - without a document type there are no entities
     except ElementTree.ParseError as error:
@@ -43,7 +49,7 @@ def _root(text: str) -> ElementTree.Element:
         raise ValueError(f"line {line}, column {column + 1}: {reason}") from None
 
 
-def _benchmarks(holder: ElementTree.Element, scopes: tuple[str, ...] = (), depth: int = 1) -> Iterator[Benchmark]:
+def _benchmarks(holder: "ElementTree.Element", scopes: tuple[str, ...] = (), depth: int = 1) -> Iterator[Benchmark]:
     """Those in an element, behind the names of the test case and sections in which it stands."""
     if depth > MAX_DEPTH:
         raise ValueError(f"more than {MAX_DEPTH} elements in one another")
@@ -56,7 +62,7 @@ def _benchmarks(holder: ElementTree.Element, scopes: tuple[str, ...] = (), depth
             yield from _benchmarks(element, inner, depth + 1)
 
 
-def _benchmark(element: ElementTree.Element, scopes: tuple[str, ...]) -> Benchmark:
+def _benchmark(element: "ElementTree.Element", scopes: tuple[str, ...]) -> Benchmark:
     name = " / ".join((*scopes, element.get("name", "").strip()))
     mean, failed = element.find("mean"), element.find("failed")
     if mean is None:

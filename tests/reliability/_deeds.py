@@ -33,7 +33,7 @@ class Deed(ABC):
     faults: dict[str, None] = field(default_factory=dict)
 
     what: ClassVar[str]
-    act: ClassVar[staticmethod[[Database, Path, int], None]]
+    act: "ClassVar[staticmethod[[Database, Path, int], None]]"
 
     def start(self) -> Writer:
         """A process that does one after the other."""

@@ -36,9 +36,12 @@ def render(db: Database, reviewer_id: int) -> None:
     own, progress = reviewing.own_labels(db, reviewer_id), reviewing.review_queue(db, reviewer_id).progress
     st.subheader("My labels")
     st.caption(pace(progress, reviewing.typical_time_s(own)))
+    wants_receipt = st.toggle("Show a receipt of your labels", disabled=not own)
     if not own:
         st.info("You have not labelled anything yet.")
         return
+    if wants_receipt:
+        show_receipt(db, reviewer_id)
     counts = {name: sum(map(keeps, own)) for name, keeps in FILTERS.items()}
     name = st.radio("Show", list(counts), format_func=lambda name: f"{name} ({counts[name]})", horizontal=True)
     matches = [own_label for own_label in own if FILTERS[name](own_label)]
@@ -49,15 +52,18 @@ def render(db: Database, reviewer_id: int) -> None:
             f"You can look at your latest {reviewing.LOOK_BACK} items again and revise them. The others follow once "
             "you have answered everything."
         )
-    if st.toggle("Show a receipt of your labels"):
-        st.caption(
-            "Copy and keep this text. With it the coordinator can show later that your labels are still as you gave "
-            "them: labeler audit STUDY --against FILE."
-        )
-        st.code(reviewing.receipt(db, reviewer_id, now=datetime.now(UTC)), language="json")
     rule = reviewing.brief(db).protocol.axis_rule
     for own_label in matches[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]:
         row(db, own_label, rule)
+
+
+def show_receipt(db: Database, reviewer_id: int) -> None:
+    """The reviewer's own labels with the hash of each, to be copied."""
+    st.caption(
+        "Copy and keep this text. With it the coordinator can show later that your labels are still as you gave them: "
+        "labeler audit STUDY --against FILE."
+    )
+    st.code(reviewing.receipt(db, reviewer_id, now=datetime.now(UTC)), language="json")
 
 
 def row(db: Database, own: OwnLabel, rule: str) -> None:

@@ -71,5 +71,7 @@ def test_marks_line_ends_and_encodings_change_nothing(content):
     assert plain(benchmark) == [[1.5], [2.5]]
 
 
-def test_numbers_near_the_largest_are_read_as_they_are():
-    assert plain(read_bytes("a.json", b"[[1e308, 1e308], [1.5e308, 1e308]]")[0]) == [[1e308, 1e308], [1.5e308, 1e308]]
+def test_numbers_that_cannot_be_computed_with_are_refused_in_a_sentence():
+    assert plain(read_bytes("a.json", b"[[1e149, 1.0], [2.0, 1e149]]")[0]) == [[1e149, 1.0], [2.0, 1e149]]
+    with pytest.raises(Refused, match="run 0, iteration 1: 1e\\+308 is too large to compute with"):
+        read_bytes("a.json", b"[[1.0, 1e308], [1.5e308, 1e308]]")

@@ -8,6 +8,7 @@ from streamlit.proto.SessionStatus_pb2 import SessionStatus
 
 from labeler.ui import arrivals
 from labeler.ui.arrivals import N_AT_ONCE, Arrivals
+from tests.labeler.ui.waiting import finished
 
 RERUN = {"type": "websocket.receive", "bytes": b"rerun"}
 FINISHED = {
@@ -57,7 +58,7 @@ def test_a_window_waits_until_another_has_its_page():
         await sending(FINISHED)
         await tasks[-1]
 
-    asyncio.run(windows(scene))
+    finished(windows(scene))
 
 
 def test_a_window_that_is_closed_gives_its_turn_away():
@@ -65,7 +66,7 @@ def test_a_window_that_is_closed_gives_its_turn_away():
         await opened[0].__aexit__(None, None, None)
         await tasks[-1]
 
-    asyncio.run(windows(scene))
+    finished(windows(scene))
 
 
 def test_a_page_that_takes_long_does_not_hold_up_others(monkeypatch):
@@ -74,7 +75,7 @@ def test_a_page_that_takes_long_does_not_hold_up_others(monkeypatch):
     async def scene(_opened, _ends, tasks):
         await tasks[-1]
 
-    asyncio.run(windows(scene))
+    finished(windows(scene))
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xff", b"x" * 1000])
@@ -84,4 +85,4 @@ def test_what_is_no_end_of_a_page_run_ends_no_turn(content):
         assert (await settled(tasks))[-1]
         await ends[0][1](FINISHED)
 
-    asyncio.run(windows(scene))
+    finished(windows(scene))

@@ -1,6 +1,5 @@
 """What a browser is told about the server: nothing; and pages still find each other."""
 
-import asyncio
 import re
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from labeler.ui.frames import MAIN_PAGE, Frames
+from tests.labeler.ui.waiting import finished
 
 PATH = "/home/wilhelmina/fresh/vexillum-retest/labeler/ui/app.py"
 MAIN = "2b7fa45ec4f849d9e7d27ce5b56b64cb"
@@ -50,7 +50,7 @@ def through(*messages, answers=()):
             await frames.send({"type": "websocket.send", "bytes": message.SerializeToString()})
         return [await frames.receive() for _ in answers]
 
-    received = asyncio.run(talk())
+    received = finished(talk())
     return [message["bytes"] for message in sent], received
 
 
