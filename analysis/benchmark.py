@@ -66,6 +66,12 @@ class Run:
         "lower" or "higher"; "" if that is not known, so that nothing may be called faster or slower.
     conditions : mapping of str to str
         What is known of the run: a name, as in `CONDITIONS` or of a factor, and a text.
+
+    Examples
+    --------
+    >>> run = Run(np.array([1.0, 2.0]), conditions={"version": "new"})
+    >>> len(run), run.of("version"), run.of("context")
+    (2, 'new', '')
     """
 
     values: Floats
@@ -120,6 +126,12 @@ class Benchmark:
     ValueError
         If there is neither a run nor a failure, a run is empty or not finite, `better` is another word, or two runs
         differ in unit or direction.
+
+    Examples
+    --------
+    >>> parse = Benchmark.of_series("parse", [[1.0, 1.1], [1.2]], conditions={"version": ("old", "new")})
+    >>> len(parse.runs), parse.unit, parse.levels("version")
+    (2, 's', ('old', 'new'))
     """
 
     name: str
@@ -291,6 +303,11 @@ class Sampling:
     ------
     ValueError
         If `warmup` is negative or no such number, or the aggregate is another.
+
+    Examples
+    --------
+    >>> Sampling(warmup=1, aggregate="median").value([9.0, 1.0, 2.0, 3.0])
+    2.0
     """
 
     warmup: float = 0

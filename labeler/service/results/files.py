@@ -28,7 +28,7 @@ def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
         If the folder cannot be made or written to.
     """
     with ExitStack() as all_in_place:
-        for name, content in files.items():
+        for name, content in reversed(list(files.items())):  # they are moved to their places in the order given
             try:
                 (out / name).parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
