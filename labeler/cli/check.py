@@ -124,6 +124,8 @@ def output_options(function: Any) -> Any:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @click.option(AGAINST, multiple=True, type=click.Path(path_type=Path), metavar="BASE...",
               help="Result files or folders of the baseline.")  # fmt: skip
+@click.option("--against-version", default=None, metavar="VERSION",
+              help="The baseline is this version among the runs of FILE..., such as a commit of asv.")  # fmt: skip
 @click.option("--min-change", type=Share(), default=0.0, metavar="SHARE",
               help="Changes estimated to be smaller, such as 2%, are no findings.")  # fmt: skip
 @click.option("--max-slowdown", type=Share(), default=None, metavar="SHARE",
@@ -144,7 +146,9 @@ def output_options(function: Any) -> Any:
               help="Left out at the start of each run: iterations, or a share below 1.")  # fmt: skip
 @reading_options
 @output_options
-def check(paths: tuple[Path, ...], against: tuple[Path, ...], warmup: float, **arguments: Any) -> None:
+def check(
+    paths: tuple[Path, ...], against: tuple[Path, ...], against_version: str | None, warmup: float, **arguments: Any
+) -> None:
     """Judge the runs in result files, and compare them with a baseline.
 
     Exit code 0: nothing was found. 1: a benchmark changed for the worse by the rules asked for, or without a baseline
@@ -156,6 +160,10 @@ def check(paths: tuple[Path, ...], against: tuple[Path, ...], warmup: float, **a
     rules, sampling = checking.rules(**arguments), checking.sampling(warmup, "mean")
     candidate = read_files(paths, options, checking.gather)
     baseline = read_files(against, options, checking.gather) if against else None
+    if against_version is not None:
+        if against:
+            raise InputError("Give either --against or --against-version.")
+        candidate, baseline = checking.apart_by_version(candidate, against_version)
     checked = checking.check_files(candidate, baseline, rules, sampling=sampling, options=options)
     for form, path in outputs.items():
         write_text(path, checking.FORMS[form](checked))

@@ -539,3 +539,18 @@ def test_copied_renamed_split_and_shuffled_files_change_no_number(here):
     run(
         "check", "first.csv", "rest.csv", "--against", "old.csv", code=FAILED
     )  # two halves of a study: said, not guessed
+
+
+def test_a_version_among_the_files_can_be_the_baseline(tmp_path):
+    rows = [("b", f"{version}{run_}", value + run_ / 100, version)
+            for version, value in (("c1", 1.0), ("c2", 1.5)) for run_ in range(6)]  # fmt: skip
+    lines = ["benchmark,run,value,version,unit", *(f"{','.join(map(str, row))},s" for row in rows)]
+    (tmp_path / "both.csv").write_text("\n".join(lines))
+    slower = run("check", tmp_path / "both.csv", "--against-version", "c1", code=DISSIMILAR).stdout
+    assert "b: slower (+" in slower
+    faster = run(
+        "check", tmp_path / "both.csv", "--against-version", "c2", "--fail-on", "change", code=DISSIMILAR
+    ).stdout
+    assert "b: faster (−" in faster
+    unknown = run("check", tmp_path / "both.csv", "--against-version", "c3", code=FAILED).stderr
+    assert "the files have the versions c1, c2" in unknown

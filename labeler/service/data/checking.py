@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from analysis import check as checking
-from analysis.benchmark import Benchmark, Failure, Sampling
+from analysis.benchmark import VERSION, Benchmark, Failure, Sampling, natural
 from analysis.check import DEFAULT_RULES, FAIL_ON, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, Rules
 from analysis.classifiers import CLASSIFIERS as REGISTRY
 from analysis.document import Document, plain, to_html, to_json, to_markdown, to_text
@@ -17,8 +17,8 @@ from labeler.formats.more_runs import false_alarms, more_runs
 from labeler.service.data.gathering import Gathered, sampling, usable
 
 __all__ = [
-    "CLASSIFIERS", "FAIL_ON", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "TESTS", "Checked", "check_files",
-    "gather", "rules", "sampling",
+    "CLASSIFIERS", "FAIL_ON", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "TESTS", "Checked",
+    "apart_by_version", "check_files", "gather", "rules", "sampling",
 ]  # fmt: skip
 
 CLASSIFIERS = tuple(REGISTRY)
@@ -116,6 +116,29 @@ def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
         ]
         for benchmark in part.benchmarks:
             yield replace(benchmark, failures=(*benchmark.failures, *absent)) if absent else benchmark
+
+
+def apart_by_version(gathered: Gathered, baseline: str) -> tuple[Gathered, Gathered]:
+    """Candidate and baseline out of files that hold both, as asv's results of several commits do.
+
+    Raises
+    ------
+    InputError
+        If no run is of the baseline's version, or the others are not of one version.
+    """
+    known = sorted({run.of(VERSION) for benchmark in gathered.benchmarks for run in benchmark.runs} - {""}, key=natural)
+    others = [version for version in known if version != baseline]
+    if baseline not in known or len(others) != 1:
+        raise InputError(
+            f"--against-version {baseline}: the files have the versions {', '.join(known) or 'none'}. Name one of two, "
+            "and give only the files of these two."
+        )
+    sides = [
+        [runs for benchmark in gathered.benchmarks if (runs := benchmark.where(**{VERSION: version}))]
+        for version in (others[0], baseline)
+    ]
+    candidate, before = (replace(gathered, benchmarks=tuple(benchmarks)) for benchmarks in sides)
+    return candidate, replace(before, refused=(), remarks=())  # said once
 
 
 def check_files(
