@@ -62,7 +62,7 @@ class Change:
         Candidate over baseline with a 1 - alpha confidence interval, not corrected for the number of benchmarks. The
         interval holds 1 exactly when p > alpha.
     p, p_holm : float or None
-        Of the test, and corrected over all pairs of the family.
+        Of the test, and corrected for the number of pairs in the family.
     verdict : str or None
         "slower" or "faster" for a time, a rate, or a number without a unit whose better direction is known; "higher"
         or "lower" for other numbers; "no significant change"; None if nothing can be said.

@@ -94,7 +94,7 @@ class LeniencyTest(Result):
 
 @dataclass(frozen=True, repr=False)
 class Leniency(Result):
-    """Leniency of each rater (the rows of the table), of each pair, and over all."""
+    """Leniency of each rater (the rows of the table), of each pair, and overall."""
 
     rows_of = "raters"
 
@@ -110,9 +110,9 @@ def leniency(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> Leniency:
-    """Compare how readily raters say dissimilar: alone, by pair (McNemar [1]_) and over all.
+    """Compare how readily raters say dissimilar: alone, by pair (McNemar [1]_) and overall.
 
-    Over all: conditional logit of the labels on item strata [2]_ and its likelihood ratio test with R - 1 degrees of
+    Overall: conditional logit of the labels on item strata [2]_ and its likelihood ratio test with R - 1 degrees of
     freedom; R - C if split items join the raters to C separate sets. Where a rater always was the only one, or
     never the one, to say dissimilar, no finite leniency fits best [3]_; the score test of the same hypothesis,
     which for complete data is Cochran's Q [4]_, then stands in its place.
@@ -186,7 +186,7 @@ def _overall(data: Informative, fit: Fit | None, raters: Sequence[str]) -> Lenie
 
 
 def _left_out(data: Informative, raters: Sequence[str]) -> str | None:
-    """What the test over all leaves out or replaces, in words; None if nothing."""
+    """What the overall test leaves out or replaces, in words; None if nothing."""
     never = [rater for rater, compared in zip(raters, _compared(data), strict=True) if not compared]
     n_sets = data.components[0] - len(never)
     reasons = [f"without an item on which they differ from another rater: {', '.join(never)}"] if never else []

@@ -178,7 +178,7 @@ def _over_all(survey: Survey) -> str:
     if len(survey.benchmarks) == 1:
         (sweep,) = survey.benchmarks
         p = "" if sweep.paired_t.p is None else f"; paired t test: p = {p_value(sweep.paired_t.p)}"
-        return f"Over all contexts, {sweep.words}: speed-up {ratio(sweep.speedup)}{p}."
+        return f"Across all contexts, {sweep.words}: speed-up {ratio(sweep.speedup)}{p}."
     parts = []
     for verdict in ("faster", "slower", "higher", "lower", comparison.NOT_SHOWN):
         sweeps = [sweep for sweep in survey.benchmarks if sweep.verdict == verdict]
@@ -188,7 +188,7 @@ def _over_all(survey: Survey) -> str:
     n_untested = sum(sweep.verdict is None for sweep in survey.benchmarks)
     parts += [f"not tested in {n_untested} with one context"] if n_untested else []
     return (
-        "Over all contexts together (paired t test, Holm's correction over the benchmarks), the candidate is "
+        "Across all contexts together (paired t test, Holm's correction over the benchmarks), the candidate is "
         f"{'; '.join(parts)}."
     )
 
@@ -224,10 +224,10 @@ def _speedups(survey: Survey) -> Iterator[Block]:
         return
     yield first_rows(
         "How many times as fast the candidate is, over the contexts; those that depend most on the context first. "
-        "↔: below 1 in one context and above 1 in another. The speed-up is the geometric mean with its interval; over "
-        "all: what the paired t test shows, with Holm's correction over the benchmarks.",
+        "↔: below 1 in one context and above 1 in another. The speed-up is the geometric mean with its interval; "
+        "overall: what the paired t test shows, with Holm's correction over the benchmarks.",
         ("Benchmark", "Contexts", "Lowest", "Quartiles", "Highest", "", "Speed-up", "Candidate is", "p (Holm)",
-         "Over all"),
+         "Overall"),
         [_speedup_row(sweep) for sweep in most_dependent(survey.benchmarks)], (1, 2, 4, 8),
     )  # fmt: skip
     yield Figure("violins", "Speed-ups over the contexts, beside 1: a shape across the line has no single answer.")
@@ -353,7 +353,7 @@ def _observer(survey: Survey) -> Iterator[Block]:
     )
     if len({(effect.application, effect.benchmark) for effect in observation.effects}) > 1:
         yield table(
-            "Over all benchmarks: the geometric mean of their ratios, with its interval over benchmarks.",
+            "Across all benchmarks: the geometric mean of their ratios, with its interval over benchmarks.",
             (observation.by, "Benchmarks", "Ratio to the least level", "In words"),
             [(row.level, row.n_benchmarks, ratio(row.ratio), row.words) for row in observation.overall], (1,),
         )  # fmt: skip

@@ -131,7 +131,7 @@ def compare(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> Comparison:
-    """Compare two classifiers on the same items, over all and within each category.
+    """Compare two classifiers on the same items, overall and within each category.
 
     The two usually differ in opposite directions in the two categories, which the accuracies hide.
 

@@ -34,7 +34,7 @@ def measure_figure(content: Mapping[str, Any], classifier: str = "heuristic") ->
 
 
 def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
-    """Agreement of each pair with its interval, beside the agreement over all; None without pairs."""
+    """Agreement of each pair with its interval, beside the overall agreement; None without pairs."""
     pairs = content["agreement"]["pairs"]
     if not pairs:
         return None

@@ -1,4 +1,4 @@
-"""The numbers of agreement: over all, of pairs, by group, over time, of reviewers with themselves."""
+"""The numbers of agreement: overall, of pairs, by group, over time, of reviewers with themselves."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -117,7 +117,7 @@ def _bootstrap(counts: pd.DataFrame, level: float, resampling: Resampling) -> di
 
 
 def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
-    """Agreement after own revisions, and with third labels; that of the first labels is the agreement over all."""
+    """Agreement after own revisions, and with third labels; that of the first labels is the overall agreement."""
     used = {"after own revisions": labels.current}
     if len(labels.third):
         used["first and third"] = pd.concat([labels.first, labels.third], ignore_index=True)

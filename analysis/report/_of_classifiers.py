@@ -62,7 +62,7 @@ def classifier_numbers(
 
 
 def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> list[dict[str, Any]]:
-    """Every two classifiers on the same agreed items: McNemar over all and within each class, and their AUC."""
+    """Every two classifiers on the same agreed items: McNemar overall and within each class, and their AUC."""
     by_name = {str(name): rows.set_index("item") for name, rows in verdicts.groupby("classifier", sort=True)}
     agreed = _decided(truth.agreed)
     pairs = []

@@ -84,7 +84,7 @@ def _agreement_in_words(content: Content) -> str:
     return (
         f"Reviewers agree on {decided['agreed']} of {n_two} items with two or more labels: "
         f"{decided['agreed_dissimilar']} dissimilar, {decided['agreed_similar']} similar. "
-        f"Agreement over all is {percent(share['value'])} ({interval(share)})."
+        f"Overall agreement is {percent(share['value'])} ({interval(share)})."
     )
 
 

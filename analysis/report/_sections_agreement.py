@@ -1,4 +1,4 @@
-"""What the report says of agreement: of pairs, over all, by group, over time, of reviewers."""
+"""What the report says of agreement: of pairs, overall, by group, over time, of reviewers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -31,7 +31,7 @@ def agreement_sections(content: Content) -> tuple[Section, ...]:
     """The sections on agreement."""
     return (
         Section("Agreement of pairs", tuple(_pairs(content))),
-        Section("Agreement over all", tuple(_over_all(content))),
+        Section("Overall agreement", tuple(_over_all(content))),
         Section("Agreement by group", tuple(_groups(content["agreement"]))),
         Section("Reviewers", tuple(_reviewers(content["agreement"]))),
     )
@@ -51,7 +51,7 @@ def _pairs(content: Content) -> Iterator[Block]:
             ],
             numeric=(1, 2, 5, 6, 7),
         )  # fmt: skip
-        yield Figure("pair-agreement", "Agreement of each pair with its interval; dashed: agreement over all.")
+        yield Figure("pair-agreement", "Agreement of each pair with its interval; dashed: overall agreement.")
     else:
         yield Paragraph("No two reviewers have labelled an item in common yet.")
     yield Paragraph(f"Do all pairs share one agreement rate? {_homogeneity(agreement['homogeneity'])}")
@@ -170,7 +170,8 @@ def _reviewers(agreement: Content) -> Iterator[Block]:
     yield Paragraph(f"Are all reviewers equally strict? {_leniency_in_words(leniency['overall'])}")
     if leniency["pairs"]:
         yield table(
-            "Two reviewers on the same items: who alone says dissimilar. McNemar's exact test; Holm over all pairs.",
+            "Two reviewers on the same items: who alone says dissimilar. McNemar's exact test; Holm's correction over "
+            "the pairs.",
             ("Pair", "Only the first", "Only the second", "Difference of shares", "p", "p (Holm)"),
             [
                 (f"{pair['a']} – {pair['b']}", pair["table"]["b"], pair["table"]["c"], estimate(pair["difference"]),

@@ -44,7 +44,7 @@ def _all_classifiers(content: Content) -> Iterator[Block]:
         yield Figure("precision-recall", "Precision against sensitivity; grey: the share of dissimilar items.")
     if content["comparisons"]:
         yield table(
-            "Two classifiers on the same agreed items: McNemar's exact test over all, and within each class, where "
+            "Two classifiers on the same agreed items: McNemar's exact test overall, and within each class, where "
             "they usually point in opposite directions.",
             (
                 "Pair",
@@ -122,7 +122,7 @@ def _scores(scores: Content | None) -> Iterator[Block]:
         yield Paragraph("This classifier has no scores, so nothing is said of other thresholds.", "note")
         return
     auc, precision = (estimate(scores[name], as_percent=False) for name in ("auc", "average_precision"))
-    yield Paragraph(f"Over all thresholds: area under the ROC curve {auc}; average precision {precision}.")
+    yield Paragraph(f"Across all thresholds: area under the ROC curve {auc}; average precision {precision}.")
     choice = scores["threshold"]
     if choice is None:
         return

@@ -68,11 +68,6 @@ class Source:
         return self.name[: len(self.name) - len(ending)]
 
     @property
-    def file_name(self) -> str:
-        """The last part of the plain name."""
-        return PurePath(self.plain_name).name
-
-    @property
     def size(self) -> int:
         """Bytes as they lie there, compressed or not; 0 where they cannot be counted."""
         if self.member:

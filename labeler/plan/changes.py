@@ -58,24 +58,6 @@ class Changes:
     shortfalls: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Balance:
-    """What one reviewer carries: the load, and what of it is still open."""
-
-    load: int
-    remaining: int
-
-
-def balance_of(slots: Iterable[Slot]) -> dict[str, Balance]:
-    """The balance of every reviewer who has a slot, by name."""
-    load: Counter[str] = Counter()
-    remaining: Counter[str] = Counter()
-    for slot in slots:
-        load[slot.reviewer] += slot.kind in LOADING
-        remaining[slot.reviewer] += slot.kind in LOADING and not slot.answered
-    return {reviewer: Balance(load[reviewer], remaining[reviewer]) for reviewer in sorted(load)}
-
-
 def leave(
     slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str], staying: Iterable[str], seed: int
 ) -> Changes:

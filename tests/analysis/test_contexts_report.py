@@ -104,7 +104,7 @@ def test_contexts_and_failed_runs_that_were_left_out_are_listed():
 
 def test_one_benchmark_is_reported_by_its_speed_up():
     said = said_of(sweep(effect=0.0, speedup=1.1, sizes=SHORT))
-    assert "Over all contexts, the candidate is 9.1 % faster: speed-up 1.100 (1.099 to 1.101)" in said
+    assert "Across all contexts, the candidate is 9.1 % faster: speed-up 1.100 (1.099 to 1.101)" in said
     assert "No benchmark has speed-ups on both sides of 1" in said
     assert "nothing is known of contexts that were not measured" in said
 

@@ -1,4 +1,5 @@
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -10,11 +11,9 @@ from labeler.errors import InputError
 from labeler.model import ALL, Assignment, Category, Kind, PlanParameters
 from labeler.plan.changes import (
     WHY_GIVEN_UP,
-    Balance,
     Changes,
     Move,
     Slot,
-    balance_of,
     join,
     leave,
     succeed,
@@ -26,6 +25,24 @@ NAMES = ["ada", "ben", "cleo", "dan", "eve"]
 JOINER = "zoe"
 LOADING = {Kind.FRESH, Kind.OVERLAP, Kind.THIRD}
 S, D = Category.SIMILAR, Category.DISSIMILAR
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What one reviewer carries: the load, and what of it is still open."""
+
+    load: int
+    remaining: int
+
+
+def balance_of(slots: Iterable[Slot]) -> dict[str, Balance]:
+    """The balance of every reviewer who has a slot, by name."""
+    load: Counter[str] = Counter()
+    remaining: Counter[str] = Counter()
+    for slot in slots:
+        load[slot.reviewer] += slot.kind in LOADING
+        remaining[slot.reviewer] += slot.kind in LOADING and not slot.answered
+    return {reviewer: Balance(load[reviewer], remaining[reviewer]) for reviewer in sorted(load)}
 
 
 @dataclass(frozen=True)

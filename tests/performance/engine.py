@@ -88,7 +88,7 @@ def import_rate(study: Path, data: Path) -> list[dict[str, Any]]:
     n_bytes = sum(len(source.content()) for source in sources)
     with tempfile.TemporaryDirectory() as folder:
         for number, source in enumerate(sources):
-            (Path(folder) / f"{number}{Path(source.file_name).suffix}").write_bytes(source.content())
+            (Path(folder) / f"{number}{Path(source.plain_name).suffix}").write_bytes(source.content())
         rows = [
             {
                 "files": kind,

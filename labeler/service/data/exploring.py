@@ -9,7 +9,7 @@ import pandas as pd
 from analysis import benchmark as measurements
 from analysis import contexts, order, spread, trust
 from analysis.benchmark import ALTERED, HIGHER, UNKNOWN, VERSION, Benchmark, Failure, by_name, canonical
-from analysis.document import Document, plain, to_html, to_json, to_markdown, to_text
+from analysis.document import Document, plain, to_html, to_json, to_text
 from analysis.document.figures import Chart, to_svg
 from labeler.errors import InputError, sentence
 from labeler.model import Item
@@ -17,7 +17,7 @@ from labeler.service.data.gathering import Gathered, from_files, sampling
 from labeler.store import Database, items, runs
 
 __all__ = [
-    "AGGREGATES", "METHODS", "Explored", "Gathered", "Method", "as_html", "as_json", "as_markdown", "as_text",
+    "AGGREGATES", "METHODS", "Explored", "Gathered", "Method", "as_html", "as_json", "as_text",
     "explore", "from_files", "from_study", "rows", "sampling", "variants",
 ]  # fmt: skip
 
@@ -125,11 +125,6 @@ def as_text(explored: Explored) -> str:
 def as_json(explored: Explored) -> str:
     """Every number."""
     return to_json(explored.content)
-
-
-def as_markdown(explored: Explored) -> str:
-    """For a summary."""
-    return to_markdown(explored.document)
 
 
 def as_html(explored: Explored) -> str:

@@ -29,21 +29,6 @@ def test_compression_is_found_from_the_content_whatever_the_name(tmp_path, name,
     assert Source(name, data=raw).content() == CONTENT
 
 
-@pytest.mark.parametrize(
-    ("name", "file_name"),
-    [
-        ("runs/a.json", "a.json"),
-        ("/tmp/org__p#m#k=v&l=w.json.gz", "org__p#m#k=v&l=w.json"),
-        ("a b,c;ü.csv.gz", "a b,c;ü.csv"),
-        ("plain", "plain"),
-        ("results.zip/new/a.json.ZST", "a.json"),
-        ("a.gz.json", "a.gz.json"),
-    ],
-)
-def test_the_file_name_is_the_last_part_without_the_ending_of_a_compression(name, file_name):
-    assert Source(name).file_name == file_name
-
-
 @given(st.integers(0, len(PACKED) - 1))
 def test_a_cut_gzip_file_is_refused(length):
     if length >= 2:  # shorter ones do not look like gzip any more
@@ -135,7 +120,7 @@ def test_natural_order_does_not_depend_on_the_order_before(both):
 
 def test_a_folder_comes_in_natural_order(tmp_path):
     touched(tmp_path, *(f"run-{number}.json" for number in (10, 9, 1, 2)))
-    assert [one.file_name for one in sources([tmp_path])] == [f"run-{number}.json" for number in (1, 2, 9, 10)]
+    assert [Path(one.name).name for one in sources([tmp_path])] == [f"run-{number}.json" for number in (1, 2, 9, 10)]
 
 
 def test_a_pattern_stands_for_the_files_that_fit_it_and_folders_for_theirs(tmp_path, monkeypatch):

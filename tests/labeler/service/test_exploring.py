@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.benchmark import Benchmark
+from analysis.document import to_markdown
 from labeler.errors import InputError, Refused
 from labeler.formats import ReadOptions, Source, file_name_pattern
 from labeler.service.data import curating, exploring, importing
@@ -362,7 +363,7 @@ def test_hostile_names_are_only_text(method):
     text = exploring.as_text(explored)
     assert "alert(1)" in text
     assert not any(line.startswith("# [x]") for line in text.splitlines())
-    for line in exploring.as_markdown(explored).splitlines():
+    for line in to_markdown(explored.document).splitlines():
         assert "<script" not in re.sub(r"\\.", "", line)
         assert "[x](" not in re.sub(r"\\.", "", line)
 
