@@ -1,7 +1,7 @@
 """Run on every click: finds out who is there, lists their pages, shows errors in words."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import lru_cache, partial
@@ -17,13 +17,12 @@ from labeler.errors import InputError, LabelerError, StudyError, for_anyone
 from labeler.model import Person, Role
 from labeler.service.data.exploring import METHODS
 from labeler.service.people import identity
+from labeler.service.plan import coordinating
 from labeler.store import Database, open_database
 from labeler.ui import component
 from labeler.ui.coordinator import explore
 from labeler.ui.coordinator.escaping import plain
-from labeler.ui.coordinator.results import browse, figures, handover, item, report, verdicts
-from labeler.ui.coordinator.run import calibration, inbox, progress, splits
-from labeler.ui.coordinator.set_up import data, people, plan, planning, study
+from labeler.ui.coordinator.pages import GROUP_OF, GROUPS, quiet
 from labeler.ui.limits import LABEL_TURNS, OTHER_TURNS
 from labeler.ui.reviewer import feedback, guide, label, my_labels, practice
 
@@ -33,6 +32,10 @@ STYLE = """<style>.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1
 .stElementContainer:has(.signed-in) { position: fixed; top: 0; right: 1rem; z-index: 1000000; width: auto; }
 .signed-in { font-size: .875rem; line-height: 3.75rem; display: block; max-width: 12rem; overflow: hidden;
   text-overflow: ellipsis; white-space: nowrap; }</style>"""
+SIDEBAR = """<style>[data-testid="stSidebar"] { width: 13rem !important; min-width: 13rem !important; }
+.stMainBlockContainer { padding-left: 2.5rem; padding-right: 2.5rem; }
+h1 { font-size: 1.75rem !important; padding: 0 0 .5rem !important; }
+h2 { font-size: 1.3rem !important; } h3 { font-size: 1.1rem !important; }</style>"""
 RETRY_S = 3.0
 NOT_SIGNED_IN = (
     "You are not signed in, or no longer. Open your sign-in link again in this browser: what is not saved yet is kept "
@@ -42,12 +45,8 @@ log = logging.getLogger(__name__)
 REVIEWER_PAGES: dict[str, ModuleType] = {
     "Label": label, "My labels": my_labels, "Guide": guide, "Practice": practice, "Feedback": feedback,
 }  # fmt: skip
-COORDINATOR_PAGES: dict[str, ModuleType] = {
-    "Study": study, "Data": data, "Browse": browse, "People": people, "Planning": planning,
-    "Plan": plan, "Calibration": calibration, "Progress": progress, "Inbox": inbox, "Splits": splits,
-    "Verdicts": verdicts, "Item": item, "Figures": figures, "Report": report, "Handover": handover,
-}  # fmt: skip
-EXPLORE = "Explore"
+COORDINATOR_PAGES = {title: page for listed in GROUPS.values() for title, page in listed.items()}
+EXPLORE, ACCOUNT, OWN = "Explore", "Account", "Labelling"
 EXPLORE_PAGES = {method.title: name for name, method in METHODS.items()}
 
 
@@ -71,15 +70,45 @@ def main(token: str | None) -> None:
                 st.session_state[label.SESSION] = identity.session_id(token or "")
                 name = escape(person.name)
                 st.html(f'<span class="signed-in" title="{name}">Signed in as {name}</span>')
-                grouped: dict[str, list[StreamlitPage]] = {"": [], EXPLORE: []}
-                for title, render in pages(db, person).items():
-                    page = st.Page(render, title=title, url_path=title.lower().replace(" ", "-"))
-                    grouped[EXPLORE if title in EXPLORE_PAGES else ""].append(page)
-                st.navigation({name: listed for name, listed in grouped.items() if listed}, position="top").run()
+                run_page(db, person)
     except LabelerError as error:
         explain(error, person)
         if study is not None and person is None:
             come_back(study)
+
+
+def run_page(db: Database, person: Person) -> None:
+    """Offer this person's pages, and run the one that was chosen: above the page, or for coordinators beside it."""
+    listed = [st.Page(render, title=title, url_path=address(title)) for title, render in pages(db, person).items()]
+    if Role.COORDINATOR not in person.roles:
+        st.navigation(listed, position="top").run()
+        return
+    grouped: dict[str, list[StreamlitPage]] = {}
+    for page in listed:
+        grouped.setdefault(group_of(page.title), []).append(page)
+    chosen = st.navigation(grouped, position="sidebar", expanded=True)
+    st.html(SIDEBAR + quietened(quiet(coordinating.get_study(db))))
+    if chosen.title in GROUP_OF or chosen.title in EXPLORE_PAGES:
+        st.title(chosen.title, anchor=False)
+    chosen.run()
+
+
+def address(title: str) -> str:
+    """The path of a page."""
+    return title.lower().replace(" ", "-")
+
+
+def group_of(title: str) -> str:
+    """The group in which a page stands in a coordinator's navigation."""
+    if title in REVIEWER_PAGES:
+        return OWN
+    return GROUP_OF.get(title) or (EXPLORE if title in EXPLORE_PAGES else ACCOUNT)
+
+
+def quietened(titles: Iterable[str]) -> str:
+    """The style that greys these pages in the navigation; they can be opened all the same."""
+    links = ", ".join(f'[data-testid="stSidebarNavLink"][href$="/{address(title)}"]' for title in titles)
+    return f"<style>{links} {{ opacity: .65; }}</style>" if links else ""
 
 
 @lru_cache

@@ -33,7 +33,7 @@ def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", name="From nothing")).to_be_visible()
 
-    go(page, url, "data", "Measurements")
+    go(page, url, "data", "Data")
     page.locator("input[type=file]").set_input_files([str(path) for path in result_files(tmp_path)])
     page.get_by_role("button", name="Import 5 files").click()
     expect(page.get_by_text("4 items imported from 5 files")).to_be_visible()

@@ -73,7 +73,7 @@ def set_up(page, url, link, folder, desks):
     page.get_by_label("Name", exact=True).fill("Whole study")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("heading", name="Whole study")).to_be_visible()
-    go(page, url, "data", "Measurements")
+    go(page, url, "data", "Data")
     page.locator("input[type=file]").set_input_files(result_files(folder))
     page.get_by_role("button", name=re.compile("^Import 12 files")).click()
     expect(page.get_by_text("12 items imported from 12 files")).to_be_visible()
@@ -97,14 +97,14 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     set_up(page, url, link, tmp_path, desks)
 
     assert everybody_labels(desks, url, dict.fromkeys(REVIEWERS, "s")) == dict.fromkeys(REVIEWERS, N_CALIBRATION)
-    go(page, url, "calibration", "Calibration round")
+    go(page, url, "calibration", "Calibration")
     expect(page.get_by_text("Passed.", exact=True)).to_be_visible()
     step(page, url, "Open: reviewers can label", "calibration passed")
     expect(page.get_by_text("State: open")).to_be_visible()
 
     keys = {"ada": "sd", "ben": "ssd", "cleo": "ds", "dan": "d"}
     counts = everybody_labels(desks, url, keys)
-    go(page, url, "splits", "Split items")
+    go(page, url, "splits", "Splits")
     expect(page.get_by_text("10 of 10 items have two first labels or more")).to_be_visible()
     expect(page.get_by_text("split items;")).to_be_hidden()
     step(page, url, "Third labels", "settle what is split")
@@ -114,7 +114,7 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     step(page, url, "Close: no label is taken", "every label is there")
     expect(page.get_by_text("State: closed")).to_be_visible()
 
-    go(page, url, "splits", "Split items")
+    go(page, url, "splits", "Splits")
     page.get_by_text("Dissimilar", exact=True).click()
     page.get_by_label("Why (kept with it)").fill("two levels")
     page.get_by_role("button", name="Decide").click()

@@ -18,7 +18,7 @@ NOBODY = "ffffffffffffffffffffffffffffffff"
 NO_CODE = "ZZZZZZ"
 OF_COORDINATORS = tuple(title.lower().replace(" ", "-") for title in (*COORDINATOR_PAGES, *EXPLORE_PAGES))
 OF_REVIEWERS = ("", "my-labels", "guide", "practice", "feedback")
-BROWSED = ("study", "browse", "people", "progress", "inbox", "splits", "verdicts", "item", "handover")
+BROWSED = ("study", "items", "people", "progress", "inbox", "splits", "verdicts", "item", "handover")
 PLACES = (
     *(f"/{page}" for page in (*OF_REVIEWERS, *OF_COORDINATORS, "sign-out", "nowhere", "index.html")),
     *(f"/_stcore/{name}" for name in (

@@ -118,7 +118,7 @@ def attached_while_busy(ground: Ground, n: int) -> Case:
     for number in range(n):
         with Window(ground.url, ground.sign_in(COORDINATOR)).open() as theirs:
             its_own = theirs.session
-            title = ("Browse", "Figures", "Item", "Data")[number % 4]
+            title = ("Items", "Figures", "Item", "Data")[number % 4]
             theirs.post(theirs.rerun(page_script_hash=theirs.pages[title]))
             with Window(ground.url, cookie, session=theirs.session) as window:
                 window.send(window.rerun())

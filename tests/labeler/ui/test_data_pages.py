@@ -1,4 +1,4 @@
-"""The pages Data and Browse under AppTest: files in, items to look through, a study made of some."""
+"""The pages Data and Items under AppTest: files in, items to look through, a study made of some."""
 
 from datetime import UTC, datetime
 
@@ -163,7 +163,7 @@ def toggle(page, label):
 
 
 def test_the_items_are_searched_and_filtered(four):
-    page = coordinator_page("browse", four)
+    page = coordinator_page("items", four)
     assert items_shown(page) == [0, 1, 2, 3]
     page.text_input[0].set_value("BENCH_2").run()
     assert items_shown(checked(page)) == [2]
@@ -181,7 +181,7 @@ def test_the_items_are_searched_and_filtered(four):
 
 
 def test_verdicts_choose_in_a_draft(four):
-    page = coordinator_page("browse", four)
+    page = coordinator_page("items", four)
     assert page.dataframe[0].value.columns.tolist()[-2:] == ["mine", "yours"]
     page.selectbox[0].set_value("mine").run()
     assert items_shown(checked(page)) == []  # none similar
@@ -193,22 +193,22 @@ def test_verdicts_choose_in_a_draft(four):
 
 def test_nothing_of_a_verdict_reaches_the_browser_while_it_is_hidden(four):
     words = ("mine", "yours", "dissimilar", "Verdict of", "disagree")
-    assert "mine" in everything(coordinator_page("browse", four))
+    assert "mine" in everything(coordinator_page("items", four))
     set_state(four, State.OPEN)
-    page = coordinator_page("browse", four)
+    page = coordinator_page("items", four)
     assert [word for word in words if word in everything(page)] == []
     assert "Hidden until the study is unblinded: verdicts" in texts(page)
     page = pick(page, 0)
     assert [word for word in words if word in everything(page)] == []
     set_state(four, State.UNBLINDED)
-    assert "mine" in everything(coordinator_page("browse", four))
+    assert "mine" in everything(coordinator_page("items", four))
 
 
 def test_who_labels_and_coordinates_sees_no_verdict_in_a_draft_either(four):
     with open_database(four) as db, db.atomic():
         people.add(db, "both", [Role.REVIEWER, Role.COORDINATOR], NOW.isoformat())
         why = visibility.why_not(db, "both", Action.SEE_VERDICTS)
-    page = coordinator_page("browse", four, "both")
+    page = coordinator_page("items", four, "both")
     assert "mine" not in everything(page)
     assert why in texts(page)
     assert not [button for button in page.button if "Make a study" in button.label]
@@ -224,7 +224,7 @@ def everything(page):
 
 
 def test_a_picked_item_shows_its_runs_and_is_taken_out_with_a_reason_and_back_in(four):
-    page = pick(coordinator_page("browse", four), 1)
+    page = pick(coordinator_page("items", four), 1)
     name = page.dataframe[0].value["item"].iloc[1]
     assert name in [text.value for text in page.text]
     assert len(page.get("image")) == 1
@@ -237,7 +237,7 @@ def test_a_picked_item_shows_its_runs_and_is_taken_out_with_a_reason_and_back_in
     toggle(page, "With excluded").set_value(False).run()
     assert name not in page.dataframe[0].value["item"].tolist()
     assert len(page.get("image")) == 0
-    page = pick(coordinator_page("browse", four), 1)
+    page = pick(coordinator_page("items", four), 1)
     page.text_input(key=f"why-include-{name}").set_value("it was not").run()
     checked(button(page, "Take back in").click().run())
     assert page.dataframe[0].value["excluded"].dropna().tolist() == []
@@ -247,7 +247,7 @@ def test_a_picked_item_shows_its_runs_and_is_taken_out_with_a_reason_and_back_in
 
 
 def test_another_choice_of_items_lets_go_of_the_picked_row(four):
-    page = pick(coordinator_page("browse", four), 0)
+    page = pick(coordinator_page("items", four), 0)
     assert len(page.get("image")) == 1
     page.text_input[0].set_value("bench_3").run()
     assert len(checked(page).get("image")) == 0
@@ -261,7 +261,7 @@ def make(page, name):
 def test_the_items_that_are_shown_become_a_study_without_the_excluded_one(four):
     with open_database(four) as db:
         curating.exclude(db, item_name(0), "measured twice", actor="carol", now=NOW)
-    page = coordinator_page("browse", four)
+    page = coordinator_page("items", four)
     page.multiselect[0].set_value(["example/app0"]).run()
     assert items_shown(page) == [0, 2]
     assert button(page, "Make a study").label == "Make a study from these 1 items"
@@ -276,7 +276,7 @@ def test_the_items_that_are_shown_become_a_study_without_the_excluded_one(four):
 
 
 def test_verdicts_come_along_where_they_are_shown(four):
-    make(coordinator_page("browse", four), "All")
+    make(coordinator_page("items", four), "All")
     with open_database(four.with_name("All.study")) as new:
         assert set(stored_verdicts.verdict_table(new)["classifier"]) == {"mine", "yours"}
 
@@ -287,13 +287,13 @@ def test_verdicts_come_along_where_they_are_shown(four):
 )
 def test_a_name_that_cannot_be_makes_no_file(four, name, words):
     before = sorted(four.parent.iterdir())
-    page = make(coordinator_page("browse", four), name)
+    page = make(coordinator_page("items", four), name)
     assert words in page.error[0].value
     assert len(page.code) == 0
     assert sorted(four.parent.iterdir()) == before
 
 
 def test_a_study_without_items_has_nothing_to_make_a_study_of(empty):
-    page = coordinator_page("browse", empty)
+    page = coordinator_page("items", empty)
     assert "0 of 0 items" in texts(page)
     assert button(page, "Make a study").disabled

@@ -200,7 +200,7 @@ def test_a_figure_can_be_chosen_again_after_one_that_there_is_not(app):
 @pytest.mark.parametrize("url", ["item", "verdicts"])
 def test_the_application_opens_the_page_in_a_study_of_nothing(app, url):
     page = app("empty", url)
-    assert page.subheader[0].value.lower() == url
+    assert page.title[0].value.lower() == url
     assert len(page.error) == 0
 
 

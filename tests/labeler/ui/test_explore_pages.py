@@ -92,7 +92,7 @@ FILES = {"spread": sweep_file(), "order": orders_file(), "trust": sweep_file(), 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_page_says_its_question_and_asks_nothing_before_it_is_told_to(opened, method):
     page = opened("draft", method)
-    assert page.subheader[0].value == exploring.METHODS[method].title
+    assert page.title[0].value == exploring.METHODS[method].title
     assert exploring.METHODS[method].question in texts(page)
     assert (answers(page), offered(page), page.error.len) == ([], [], 0)
 

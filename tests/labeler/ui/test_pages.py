@@ -306,3 +306,22 @@ def test_everybody_gets_the_pages_of_their_role_only(study, monkeypatch, name, r
     reviewers = ["Label", "My labels", "Guide", "Practice", "Feedback"]
     coordinators = [*app.COORDINATOR_PAGES, "Spread", "Order", "Trust", "Contexts"]
     assert titles == [*(reviewers if role is Role.REVIEWER else coordinators), "Sign out"]
+
+
+def test_pages_without_content_are_quiet_in_the_navigation_until_the_study_has_come_so_far(study):
+    with open_database(study) as db:
+        assert quiet(coordinating.get_study(db)) == ["Splits", "Report"]
+    for step in (Step.CLOSE, Step.UNBLIND):
+        move_on(study, step)
+    with open_database(study) as db:
+        assert quiet(coordinating.get_study(db)) == []
+    assert '[href$="/my-page"]' in app.quietened(["My page"])
+    assert app.quietened([]) == ""
+
+
+def test_every_page_of_a_coordinator_stands_in_one_group():
+    titles = [title for listed in GROUPS.values() for title in listed]
+    assert len(titles) == len(set(titles)) == len(app.COORDINATOR_PAGES)
+    assert [app.group_of(title) for title in ("Label", "Study", "Splits", "Report", "Spread", "Sign out")] == [
+        "Labelling", "Set up", "Run", "Results", "Explore", "Account"
+    ]  # fmt: skip

@@ -22,7 +22,6 @@ RUNS = "Figure 4: the runs of one benchmark"
 
 def render(db: Database, person: str) -> None:
     """Choose a figure, see it, download it."""
-    st.subheader("Figures")
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     if hidden:
         st.info(f"{hidden} The same holds for the measures behind verdicts (Figures 2 and 3).")

@@ -18,7 +18,6 @@ from labeler.ui.coordinator.escaping import plain
 
 def render(db: Database, person: str) -> None:
     """A backup, a copy for publication, labels from a copy, and the labels as a table."""
-    st.subheader("Handover")
     with st.form("backup"):
         name = st.text_input("Back up the study, while people label, into a file beside it called")
         if st.form_submit_button("Back up"):

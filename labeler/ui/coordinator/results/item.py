@@ -14,7 +14,6 @@ from labeler.ui.coordinator.escaping import plain, points
 
 def render(db: Database, person: str) -> None:
     """Choose an item; see its runs and every verdict; choose a classifier to see its reasons, means and matrix."""
-    st.subheader("Item")
     if not (names := [item.name for item in coordinating.list_items(db)]):
         st.info("There are no items yet. Import measurements on the page Data.")
         return

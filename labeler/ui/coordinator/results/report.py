@@ -10,7 +10,6 @@ from labeler.store import Database
 
 def render(db: Database, person: str) -> None:
     """Make the report when asked, show it, and offer its files."""
-    st.subheader("Report")
     hidden = visibility.why_not(db, person, Action.SEE_NAMES)
     if hidden:
         st.info(f"{hidden} The page Progress shows agreement from closing on.")

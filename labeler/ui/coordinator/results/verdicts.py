@@ -16,7 +16,6 @@ score from its threshold, as a share of the threshold."""
 
 def render(db: Database, person: str) -> None:
     """Start a computation in a process of its own, show how far it is, list the verdicts."""
-    st.subheader("Verdicts")
     job = computing.latest_job(db)
     if job is not None and background.is_running(job):
         watch(str(db.path))

@@ -14,7 +14,6 @@ from labeler.ui.coordinator.escaping import plain
 
 def render(db: Database, person: str) -> None:
     """Reviewers' progress, the gate, the reference labels; agreement for those who may see it."""
-    st.subheader("Calibration round")
     result = calibrating.result(db)
     if not result.n_items:
         st.info("The plan has no calibration items. Their number is chosen when the plan is drawn.")

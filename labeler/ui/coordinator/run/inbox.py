@@ -14,7 +14,6 @@ PAGE_SIZE = 20
 
 def render(db: Database, person: str) -> None:
     """How many messages wait for an answer; each message with its answers and a place for one more."""
-    st.subheader("Inbox")
     if visibility.reviews_too(db, person):
         st.info(
             "You are a reviewer of this study as well: what others flagged or commented is shown to you only once it "

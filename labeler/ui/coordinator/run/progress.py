@@ -14,7 +14,6 @@ from labeler.ui.coordinator.escaping import plain
 
 def render(db: Database, person: str) -> None:
     """A bar for all, a row for each reviewer, who has stopped, and agreement where it may be seen."""
-    st.subheader("Progress")
     paces = watching.progress(db, now=datetime.now(UTC))
     n_done, n_all = (sum(getattr(pace, name) for pace in paces) for name in ("n_done", "n_assigned"))
     if not n_all:

@@ -17,7 +17,6 @@ from labeler.ui.coordinator.escaping import plain
 
 def render(db: Database, person: str) -> None:
     """How far the first labels are; from closing on the split items, and the form that decides one."""
-    st.subheader("Split items")
     study = coordinating.get_study(db)
     hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)
     if hidden:

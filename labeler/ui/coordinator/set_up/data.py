@@ -17,14 +17,13 @@ N_NAMED = 10  # refused files named in words; the list has all
 
 def render(db: Database, person: str) -> None:
     """Import while the study is a draft; how many items there are."""
-    st.subheader("Measurements")
     try:
         require(coordinating.get_study(db), Action.IMPORT)
     except NotAllowed as refusal:
         st.info(str(refusal))
     else:
         offer_import(db, person)
-    st.write(f"{len(coordinating.list_items(db))} items. The page Browse has them all.")
+    st.write(f"{len(coordinating.list_items(db))} items. The page Items lists them all.")
 
 
 def offer_import(db: Database, person: str) -> None:

@@ -21,7 +21,6 @@ ROLES = {
 def render(db: Database, person: str) -> None:
     """Who takes part; adding people; a fresh link for one of them."""
     now = datetime.now(UTC)
-    st.subheader("People")
     everyone = identity.everyone(db)
     rows = [
         {"name": p.name, "role": ", ".join(sorted(p.roles)), "takes part": p.active, "paused": p.paused}

@@ -15,7 +15,6 @@ from labeler.ui.coordinator.escaping import plain
 
 def render(db: Database, person: str) -> None:
     """The form and what its plan would be, as long as one can be drawn; the plan that stands."""
-    st.subheader("Plan")
     study, fixed = coordinating.get_study(db), previewing.why_fixed(db)
     if fixed:
         st.info(fixed)

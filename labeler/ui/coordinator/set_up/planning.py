@@ -11,7 +11,6 @@ STANDARD = Assumptions()
 
 def render(db: Database, _person: str) -> None:
     """Ask for the design and what is assumed; show what follows."""
-    st.subheader("Planning")
     n_items, n_reviewers, n_applications = planning.size_of_study(db)
     left, middle, right = st.columns(3)
     items = int(left.number_input("Items", 1, 100_000, max(n_items, 1)))

@@ -14,7 +14,6 @@ from labeler.store import Database
 
 def render(db: Database, person: str) -> None:
     """The items that were chosen; the one that was picked; a new study of them."""
-    st.subheader("Browse")
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     table = browsing.catalogue(db, verdicts=not hidden)
     matches = browsing.chosen(table, asked_for(table))

@@ -1,0 +1,49 @@
+"""The pages of coordinators by group: a new page is one line here, and a module with `render(db, person)`."""
+
+from collections.abc import Mapping
+from types import ModuleType
+
+from labeler.model import State, Study
+from labeler.ui.coordinator.results import figures, handover, item, items, report, verdicts
+from labeler.ui.coordinator.run import calibration, inbox, progress, splits
+from labeler.ui.coordinator.set_up import data, people, plan, planning, study
+
+GROUPS: Mapping[str, Mapping[str, ModuleType]] = {
+    "Set up": {
+        "Study": study,
+        "Data": data,
+        "People": people,
+        "Planning": planning,
+        "Plan": plan,
+    },
+    "Run": {
+        "Progress": progress,
+        "Calibration": calibration,
+        "Inbox": inbox,
+        "Splits": splits,
+    },
+    "Results": {
+        "Verdicts": verdicts,
+        "Items": items,
+        "Item": item,
+        "Report": report,
+        "Figures": figures,
+        "Handover": handover,
+    },
+}
+GROUP_OF = {title: group for group, listed in GROUPS.items() for title in listed}
+
+# A page is quiet in the navigation until the study has come so far: there is nothing on it before.
+_FILLED_FROM: Mapping[str, State] = {
+    "Progress": State.CALIBRATION,
+    "Calibration": State.CALIBRATION,
+    "Inbox": State.CALIBRATION,
+    "Splits": State.CLOSED,
+    "Report": State.UNBLINDED,
+}
+
+
+def quiet(study: Study) -> list[str]:
+    """The titles of the pages that have nothing to show yet."""
+    order = list(State)
+    return [title for title, state in _FILLED_FROM.items() if order.index(study.phase) < order.index(state)]
