@@ -15,6 +15,7 @@ from labeler.service.people import identity
 from labeler.service.plan import coordinating, course
 from labeler.store import events, labels, open_database, people, studies
 from labeler.ui import app
+from labeler.ui.coordinator.pages import GROUPS, quiet
 from labeler.ui.coordinator.results import figures
 from tests.labeler.ui.pages import app_page, button, coordinator_page, reviewer_page, texts
 
