@@ -1,7 +1,9 @@
 """Label and verdict tables in CSV: the tidy files that the application writes, and those that others make by hand."""
 
+import json
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -14,6 +16,7 @@ from labeler.safe_text import inert as inert
 
 LABEL_COLUMNS = ("item", "reviewer", "label")
 VERDICT_COLUMNS = ("item", "verdict")
+MEASURES = ("m1", "m2", "m3", "m4", "m5")  # columns of a verdict table with the mean of each measure
 LINE = "line"  # name of the index of a table that was read from a file
 
 
@@ -35,6 +38,9 @@ def read_table(source: Source, columns: Sequence[str]) -> pd.DataFrame:
 
 def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame:
     """A verdict table: columns item, classifier, verdict, score and threshold, None where empty.
+
+    Where the file has them, as exported and published ones do: application, parameters (JSON) and version, and
+    `means`, the columns m1 to m5 as a mapping of those that are not empty.
 
     Parameters
     ----------
@@ -61,19 +67,24 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
     for line in table.index[table.duplicated(["item", "classifier"])]:
         item, name = table.loc[line, ["item", "classifier"]]
         raise Refused(source.name, f"classifier {name!r} has two verdicts on item {item!r}", f"line {line}")
-    numbers = {
-        name: [
-            _number(source, text, line, name)
-            for text, line in zip(table[name] if name in table else [""] * len(table), table.index, strict=True)
-        ]
-        for name in ("score", "threshold")
-    }
-    columns = {
+    numbers = {name: _numbers(source, table, name) for name in ("score", "threshold")}
+    columns: dict[str, Any] = {
         "item": table["item"],
         "classifier": table["classifier"],
         "verdict": [verdict or None for verdict in table["verdict"]],
         **numbers,
     }
+    if "application" in table:
+        columns["application"] = table["application"]
+    if {"parameters", "version"} <= set(table):
+        columns["parameters"] = [_object(source, text, line) for line, text in table["parameters"].items()]
+        columns["version"] = [_version(source, text, line) for line, text in table["version"].items()]
+    means = {name: _numbers(source, table, name) for name in MEASURES if name in table}
+    if means:
+        rows = zip(*means.values(), strict=True)
+        columns["means"] = [
+            {name: mean for name, mean in zip(means, row, strict=True) if mean is not None} for row in rows
+        ]
     return pd.DataFrame(columns, index=table.index, dtype=object).reset_index(drop=True)
 
 
@@ -81,6 +92,28 @@ def write(table: pd.DataFrame) -> str:
     """A table as CSV text that reads back as it was (see `labeler.safe_text`); missing values are empty cells."""
     rows = table.astype(object).where(table.notna(), None)
     return csv_text(list(table.columns), rows.itertuples(index=False, name=None))
+
+
+def _numbers(source: Source, table: pd.DataFrame, column: str) -> list[float | None]:
+    texts = table[column] if column in table else [""] * len(table)
+    return [_number(source, text, line, column) for text, line in zip(texts, table.index, strict=True)]
+
+
+def _object(source: Source, text: str, line: Any) -> str:
+    """JSON of an object, as it is written."""
+    try:
+        is_object = isinstance(json.loads(text or "{}"), dict)
+    except ValueError:
+        is_object = False
+    if not is_object:
+        raise Refused(source.name, f"parameters {text[:60]!r} is not a JSON object", f"line {line}")
+    return text or "{}"
+
+
+def _version(source: Source, text: str, line: Any) -> int:
+    if not text.isdecimal():
+        raise Refused(source.name, f"version {text!r} is not a whole number", f"line {line}")
+    return int(text)
 
 
 def _number(source: Source, text: str, line: int, column: str) -> float | None:

@@ -41,10 +41,22 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
 
 
 def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[Difference]:
-    """The same from a label table and a verdict table."""
+    """The same from a label table and a verdict table.
+
+    What these cannot tell, the plan of a study, its course and its measurements, is taken from the report.
+    """
     report = _read(file)
     notes = tuple(map(str, report["notes"]))
-    return differences(report, reporting.report_of_files(label_file, verdict_file, notes, _options(report, file)))
+    gathered = reporting.gathered_files(label_file, verdict_file, notes)
+    if report.get("course") is not None:
+        try:
+            gathered = gathered.as_told_by(report)
+        except (KeyError, TypeError) as error:
+            raise InputError(f"{file}: not a whole report of labeler ({error}).") from None
+    try:
+        return differences(report, gathered.content(_options(report, file)))
+    except ValueError as error:
+        raise InputError(f"{label_file}: {error}.") from None
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,6 +31,8 @@ from labeler.service.verdicts import background
 from labeler.store import Database, chain, events, items, people, studies, verdicts
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+COMPUTED = ("level", "resampling", "verdicts")  # parameters that a report computes anew
+EXCLUDED = "excluded"  # column of a label file: 1 where the item counts nowhere
 EMPTY_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
 
 REPLICATION_NOTE = (
@@ -95,6 +97,20 @@ class Gathered:
     provenance: report.Provenance
     n_items: int | None = None
 
+    def as_told_by(self, reported: Mapping[str, Any]) -> Self:
+        """The same, with what only a study knows (its plan, its course, its measurements) taken from its report."""
+        known = self.provenance.hashes
+        told = report.Provenance(
+            study=reported["study"],
+            parameters={name: reported["parameters"][name] for name in reported["parameters"] if name not in COMPUTED},
+            plan=reported["plan"],
+            hashes={**reported["hashes"], **known},
+            versions=self.provenance.versions,
+            notes=self.provenance.notes,
+            course=reported["course"],
+        )
+        return replace(self, provenance=told, n_items=reported["study"]["items"])
+
     def content(self, options: ReportOptions = STANDARD) -> dict[str, Any]:
         """Every number; takes seconds, and needs no database."""
         return report.summarise(
@@ -135,12 +151,12 @@ def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: s
     dict
         As `analysis.report.summarise`.
     """
-    return _gathered(db, actor, now).content(options)
+    return gathered_study(db, actor=actor, now=now).content(options)
 
 
 def files_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> dict[str, str]:
     """The report of a study as its files: name -> text. The label files hold what the numbers were made from."""
-    gathered = _gathered(db, actor, now)
+    gathered = gathered_study(db, actor=actor, now=now)
     return gathered.files(gathered.content(options))
 
 
@@ -176,8 +192,8 @@ def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[
         return {path.name: path.read_bytes().decode() for path in paths if path.parent == Path(folder)}
 
 
-def _gathered(db: Database, actor: str, now: datetime) -> Gathered:
-    """Read everything at one moment; nobody's label has to wait while the numbers are computed afterwards."""
+def gathered_study(db: Database, *, actor: str, now: datetime) -> Gathered:
+    """What a study's report is computed from, read at one moment: no label waits for the numbers. It is an event."""
     with db.atomic():
         study, all_items, left_out = studies.get(db), items.all_items(db), history.not_counted(db)
         calibration = history.calibration_items(db)
@@ -294,7 +310,10 @@ def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
         "created_utc": [row.label.created.isoformat() for row in rows],
         "dwell_ms": [_time_on_task(row.label.dwell_ms, row.label.view) for row in rows],
     }
-    return pd.DataFrame(columns | {name: more[name] for name in more if name in table}, dtype=object)
+    answers = pd.DataFrame(columns | {name: more[name] for name in more if name in table}, dtype=object)
+    if EXCLUDED in table:  # as in a published data set: these decide which labels were first, and count nowhere
+        answers["kind"] = answers["kind"].mask((table[EXCLUDED] == "1").to_numpy(), "excluded")
+    return answers
 
 
 def _timed(answers: pd.DataFrame) -> pd.DataFrame:

@@ -81,10 +81,10 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
     with db.atomic():
         events.add(db, now.isoformat(), actor, "export verdicts", {})
         table = verdicts.table(db)
-    for measure in ("m1", "m2", "m3", "m4", "m5"):
+    for measure in tables.MEASURES:
         table[measure] = [means.get(measure) for means in table["means"]]
     table["clusters"] = [" ".join(map(str, clusters)) or None for clusters in table["clusters"]]
-    columns = ["item", "benchmark", "classifier", "verdict", "score", "threshold", "m1", "m2", "m3", "m4", "m5"]
+    columns = ["item", "benchmark", "classifier", "verdict", "score", "threshold", *tables.MEASURES]
     return table[[*columns, "clusters", "iterations", "error"]]
 
 

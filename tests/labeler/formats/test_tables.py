@@ -1,6 +1,7 @@
 import csv
 import gzip
 import io
+import re
 
 import pandas as pd
 import pytest
@@ -149,12 +150,38 @@ def test_a_label_file_that_is_not_there_is_refused(tmp_path):
 
 
 def test_verdicts_with_all_their_columns():
-    content = b"score,verdict,item,classifier,threshold,m1\n0.25,similar,a,same,0.2,x\n-1e-3,dissimilar,b,mine,,y\n"
+    content = b"score,verdict,item,classifier,threshold,who\n0.25,similar,a,same,0.2,x\n-1e-3,dissimilar,b,mine,,y\n"
     table = verdicts_of(content)
     assert table.columns.tolist() == ["item", "classifier", "verdict", "score", "threshold"]
     assert table.to_numpy().tolist() == [
         ["a", "same", "similar", 0.25, 0.2], ["b", "mine", "dissimilar", -0.001, None],
     ]  # fmt: skip
+
+
+def test_verdicts_as_published_keep_measures_parameters_and_application():
+    content = b"""item,classifier,verdict,application,parameters,version,m1,m3
+a,mine,similar,org/app,"{""theta"": 0.25}",2,0.5,
+b,mine,,org/app,{},2,,
+"""
+    table = verdicts_of(content)
+    assert table["means"].tolist() == [{"m1": 0.5}, {}]
+    assert table[["application", "parameters", "version"]].to_numpy().tolist() == [
+        ["org/app", '{"theta": 0.25}', 2], ["org/app", "{}", 2],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("row", "fault"),
+    [
+        ("{},1,x", "m1 'x' is not a number"),
+        ("[],1,", "parameters '[]' is not a JSON object"),
+        ("{},1.5,", "version '1.5' is not a whole number"),
+        ("{},,", "version '' is not a whole number"),
+    ],
+)
+def test_a_wrong_value_beside_a_verdict_is_named(row, fault):
+    with pytest.raises(Refused, match=re.escape(f"line 2: {fault}")):
+        verdicts_of(f"item,classifier,verdict,parameters,version,m1\na,mine,similar,{row}\n".encode())
 
 
 def test_the_classifier_may_be_named_by_the_person_where_the_file_does_not():
