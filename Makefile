@@ -61,7 +61,7 @@ $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
 
 $(VENV)/.test-tools: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing the application, what it needs and the test tools into $(VENV) ..."
-	$(INSTALL) --editable '.[test,cluster,oidc]'
+	$(INSTALL) --editable '.[test,docs,cluster,oidc]'
 	@touch $(VENV)/.installed $@
 
 clean:

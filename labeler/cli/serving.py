@@ -22,7 +22,9 @@ LOOPBACK = "127.0.0.1"
     "--port", type=click.IntRange(1, 65535), default=None, help=f"[default: {DEFAULT_PORT}, or the next free one]"
 )
 @click.option("--address", default=LOOPBACK, show_default=True, help="Address to listen on.")
-def serve(study: Path | None, port: int | None, address: str) -> None:
+@click.option("--url", default=None, metavar="URL",
+              help="Where people reach it, as through a proxy. Other host names are refused.")  # fmt: skip
+def serve(study: Path | None, port: int | None, address: str, url: str | None) -> None:
     """Start the browser application on a study; stop it with Ctrl+C.
 
     Where there is no such study yet, an empty one is made and its coordinator's sign-in link printed: everything else
@@ -30,17 +32,17 @@ def serve(study: Path | None, port: int | None, address: str) -> None:
     """
     path = named(study)
     chosen = free_port(address, port)
-    url = f"http://{address}:{chosen}"
+    reached = url or f"http://{address}:{chosen}"
     if not path.exists():
         secret = coordinating.create_study(
             path, name=path.stem, question=coordinating.DEFAULT_QUESTION, coordinator=COORDINATOR, now=now()
         )
         remark(f"Made the empty study {path}. Open this link to set it up:")
-        click.echo(f"{COORDINATOR}: {link(url, secret)}")
+        click.echo(f"{COORDINATOR}: {link(reached, secret)}")
     with open_database(path) as db:
         name = coordinating.get_study(db).name
-    remark(f"Serving {name} ({path}). Make sign-in links with: labeler reviewers link NAME --url {url}")
-    _run(path, address, chosen)
+    remark(f"Serving {name} ({path}). Make sign-in links with: labeler reviewers link NAME --url {reached}")
+    _run(path, address, chosen, url)
 
 
 @click.command(epilog="Example: labeler demo --port 8600")
@@ -97,8 +99,8 @@ def free_port(address: str, requested: int | None) -> int:
     raise InputError(f"Cannot listen on {address}, port {candidates[0]}: {reason}. Name another with --port.")
 
 
-def _run(study: Path, address: str, port: int) -> None:
+def _run(study: Path, address: str, port: int, url: str | None = None) -> None:
     sys.stdout.flush()
     from labeler.ui.server import serve as run  # only here: the other commands start without Streamlit
 
-    run(study, address=address, port=port)
+    run(study, address=address, port=port, url=url)

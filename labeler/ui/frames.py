@@ -7,7 +7,6 @@ or a benchmark; an id recognises the machine elsewhere.
 
 import hashlib
 
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # brings no types
 from starlette.types import Message, Receive, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -64,10 +63,7 @@ def conceal(session: NewSession) -> None:
 
 def _to_server(frame: bytes, main_page: str) -> bytes:
     """Only the place that names a page is changed: people could write the same characters elsewhere."""
-    try:
-        read = BackMsg.FromString(frame)
-    except DecodeError:
-        return frame  # Streamlit closes the window
+    read = BackMsg.FromString(frame)
     if read.WhichOneof("type") == "rerun_script" and read.rerun_script.page_script_hash == MAIN_PAGE:
         read.rerun_script.page_script_hash = main_page
         return bytes(read.SerializeToString())

@@ -101,12 +101,20 @@ class Gate:
             return None  # the browser tries again
 
     def _while_signed_in(self, connection: HTTPConnection, receive: Receive) -> Receive:
-        """Messages of a window; once its person is signed out only page runs, which say so, get through."""
+        """Messages of a window; once its person is signed out only page runs, which say so, get through.
+
+        What is no message of Streamlit's is dropped: Streamlit would close the window, and log a traceback each time.
+        """
 
         async def receiving() -> Message:
             while True:
                 message = await receive()
-                if not _starts_more_than_a_page(message) or self._person_or_nobody(connection) is not None:
+                if message["type"] != "websocket.receive":
+                    return message
+                request = _request(message)
+                if request is None:
+                    continue
+                if not _is_more_than_a_page(request) or self._person_or_nobody(connection) is not None:
                     return message
 
         return receiving
@@ -135,14 +143,20 @@ def _belonging_to(scope: Scope, person: Person) -> Scope:
     return {**scope, "headers": [*headers, (PERSON_HEADER, str(person.person_id).encode())]}
 
 
-def _starts_more_than_a_page(message: Message) -> bool:
-    """Whether a message asks for a part of a page, a file made on demand, or the like."""
-    if message["type"] != "websocket.receive" or message.get("bytes") is None:
-        return False
+def _request(message: Message) -> BackMsg | None:
+    """What a browser asks for; None if it is text, or bytes that Streamlit cannot read."""
+    frame = message.get("bytes")
+    if frame is None:
+        return None
     try:
-        request = BackMsg.FromString(message["bytes"])
+        request: BackMsg = BackMsg.FromString(frame)
     except DecodeError:
-        return False  # Streamlit closes the window
+        return None
+    return request
+
+
+def _is_more_than_a_page(request: BackMsg) -> bool:
+    """Whether it asks for a part of a page, a file made on demand, or the like."""
     return request.WhichOneof("type") != "rerun_script" or bool(request.rerun_script.fragment_id)
 
 

@@ -4,9 +4,9 @@ import gc
 import os
 import sys
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.middleware import Middleware
@@ -23,11 +23,12 @@ from labeler.ui import component, connections, provider, resources, sign_in
 from labeler.ui.gate import PERSON_HEADER, Gate  # also imports every page, before the garbage collector is frozen
 from labeler.ui.limits import BoundedLog
 
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")  # health checks, and who looks from the machine itself
 SWITCH_S = 0.0005  # by default a page run keeps the event loop waiting for 5 ms each time, and labels with it
 
 
-def serve(study: Path, *, address: str, port: int) -> None:
-    """Run the browser application on a study until it is stopped."""
+def serve(study: Path, *, address: str, port: int, url: str | None = None) -> None:
+    """Run the browser application on a study until it is stopped; `url` is where people reach it."""
     sys.stderr = BoundedLog(sys.stderr)
     update_formatter()  # Streamlit's loggers took the stream from before
     resources.raise_file_limit()
@@ -37,6 +38,7 @@ def serve(study: Path, *, address: str, port: int) -> None:
         "server.port": port,
         "secrets.files": [str(Path.cwd() / ".streamlit" / "secrets.toml")],  # no other: one at home names no provider
         "server.trustedUserHeaders": {PERSON_HEADER.decode(): "person"},
+        "server.allowedHosts": allowed_hosts(url),
     }
     bootstrap.load_config_options(config)  # before anything asks for a setting: Streamlit warns of a later change
     if trouble := provider.problem():
@@ -65,15 +67,30 @@ def make_app(study: Path) -> st.App:
     )
 
 
+def allowed_hosts(url: str | None) -> list[str]:
+    """The host names that windows may ask for: that of `url` and this machine's own; all where none is named.
+
+    Raises
+    ------
+    InputError
+        If `url` is not the address of a host.
+
+    Examples
+    --------
+    >>> allowed_hosts("https://labels.example.org")
+    ['labels.example.org', 'localhost', '127.0.0.1', '::1']
+    """
+    if url is None:
+        return []
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+        raise InputError(f"--url {url}: expected the address of a host, such as https://labels.example.org.")
+    return [parts.hostname, *LOCAL_HOSTS]
+
+
 def streamlit_settings() -> dict[str, Any]:
     """The settings of .streamlit/config.toml with dotted names."""
     with bundled(".streamlit", "config.toml").open("rb") as file:
         return {
             f"{section}.{name}": value for section, part in tomllib.load(file).items() for name, value in part.items()
         }
-
-
-def describe(address: str, port: int, secrets: Mapping[str, str]) -> list[str]:
-    """One line a person: their sign-in link."""
-    host = f"[{address}]" if ":" in address else address
-    return [f"{name}: http://{host}:{port}/join/{secret}" for name, secret in secrets.items()]

@@ -5,6 +5,8 @@ import re
 import runpy
 import sys
 from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from tests.reliability._tally import Tally
 from tests.reliability.outcome import Case
 
 ROOT = Path(__file__).parents[2]
-TESTED = ("cluster", "oidc", "test")  # the extras that `make test` installs
+TESTED = ("cluster", "docs", "oidc", "test")  # the extras that `make test` installs
 FIRST_CELL = re.compile(r"^\| ([^|]+) \|", re.MULTILINE)
 # packages whose import name another distribution declares: dask comes with distributed, which is the same project
 IN_ONE = {"dask": "distributed"}
@@ -41,7 +43,7 @@ def documented() -> Case:
     for one in declared():
         tally.check(canonicalize_name(one.name) in first_table, f"{one.name} has no line")
     stubs = {"pandas-stubs", "scipy-stubs"}  # named as the stubs of pandas and SciPy
-    for one in licences["declared"](["test"]):
+    for one in licences["declared"](["test", "docs"]):
         tally.check(one.name in text or one.name in stubs, f"{one.name} is not named")
     return tally.case()
 
@@ -53,6 +55,16 @@ def imported() -> Case:
     for package in sorted(third_party()):
         names = {canonicalize_name(IN_ONE.get(name, name)) for name in owners.get(package, [])}
         tally.check(bool(names & known), f"{package} is imported and not declared")
+    return tally.case()
+
+
+def listed() -> Case:
+    """Every part of Streamlit and uvicorn that is imported beneath their front is in the list of undocumented parts."""
+    tally = Tally("docs/dependencies.md: undocumented parts", "imports")
+    text = page().partition("## Undocumented parts")[2].partition("\n## ")[0]
+    for module in sorted(beneath("streamlit") | beneath("uvicorn")):
+        package, part = module.split(".")[:2]
+        tally.check(f"`{package}.{part}" in text, f"{module} is not in the list")
     return tally.case()
 
 
@@ -101,14 +113,29 @@ def reasons(text: str) -> list[str]:
 
 def third_party() -> set[str]:
     """The packages that our code imports beside the standard library and itself."""
-    found: set[str] = set()
-    for path in [*(ROOT / "labeler").rglob("*.py"), *(ROOT / "analysis").rglob("*.py")]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                found |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-                found.add(node.module.partition(".")[0])
+    found = {name.partition(".")[0] for name, _ in imports()}
     return found - set(sys.stdlib_module_names) - {"labeler", "analysis"}
 
 
-CASES = (accepted, documented, imported, bounded, pinned)  # all that can be told without the network
+def beneath(package: str) -> set[str]:
+    """The modules of a package that our code imports, other than the package itself and what it offers at its front."""
+    front = set(dir(import_module(package)))
+    found = {name for name, _ in imports()}
+    found |= {f"{name}.{part}" for name, part in imports() if name == package and part not in front}
+    return {name for name in found if name.startswith(f"{package}.")}
+
+
+@cache
+def imports() -> frozenset[tuple[str, str]]:
+    """What our code imports: the module, and the name out of it, or ""."""
+    found: set[tuple[str, str]] = set()
+    for path in [*(ROOT / "labeler").rglob("*.py"), *(ROOT / "analysis").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {(alias.name, "") for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+                found |= {(node.module, alias.name) for alias in node.names}
+    return frozenset(found)
+
+
+CASES = (accepted, documented, imported, listed, bounded, pinned)  # all that can be told without the network

@@ -124,7 +124,7 @@ class Window:
             self.closed = True
 
     def wait(self, message: BackMsg | bytes | str) -> None:
-        """Read what comes of a message: up to the end of the page run, or of the window."""
+        """Read what comes of a message, up to the end of the page run."""
         try:
             self._read(_kind(message))
         except ConnectionClosed:
@@ -143,7 +143,7 @@ class Window:
             self._take(message)
             came = message.WhichOneof("type")
             ended = came == "script_finished" and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
-            if (ended and kind != "none") or (came == "backend_operation_response" and kind == "operation"):
+            if ended or (came == "backend_operation_response" and kind == "operation"):
                 return
 
     def _take(self, message: ForwardMsg) -> None:
@@ -176,13 +176,11 @@ def demand(file: str, session: str) -> BackMsg:
 
 
 def _kind(sent: BackMsg | bytes | str) -> str:
-    """What a message leads to: a `run`, an `operation` with its answer, the end of the window (`none`), or `other`."""
-    if isinstance(sent, str):
-        return "none"
+    """What a message leads to: a `run`, an `operation` with its answer, or `other`; what is no message is dropped."""
     try:
-        message = sent if isinstance(sent, BackMsg) else BackMsg.FromString(sent)
+        message = sent if isinstance(sent, BackMsg) else BackMsg.FromString(sent if isinstance(sent, bytes) else b"")
     except DecodeError:
-        return "none"
+        return "other"
     if message.WhichOneof("type") == "backend_operation_request":
         return "operation"
     starts_run = message.WhichOneof("type") == "rerun_script" and not message.rerun_script.fragment_id

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from labeler.errors import InputError
 from labeler.model import Role
 from labeler.service.people import identity
 from labeler.service.plan import coordinating
@@ -20,7 +22,7 @@ from labeler.ui import limits, sign_in
 from labeler.ui.app import session_cookie
 from labeler.ui.gate import Gate
 from labeler.ui.resources import bound_heap
-from labeler.ui.server import streamlit_settings
+from labeler.ui.server import allowed_hosts, streamlit_settings
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a link from a fixed day would expire
 BASE = "http://testserver"
@@ -517,3 +519,50 @@ def test_without_a_provider_nobody_is_sent_to_one_and_its_cookie_lets_nobody_in(
     client.cookies.set("_streamlit_user", '{"is_logged_in": true, "email": "ada@example.org"}')
     for path in ("/", "/auth/login", "/oauth2callback", "/sign-in/provider"):
         assert client.get(path).headers["location"] == "/sign-in"
+
+
+def test_only_hosts_that_are_named_may_open_a_window():
+    asked = ("labels.example.org", "labels.example.org:443", "127.0.0.1:8501", "[::1]:8501", "evil.example", "")
+    program = f"""
+from streamlit.web import bootstrap
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+from labeler.ui.server import allowed_hosts
+for url in ("https://labels.example.org/", None):
+    bootstrap.load_config_options({{"server.allowedHosts": allowed_hosts(url)}})
+    print([is_host_allowed(host) for host in {asked!r}])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    named, all_hosts = done.stdout.splitlines()
+    assert named == str([True, True, True, True, False, False])
+    assert "False" not in all_hosts
+
+
+@pytest.mark.parametrize("url", ["labels.example.org", "ftp://labels.example.org", "https://", "https://x.org/labels"])
+def test_an_address_that_names_no_host_is_refused(url):
+    with pytest.raises(InputError, match="expected the address of a host"):
+        allowed_hosts(url)
+
+
+@pytest.mark.parametrize("garbled", [{"text": "hello"}, {"bytes": b"\xff" * 20}, {"bytes": b"GET / HTTP/1.1"}])
+def test_a_message_that_streamlit_cannot_read_is_dropped_and_the_window_goes_on(study, secret, garbled):
+    from starlette.websockets import WebSocket
+
+    received = []
+
+    async def streamlit(scope, receive, send):
+        socket = WebSocket(scope, receive, send)
+        await socket.accept()
+        received.append(await socket.receive_bytes())
+        await socket.close()
+
+    page_run = BackMsg()
+    page_run.rerun_script.query_string = "x"
+    with TestClient(gated(study), base_url=BASE, follow_redirects=False) as signing_in:
+        signing_in.get(f"/join/{secret}")
+        cookies = signing_in.cookies
+    client = TestClient(Gate(streamlit, study=study), base_url=BASE, cookies=cookies)
+    with client.websocket_connect("/_stcore/stream", headers={"origin": BASE}) as window:
+        window.send({"type": "websocket.receive", **garbled})
+        window.send_bytes(page_run.SerializeToString())
+        assert window.receive()["type"] == "websocket.close"
+    assert received == [page_run.SerializeToString()]
