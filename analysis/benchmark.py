@@ -23,6 +23,7 @@ ORDER_TYPE, ORDER_POSITION, PREDECESSOR, ALTERED = "order_type", "order_position
 DURATION = "duration"  # how long a run took, in seconds; no factor of the context
 TIME = "time"  # when the run was made, see `labeler.formats.naming`; in tables a factor, as many columns are called so
 FACTOR = "factor:"  # in front of the column of any other condition
+RECORDED = "recorded:"  # in front of what was noted of a run and was not chosen, such as the load: no factor
 INTERVENTION = "intervention"  # the factor at one level of which a suspected cause is held fixed
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
 OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME)  # conditions that each run has for itself
@@ -96,9 +97,7 @@ class Run:
         """The text of a condition, "" where nothing is known; without a context, the combination of factors is one."""
         text = self.conditions.get(condition, "")
         if condition == CONTEXT and not text:
-            factors = sorted(
-                name for name in self.conditions if name not in (*CONDITIONS, INTERVENTION, DURATION, TIME)
-            )
+            factors = sorted(filter(is_factor, self.conditions))
             return " ".join(f"{name}={self.conditions[name]}" for name in factors if self.conditions[name])
         return text
 
@@ -250,6 +249,17 @@ class Benchmark:
     def take(self, numbers: Sequence[int]) -> "Benchmark":
         """Only the runs of these numbers, in this order, and all failures."""
         return replace(self, runs=tuple(self.runs[number] for number in numbers))
+
+
+def is_factor(condition: str) -> bool:
+    """Whether a condition is a part of the measurement context, not something that was noted of the run.
+
+    Examples
+    --------
+    >>> is_factor("env"), is_factor("version"), is_factor("recorded:load before"), is_factor("duration")
+    (True, False, False, False)
+    """
+    return condition not in (*CONDITIONS, INTERVENTION, DURATION, TIME) and not condition.startswith(RECORDED)
 
 
 def in_unit(runs: Run | Benchmark) -> str:

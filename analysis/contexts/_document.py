@@ -114,8 +114,7 @@ def _observer_in_short(observation: Observation) -> Iterator[str]:
     else:
         yield (
             f"Instrumentation ({observation.by}) changes what is measured: an effect is shown for "
-            f"{observation.n_shown} of {len(effects)} "
-            f"{'benchmarks, each version by itself' if len(effects) > 1 else 'benchmark'}."
+            f"{observation.n_shown} of {_counted_effects(effects)}."
         )
     for row in observation.overall[-N_NAMED:]:
         over = f" over {row.n_benchmarks} benchmarks" if row.n_benchmarks > 1 else ""
@@ -174,6 +173,14 @@ def _depends(survey: Survey) -> str:
     return f"{text} For none of them do single contexts show both directions beyond the noise of their runs."
 
 
+def _counted_effects(effects: Sequence[ObserverEffect]) -> str:
+    """How many benchmarks there are, or versions of them where one has several."""
+    n_benchmarks = len({(effect.application, effect.benchmark) for effect in effects})
+    if n_benchmarks == len(effects):
+        return counted(n_benchmarks, "benchmark")
+    return f"{len(effects)} versions of {counted(n_benchmarks, 'benchmark')}"
+
+
 def _over_all(survey: Survey) -> str:
     if len(survey.benchmarks) == 1:
         (sweep,) = survey.benchmarks
@@ -184,7 +191,8 @@ def _over_all(survey: Survey) -> str:
         sweeps = [sweep for sweep in survey.benchmarks if sweep.verdict == verdict]
         if sweeps:
             names = f" ({_names(sweeps)})" if verdict != comparison.NOT_SHOWN else ""
-            parts.append(f"{verdict} in {len(sweeps)}{names}")
+            shown = "not shown to differ" if verdict == comparison.NOT_SHOWN else verdict
+            parts.append(f"{shown} in {len(sweeps)}{names}")
     n_untested = sum(sweep.verdict is None for sweep in survey.benchmarks)
     parts += [f"not tested in {n_untested} with one context"] if n_untested else []
     return (

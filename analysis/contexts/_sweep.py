@@ -6,16 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analysis.benchmark import (
-    CONDITIONS,
     CONTEXT,
-    DURATION,
-    INTERVENTION,
-    TIME,
     VERSION,
     Benchmark,
     LeftOut,
     Sampling,
     in_direction,
+    is_factor,
     natural,
 )
 from analysis.comparison import NOT_SHOWN
@@ -125,7 +122,7 @@ def verdict(speedup: Estimate, p: float | None, alpha: float, better: str) -> st
 
 def factors_of(measured: Benchmark) -> list[dict[str, str]]:
     """What is known of the context of each run: the parts of its text, or the text, and all further conditions."""
-    further = [name for name in measured.conditions if name not in (*CONDITIONS, INTERVENTION, DURATION, TIME)]
+    further = list(filter(is_factor, measured.conditions))
     factors = []
     for run, text in enumerate(_texts(measured)):
         parts = parse_context(text) or ({CONTEXT: text} if text else {})

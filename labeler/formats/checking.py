@@ -18,7 +18,7 @@ def check(benchmark: Benchmark) -> None:
         raise ValueError(f"benchmark {benchmark.name!r}: name, application or unit has characters that are no text")
     if not all(map(is_storable, _texts(benchmark))):
         raise ValueError(f"benchmark {benchmark.name!r}: a parameter or condition has characters that are no text")
-    if not benchmark.runs:
+    if not benchmark.runs and not benchmark.failures:
         raise ValueError(f"benchmark {benchmark.name!r} has no runs")
     for label, run in zip(benchmark.labels, benchmark.runs, strict=True):
         at = int(np.abs(run.values).argmax())

@@ -223,7 +223,20 @@ class _Reader:
         if is_joined:
             self.joiner.add(file, known, benchmarks)
             return None
-        return Part((file,), tuple(_with_conditions(benchmark, conditions) for benchmark in benchmarks), known)
+        with_runs = tuple(_with_conditions(benchmark, conditions) for benchmark in benchmarks if benchmark.runs)
+        remarks = tuple(_without_runs(benchmark) for benchmark in benchmarks if not benchmark.runs)
+        if not with_runs:
+            raise Refused(source.name, "; ".join(remarks))
+        return Part((file,), with_runs, known, remarks=remarks)
+
+
+def _without_runs(benchmark: Benchmark) -> str:
+    """In words, that a benchmark cannot be used."""
+    n = len(benchmark.failures)
+    reasons = ", ".join(dict.fromkeys(failure.reason for failure in benchmark.failures))
+    return (
+        f"benchmark {benchmark.name!r} is left out: {'its only run' if n == 1 else f'all {n} runs'} failed ({reasons})"
+    )
 
 
 def _with_conditions(benchmark: Benchmark, known: Mapping[str, str]) -> Benchmark:
@@ -296,6 +309,8 @@ class _Joiner:
             benchmark, doubled = _joined(kept, is_alone=len(self.files) == 1)
         except ValueError as error:
             return Part(files, known=known, refused=str(error), is_conflict=True, is_joined=True)
+        if not benchmark.runs:
+            return Part(files, known=known, refused=_without_runs(benchmark), is_joined=True)
         return Part(files, (benchmark,), known, warnings=tuple(warnings), remarks=tuple(doubled), is_joined=True)
 
 

@@ -1,18 +1,32 @@
 """Long tables, CSV or Parquet: one row a measurement, columns benchmark, run, value and optionally more.
 
 Runs are told apart by the column run and all columns that say under which conditions a run was made, as runs are often
-numbered anew for every version.
+numbered anew for every version. A row with a reason in the column failure and no value is a run that gave nothing.
 """
 
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analysis.benchmark import DIRECTIONS, FACTOR, LOWER, PREDECESSOR, UNKNOWN, Benchmark, Run, in_order
+from analysis.benchmark import (
+    DIRECTIONS,
+    DURATION,
+    FACTOR,
+    LOWER,
+    PREDECESSOR,
+    RECORDED,
+    TIME,
+    UNKNOWN,
+    Benchmark,
+    Failure,
+    Run,
+    in_order,
+)
 from labeler.formats.bounds import check_columns, check_parquet, check_parquet_footer, check_runs
 from labeler.formats.text_table import SEPARATORS, header, read_text_table
 from labeler.formats.units import to_seconds
@@ -23,7 +37,8 @@ if TYPE_CHECKING:
 
 REQUIRED = ("benchmark", "run", "value")
 CONDITIONS = ("version", "context", "order_type", "order_position", "altered")
-OPTIONAL = ("iteration", "application", "unit", "better", *CONDITIONS, PREDECESSOR)
+FAILURE = "failure"  # why a run gave no value; empty for all others
+OPTIONAL = ("iteration", "application", "unit", "better", *CONDITIONS, PREDECESSOR, FAILURE)
 WRITTEN = ("benchmark", "application", "run", "iteration", "value", "unit", "better", *CONDITIONS)  # by ourselves
 NAMES = ("benchmark", "run", "application", "unit", "better")
 OF_PA = "value_count"  # a column that tells the table of pa from ours
@@ -106,26 +121,63 @@ def benchmarks(table: pd.DataFrame, place: Place, *, unit: str = "") -> Iterator
             table[name] = _texts(table[name], name, place)
     for name in conditions:
         table[name] = table[name].map(str.strip).astype("category")
+    groups = [name for name in ("application", "benchmark") if name in table]
+    failed = _failed(table, place)
+    failures_of: dict[tuple[str, ...], tuple[Failure, ...]] = {}
+    lines: Sequence[int] = range(len(table))
+    if failed.any():
+        for group, rows in table[failed].groupby(groups, sort=False, observed=True):
+            failures_of[tuple(map(str, group))] = tuple(_failure(row, conditions) for row in rows.to_dict("records"))
+        lines = np.flatnonzero(~failed).tolist()
+        table = table[~failed].reset_index(drop=True)
     for name in ("value", "iteration"):
         if name in table:
-            table[name] = _numbers(table[name], name, place)
-    groups = [name for name in ("application", "benchmark") if name in table]
+            table[name] = _numbers(table[name], name, lambda row: place(lines[row]))
     check_runs(table.groupby([*groups, "run", *conditions], sort=False, observed=True).ngroups)
     for group, rows in table.groupby(groups, sort=False, observed=True):
-        yield _benchmark(dict(zip(groups, map(str, group), strict=True)), rows, conditions, unit)
+        key = tuple(map(str, group))
+        yield _benchmark(dict(zip(groups, key, strict=True)), rows, conditions, unit, failures_of.pop(key, ()))
+    for key, of_one in failures_of.items():
+        named = dict(zip(groups, key, strict=True))
+        yield Benchmark(named["benchmark"], (), named.get("application", ""), failures=of_one)
+
+
+def _failed(table: pd.DataFrame, place: Place) -> NDArray[np.bool_]:
+    """Which rows are runs without a value; raises ValueError if such a row has one."""
+    if FAILURE not in table:
+        return np.zeros(len(table), dtype=bool)
+    table[FAILURE] = _texts(table[FAILURE], FAILURE, place)
+    failed: NDArray[np.bool_] = (table[FAILURE].map(str.strip) != "").to_numpy(dtype=bool)
+    has_value = failed & (table["value"].notna() & (table["value"].astype(str).str.strip() != "")).to_numpy(dtype=bool)
+    if has_value.any():
+        raise ValueError(f"{place(int(has_value.argmax()))}: a value beside a reason in column {FAILURE!r}")
+    return failed
+
+
+def _failure(row: Mapping[Hashable, Any], conditions: Sequence[str]) -> Failure:
+    known = {_condition(name): str(row[name]) for name in ("run", *conditions) if str(row[name])}
+    return Failure(known, str(row[FAILURE]).strip())
+
+
+def _condition(column: str) -> str:
+    """What the condition of a column is called."""
+    name = column.removeprefix(FACTOR)
+    plain = column.removeprefix(RECORDED)
+    return plain if plain in (DURATION, TIME) else name
 
 
 def _conditions(table: pd.DataFrame) -> list[str]:
     """The columns that say under which conditions a run was made."""
-    factors = [name for name in map(str, table) if _is_factor(name)]
+    factors = [name for name in map(str, table) if _is_named(name)]
     for name in factors:
-        if name.removeprefix(FACTOR) in ("run", *CONDITIONS):
+        if name.startswith(FACTOR) and name.removeprefix(FACTOR) in ("run", *CONDITIONS):
             raise ValueError(f"{name!r} is no factor; the column is called {name.removeprefix(FACTOR)!r}")
     return [*(name for name in (*CONDITIONS, PREDECESSOR) if name in table), *factors]
 
 
-def _is_factor(name: str) -> bool:
-    return name.startswith(FACTOR) and name != FACTOR
+def _is_named(name: str) -> bool:
+    """Whether a column has a name of the person's own: factor:NAME or recorded:NAME."""
+    return name.startswith((FACTOR, RECORDED)) and name not in (FACTOR, RECORDED)
 
 
 def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
@@ -136,8 +188,8 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     left_out = {theirs for ours, theirs in columns.items() if ours.startswith(LEFT_OUT)}
     columns = {ours: theirs for ours, theirs in columns.items() if not ours.startswith(LEFT_OUT)}
     for ours in columns:
-        if ours not in (*REQUIRED, *OPTIONAL) and not _is_factor(ours):
-            known = ", ".join((*REQUIRED, *OPTIONAL, f"{FACTOR}NAME", f"{LEFT_OUT}NAME"))
+        if ours not in (*REQUIRED, *OPTIONAL) and not _is_named(ours):
+            known = ", ".join((*REQUIRED, *OPTIONAL, f"{FACTOR}NAME", f"{RECORDED}NAME", f"{LEFT_OUT}NAME"))
             raise ValueError(f"no column is called {ours!r} here; known are {known}")
     for theirs in (*columns.values(), *left_out):
         if theirs not in table.columns:
@@ -159,7 +211,7 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
             f"--columns {FACTOR}{first}={first}; if it says nothing of them, --columns {LEFT_OUT}{first}={first}"
         )
     names = [name for name in (*REQUIRED, *OPTIONAL) if name in table.columns]
-    return table[[*names, *filter(_is_factor, table.columns)]].reset_index(drop=True)
+    return table[[*names, *filter(_is_named, table.columns)]].reset_index(drop=True)
 
 
 def _names_of(table: pd.DataFrame) -> str:
@@ -170,7 +222,7 @@ def _names_of(table: pd.DataFrame) -> str:
 
 def _further(table: pd.DataFrame) -> list[str]:
     """The columns that are not ours."""
-    return [name for name in table.columns if name not in (*REQUIRED, *OPTIONAL) and not _is_factor(name)]
+    return [name for name in table.columns if name not in (*REQUIRED, *OPTIONAL) and not _is_named(name)]
 
 
 def _what_is_missing(column: str, table: pd.DataFrame) -> str:
@@ -224,7 +276,13 @@ def _numbers(cells: pd.Series[Any], column: str, place: Place) -> pd.Series[floa
     return numbers
 
 
-def _benchmark(group: Mapping[str, str], rows: pd.DataFrame, conditions: Sequence[str], unit: str) -> Benchmark:
+def _benchmark(
+    group: Mapping[str, str],
+    rows: pd.DataFrame,
+    conditions: Sequence[str],
+    unit: str,
+    failures: tuple[Failure, ...],
+) -> Benchmark:
     name, names = group["benchmark"], ["run", *conditions]
     appearance = rows[names].drop_duplicates()
     if "iteration" in rows:
@@ -238,9 +296,9 @@ def _benchmark(group: Mapping[str, str], rows: pd.DataFrame, conditions: Sequenc
     by_run = dict(iter(values.groupby([rows[column] for column in names], observed=True, sort=False)))
     runs = []
     for key in appearance.itertuples(index=False, name=None):
-        known = {column.removeprefix(FACTOR): str(text) for column, text in zip(names, key, strict=True) if text}
+        known = {_condition(column): str(text) for column, text in zip(names, key, strict=True) if text}
         runs.append(Run(by_run[key].to_numpy(dtype=np.float64), unit, better, known))
-    return in_order(Benchmark(name, tuple(runs), group.get("application", "")))
+    return in_order(Benchmark(name, tuple(runs), group.get("application", ""), failures=failures))
 
 
 def _check_iterations(name: str, rows: pd.DataFrame, conditions: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ import orjson
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from analysis.benchmark import CONDITIONS, FACTOR, RUN, Benchmark, in_unit
+from analysis.benchmark import CONDITIONS, FACTOR, RECORDED, RUN, Benchmark, in_unit
 from labeler.formats.long_table import WRITTEN
 from labeler.formats.tables import inert
 
@@ -24,11 +24,14 @@ MAX_STEM_BYTES = 200
 
 def columns(factors: Iterable[str]) -> list[str]:
     """The columns of a table whose benchmarks know these conditions besides those of `WRITTEN`."""
-    return [*WRITTEN, *(name if name in CONDITIONS else FACTOR + name for name in factors)]
+    return [
+        *WRITTEN,
+        *(name if name in CONDITIONS or name.startswith(RECORDED) else FACTOR + name for name in factors),
+    ]
 
 
 def factors_of(benchmark: Benchmark) -> list[str]:
-    """The conditions that need a column of their own, `factor:NAME` if it is no condition of ours."""
+    """The conditions that need a column of their own."""
     return [name for name in benchmark.conditions if name not in WRITTEN]
 
 

@@ -115,7 +115,7 @@ def test_a_factor_cannot_have_the_name_of_a_column(name):
 
 
 def test_a_mapping_to_a_factor_without_a_name_is_refused():
-    with pytest.raises(Refused, match=r"no column is called 'factor:' here; known are .*predecessor, factor:NAME"):
+    with pytest.raises(Refused, match=r"no column is called 'factor:' here; known are .*failure, factor:NAME"):
         one([("b", 1, 5, "x")], "x", columns={"factor:": "x"})
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeler.errors import Refused
+from labeler.formats import ReadOptions, Source, read_benchmarks
 from tests.labeler.formats.examples import COLUMNS, csv_bytes, plain, read_bytes
 
 VALUES = st.one_of(st.floats(-1e150, 1e150), st.integers(-(2**53), 2**53).map(float))
@@ -241,3 +242,48 @@ def test_two_columns_of_one_name_are_refused():
 def test_a_row_without_benchmark_or_run_is_refused(row):
     with pytest.raises(Refused, match=r"^a\.csv: .*line 3"):
         read_bytes("a.csv", b"benchmark,run,value\nb,1,2\n" + row + b"\n")
+
+
+def test_a_row_with_a_reason_and_no_value_is_a_run_that_failed():
+    rows = [
+        ("b", 0, 1.0, "old", ""),
+        ("b", 1, "", "old", "exit status 3"),
+        ("c", 0, "", "new", "did not end within 5 s"),
+        ("b", 2, 2.0, "old", ""),
+    ]
+    b, c = read_bytes("a.csv", csv_bytes(rows, (*COLUMNS, "version", "failure")))
+    assert plain(b) == [[1.0], [2.0]]
+    assert [(dict(one.conditions), one.reason) for one in b.failures] == [
+        ({"run": "1", "version": "old"}, "exit status 3")
+    ]
+    assert (c.name, c.runs, [one.reason for one in c.failures]) == ("c", (), ["did not end within 5 s"])
+
+
+def test_a_benchmark_whose_runs_all_failed_is_left_out_by_name(tmp_path):
+    rows = [("b", 0, 1.0, ""), ("c", 0, "", "exit status 3"), ("c", 1, "", "exit status 3")]
+    file = Source("a.csv", data=csv_bytes(rows, (*COLUMNS, "failure")))
+    (part,) = read_benchmarks([file])
+    assert [benchmark.name for benchmark in part.benchmarks] == ["b"]
+    assert part.remarks == ("benchmark 'c' is left out: all 2 runs failed (exit status 3)",)
+    (only_failures,) = read_benchmarks([Source("b.csv", data=csv_bytes(rows[1:], (*COLUMNS, "failure")))])
+    assert only_failures.refused == "benchmark 'c' is left out: all 2 runs failed (exit status 3)"
+    (joined,) = read_benchmarks(
+        [Source("b.csv", data=csv_bytes(rows[1:], (*COLUMNS, "failure")))], ReadOptions(file_is="run")
+    )
+    assert joined.refused == "benchmark 'c' is left out: all 2 runs failed (exit status 3)"
+
+
+def test_a_failure_has_no_value_and_the_line_of_a_bad_value_is_that_of_the_file():
+    with pytest.raises(Refused, match="line 2: a value beside a reason in column 'failure'"):
+        one(csv_bytes([("b", 0, 1.0, "exit status 3")], (*COLUMNS, "failure")))
+    with pytest.raises(Refused, match="line 3: 'x' in column 'value' is not a finite number"):
+        one(csv_bytes([("b", 0, "", "exit status 3"), ("b", 1, "x", "")], (*COLUMNS, "failure")))
+
+
+def test_what_was_recorded_of_a_run_is_kept_and_is_no_context():
+    columns = (*COLUMNS, "factor:env", "recorded:load before", "recorded:duration")
+    run = one(csv_bytes([("b", 0, 1.0, 64, 0.5, 2.25), ("b", 1, 1.0, 64, 0.7, 2.5)], columns)).runs[0]
+    assert run.conditions == {"run": "0", "env": "64", "recorded:load before": "0.5", "duration": "2.25"}
+    assert run.of("context") == "env=64"
+    with pytest.raises(Refused, match="what column 'recorded:' means is not known"):
+        one(csv_bytes([("b", 0, 1.0, 64)], (*COLUMNS, "recorded:")))

@@ -1,0 +1,47 @@
+"""The order of the rows of a table changes no answer of any method."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from analysis import contexts, order, spread, trust
+from analysis.benchmark import from_table
+from analysis.check import check
+from analysis.document import plain
+
+
+@st.composite
+def tables(draw):
+    """A table with versions, factors without a column context, both orders and altered methods, and it shuffled."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    cells = pd.MultiIndex.from_product(
+        [["sort", "merge"], ["new", "old"], ["0", "64"], ["fixed", "random"], range(2), range(2)],
+        names=["benchmark", "version", "factor:env", "order_type", "run", "iteration"],
+    )
+    table = cells.to_frame(index=False)
+    table["order_position"] = rng.permutation(len(table)) // 4
+    table["value"] = np.round(rng.lognormal(size=len(table)), draw(st.integers(1, 6))) + 0.1
+    places = draw(st.permutations(range(len(table))))
+    return table, table.iloc[list(places)].reset_index(drop=True)
+
+
+METHODS = {
+    "spread": spread.survey,
+    "order": order.survey,
+    "trust": lambda benchmarks: trust.survey(benchmarks, n_runs=2),
+    "contexts": contexts.survey,
+    "observer": lambda benchmarks: contexts.survey(benchmarks, instrumentation="env"),
+    "check": check,
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(tables())
+def test_shuffling_rows_changes_no_answer(method, both):
+    table, shuffled = both
+    first, second = (plain(METHODS[method](from_table(rows))) for rows in both)
+    assert len(table) == len(shuffled)
+    assert first == second
