@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.benchmark import EVERY_ITERATION, TIME, Benchmark, Sampling, by_level, canonical, in_unit, natural
 from analysis.categories import DISSIMILAR
-from analysis.classifiers import CLASSIFIERS
+from analysis.classifiers import CLASSIFIERS, classifier_named
 from analysis.comparison import TIMES, Change, Pair, compare
 from analysis.document import counted
 from analysis.intervals import Estimate
@@ -152,7 +152,7 @@ class Rules:
     test, alpha, min_change, max_slowdown
         As `analysis.comparison.compare` takes them.
     classifier : str
-        A name in `CLASSIFIERS`; without a baseline its verdict decides.
+        A name in `CLASSIFIERS`, or a setting such as "heuristic@0.30"; without a baseline its verdict decides.
     limit : float
         Of `spread`.
     allow_missing : bool
@@ -178,7 +178,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
-        if self.classifier not in CLASSIFIERS:
+        if classifier_named(self.classifier) is None:
             raise ValueError(f"there is no classifier {self.classifier!r}; known are {', '.join(CLASSIFIERS)}")
         if self.fail_on not in FAIL_ON:
             raise ValueError(f"fail_on must be one of {', '.join(FAIL_ON)}, got {self.fail_on!r}")
@@ -324,7 +324,9 @@ def _checked(level: _Level, rules: Rules, sampling: Sampling, n_tests: int) -> C
 def _other_verdict(name: str, benchmark: Benchmark, warmup: float) -> tuple[str | None, str | None, int]:
     """Of a classifier other than spread: verdict, why there is none, and how many iterations it left out."""
     try:
-        verdict = CLASSIFIERS[name](Runs(benchmark.runs, warmup), drop=warmup)
+        classifier = classifier_named(name)
+        assert classifier is not None  # noqa: S101 - `Rules` has checked the name
+        verdict = classifier(Runs(benchmark.runs, warmup), drop=warmup)
     except ValueError as error:  # a negative measurement, say
         return None, str(error), 0
     return verdict.verdict, verdict.reason, verdict.n_left_out

@@ -1,7 +1,11 @@
-"""Classifiers: the runs of one benchmark -> `Verdict`. `CLASSIFIERS` lists them by name."""
+"""Classifiers: the runs of one benchmark -> `Verdict`. `CLASSIFIERS` lists them by name.
+
+A classifier with another threshold is a *setting* of it, called after both: `heuristic@0.30`.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 
 from numpy.typing import ArrayLike
 
@@ -15,7 +19,12 @@ from analysis.classifiers._verdict import Verdict
 from analysis.dissimilarity import MIN_ITERATIONS
 from analysis.runs import Runs
 
-__all__ = ["CLASSIFIERS", "Classifier", "Verdict", "explain", "heuristic", "kruskal", "runs_apart", "same", "spread"]
+__all__ = [
+    "CLASSIFIERS", "Classifier", "Verdict", "classifier_named", "explain", "heuristic", "kruskal", "runs_apart", "same",
+    "spread",
+]  # fmt: skip
+
+AT = "@"
 
 
 @dataclass(frozen=True)
@@ -29,7 +38,7 @@ class Classifier:
     function : callable
         (runs, **parameters) -> `Verdict`.
     parameters : mapping
-        Every open choice with the value used here.
+        Every open choice with the value used here; the first one is the threshold on the score.
     version : int
         Raised whenever the same measurements could give another verdict than before.
     needs_nonnegative : bool
@@ -48,7 +57,45 @@ class Classifier:
 
     def __call__(self, runs: Sequence[ArrayLike] | Runs, **overrides: float | bool) -> Verdict:
         """Judge the runs of one benchmark; `overrides` take the place of parameters. Raises as the function does."""
-        return self.function(runs, **{**self.parameters, **overrides})
+        verdict = self.function(runs, **{**self.parameters, **overrides})
+        return replace(verdict, classifier=self.name) if AT in self.name else verdict
+
+    @property
+    def threshold_name(self) -> str:
+        """What its threshold is called: theta, cut or limit."""
+        return next(iter(self.parameters))
+
+    def at(self, threshold: float) -> "Classifier":
+        """This classifier with another threshold, which its name then ends with.
+
+        Parameters
+        ----------
+        threshold : float
+            Exclusive; finite and at least 0. The default threshold gives the classifier itself.
+
+        Raises
+        ------
+        ValueError
+            If the threshold is not such a number.
+
+        Examples
+        --------
+        >>> CLASSIFIERS["same"].at(0.3).name, CLASSIFIERS["same"].at(0.2).name
+        ('same@0.30', 'same')
+        """
+        default = CLASSIFIERS[self.name.partition(AT)[0]]
+        if not 0 <= threshold < inf:
+            raise ValueError(f"{self.threshold_name} must be a number >= 0, got {threshold}")
+        if threshold == default.parameters[self.threshold_name]:
+            return default
+        value = float(threshold)
+        text = f"{value:.2f}" if value == round(value, 2) else repr(value)
+        return replace(
+            default,
+            name=f"{default.name}{AT}{text}",
+            title=f"{default.title} at {self.threshold_name} = {text}",
+            parameters={**default.parameters, self.threshold_name: value},
+        )
 
 
 CLASSIFIERS: dict[str, Classifier] = {
@@ -66,3 +113,24 @@ CLASSIFIERS: dict[str, Classifier] = {
         ),
     )
 }  # fmt: skip
+
+
+def classifier_named(name: str) -> Classifier | None:
+    """The classifier, or the setting of one, with this name; None if there is none.
+
+    Examples
+    --------
+    >>> classifier_named("heuristic@0.30").parameters
+    {'theta': 0.3, 'keep_mean': False}
+    >>> classifier_named("heuristic@0.3") is classifier_named("other@0.30") is None
+    True
+    """
+    default_name, at, threshold = name.partition(AT)
+    default = CLASSIFIERS.get(default_name)
+    if default is None or not at:
+        return default
+    try:
+        setting = default.at(float(threshold))
+    except ValueError:
+        return None
+    return setting if setting.name == name else None  # each setting has one name

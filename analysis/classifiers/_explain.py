@@ -64,8 +64,9 @@ SCORES = {"spread": "maxSpread", "kruskal": "epsilon squared"}
 
 def _name_of_score(verdict: Verdict) -> str:
     """What the score is, where that is known."""
-    if verdict.classifier in SCORES:
-        return SCORES[verdict.classifier]
+    name = verdict.classifier.partition("@")[0]  # of a setting such as spread@0.05
+    if name in SCORES:
+        return SCORES[name]
     if verdict.clusters and (verdict.linkage is None or verdict.score == verdict.linkage[-1, 2]):
         return "height of the last merge"
     if (

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from analysis.classifiers import CLASSIFIERS
+from analysis.classifiers import classifier_named
 from analysis.document.figures import INK, SOFT, Chart, to_svg
 from analysis.measures import measures_by_application
 
@@ -29,8 +29,9 @@ def measure_figure(content: Mapping[str, Any], classifier: str = "heuristic") ->
     rows = content["measures"].get(classifier)
     if not rows:
         return None
+    known = classifier_named(classifier)
     table = pd.DataFrame([{"application": row["application"], "n": row["n"], **row["means"]} for row in rows])
-    return measures_by_application(table, theta=CLASSIFIERS[classifier].parameters.get("theta"))
+    return measures_by_application(table, theta=known.parameters.get("theta") if known else None)
 
 
 def pair_agreement(content: Mapping[str, Any]) -> Chart | None:

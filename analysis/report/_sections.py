@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.classifiers import CLASSIFIERS
+from analysis.classifiers import classifier_named
 from analysis.document import (
     Block,
     Bullets,
@@ -107,7 +107,8 @@ def _classifier_in_words(name: str, row: Content) -> str:
         row["accuracy"]["value"],
         row["always_dissimilar"]["accuracy"]["value"],
     )
-    title = CLASSIFIERS[name].title if name in CLASSIFIERS else name
+    known = classifier_named(name)
+    title = known.title if known else name
     n_dissimilar, n_similar = cells["tp"] + cells["fn"], cells["tn"] + cells["fp"]
     return (
         f"On {row['n']} agreed items, {title} calls {cells['tp']} of {n_dissimilar} dissimilar items "

@@ -138,8 +138,14 @@ def output_options(function: Any) -> Any:
               help="Test of the runs of a benchmark.")  # fmt: skip
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
               help="Significance level, over all benchmarks.")  # fmt: skip
-@click.option("--classifier", type=click.Choice(checking.CLASSIFIERS), default="spread", show_default=True,
-              help="Classifier that says whether runs are similar; spread is shown beside it.")  # fmt: skip
+@click.option("--classifier", type=click.Choice(checking.CLASSIFIERS), default=None,
+              help="Classifier that says whether runs are similar; spread is shown beside it "
+              "[default: spread].")  # fmt: skip
+@click.option("--theta", type=click.FloatRange(0, 1), default=None, metavar="X",
+              help="Threshold of the heuristic, which is then the classifier unless --classifier says otherwise "
+              "[theta 0.25].")  # fmt: skip
+@click.option("--cut", type=click.FloatRange(0, 1), default=None, metavar="X",
+              help="Height of SAME's cut; SAME is then the classifier [cut 0.20].")  # fmt: skip
 @click.option("--limit", type=Share(), default=0.10, metavar="SHARE",
               help="Spread above which runs are dissimilar [default: 10%].")  # fmt: skip
 @click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,

@@ -4,7 +4,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -19,12 +19,15 @@ from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_i
 from labeler.errors import InputError
 from labeler.service.plan import coordinating
 from labeler.service.results.files import as_csv
-from labeler.service.verdicts import computing, stored_verdicts
+from labeler.service.verdicts import classifying, computing, stored_verdicts
 from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import Database
 
 WORKERS_TIMEOUT_S = 30
 GOES_ON = "What was judged is kept; the same command goes on from there."
+
+
+THRESHOLD = click.FloatRange(0, 1)
 
 
 def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -> float:
@@ -34,8 +37,15 @@ def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -
         raise click.BadParameter(str(error)) from None
 
 
-@click.command(epilog="Example: labeler verdicts --study cache.study --jobs 2 --export verdicts.csv")
+@click.command(epilog="Example: labeler verdicts --study cache.study --theta 0.3 --theta 0.4 --cut 0.15")
 @study_option
+@click.option("--theta", "thetas", type=THRESHOLD, multiple=True, metavar="X",
+              help="Also the heuristics with this threshold, as heuristic@X beside heuristic, which has 0.25. "
+              "Repeatable.")  # fmt: skip
+@click.option("--cut", "cuts", type=THRESHOLD, multiple=True, metavar="X",
+              help="Also SAME cut at this height, as same@X beside same, which has 0.20. Repeatable.")  # fmt: skip
+@click.option("--remove", "removed", multiple=True, metavar="NAME",
+              help="Remove a setting added by --theta or --cut, such as heuristic@0.30. Repeatable.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to compute with.")
 @click.option(
     "--scheduler", default=None, metavar="ADDRESS", help="Compute on a Dask cluster instead, such as tcp://host:8786."
@@ -51,6 +61,9 @@ def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -
 @json_option
 def verdicts(
     study: Path | None,
+    thetas: tuple[float, ...],
+    cuts: tuple[float, ...],
+    removed: tuple[str, ...],
     jobs: int,
     scheduler: str | None,
     warmup: float,
@@ -62,17 +75,24 @@ def verdicts(
 ) -> None:
     """Compute what every classifier, built in or of another package, says of every item.
 
-    What was computed before is not computed again; Ctrl+C keeps what is done, and the same command goes on. Prints how
-    many items each classifier calls what.
+    What was computed before is not computed again; Ctrl+C keeps what is done, and the same command goes on. A
+    classifier with another threshold (--theta, --cut) stands beside the default in every table and report; the study
+    keeps it until --remove. Prints how many items each classifier calls what.
     """
     if name is not None and import_file is None:
         raise InputError("--name goes with --import.")
+    settings = classifying.settings({"theta": thetas, "cut": cuts})
+    if settings and import_file is not None:
+        raise InputError("--theta and --cut compute verdicts; give them without --import.")
     with opened(study) as db:
+        if removed:
+            n_removed = stored_verdicts.remove_settings(db, removed, actor=OWNER, now=now())
+            remark(f"Removed {', '.join(removed)} with {n_removed} verdicts.")
         if import_file is not None:
             n = stored_verdicts.import_verdicts(db, import_file, name, actor=OWNER, now=now())
             remark(f"Took in {n} verdicts.")
         else:
-            _compute(db, JudgeOptions(warmup, only_verdict), jobs, scheduler)
+            _compute(db, JudgeOptions(warmup, only_verdict), settings, jobs, scheduler)
         coordinating.log_look(db, "verdicts", actor=OWNER, now=now())
         say_if_interim(db)
         table = stored_verdicts.verdict_table(db)
@@ -83,15 +103,18 @@ def verdicts(
         show(stored_verdicts.verdict_counts(table), as_json=as_json)
 
 
-def _compute(db: Database, options: JudgeOptions, jobs: int, scheduler: str | None) -> None:
+def _compute(db: Database, options: JudgeOptions, settings: Sequence[str], jobs: int, scheduler: str | None) -> None:
     try:
         with (
             _executor(jobs, scheduler) as executor,
-            click.progressbar(length=computing.n_missing(db, options), label="Judging", file=sys.stderr) as bar,
+            click.progressbar(
+                length=computing.n_missing(db, options, settings), label="Judging", file=sys.stderr
+            ) as bar,
         ):
             computed = computing.compute_verdicts(
                 db,
                 options=options,
+                settings=settings,
                 executor=executor,
                 advance=lambda done, _total: bar.update(done - bar.pos),
                 actor=OWNER,

@@ -103,6 +103,17 @@ def done(db: Database) -> set[tuple[int, str, str, str, int]]:
     return {tuple(row) for row in rows}
 
 
+def computed_classifiers(db: Database) -> set[str]:
+    """The names of all classifiers with verdicts that were not imported."""
+    rows = db.execute("SELECT DISTINCT classifier FROM verdicts WHERE parameters NOT LIKE '%\"imported\"%'")
+    return {name for (name,) in rows}
+
+
+def remove_classifier(db: Database, classifier: str) -> int:
+    """Remove all verdicts of a classifier, whatever the parameters; returns how many there were."""
+    return db.execute("DELETE FROM verdicts WHERE classifier = ?", (classifier,)).rowcount
+
+
 def as_key(parameters: Mapping[str, Any]) -> str:
     """Parameters as they are compared: JSON with sorted names."""
     return json.dumps(dict(parameters), sort_keys=True)

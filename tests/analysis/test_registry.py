@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
-from analysis.classifiers import CLASSIFIERS, heuristic, kruskal, same, spread
+from analysis.classifiers import CLASSIFIERS, classifier_named, heuristic, kruskal, same, spread
 from analysis.dissimilarity import MEASURES, MeasurementError
 
 RUNS = np.exp(np.sin(np.arange(100) / 5) + np.random.default_rng(6).normal(scale=0.5, size=(4, 100)))
@@ -104,3 +104,30 @@ def test_parameters_given_take_the_place_of_the_registered_ones(name):
     threshold = next(key for key in classifier.parameters if key in ("theta", "cut", "limit"))
     assert classifier(RUNS, **{threshold: 1.0}).verdict == "similar"
     assert classifier(RUNS, **{threshold: 0.001}).verdict == "dissimilar"
+
+
+@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
+def test_a_setting_is_the_classifier_with_another_threshold_and_says_so(name):
+    classifier = CLASSIFIERS[name]
+    setting = classifier.at(0.455)
+    verdict, direct = setting(RUNS), classifier(RUNS, **{classifier.threshold_name: 0.455})
+    assert setting.name == verdict.classifier == f"{name}@0.455"
+    assert (verdict.verdict, verdict.score, verdict.threshold) == (direct.verdict, direct.score, 0.455)
+    assert verdict.parameters == direct.parameters
+    assert classifier_named(setting.name) == setting
+
+
+def test_each_threshold_has_one_name_and_the_default_keeps_the_plain_one():
+    of = CLASSIFIERS["heuristic"]
+    assert [of.at(theta).name for theta in (0.3, 0.30000000000000004, 0, 1, 1e-9)] == [
+        "heuristic@0.30", "heuristic@0.30000000000000004", "heuristic@0.00", "heuristic@1.00", "heuristic@1e-09",
+    ]  # fmt: skip
+    assert of.at(0.25) is of.at(0.3).at(0.25) is of
+    unknown = ("heuristic@", "heuristic@x", "heuristic@0.3", "heuristic@0.25", "heuristic@nan", "other", "other@0.30")
+    assert [classifier_named(name) for name in unknown] == [None] * len(unknown)
+
+
+@pytest.mark.parametrize("threshold", [-0.1, float("nan"), float("inf")])
+def test_a_threshold_that_is_none_is_refused(threshold):
+    with pytest.raises(ValueError, match=r"^cut must be a number >= 0, got "):
+        CLASSIFIERS["same"].at(threshold)

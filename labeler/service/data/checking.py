@@ -22,6 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 CLASSIFIERS = tuple(REGISTRY)
+SPREAD = "spread"
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,35 @@ FORMS: Mapping[str, Callable[[Checked], str]] = {
 }
 
 
-def rules(**options: Any) -> Rules:
-    """What counts as a finding; raises InputError if an option cannot be used."""
+def rules(
+    classifier: str | None = None, *, theta: float | None = None, cut: float | None = None, **options: Any
+) -> Rules:
+    """What counts as a finding.
+
+    Parameters
+    ----------
+    classifier : str, optional
+        A name in `CLASSIFIERS`. Without one, a theta asks for the heuristic, a cut for SAME, and neither for spread.
+    theta, cut : float, optional
+        Threshold of the heuristics, or of SAME, in place of the default.
+    **options
+        As `Rules` takes them.
+
+    Raises
+    ------
+    InputError
+        If an option cannot be used, or a threshold is not one of the classifier.
+    """
+    thresholds = {name: value for name, value in (("theta", theta), ("cut", cut)) if value is not None}
+    if len(thresholds) > 1:
+        raise InputError("--theta belongs to the heuristics and --cut to SAME. Give one of them.")
+    options["classifier"] = classifier or {"theta": "heuristic", "cut": "same"}.get(next(iter(thresholds), ""), SPREAD)
+    for name, value in thresholds.items():
+        known = REGISTRY[options["classifier"]]
+        if known.threshold_name != name:
+            fitting = [other.name for other in REGISTRY.values() if other.threshold_name == name]
+            raise InputError(f"--{name} is not a threshold of {known.name}. Use it with {' or '.join(fitting)}.")
+        options["classifier"] = known.at(value).name
     try:
         return Rules(**options)
     except ValueError as error:

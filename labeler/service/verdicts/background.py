@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -13,14 +13,23 @@ from labeler.errors import InputError
 from labeler.store.jobs import Job
 
 LOOK_EVERY_S = 0.2
+NO_THRESHOLDS: Mapping[str, float] = {}
 
 _children: dict[int, subprocess.Popen[bytes]] = {}
 
 
-def start_verdicts(study: Path) -> None:
-    """Start `labeler verdicts` on the study and return at once; its progress is in the study."""
+def start_verdicts(study: Path, thresholds: Mapping[str, float] = NO_THRESHOLDS) -> None:
+    """Start `labeler verdicts` on the study and return at once; its progress is in the study.
+
+    Parameters
+    ----------
+    study : Path
+    thresholds : mapping of str to float
+        "theta" or "cut" -> a further threshold.
+    """
+    options = [text for name, value in thresholds.items() for text in (f"--{name}", repr(value))]
     child = subprocess.Popen(  # noqa: S603 - our own command, no shell
-        _command(["verdicts", "--study", str(study)]),
+        _command(["verdicts", "--study", str(study), *options]),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

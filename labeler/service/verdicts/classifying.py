@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.classifiers import CLASSIFIERS, Verdict
+from analysis.classifiers import CLASSIFIERS, Classifier, Verdict, classifier_named
 from analysis.runs import Runs, checked_drop
 from labeler.errors import InputError, sentence
 from labeler.model import Series
@@ -51,15 +51,51 @@ class Judge:
     parameters: Mapping[str, Any]
 
 
-def judges(options: JudgeOptions) -> list[Judge]:
-    """All classifiers, the built-in ones and those of other packages."""
+def settings(thresholds: Mapping[str, Sequence[float]]) -> list[str]:
+    """The names of classifiers with other thresholds; a default threshold adds none.
+
+    Parameters
+    ----------
+    thresholds : mapping of str to sequence of float
+        What the threshold is called ("theta", "cut" or "limit") -> thresholds for every classifier that has one of
+        this name.
+
+    Raises
+    ------
+    InputError
+        If a threshold is negative or not finite.
+
+    Examples
+    --------
+    >>> settings({"theta": [0.25, 0.3]})
+    ['heuristic@0.30', 'heuristic-printed@0.30']
+    """
+    try:
+        found = [
+            classifier.at(threshold).name
+            for classifier in CLASSIFIERS.values()
+            for threshold in thresholds.get(classifier.threshold_name, ())
+        ]
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+    return [name for name in dict.fromkeys(found) if name not in CLASSIFIERS]
+
+
+def is_setting(name: str) -> bool:
+    """Whether this is a built-in classifier with another threshold, such as `heuristic@0.30`."""
+    return name not in CLASSIFIERS and classifier_named(name) is not None
+
+
+def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
+    """All classifiers: the built-in ones, those settings of them that `more` names, and those of other packages."""
+    known = [*CLASSIFIERS.values(), *filter(None, map(classifier_named, more))]
     built_in = [
         Judge(
-            name,
+            classifier.name,
             classifier.version,
-            {**classifier.parameters, "drop": float(options.warmup), **_laziness(name, options)},
+            {**classifier.parameters, "drop": float(options.warmup), **_laziness(classifier, options)},
         )
-        for name, classifier in CLASSIFIERS.items()
+        for classifier in known
     ]
     foreign = [
         Judge(name, PLUGIN_VERSION, {"package": plugin.distribution, "drop": float(options.warmup)})
@@ -95,8 +131,9 @@ def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions 
 def _verdict(name: str, shared: Runs, options: JudgeOptions) -> Verdict:
     sizes = {"n_runs": shared.k, "n_iterations": shared.n}
     try:
-        if name in CLASSIFIERS:
-            return CLASSIFIERS[name](shared, drop=options.warmup, **_laziness(name, options))
+        classifier = classifier_named(name)
+        if classifier is not None:
+            return classifier(shared, drop=options.warmup, **_laziness(classifier, options))
         plugin = classifier_plugins().get(name)
         if plugin is None or plugin.function is None:
             reason = plugin.error if plugin else f"the classifier {name} is not installed here"
@@ -116,5 +153,5 @@ def _error_text(error: BaseException) -> str:
     return (text or kind) if isinstance(error, ValueError) else f"{kind}: {text}"
 
 
-def _laziness(name: str, options: JudgeOptions) -> dict[str, bool]:
-    return {"only_verdict": True} if options.only_verdict and "keep_mean" in CLASSIFIERS[name].parameters else {}
+def _laziness(classifier: Classifier, options: JudgeOptions) -> dict[str, bool]:
+    return {"only_verdict": True} if options.only_verdict and "keep_mean" in classifier.parameters else {}

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from analysis.classifiers import Verdict
 from labeler.model import Category, Item, StoredVerdict
-from labeler.service.verdicts.classifying import NOT_INSTALLED, Judge, JudgeOptions, judge, judges
+from labeler.service.verdicts.classifying import NOT_INSTALLED, Judge, JudgeOptions, is_setting, judge, judges
 from labeler.store import Database, events, items, jobs, runs, verdicts
 from labeler.store.jobs import Job
 
@@ -35,6 +36,7 @@ def compute_verdicts(
     db: Database,
     *,
     options: JudgeOptions = EVERYTHING,
+    settings: Sequence[str] = (),
     executor: Executor | None = None,
     advance: Advance = lambda _done, _total: None,
     actor: str,
@@ -48,6 +50,8 @@ def compute_verdicts(
     ----------
     db : Database
     options : JudgeOptions
+    settings : sequence of str
+        Further settings of classifiers, such as `heuristic@0.30`. The study keeps them: they are computed from then on.
     executor : concurrent.futures.Executor, optional
         Where to compute; in this process where missing.
     advance : callable
@@ -58,12 +62,13 @@ def compute_verdicts(
     -------
     Computed
     """
-    by_name = {classifier.name: classifier for classifier in judges(options)}
-    missing = _missing(db, options)
+    settings = _with_kept(db, settings)
+    by_name = {classifier.name: classifier for classifier in judges(options, settings)}
+    missing = _missing(db, options, settings)
     with db.atomic():
         verdicts.use(
             db,
-            [(classifier.name, classifier.parameters, classifier.version) for classifier in _acceptable(options)],
+            [(judge.name, judge.parameters, judge.version) for judge in _acceptable(options, settings)],
             _now(),
         )
         job_id = jobs.start(db, JOB, os.getpid(), len(missing), _now())
@@ -79,14 +84,25 @@ def compute_verdicts(
     finally:
         with db.atomic():
             jobs.finish(db, job_id, _now(), error)
-            details = {"items": n_done, "drop": options.warmup, "only_verdict": options.only_verdict, "error": error}
+            details: dict[str, Any] = {
+                "items": n_done,
+                "drop": options.warmup,
+                "only_verdict": options.only_verdict,
+                "error": error,
+            }
+            details |= {"settings": list(settings)} if settings else {}
             events.add(db, _now(), actor, "compute verdicts", details)
     return Computed(sum(item.n_runs > 0 for item in items.all_items(db)), n_done, n_without)
 
 
-def n_missing(db: Database, options: JudgeOptions = EVERYTHING) -> int:
-    """How many items lack a verdict."""
-    return len(_missing(db, options))
+def n_missing(db: Database, options: JudgeOptions = EVERYTHING, settings: Sequence[str] = ()) -> int:
+    """How many items lack a verdict of a classifier, or of a setting that the study keeps or `settings` names."""
+    return len(_missing(db, options, _with_kept(db, settings)))
+
+
+def _with_kept(db: Database, settings: Sequence[str]) -> Sequence[str]:
+    """The settings that the study keeps and further ones."""
+    return list(dict.fromkeys([*filter(is_setting, sorted(verdicts.computed_classifiers(db))), *settings]))
 
 
 def latest_job(db: Database) -> Job | None:
@@ -94,19 +110,20 @@ def latest_job(db: Database) -> Job | None:
     return jobs.latest(db, JOB)
 
 
-def _acceptable(options: JudgeOptions) -> list[Judge]:
+def _acceptable(options: JudgeOptions, settings: Sequence[str]) -> list[Judge]:
     """Whose verdicts serve: where only verdicts are wanted, complete ones do as well."""
-    return judges(options) + (judges(JudgeOptions(options.warmup)) if options.only_verdict else [])
+    complete = judges(JudgeOptions(options.warmup), settings) if options.only_verdict else []
+    return judges(options, settings) + complete
 
 
-def _missing(db: Database, options: JudgeOptions) -> list[tuple[Item, list[str]]]:
+def _missing(db: Database, options: JudgeOptions, settings: Sequence[str]) -> list[tuple[Item, list[str]]]:
     """Items with the classifiers whose verdict on these measurements, with these parameters, is not there."""
     done = verdicts.done(db)
     acceptable = [
         (classifier.name, verdicts.as_key(classifier.parameters), classifier.version)
-        for classifier in _acceptable(options)
+        for classifier in _acceptable(options, settings)
     ]
-    names = [classifier.name for classifier in judges(options)]
+    names = [classifier.name for classifier in judges(options, settings)]
     missing = []
     for item in items.all_items(db):
         present = {

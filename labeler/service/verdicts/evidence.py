@@ -2,16 +2,15 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from analysis import measures, schemes
 from analysis.benchmark import Benchmark
-from analysis.classifiers import CLASSIFIERS, Verdict, explain
+from analysis.classifiers import Verdict, classifier_named, explain
 from analysis.dissimilarity import title_of
 from analysis.document import figures
 from analysis.reasons import reasons
@@ -174,8 +173,8 @@ def _means_table(db: Database, classifier: str) -> tuple[pd.DataFrame, float | N
 
 def _theta(classifier: str, threshold: float | None) -> float | None:
     """The threshold on each measure; SAME cuts a tree instead."""
-    parameters: Mapping[str, Any] = CLASSIFIERS[classifier].parameters if classifier in CLASSIFIERS else {}
-    return threshold if "theta" in parameters else None
+    known = classifier_named(classifier)
+    return threshold if known and known.threshold_name == "theta" else None
 
 
 def _verdict(stored: StoredVerdict) -> Verdict:

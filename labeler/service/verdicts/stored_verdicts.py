@@ -1,6 +1,6 @@
 """Verdicts that are there: as tables, out of the study, and from elsewhere into it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from analysis.agreement import classifiers_among_themselves, send_first
 from labeler.errors import InputError
 from labeler.formats import Source, tables
 from labeler.model import Category, Item, StoredVerdict
-from labeler.service.verdicts.classifying import JudgeOptions, judges
+from labeler.service.verdicts.classifying import JudgeOptions, is_setting, judges
 from labeler.store import Database, events, items, verdicts
 
 IMPORTED: Mapping[str, Any] = {"imported": True}
@@ -22,14 +22,45 @@ def verdict_table(db: Database) -> pd.DataFrame:
     return verdicts.table(db)
 
 
-def verdict_counts(table: pd.DataFrame) -> list[dict[str, str | int]]:
-    """How many items each classifier calls what: classifier, dissimilar, similar, none."""
+def verdict_counts(table: pd.DataFrame) -> list[dict[str, str | int | float | None]]:
+    """How many items each classifier calls what, and its threshold: classifier, threshold, dissimilar, similar, none.
+
+    The threshold is None if the classifier names none or several.
+    """
     return [
-        {"classifier": str(name)}
-        | {category.value: int((rows == category).sum()) for category in reversed(Category)}
-        | {"none": int(rows.isna().sum())}
-        for name, rows in table.groupby("classifier")["verdict"]
+        {"classifier": str(name), "threshold": _only(rows["threshold"])}
+        | {category.value: int((rows["verdict"] == category).sum()) for category in reversed(Category)}
+        | {"none": int(rows["verdict"].isna().sum())}
+        for name, rows in table.groupby("classifier")
     ]
+
+
+def _only(thresholds: pd.Series) -> float | None:
+    different = pd.to_numeric(thresholds).dropna().unique()
+    return float(different[0]) if len(different) == 1 else None
+
+
+def remove_settings(db: Database, names: Collection[str], *, actor: str, now: datetime) -> int:
+    """Remove settings such as `heuristic@0.30` with their verdicts; they are not computed any more.
+
+    Returns
+    -------
+    int
+        The number of verdicts removed.
+
+    Raises
+    ------
+    InputError
+        If the study has no such setting; nothing is removed then.
+    """
+    with db.atomic():
+        kept = sorted(filter(is_setting, verdicts.computed_classifiers(db)))
+        for name in names:
+            if name not in kept:
+                raise InputError(f"The study has no setting {name!r}. It has: {', '.join(kept) or 'none'}.")
+        n_removed = sum(verdicts.remove_classifier(db, name) for name in names)
+        events.add(db, now.isoformat(), actor, "remove settings", {"names": list(names), "verdicts": n_removed})
+    return n_removed
 
 
 def among_themselves(db: Database) -> list[dict[str, Any]]:
@@ -85,7 +116,7 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
         table[measure] = [means.get(measure) for means in table["means"]]
     table["clusters"] = [" ".join(map(str, clusters)) or None for clusters in table["clusters"]]
     columns = ["item", "benchmark", "classifier", "verdict", "score", "threshold", *tables.MEASURES]
-    return table[[*columns, "clusters", "iterations", "error"]]
+    return table[[*columns, "clusters", "iterations", "parameters", "error"]]
 
 
 def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: str, now: datetime) -> int:
@@ -113,7 +144,8 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
         computed here, or has two verdicts on one item; nothing is kept then.
     """
     table = tables.read_verdicts(Source(str(path), path), classifier)
-    reserved = {judge.name for judge in judges(JudgeOptions())} & set(table["classifier"])
+    computed_here = {judge.name for judge in judges(JudgeOptions())}
+    reserved = {name for name in set(table["classifier"]) if name in computed_here or is_setting(name)}
     if reserved:
         raise InputError(f"{path}: {min(reserved)} is computed here; give the imported classifier another name.")
     with db.atomic():

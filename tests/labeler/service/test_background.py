@@ -51,6 +51,12 @@ def test_verdicts_are_computed_in_a_process_of_their_own(study):
     assert len(stored_verdicts.verdict_table(study)) == 8 * len(CLASSIFIERS)
 
 
+def test_a_threshold_asked_for_on_a_page_is_computed_beside_the_default(study):
+    background.start_verdicts(study.path, {"cut": 0.15})
+    wait_for(lambda: (found := computing.latest_job(study)) and found.finished_utc)
+    assert set(stored_verdicts.verdict_table(study)["classifier"]) == {*CLASSIFIERS, "same@0.15"}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_computation_that_was_killed_is_seen_to_run_no_more(study_path):
     make_study(study_path, n_items=200, reviewers=())

@@ -20,7 +20,7 @@ NAMES = tuple(sorted(CLASSIFIERS))  # as tables have them
 LONG_RUNS_ONLY = [name for name in NAMES if name != "spread"]
 COLUMNS = [
     "item", "benchmark", "classifier", "verdict", "score", "threshold", "m1", "m2", "m3", "m4", "m5", "clusters",
-    "iterations", "error",
+    "iterations", "parameters", "error",
 ]  # fmt: skip
 
 
@@ -213,16 +213,19 @@ def test_an_export_is_read_back_as_the_verdict_table_of_a_report(study, tmp_path
     report = reporting.report_of_files(labels, path)
     counted = {row["classifier"]: row for row in stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study))}
     for name in NAMES:
+        threshold = counted[name].pop("threshold")
+        assert threshold == next(iter(CLASSIFIERS[name].parameters.values()))
         assert report["classifiers"][name]["verdicts"] | {"classifier": name} == counted[name]
 
 
 def test_verdicts_are_counted_by_classifier():
     table = pd.DataFrame(
-        [("b", "similar"), ("a", "dissimilar"), ("a", None), ("a", "dissimilar")], columns=["classifier", "verdict"]
+        [("b", "similar", 0.3), ("a", "dissimilar", 0.2), ("a", None, None), ("b", "dissimilar", 0.4)],
+        columns=["classifier", "verdict", "threshold"],
     )
     assert stored_verdicts.verdict_counts(table) == [
-        {"classifier": "a", "dissimilar": 2, "similar": 0, "none": 1},
-        {"classifier": "b", "dissimilar": 0, "similar": 1, "none": 0},
+        {"classifier": "a", "threshold": 0.2, "dissimilar": 1, "similar": 0, "none": 1},
+        {"classifier": "b", "threshold": None, "dissimilar": 1, "similar": 1, "none": 0},
     ]
     assert stored_verdicts.verdict_counts(table.iloc[:0]) == []
 

@@ -72,7 +72,7 @@ def test_an_empty_verdict_is_none_with_a_reason(study, take_in):
     (row,) = shown(study)
     assert (row["verdict"], row["error"]) == (None, "the imported file gives none")
     assert stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study)) == [
-        {"classifier": "mine", "dissimilar": 0, "similar": 0, "none": 1}
+        {"classifier": "mine", "threshold": None, "dissimilar": 0, "similar": 0, "none": 1}
     ]
 
 
@@ -91,7 +91,7 @@ def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in
     take_in(planned, "item,verdict,score", f"{FIRST},dissimilar,0.9", f"{SECOND},similar,0.1", name="mine")
     counts = stored_verdicts.verdict_counts(stored_verdicts.verdict_table(planned))
     assert [row["classifier"] for row in counts] == sorted([*CLASSIFIERS, "mine"])
-    assert {"classifier": "mine", "dissimilar": 1, "similar": 1, "none": 0} in counts
+    assert {"classifier": "mine", "threshold": None, "dissimilar": 1, "similar": 1, "none": 0} in counts
     exported = export(planned)
     assert len(exported) == 8 * len(CLASSIFIERS) + 2
     assert exported.query("classifier == 'mine'")["score"].tolist() == [0.9, 0.1]

@@ -92,7 +92,8 @@ def test_its_verdicts_are_counted_and_exported(study, steady):
     n_dissimilar = [*map(category, spreads(study).values())].count("dissimilar")
     assert 0 < n_dissimilar < 8
     assert stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study))[-1] == {
-        "classifier": "steady", "dissimilar": n_dissimilar, "similar": 8 - n_dissimilar, "none": 0,
+        "classifier": "steady", "threshold": STEADY_LIMIT,
+        "dissimilar": n_dissimilar, "similar": 8 - n_dissimilar, "none": 0,
     }  # fmt: skip
     exported = export(study).query("classifier == 'steady'").set_index("item")
     assert exported["score"].to_dict() == pytest.approx(spreads(study))

@@ -239,8 +239,16 @@ def test_verdicts_page_shows_how_far_classifiers_agree_and_what_to_send_first(st
 
 def test_verdicts_page_counts_imported_verdicts_with_those_missing(studies):
     counts, *_, listed = tables(coordinator_page("verdicts", studies["elsewhere"]))
-    assert counts.to_dict("records") == [{"classifier": "mine", "dissimilar": 0, "similar": 1, "none": 1}]
+    assert counts.to_dict("records") == [
+        {"classifier": "mine", "threshold": None, "dissimilar": 0, "similar": 1, "none": 1}
+    ]
     assert listed["score"].tolist()[0] == 0.5
+
+
+def test_verdicts_page_offers_another_threshold_once_everything_is_judged(studies):
+    page = coordinator_page("verdicts", studies["judged"])
+    assert [button.label for button in page.button] == ["Add this threshold"]
+    assert (page.number_input[0].value, page.number_input[0].max) == (0.3, 1.0)
 
 
 @pytest.fixture

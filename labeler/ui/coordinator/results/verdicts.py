@@ -7,6 +7,10 @@ from labeler.service.people import visibility
 from labeler.service.verdicts import background, computing, stored_verdicts
 from labeler.store import Database, open_database
 
+THRESHOLD = """The classifiers are computed with this threshold too, and stand beside those with the usual one in every
+table and report: theta 0.30 adds *heuristic@0.30*. Choose it before you see labels: a threshold that was chosen with
+the labels in view looks better than it is. The command `labeler verdicts --remove heuristic@0.30` removes it."""
+THRESHOLDS = {"Theta of the heuristics (usually 0.25)": "theta", "Cut of SAME (usually 0.20)": "cut"}
 N_FIRST, COLUMNS = 20, ["item", "dissimilar", "similar", "disagreement", "margin"]
 AGREEMENT = """How far the classifiers agree with each other; no labels are needed. Of the items that the other calls
 dissimilar, a classifier *finds* this share; of those it calls similar, it *clears* that."""
@@ -31,6 +35,8 @@ def render(db: Database, person: str) -> None:
             background.start_verdicts(db.path)
             watch(str(db.path))
             return
+    elif job is not None:
+        add_threshold(db)
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     if hidden:
         st.info(hidden)
@@ -42,6 +48,17 @@ def render(db: Database, person: str) -> None:
     st.write(FIRST)
     st.dataframe(stored_verdicts.to_send_first(db, N_FIRST), hide_index=True, column_order=COLUMNS)
     st.dataframe(table[["item", "classifier", "verdict", "score", "threshold", "iterations", "error"]], hide_index=True)
+
+
+def add_threshold(db: Database) -> None:
+    """A form that adds a classifier with another threshold."""
+    with st.expander("Another threshold"), st.form("another-threshold", border=False):
+        st.write(THRESHOLD)
+        title = st.selectbox("Threshold", list(THRESHOLDS), key="threshold-of")
+        value = st.number_input("Value", 0.0, 1.0, 0.3, 0.05, key="threshold-value")
+        if st.form_submit_button("Add this threshold"):
+            background.start_verdicts(db.path, {THRESHOLDS[title]: value})
+            st.rerun()
 
 
 @st.fragment(run_every=1.0)
