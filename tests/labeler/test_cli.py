@@ -181,7 +181,7 @@ def test_verdicts_are_computed_once_and_exported(planned, tmp_path):
     table = pd.read_csv(tmp_path / "v.csv")
     assert table.columns.tolist() == [
         "item", "benchmark", "classifier", "verdict", "score", "threshold", "m1", "m2", "m3", "m4", "m5", "clusters",
-        "iterations", "parameters", "error",
+        "iterations", "parameters", "version", "error",
     ]  # fmt: skip
     assert len(table) == 3 * len(CLASSIFIERS)
     assert run("verdicts", "--study", planned, "--export", "-").stdout == (tmp_path / "v.csv").read_text()

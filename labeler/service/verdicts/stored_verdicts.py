@@ -116,7 +116,7 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
         table[measure] = [means.get(measure) for means in table["means"]]
     table["clusters"] = [" ".join(map(str, clusters)) or None for clusters in table["clusters"]]
     columns = ["item", "benchmark", "classifier", "verdict", "score", "threshold", *tables.MEASURES]
-    return table[[*columns, "clusters", "iterations", "parameters", "error"]]
+    return table[[*columns, "clusters", "iterations", "parameters", "version", "error"]]
 
 
 def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: str, now: datetime) -> int:

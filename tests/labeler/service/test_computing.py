@@ -20,7 +20,7 @@ NAMES = tuple(sorted(CLASSIFIERS))  # as tables have them
 LONG_RUNS_ONLY = [name for name in NAMES if name != "spread"]
 COLUMNS = [
     "item", "benchmark", "classifier", "verdict", "score", "threshold", "m1", "m2", "m3", "m4", "m5", "clusters",
-    "iterations", "parameters", "error",
+    "iterations", "parameters", "version", "error",
 ]  # fmt: skip
 
 
