@@ -39,10 +39,14 @@ AGGREGATES: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "median": 
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that gave no measurement: its conditions and, in words, why."""
+    """A run that gave no measurement: its conditions and, in words, why.
+
+    `on_purpose` if that is no fault of the software measured: it was skipped, or its measurements were not kept.
+    """
 
     conditions: Mapping[str, str]
     reason: str = ""
+    on_purpose: bool = False
 
 
 @dataclass(frozen=True)

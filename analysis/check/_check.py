@@ -391,7 +391,9 @@ def _findings(
             if row.verdict == DISSIMILAR
         ]
         inconclusive += [
-            Finding(NOT_TOLD, row.name, row.reason or "no verdict", undecided) for row in checked if row.verdict is None
+            Finding(NOT_TOLD, row.name, row.reason or "no verdict", undecided)
+            for row in checked
+            if row.verdict is None and row.n_runs  # one without runs is among those that failed
         ]
     if not checked:
         inconclusive.insert(0, Finding(NOT_TOLD, "", NO_BENCHMARK, undecided))

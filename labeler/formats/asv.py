@@ -21,6 +21,7 @@ from labeler.model import Series, is_storable
 
 VERSION = 2
 MEMORY = ("mem_", "peakmem_", "Mem", "PeakMem")  # what the names of functions that measure it begin with
+_FAILED = "failed"
 _NOT_KEPT = "has only the median; asv keeps every measurement with: asv run --record-samples"
 
 
@@ -90,7 +91,7 @@ def _combinations(
         raise ValueError(f"{place}: 'params' is {reprlib.repr(levels)}, not a list of lists")
     n = math.prod(map(len, levels))
     if row.get("result") is None:
-        yield Benchmark.of_series(name, (), failures=(Failure({}, "failed"),))
+        yield Benchmark.of_series(name, (), failures=(Failure({}, _FAILED),))
         return
     columns = [_column(row, column, n, place) for column in ("result", "samples", "stats_repeat")]
     for values, result, samples, repeats in zip(itertools.product(*levels), *columns, strict=True):
@@ -107,7 +108,7 @@ def _combinations(
             better=LOWER if unit else UNKNOWN,
             parameters=parameters,
             conditions={} if run is None else conditions,
-            failures=() if run is not None else (Failure({}, why_not),),
+            failures=() if run is not None else (Failure({}, why_not, on_purpose=why_not != _FAILED),),
         )
 
 
@@ -128,7 +129,7 @@ def _run(name: str, result: Any, samples: Any, repeats: Any, place: str) -> tupl
             raise ValueError(f"{place}: {reprlib.repr(samples)} is not a list")
         return json_text.series(samples, place), "s", ""
     if result is None:
-        return None, "", "failed"
+        return None, "", _FAILED
     value = json_text.number(result, f"{place}, iteration 0")
     if math.isnan(value):
         return None, "", "skipped by its setup"

@@ -66,7 +66,7 @@ def _benchmark(element: "ElementTree.Element", scopes: tuple[str, ...]) -> Bench
     name = " / ".join((*scopes, element.get("name", "").strip()))
     mean, failed = element.find("mean"), element.find("failed")
     if mean is None:
-        reason = "no mean" if failed is None else f"failed: {failed.get('message', '')}"
-        return Benchmark(name, (), failures=(Failure({}, reason),))
+        why = "no mean" if failed is None else f"failed: {failed.get('message', '')}"
+        return Benchmark(name, (), failures=(Failure({}, why, on_purpose=failed is None),))
     value = finite(mean.get("value", ""), f"benchmark {name!r}, mean")
     return Benchmark.of_series(name, [[value * SECONDS["ns"]]])

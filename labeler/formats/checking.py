@@ -51,7 +51,9 @@ def plain(given: object) -> Benchmark:
         Run(np.array(run.values, dtype=np.float64), str(run.unit), str(run.better), _plain(run.conditions))
         for run in given.runs
     )
-    failures = tuple(Failure(_plain(failure.conditions), str(failure.reason)) for failure in given.failures)
+    failures = tuple(
+        Failure(_plain(failure.conditions), str(failure.reason), bool(failure.on_purpose)) for failure in given.failures
+    )
     return Benchmark(
         str(given.name), runs, str(given.application), str(given.benchmark), _plain(given.parameters), failures
     )

@@ -73,7 +73,7 @@ def _benchmark(name: str, rows: Sequence[Row], time: str) -> Benchmark:
         place = f"benchmark {name!r}, run 0, iteration {at}"
         why = _why_not(row)
         if why:
-            failures.append(Failure({}, f"repetition {at}: {why}"))
+            failures.append(Failure({}, f"repetition {at}: {why}", on_purpose=not row.get("error_occurred")))
             continue
         if "real_time" not in row:
             raise ValueError(f"{place}: 'real_time' is missing")

@@ -17,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +58,8 @@ class Part:
     ----------
     files : tuple of Opened
     benchmarks : tuple of Benchmark
+    unmeasured : tuple of Benchmark
+        Those of which no run gave a measurement.
     known : Format or None
         What the files are; None if that could not be told.
     refused : str
@@ -74,6 +77,7 @@ class Part:
 
     files: tuple[Opened, ...]
     benchmarks: tuple[Benchmark, ...] = ()
+    unmeasured: tuple[Benchmark, ...] = ()
     known: Format | None = None
     refused: str = ""
     is_conflict: bool = False
@@ -81,6 +85,10 @@ class Part:
     warnings: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     is_joined: bool = False
+
+    def left_out(self) -> list[tuple[str, str]]:
+        """The benchmarks without a measurement: the name of each, and why."""
+        return [(benchmark.name, why_unmeasured(benchmark)) for benchmark in self.unmeasured]
 
     @property
     def label(self) -> str:
@@ -136,6 +144,16 @@ def read_benchmarks(
             advance(source)
         for part in reader.joiner.joined():
             yield part if may_conflict else holders.checked(part)
+
+
+def why_unmeasured(benchmark: Benchmark) -> str:
+    """Why a benchmark has no measurement."""
+    n, reasons = len(benchmark.failures), list(dict.fromkeys(failure.reason for failure in benchmark.failures))
+    more = f", and {len(reasons) - N_NAMED} other reasons" if len(reasons) > N_NAMED else ""
+    told = f"({', '.join(reasons[:N_NAMED])}{more})"
+    if all(failure.on_purpose for failure in benchmark.failures):
+        return f"no measurement {told}"
+    return f"{'its only run' if n == 1 else f'all {n} runs'} failed {told}"
 
 
 def after_name(error: Refused) -> str:
@@ -223,20 +241,21 @@ class _Reader:
         if is_joined:
             self.joiner.add(file, known, benchmarks)
             return None
-        with_runs = tuple(_with_conditions(benchmark, conditions) for benchmark in benchmarks if benchmark.runs)
-        remarks = tuple(_without_runs(benchmark) for benchmark in benchmarks if not benchmark.runs)
-        if not with_runs:
-            raise Refused(source.name, "; ".join(remarks))
-        return Part((file,), with_runs, known, remarks=remarks)
+        part = _part((file,), (_with_conditions(benchmark, conditions) for benchmark in benchmarks), known=known)
+        if not part.benchmarks:
+            raise Refused(
+                source.name, "; ".join(f"benchmark {name!r}: {why}" for name, why in part.left_out()[:N_NAMED])
+            )
+        return part
 
 
-def _without_runs(benchmark: Benchmark) -> str:
-    """In words, that a benchmark cannot be used."""
-    n = len(benchmark.failures)
-    reasons = ", ".join(dict.fromkeys(failure.reason for failure in benchmark.failures))
-    return (
-        f"benchmark {benchmark.name!r} is left out: {'its only run' if n == 1 else f'all {n} runs'} failed ({reasons})"
-    )
+def _part(files: tuple[Opened, ...], benchmarks: Iterable[Benchmark], **rest: Any) -> Part:
+    """Benchmarks with and without measurements apart."""
+    measured: list[Benchmark] = []
+    unmeasured: list[Benchmark] = []
+    for benchmark in benchmarks:
+        (measured if benchmark.runs else unmeasured).append(benchmark)
+    return Part(files, tuple(measured), tuple(unmeasured), **rest)
 
 
 def _with_conditions(benchmark: Benchmark, known: Mapping[str, str]) -> Benchmark:
@@ -286,11 +305,11 @@ class _Joiner:
 
         A file that is alone and has one run of everything stays whole, as there is one thing to say about it.
         """
-        if len(self.files) == 1 and set(self.n_runs.values()) == {1}:
+        if len(self.files) == 1 and set(self.n_runs.values()) <= {0, 1}:
             (file,), (known,) = self.files, self.formats.values()
             kept = (benchmark for key in self.n_runs for _number, benchmark in self.spool.kept(key))
             benchmarks = tuple(_with_conditions(benchmark, file.conditions) for benchmark in kept)
-            yield Part((file,), benchmarks, known, is_joined=True)
+            yield _part((file,), benchmarks, known=known, is_joined=True)
             return
         in_natural_order = sorted(range(len(self.files)), key=lambda number: natural(self.files[number].name))
         place = {number: at for at, number in enumerate(in_natural_order, start=1)}
@@ -309,9 +328,7 @@ class _Joiner:
             benchmark, doubled = _joined(kept, is_alone=len(self.files) == 1)
         except ValueError as error:
             return Part(files, known=known, refused=str(error), is_conflict=True, is_joined=True)
-        if not benchmark.runs:
-            return Part(files, known=known, refused=_without_runs(benchmark), is_joined=True)
-        return Part(files, (benchmark,), known, warnings=tuple(warnings), remarks=tuple(doubled), is_joined=True)
+        return _part(files, (benchmark,), known=known, warnings=tuple(warnings), remarks=tuple(doubled), is_joined=True)
 
 
 def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) -> tuple[Benchmark, list[str]]:

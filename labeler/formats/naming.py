@@ -18,7 +18,7 @@ def with_parameters(operation: str, parameters: Mapping[str, str]) -> str:
 
 
 def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[Benchmark]:
-    """The benchmarks that have a run; those without are left out.
+    """The benchmarks of a file, also those of which every run failed, as long as one of them has a run.
 
     Parameters
     ----------
@@ -38,10 +38,9 @@ def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[B
         if benchmark.name in names:
             raise ValueError(f"benchmark {benchmark.name!r} stands there twice{advice and '; '}{advice}")
         names.add(benchmark.name)
-        if benchmark.runs:
-            n_measured += 1
-            yield benchmark
+        n_measured += bool(benchmark.runs)
         first = first or benchmark
+        yield benchmark
     if first and not n_measured:
         reason = first.failures[0].reason if first.failures else "no measurements"
         raise ValueError(f"no benchmark of the file has a measurement; {first.name!r}: {reason}")

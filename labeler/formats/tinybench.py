@@ -59,7 +59,8 @@ def _benchmark(name: str, result: Mapping[str, Any]) -> Benchmark:
     """Of one task; since tinybench 3 the statistics of its time stand in `latency`."""
     statistics = json_text.member(result, "latency", dict, f"benchmark {name!r}") if "latency" in result else result
     if result.get("error") is not None or "mean" not in statistics:
-        reason = "failed" if result.get("error") is not None or result.get("state") == "errored" else "has no mean"
-        return Benchmark(name, (), failures=(Failure({}, reason),))
+        has_failed = result.get("error") is not None or result.get("state") == "errored"
+        failure = Failure({}, "failed") if has_failed else Failure({}, "has no mean", on_purpose=True)
+        return Benchmark(name, (), failures=(failure,))
     mean = json_text.number(statistics["mean"], f"benchmark {name!r}, 'mean'")
     return Benchmark.of_series(name, [np.array([mean * SECONDS["ms"]])])

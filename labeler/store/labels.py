@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -130,7 +130,12 @@ def n_labels(db: Database) -> int:
 
 
 def rows(db: Database) -> list[tuple[Any, ...]]:
-    """Every answer in the order given, one row each, with the columns of the tidy label file."""
+    """Every answer in the order given (`in_order_given`), one row each, with the columns of the tidy label file."""
+    stored = _stored(db)
+    return [stored[place] for place in in_order_given(stored, merged(db))]
+
+
+def _stored(db: Database) -> list[tuple[Any, ...]]:
     return db.execute(
         """SELECT i.name, i.benchmark, i.application, a.block, p.name, a.assignment_id, l.revision, a.kind, l.answer,
                   l.created_utc, a.position, l.dwell_ms, l.view, l.confidence, l.flag, l.comment, l.event_id
@@ -140,11 +145,70 @@ def rows(db: Database) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
-def table(db: Database) -> "pd.DataFrame":
-    """The same as a table."""
+def table(db: Database, *, as_stored: bool = False) -> "pd.DataFrame":
+    """The same as a table; `as_stored`: in the order in which the study got them, merged answers where they came in."""
     import pandas as pd  # here, as many commands need no table
 
-    return pd.DataFrame(rows(db), columns=list(COLUMNS), dtype=object)  # whole numbers stay whole beside empty cells
+    answers = _stored(db) if as_stored else rows(db)
+    return pd.DataFrame(answers, columns=list(COLUMNS), dtype=object)  # whole numbers stay whole beside empty cells
+
+
+def merged(db: Database) -> frozenset[int]:
+    """The places, among all answers as stored, of those that `labeler merge` brought in from a copy.
+
+    A merge writes its answers and then its event, so in the chain the answers are the links before that event. Answers
+    merged before the study had a chain are not known as such.
+    """
+    merges = db.execute(
+        """SELECT k.link_id, json_extract(e.details, '$.new') FROM events e
+           JOIN links k ON k.part = 'event' AND k.row_id = e.event_id WHERE e.action = 'merge labels'"""
+    ).fetchall()
+    label_ids: set[int] = set()
+    for link_id, n_new in merges:
+        links = db.execute(
+            "SELECT row_id FROM links WHERE part = 'answer' AND link_id < ? ORDER BY link_id DESC LIMIT ?",
+            (link_id, n_new),
+        )
+        label_ids.update(row_id for (row_id,) in links)
+    if not label_ids:
+        return frozenset()
+    in_order = db.execute("SELECT label_id FROM labels ORDER BY label_id")
+    return frozenset(place for place, (label_id,) in enumerate(in_order) if label_id in label_ids)
+
+
+def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -> list[int]:
+    """The places of answers in the order in which they were given.
+
+    That is the order in which they were stored, but merged answers stand where their time says among the other answers
+    of their reviewer: a first label is the one that was given first, whichever file had it. A clock that was set back
+    does not turn the order of answers around that came in directly.
+
+    Parameters
+    ----------
+    stored : sequence of tuple
+        Answers in the order stored, each with the columns of `COLUMNS`.
+    merged : collection of int
+        Places of those that came from a copy.
+    """
+    if not merged:
+        return list(range(len(stored)))
+    reviewer, created = COLUMNS.index("reviewer"), COLUMNS.index("created_utc")
+    latest: dict[tuple[str, bool], datetime] = {}
+    keys = []
+    for place, row in enumerate(stored):
+        source = row[reviewer], place in merged
+        time = datetime.fromisoformat(row[created])
+        latest[source] = max(time, latest.get(source, time))
+        keys.append((latest[source], place))
+    # a reviewer's places stay the reviewer's: only the order among their own answers matters
+    places: dict[str, list[int]] = {}
+    for place, row in enumerate(stored):
+        places.setdefault(row[reviewer], []).append(place)
+    given = list(range(len(stored)))
+    for own in places.values():
+        for place, answer in zip(own, sorted(own, key=keys.__getitem__), strict=True):
+            given[place] = answer
+    return given
 
 
 def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:

@@ -516,8 +516,32 @@ def test_files_with_means_are_compared_as_one_number_per_run(here):
 def test_means_of_other_tools_are_taken_too(name):
     file = Path(__file__).parent / "formats" / "files" / name
     found = content(file, "--against", file, code=INCONCLUSIVE)
-    assert {change["n_candidate"] for change in found["changes"]} == {1}
-    assert {change["ratio"]["value"] for change in found["changes"]} == {1.0}
+    measured = [change for change in found["changes"] if change["n_candidate"]]
+    assert {change["n_candidate"] for change in measured} == {1}
+    assert {change["ratio"]["value"] for change in measured} == {1.0}
+
+
+def test_a_benchmark_whose_every_run_failed_is_a_finding_also_without_a_baseline(here):
+    entries = [{"command": "good", "times": [1.0] * 5}, {"command": "broken", "times": [1.0], "exit_codes": [3]}]
+    (here / "h.json").write_text(json.dumps({"results": entries}))
+    findings = content("h.json", code=INCONCLUSIVE)["findings"]
+    assert [(one["kind"], one["words"]) for one in findings if one["name"] == "broken"] == [
+        ("failed runs", "1 of 1 runs failed: exit code 3")
+    ]
+    entries[1]["exit_codes"] = [0]
+    (here / "before.json").write_text(json.dumps({"results": entries}))
+    compared = content("h.json", "--against", "before.json", code=INCONCLUSIVE)
+    assert [one["name"] for one in compared["findings"] if one["kind"] == "failed runs"] == ["broken"]
+
+
+def test_a_benchmark_that_was_skipped_on_purpose_is_named_but_no_finding(here):
+    skipped = {"name": "gpu", "run_type": "iteration", "skipped": True, "skip_message": "no gpu"}
+    for at in range(3):
+        row = {"name": "a", "run_type": "iteration", "real_time": 1.0 + at / 100, "time_unit": "s"}
+        (here / f"{at}.json").write_text(json.dumps({"context": {}, "benchmarks": [row, skipped]}))
+    done = run("check", *(f"{at}.json" for at in range(3)), code=0)
+    assert "'gpu' is left out: no measurement (repetition 0: skipped 'no gpu')" in done.stderr
+    assert "gpu" not in done.stdout
 
 
 def test_copied_renamed_split_and_shuffled_files_change_no_number(here):

@@ -14,7 +14,7 @@ from analysis.two_samples import TESTS
 from labeler.errors import InputError, sentence
 from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
 from labeler.formats.more_runs import false_alarms, more_runs
-from labeler.service.data.gathering import Gathered, sampling, usable
+from labeler.service.data.gathering import Gathered, left_out, sampling, usable
 
 __all__ = [
     "CLASSIFIERS", "FAIL_ON", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "TESTS", "Checked",
@@ -105,7 +105,16 @@ def gather(
         As `gathering.usable`.
     """
     parts, gathered = usable(files, options, advance=advance)
-    return replace(gathered, benchmarks=tuple(_with_absent(parts)))
+    parts = [_with_failed(part) for part in parts]
+    remarks = [remark for part in parts for remark in left_out(part)]
+    return replace(gathered, benchmarks=tuple(_with_absent(parts)), remarks=(*gathered.remarks, *remarks))
+
+
+def _with_failed(part: Part) -> Part:
+    """With the benchmarks among the others of which runs failed; those left out on purpose stay apart."""
+    failed = [one for one in part.unmeasured if not all(failure.on_purpose for failure in one.failures)]
+    skipped = [one for one in part.unmeasured if all(failure.on_purpose for failure in one.failures)]
+    return replace(part, benchmarks=(*part.benchmarks, *failed), unmeasured=tuple(skipped))
 
 
 def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from analysis.benchmark import Benchmark
 from labeler.errors import InputError
 from labeler.formats import DEFAULTS, Advance, ReadOptions, Source, Spool, read_benchmarks, writing
+from labeler.service.data.gathering import left_out
 from labeler.whole_files import in_place
 
 FORMS = ("parquet", "csv", "icpe")
@@ -90,7 +91,7 @@ def _gather(files: Sequence[Source], options: ReadOptions, spool: Spool, done: D
     for part in read_benchmarks(files, options, advance=advance):
         if part.refused:
             done.refused.append((part.label, part.refused))
-        done.remarks += [f"{part.label}: {text}" for text in part.remarks]
+        done.remarks += [*(f"{part.label}: {text}" for text in part.remarks), *left_out(part)]
         for benchmark in part.benchmarks:
             spool.add((benchmark.application, benchmark.name), 0, benchmark)
             factors |= dict.fromkeys(writing.factors_of(benchmark))

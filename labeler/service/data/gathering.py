@@ -30,9 +30,19 @@ class Gathered:
 def from_files(
     files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
 ) -> Gathered:
-    """The benchmarks of result files, in an order that does not depend on the files; raises InputError as `usable`."""
+    """The benchmarks of result files, in an order that does not depend on the files; raises InputError as `usable`.
+
+    A remark names each benchmark without a measurement.
+    """
     parts, gathered = usable(files, options, advance=advance)
-    return replace(gathered, benchmarks=tuple(canonical(benchmark for part in parts for benchmark in part.benchmarks)))
+    remarks = [remark for part in parts for remark in left_out(part)]
+    benchmarks = canonical(benchmark for part in parts for benchmark in part.benchmarks)
+    return replace(gathered, benchmarks=tuple(benchmarks), remarks=(*gathered.remarks, *remarks))
+
+
+def left_out(part: Part) -> list[str]:
+    """A remark for each benchmark of files that has no measurement."""
+    return [f"{part.label}: benchmark {name!r} is left out: {why}" for name, why in part.left_out()]
 
 
 def usable(

@@ -346,7 +346,8 @@ class _Importer:
                 details = {"file": part.label, "sha256": part.files[0].sha256, "items": added}
                 events.add(self.db, self.now.isoformat(), self.actor, "import file", details)
         self.file_ids |= new_ids
-        return _result(part, tuple(map(_file_benchmark, new_items)), already_there=not added, names=added)
+        is_there = bool(prepared) and not added
+        return _result(part, tuple(map(_file_benchmark, new_items)), already_there=is_there, names=added)
 
     def _add_files(self, part: Part) -> dict[str, int]:
         """Those that the study does not know yet."""
@@ -399,6 +400,8 @@ def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str,
 
 def _result(part: Part, benchmarks: tuple[FileBenchmark, ...] = (), **outcome: Any) -> FileResult:
     files = tuple(file.name for file in part.files) if part.is_joined and len(part.files) > 1 else ()
+    if not outcome.get("refused") and not outcome.get("already_there"):
+        benchmarks += tuple(FileBenchmark(name, 0, "", "", "", (f"left out: {why}",)) for name, why in part.left_out())
     return FileResult(part.label, benchmarks, files=files, **outcome)
 
 

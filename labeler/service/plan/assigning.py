@@ -24,17 +24,20 @@ FirstLabels = Mapping[str, Mapping[str, Category]]
 
 @dataclass(frozen=True)
 class AnswerHistory:
-    """The answers of a study in the order given, of which the log names how many there were at each change.
+    """The answers of a study in the order stored, of which the log names how many there were at each change.
 
     Attributes
     ----------
     marks : sequence of (Place, Answer)
     table : DataFrame
-        The same answers as the label file has them.
+        The same answers with the columns of the label file.
+    merged : frozenset of int
+        Places of those that came from a copy of the study.
     """
 
     marks: Sequence[tuple[Place, Answer]]
     table: "pd.DataFrame"
+    merged: frozenset[int]
 
     def until(self, n_answers: int) -> dict[Place, tuple[Answer, ...]]:
         """The answers to each assignment, of the first ones."""
@@ -48,7 +51,7 @@ class AnswerHistory:
         from analysis.tables import counted_labels  # here, as most of what this module does needs no table
 
         first: dict[str, dict[str, Category]] = defaultdict(dict)
-        for row in counted_labels(self.table.iloc[:n_answers]).itertuples():
+        for row in counted_labels(self._given(n_answers)).itertuples():
             first[str(row.item)][str(row.rater)] = Category(str(row.category))
         return first
 
@@ -56,9 +59,16 @@ class AnswerHistory:
         """The assignments of any kind that have a first label, of the first ones."""
         from analysis.tables import first_of, with_defaults
 
-        first = first_of(with_defaults(self.table.iloc[:n_answers]))
+        first = first_of(with_defaults(self._given(n_answers)))
         columns = (first[name].tolist() for name in ("rater", "item", "kind"))
         return frozenset((rater, item, Kind(kind)) for rater, item, kind in zip(*columns, strict=True))
+
+    def _given(self, n_answers: int) -> "pd.DataFrame":
+        """Of the first ones stored, in the order in which they were given."""
+        table = self.table.iloc[:n_answers]
+        if not self.merged:
+            return table
+        return table.iloc[labels.in_order_given(list(table.itertuples(index=False, name=None)), self.merged)]
 
 
 def preview_plan(db: Database, parameters: PlanParameters) -> Plan:
@@ -105,7 +115,7 @@ def answer_history(db: Database) -> AnswerHistory:
     """All answers so far."""
     places = {row.assignment_id: place_of(row.assignment) for row in assignments.everything(db)}
     marks = [(places[assignment_id], answer) for _, assignment_id, answer in labels.marks(db)]
-    return AnswerHistory(marks, labels.table(db))
+    return AnswerHistory(marks, labels.table(db, as_stored=True), labels.merged(db))
 
 
 def active_plan(db: Database) -> ActivePlan:

@@ -26,9 +26,9 @@ LEAVES: list[Any] = [
 
 
 def read_with(module, name, content):
-    """What the application makes of a file with this reader, registered or not."""
+    """The benchmarks with measurements that the application finds with this reader, registered or not."""
     known = Format("tried", "", "", "", module.detect, module.read)
-    return read(Source(name, data=content), content=content, known=known)
+    return [benchmark for benchmark in read(Source(name, data=content), content=content, known=known) if benchmark.runs]
 
 
 def refusal(module, name, content):

@@ -40,7 +40,8 @@ def values(benchmark):
 def test_results_or_actual_measurements_of_the_workload_are_read_launch_by_launch(columns, stage, n):
     content = (FILES / "Example.Sorting-report-full.json").read_bytes()
     assert content.startswith(b"\xef\xbb\xbf")
-    benchmarks = list(benchmarkdotnet.read("Example.Sorting-report-full.json", content, columns))
+    *benchmarks, failed = benchmarkdotnet.read("Example.Sorting-report-full.json", content, columns)
+    assert (failed.name, failed.runs) == ("Example.Sorting.Fails", ())
     there = {
         one["FullName"]: [
             [m["Nanoseconds"] / m["Operations"] / 1e9 for m in one["Measurements"]

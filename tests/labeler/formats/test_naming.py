@@ -9,9 +9,9 @@ def benchmark(name, *runs, why=""):
     return Benchmark.of_series(name, runs, failures=failures)
 
 
-def test_benchmarks_without_a_run_are_left_out_and_the_others_come_in_order():
+def test_benchmarks_come_in_order_also_those_whose_runs_all_failed():
     given = [benchmark("c", [1.0]), benchmark("a", why="failed"), benchmark("b", [2.0], why="failed once")]
-    assert [one.name for one in measured(given)] == ["c", "b"]
+    assert [one.name for one in measured(given)] == ["c", "a", "b"]
 
 
 def test_if_none_has_a_run_the_first_says_why():

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from analysis.tables import counted_labels
 from labeler.errors import InputError, NewerStudy, NoStudy, NotAllowed, NotAStudy, StudyError
 from labeler.model import Answer, Kind, Label, PlanParameters, Protocol, Role, State
 from labeler.service import reviewing
@@ -209,6 +210,33 @@ def test_answers_go_in_by_time_but_each_reviewers_in_their_own_order(parted):
     assert list(zip(reviewers, minutes, strict=True)) == [
         ("cleo", 2), ("ben", 10), ("ben", 3), ("dan", 15), ("cleo", 20),
     ]  # fmt: skip
+
+
+def test_the_first_label_of_a_merged_study_is_the_one_given_first_whichever_file_had_it(parted):
+    # the copy: ben answers A at 10 min and changes his mind at 12 min; the study, meanwhile: he answers B at 11 min
+    db, path = parted
+    with open_database(path) as copy:
+        ben = id_of(copy, "ben")
+        task = answer_next(copy, "ben", "similar", now=NOW + timedelta(minutes=10))
+        again = reviewing.task_by_code(copy, ben, task.code)
+        reviewing.submit(copy, ben, submission(again, "dissimilar"), now=NOW + timedelta(minutes=12))
+    other = reviewing.review_queue(db, ben).offers[1]
+    reviewing.submit(db, ben, submission(other, "similar"), now=NOW + timedelta(minutes=11))
+    merging.merge(db, path, **ARGS)
+    item = next(answer.item for answer in labels.saved(db) if answer.code == task.code)
+    table = labels.table(db)
+    assert table.loc[table["reviewer"] == "ben", "label"].tolist() == ["similar", "similar", "dissimilar"]
+    history = assigning.answer_history(db)
+    for first in (counted_labels(table).set_index("item")["category"], history.first_labels(len(history.marks))):
+        of_item = first[item]
+        assert (of_item if isinstance(of_item, str) else of_item["ben"]) == "similar"
+    assert [answer for _place, answer in history.marks][-3:] == ["similar", "similar", "dissimilar"]
+
+
+def test_a_clock_that_was_set_back_does_not_change_the_order_of_answers(planned):
+    for minute, answer in ((10, "similar"), (3, "dissimilar")):
+        answer_next(planned, "ben", answer, now=NOW + timedelta(minutes=minute))
+    assert labels.table(planned)["label"].tolist() == ["similar", "dissimilar"]
 
 
 def test_an_answer_that_cannot_be_kept_keeps_the_others_out(parted):
