@@ -264,13 +264,13 @@ def test_a_benchmark_whose_runs_all_failed_is_left_out_by_name(tmp_path):
     file = Source("a.csv", data=csv_bytes(rows, (*COLUMNS, "failure")))
     (part,) = read_benchmarks([file])
     assert [benchmark.name for benchmark in part.benchmarks] == ["b"]
-    assert part.remarks == ("benchmark 'c' is left out: all 2 runs failed (exit status 3)",)
+    assert part.left_out() == [("c", "all 2 runs failed (exit status 3)")]
     (only_failures,) = read_benchmarks([Source("b.csv", data=csv_bytes(rows[1:], (*COLUMNS, "failure")))])
-    assert only_failures.refused == "benchmark 'c' is left out: all 2 runs failed (exit status 3)"
+    assert only_failures.refused == "benchmark 'c': all 2 runs failed (exit status 3)"
     (joined,) = read_benchmarks(
         [Source("b.csv", data=csv_bytes(rows[1:], (*COLUMNS, "failure")))], ReadOptions(file_is="run")
     )
-    assert joined.refused == "benchmark 'c' is left out: all 2 runs failed (exit status 3)"
+    assert (joined.benchmarks, joined.left_out()) == ((), [("c", "all 2 runs failed (exit status 3)")])
 
 
 def test_a_failure_has_no_value_and_the_line_of_a_bad_value_is_that_of_the_file():
