@@ -102,12 +102,42 @@ class Finding:
         What was found, without the name.
     outcome : int
         The exit code that it asks for; 0 if the person allows it.
+    known : str
+        The reason of the known change that covers it; "" if there is none.
     """
 
     kind: str
     name: str
     words: str
     outcome: int
+    known: str = ""
+
+
+@dataclass(frozen=True)
+class KnownChange:
+    """A change that somebody has looked at and accepts.
+
+    Attributes
+    ----------
+    benchmark : str
+        The name of a benchmark; * stands for any text.
+    reason : str
+    until : str
+        The last day on which it counts, as 2026-12-31.
+    at_most : float or None
+        The largest change that is accepted, as a share of the baseline; None for any.
+    is_expired : bool
+        Whether that day is over.
+    names : tuple of str
+        The benchmarks whose findings it covers.
+    """
+
+    benchmark: str
+    reason: str
+    until: str
+    at_most: float | None = None
+    is_expired: bool = False
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,6 +159,8 @@ class Check:
     parameters : mapping
     outcome : int
         0 nothing was found, and something could be judged; 1 a finding; 3 inconclusive.
+    known : tuple of KnownChange
+        What was accepted beforehand, with what it covers here.
     """
 
     benchmarks: tuple[CheckedBenchmark, ...]
@@ -139,6 +171,7 @@ class Check:
     warnings: tuple[str, ...]
     parameters: Mapping[str, Any]
     outcome: int
+    known: tuple[KnownChange, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -249,9 +282,15 @@ def check(
         **vars(rules), "warmup": sampling.warmup, "aggregate": sampling.aggregate,
         "against_a_baseline": baseline is not None,
     }  # fmt: skip
+    return Check(
+        tuple(checked), changes, new, missing, tuple(findings), tuple(warnings), parameters, outcome_of(findings)
+    )
+
+
+def outcome_of(findings: Sequence[Finding]) -> int:
+    """The exit code that findings ask for together: a change outweighs what is inconclusive."""
     outcomes = {finding.outcome for finding in findings}
-    outcome = FOUND if FOUND in outcomes else max(outcomes, default=NOTHING_FOUND)
-    return Check(tuple(checked), changes, new, missing, tuple(findings), tuple(warnings), parameters, outcome)
+    return FOUND if FOUND in outcomes else max(outcomes, default=NOTHING_FOUND)
 
 
 def _levels(benchmarks: Sequence[Benchmark], sampling: Sampling) -> dict[tuple[str, str], _Level]:

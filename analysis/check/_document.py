@@ -49,6 +49,8 @@ def document(checked: Check, *, commands: Sequence[tuple[str, str]] = (), title:
     title : str
     """
     sections = [Section("Result", (Bullets(tuple(_result(checked))), *_warnings(checked)))]
+    if checked.known:
+        sections.append(Section("Known changes", tuple(_known(checked))))
     tested = [change for change in checked.changes if change.p is not None]
     if tested:
         sections.append(Section("Changes against the baseline", (_change_table(checked, tested),)))
@@ -76,11 +78,11 @@ def _result(checked: Check) -> Iterator[str]:
     """The outcome in a sentence, then what was found."""
     yield _headline(checked)
     for kind in (CHANGED, DISSIMILAR):
-        findings = [finding for finding in checked.findings if finding.kind == kind]
+        findings = [finding for finding in _open(checked) if finding.kind == kind]
         yield from (f"{finding.name}: {finding.words}." for finding in findings[:N_SHOWN])
         if len(findings) > N_SHOWN:
             yield f"{len(findings) - N_SHOWN} more {'have changed' if kind == CHANGED else 'are dissimilar'}. {LESS}"
-    missing = [finding.name for finding in checked.findings if finding.kind == MISSING]
+    missing = [finding.name for finding in _open(checked) if finding.kind == MISSING]
     if missing:
         yield f"Missing: {counted(len(missing), 'benchmark')} of the baseline, not in the candidate: {_named(missing)}."
     failed = [finding for finding in checked.findings if finding.kind == FAILED]
@@ -105,17 +107,47 @@ def _headline(checked: Check) -> str:
         return f"Inconclusive: {', and '.join(words[kind] for kind in words if kind in kinds)}."
     if not against:
         return f"The runs are similar for {_n_similar(checked)} of {counted(n, 'benchmark')}."
-    return f"No finding in {counted(n, 'benchmark')}."
+    n_known = sum(bool(finding.known) for finding in checked.findings)
+    besides = f" besides {counted(n_known, 'known change')}" if n_known else ""
+    return f"No finding in {counted(n, 'benchmark')}{besides}."
+
+
+def _open(checked: Check) -> list[Finding]:
+    """The findings that no known change covers."""
+    return [finding for finding in checked.findings if not finding.known]
 
 
 def _findings_of(checked: Check) -> list[Change]:
-    return [change for change in checked.changes if change.is_finding]
+    names = {finding.name for finding in _open(checked) if finding.kind == CHANGED}
+    return [change for change in checked.changes if change.name in names]
+
+
+def _known(checked: Check) -> Iterator[Block]:
+    """What known changes cover, and which of them can be removed."""
+    until = {name: entry.until for entry in checked.known for name in entry.names}
+    rows = [
+        (finding.name, finding.words, finding.known, until[finding.name])
+        for finding in checked.findings
+        if finding.known
+    ]
+    if rows:
+        caption = "Findings that were accepted beforehand. They do not decide the exit code."
+        yield first_rows(caption, ("Benchmark", "Finding", "Reason", "Until"), rows, numeric=())
+    for entry in checked.known:
+        if entry.is_expired:
+            yield Paragraph(
+                f"Expired after {entry.until}: {entry.benchmark} ({entry.reason}). It covers nothing any more."
+            )
+        elif not entry.names:
+            yield Paragraph(
+                f"Not needed: {entry.benchmark} ({entry.reason}). Nothing here is covered by it; remove it."
+            )
 
 
 def _undecided(checked: Check) -> Iterator[str]:
     """What could not be decided, each reason once."""
     by_reason: dict[str, list[str]] = {}
-    for finding in checked.findings:
+    for finding in _open(checked):
         if finding.kind == NOT_TOLD and finding.name:
             by_reason.setdefault(finding.words, []).append(finding.name)
         elif finding.kind == NOT_TOLD:
@@ -160,6 +192,7 @@ def _warnings(checked: Check) -> Iterator[Block]:
 
 
 def _change_table(checked: Check, changes: Sequence[Change]) -> Block:
+    known = {name for entry in checked.known for name in entry.names}
     ordered = sorted(
         changes, key=lambda change: (not change.is_finding, 2.0 if change.p_holm is None else change.p_holm)
     )
@@ -167,7 +200,8 @@ def _change_table(checked: Check, changes: Sequence[Change]) -> Block:
     for change in ordered:
         value, ends = change_and_interval(change.ratio)
         runs = f"{change.n_baseline} / {change.n_candidate}"
-        rows.append((change.name, change.verdict, value or DASH, ends or DASH, p_value(change.p_holm), runs))
+        verdict = f"{change.verdict} (known)" if change.name in known else change.verdict
+        rows.append((change.name, verdict, value or DASH, ends or DASH, p_value(change.p_holm), runs))
     level = f"{100 * (1 - checked.parameters['alpha']):.4g} % CI"
     families = len({change.family for change in changes})
     caption = f"Candidate against baseline, one number per run ({checked.parameters['test']} test)."
@@ -237,10 +271,11 @@ def _parameters(checked: Check) -> dict[str, object]:
 
 
 def _next_steps(checked: Check) -> Iterator[str]:
-    kinds = {finding.kind for finding in checked.findings}
+    kinds = {finding.kind for finding in _open(checked)}
     rules = checked.parameters
     if CHANGED in kinds:
         yield "Find the cause in what changed between the two versions; to be sure, measure both again, by turns."
+        yield "If a change is meant, put it into a file of known changes, with a reason and a last day: --ack FILE."
     if DISSIMILAR in kinds:
         yield "Look at what differs between the runs above, and fix that or leave the benchmark out."
     if MISSING in kinds and not rules["allow_missing"]:
@@ -249,7 +284,7 @@ def _next_steps(checked: Check) -> Iterator[str]:
         yield "Find out why runs failed: the runs that remain may be the harmless ones. --allow-missing lets them pass."
     if _of_one_process(checked):
         yield "Measure at least five processes of each version, by turns, and give all files to this command."
-    undecided = [finding for finding in checked.findings if _is_too_few(finding)]
+    undecided = [finding for finding in _open(checked) if _is_too_few(finding)]
     if undecided:
         yield "Measure more runs of both versions, or allow a larger slowdown: the intervals are too wide."
     if NOT_TOLD in kinds and not rules["allow_inconclusive"]:

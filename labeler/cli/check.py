@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from labeler.cli.common import remark, write_text
+from labeler.cli.common import now, remark, write_text
 from labeler.cli.formats import read_files, read_options, reading_options, say_of_files
 from labeler.errors import InputError, LabelerError
 from labeler.service.data import checking
@@ -17,6 +17,7 @@ from labeler.service.data import checking
 FAILED = 2
 AGAINST = "--against"
 STDOUT = Path("-")
+GITLAB_REPORT = Path("gl-code-quality-report.json")  # the name that GitLab's documentation uses
 OUTPUTS = {
     "json": "every number as JSON", "markdown": "Markdown as GitHub shows it", "junit": "JUnit XML for a build server",
     "html": "a page",
@@ -150,11 +151,16 @@ def output_options(function: Any) -> Any:
               help="Spread above which runs are dissimilar [default: 10%].")  # fmt: skip
 @click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
               help="Left out at the start of each run: iterations, or a share below 1.")  # fmt: skip
+@click.option("--ack", "known_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", default=None,
+              help="Known changes, each with a reason and a last day: listed, but no findings.")  # fmt: skip
+@click.option("--annotations", type=click.Choice(list(checking.ANNOTATIONS)), default=None,
+              help=f"Show findings beside files: github prints commands, gitlab writes {GITLAB_REPORT}.")  # fmt: skip
 @reading_options
 @output_options
 def check(
-    paths: tuple[Path, ...], against: tuple[Path, ...], against_version: str | None, warmup: float, **arguments: Any
-) -> None:
+    paths: tuple[Path, ...], against: tuple[Path, ...], against_version: str | None, warmup: float,
+    known_file: Path | None, annotations: str | None, **arguments: Any,
+) -> None:  # fmt: skip
     """Judge the runs in result files, and compare them with a baseline.
 
     Exit code 0: nothing was found. 1: a benchmark changed for the worse by the rules asked for, or without a baseline
@@ -162,6 +168,7 @@ def check(
     --max-slowdown, a benchmark is missing, or runs failed.
     """
     outputs = _outputs({form: arguments.pop(f"to_{form}") for form in OUTPUTS}, (*paths, *against))
+    known = checking.read_known(known_file, today=now().date()) if known_file else ()
     options = replace(read_options(arguments), accept_means=True)  # one number per run is all that is compared
     rules, sampling = checking.rules(**arguments), checking.sampling(warmup, "mean")
     candidate = read_files(paths, options, checking.gather)
@@ -170,7 +177,9 @@ def check(
         if against:
             raise InputError("Give either --against or --against-version.")
         candidate, baseline = checking.apart_by_version(candidate, against_version)
-    checked = checking.check_files(candidate, baseline, rules, sampling=sampling, options=options)
+    checked = checking.check_files(candidate, baseline, rules, sampling=sampling, options=options, known=known)
+    if annotations:
+        _annotate(annotations, checking.ANNOTATIONS[annotations](checked, [str(path) for path in paths]))
     for form, path in outputs.items():
         write_text(path, checking.FORMS[form](checked))
     gathered = [candidate, baseline] if baseline else [candidate]
@@ -181,6 +190,14 @@ def check(
         raise SystemExit(FAILED)
     if checked.outcome:
         raise SystemExit(checked.outcome)
+
+
+def _annotate(kind: str, text: str) -> None:
+    """Where the build server looks: GitHub reads both streams, GitLab a file that the job names."""
+    if kind == "gitlab":
+        write_text(GITLAB_REPORT, text)
+    else:
+        click.echo(text, err=True, nl=False)
 
 
 def _outputs(targets: Mapping[str, Path | None], read: Sequence[Path]) -> dict[str, Path]:

@@ -1,14 +1,14 @@
 """A check of benchmarks: findings, changes against a baseline, warnings, and above all the outcome."""
 
 import json
+import re
 from dataclasses import replace
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
 from analysis.benchmark import TIME, Benchmark, Failure, Sampling
-from analysis.check import FOUND, INCONCLUSIVE, NOTHING_FOUND, Rules, check, to_junit
+from analysis.check import FOUND, INCONCLUSIVE, NOTHING_FOUND, KnownChange, Rules, acknowledge, check
 from analysis.check import document as checkup_document
 from analysis.classifiers import CLASSIFIERS
 from analysis.document import plain, to_json, to_markdown, to_text
@@ -307,18 +307,94 @@ def test_a_name_from_a_file_is_no_markup():
     assert "<b>" not in said.replace("\\<", "") and "\n# t" not in said
 
 
-def test_junit_has_a_case_for_each_benchmark():
-    found = check([SLOWER, ALIKE, bench("single", 1.0), bench("\x00<bad>", *FIVE)], [BASE, ALIKE, bench("gone", 1.0)])
-    root = ET.fromstring(to_junit(found))
-    suite = root[0]
-    cases = {case.get("name"): case for case in suite}
-    assert (root.tag, suite.tag, {case.tag for case in suite}) == ("testsuites", "testsuite", {"testcase"})
-    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["5", "1", "1", "0"]
-    assert cases["b"].find("failure").get("message").startswith("slower (+20.0 %")
-    assert cases["gone"].find("error").get("type") == "missing"
-    assert cases["alike"].find("failure") is None and len(cases) == 5
-    allowed = check([ALIKE], [ALIKE, BASE], Rules(allow_missing=True))
-    assert ET.fromstring(to_junit(allowed))[0].get("skipped") == "1"
+# known changes
+
+
+def known(benchmark="b", **other):
+    return KnownChange(benchmark, "a check was added", "2027-01-31", **other)
+
+
+def test_a_known_change_is_listed_and_decides_nothing():
+    found = acknowledge(check([SLOWER, ALIKE], [BASE, ALIKE]), [known()])
+    assert (check([SLOWER, ALIKE], [BASE, ALIKE]).outcome, found.outcome) == (FOUND, NOTHING_FOUND)
+    assert [(finding.name, finding.known) for finding in found.findings] == [("b", "a check was added")]
+    text = text_of(found)
+    assert "No finding in 2 benchmarks besides 1 known change." in text
+    assert re.search(r"b slower \(\+20\.0 %, 95 % CI [^)]+\) a check was added 2027-01-31", text)
+    assert "b slower (known)" in text and "Find the cause" not in text
+
+
+def test_other_findings_still_decide():
+    other = bench("other", *(1.2 * x for x in FIVE))
+    found = acknowledge(check([SLOWER, other], [BASE, bench("other", *FIVE)]), [known()])
+    assert found.outcome == FOUND
+    text = text_of(found)
+    assert (
+        "1 of 2 benchmarks changed for the worse." in text and "- other: slower" in text and "- b: slower" not in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "covers"),
+    [
+        (known(at_most=0.21), True),
+        (known(at_most=0.19), False),
+        (known("*"), True),
+        (known("?"), False),
+        (known("[b]"), False),
+        (known("B"), False),
+        (known(is_expired=True), False),
+    ],
+)
+def test_an_entry_covers_what_it_names_up_to_the_size_that_it_names(entry, covers):
+    found = acknowledge(check([SLOWER], [BASE]), [entry])
+    assert found.outcome == (NOTHING_FOUND if covers else FOUND)
+    assert found.known[0].names == (("b",) if covers else ())
+
+
+def test_a_slower_rate_is_as_large_as_its_share():
+    rates = [bench("r", *levels, unit="ops/s", better="higher", seed=seed) for seed, levels in
+             ((1, FIVE), (2, [0.9 * x for x in FIVE]))]  # fmt: skip
+    assert acknowledge(check([rates[1]], [rates[0]]), [known("r", at_most=0.11)]).outcome == NOTHING_FOUND
+    assert acknowledge(check([rates[1]], [rates[0]]), [known("r", at_most=0.09)]).outcome == FOUND
+
+
+def test_a_name_with_brackets_is_a_name():
+    slower = [bench("sort[n=10]", *(factor * x for x in FIVE)) for factor in (1.2, 1)]
+    found = check(slower[:1], slower[1:])
+    assert found.outcome == FOUND
+    assert acknowledge(found, [known("sort[*]")]).outcome == NOTHING_FOUND
+
+
+def test_a_known_change_covers_dissimilar_runs_and_a_missing_benchmark():
+    assert acknowledge(check([WIDE]), [known("wide")]).outcome == NOTHING_FOUND
+    assert acknowledge(check([WIDE]), [known("wide", at_most=0.5)]).outcome == FOUND  # it speaks of changes only
+    assert acknowledge(check([ALIKE], [ALIKE, BASE]), [known()]).outcome == NOTHING_FOUND
+
+
+def test_what_cannot_be_excluded_is_covered_and_what_was_not_tested_is_not():
+    rules = Rules(max_slowdown=0.2, min_change=0.5)
+    assert check([SLOWER], [BASE], rules).outcome == INCONCLUSIVE
+    assert acknowledge(check([SLOWER], [BASE], rules), [known()]).outcome == NOTHING_FOUND
+    one_process = check([bench("b", 1.2)], [bench("b", 1.0)])
+    assert acknowledge(one_process, [known()]).outcome == one_process.outcome == INCONCLUSIVE
+
+
+def test_failed_runs_are_never_known():
+    failing = replace(SLOWER, failures=(Failure({}, "it crashed"),) * 9)
+    found = acknowledge(check([failing], [BASE]), [known()])
+    assert found.outcome == INCONCLUSIVE
+    assert {finding.kind for finding in found.findings if not finding.known} == {"failed runs"}
+
+
+def test_entries_that_cover_nothing_are_named():
+    found = acknowledge(check([SLOWER], [BASE]), [known(), known("gone"), known("b", is_expired=True)])
+    text = text_of(found)
+    assert "Not needed: gone (a check was added)." in text
+    assert "Expired after 2027-01-31: b (a check was added)." in text
+
+
+# order
 
 
 def test_the_order_of_benchmarks_and_runs_changes_no_number():

@@ -375,7 +375,7 @@ def test_json_holds_verdicts_reasons_changes_and_how_they_came_about(old, new):
     found = content(new, "--against", old, code=DISSIMILAR)
     assert set(found) == {
         "benchmarks", "changes", "only_in_candidate", "only_in_baseline", "findings", "warnings", "parameters",
-        "outcome",
+        "outcome", "known",
     }  # fmt: skip
     assert found["findings"][0] | {"kind": "changed", "name": "b", "outcome": 1} == found["findings"][0]
     assert found["outcome"] == DISSIMILAR
@@ -578,3 +578,123 @@ def test_a_version_among_the_files_can_be_the_baseline(tmp_path):
     assert "b: faster (−" in faster
     unknown = run("check", tmp_path / "both.csv", "--against-version", "c3", code=FAILED).stderr
     assert "the files have the versions c1, c2" in unknown
+
+
+# known changes and build servers
+
+
+def known_changes(path, until, **more):
+    lines = ["[[known]]", 'benchmark = "b"', 'reason = "checks its input now"', f"until = {until}"]
+    path.write_text("\n".join([*lines, *(f"{key} = {value}" for key, value in more.items())]))
+    return path
+
+
+def test_a_known_change_passes_until_its_last_day(here, old, new):
+    path = known_changes(here / "known.toml", "2999-12-31")
+    found = content(new, "--against", old, "--ack", path, code=SIMILAR)
+    assert found["findings"][0]["known"] == "checks its input now"
+    assert "checks its input now" in run("check", new, "--against", old, "--ack", path, "--markdown").stdout
+    known_changes(path, "2020-12-31")
+    done = run("check", new, "--against", old, "--ack", path, code=DISSIMILAR)
+    assert "Expired after 2020-12-31: b (checks its input now)." in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(("at_most", "code"), [('"25%"', SIMILAR), ('"15 %"', DISSIMILAR)])
+def test_a_known_change_that_grows_is_a_finding_again(here, old, new, at_most, code):
+    path = known_changes(here / "known.toml", "2999-12-31", at_most=at_most)
+    run("check", new, "--against", old, "--ack", path, code=code)
+
+
+def test_github_is_shown_each_finding_beside_a_file_and_nothing_else_obeys(here, old, new, monkeypatch):
+    done = run("check", new, "--against", old, "--annotations", "github", "--json", code=DISSIMILAR)
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("::")]
+    assert line.startswith(f"::error file={new},title=b::slower (+20.0 %25, 95 %25 CI ".replace(":\\", "%3A\\"))
+    assert json.loads(done.stdout)["outcome"] == DISSIMILAR
+    run("check", old, "--against", old, "--annotations", "github", code=SIMILAR)
+
+
+def test_a_name_cannot_give_github_a_command(here):
+    name = "x\n::error title=a,b::c%0A"
+    before, after = (
+        short(here / "1.json", 1.0, 1.01, 0.99, name=name),
+        short(here / "2.json", 2.0, 2.01, 1.99, name=name),
+    )
+    done = run("check", after, "--against", before, "--annotations", "github", code=DISSIMILAR)
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("::")]
+    assert "title=x %3A%3Aerror title=a%2Cb%3A%3Ac%250A::slower" in line
+
+
+def test_of_many_findings_github_gets_as_many_as_it_shows_and_the_number_of_the_rest(here):
+    paths = [short(here / f"{n}-{k}.json", *([k + 1.0] * 3), name=f"b{n}") for n in range(15) for k in (0, 1)]
+    done = run("check", *paths[1::2], "--against", *paths[::2], "--annotations", "github", code=DISSIMILAR)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("::")]
+    assert len(lines) == 10
+    assert lines[-1] == "::error title=labeler check::6 more are in the summary of the job."
+
+
+def test_a_benchmark_named_after_its_file_is_shown_there(here):
+    (here / "test_sort.py").write_text("")
+    name = "test_sort.py::test_sort[10]"
+    before, after = (
+        short(here / "1.json", 1.0, 1.01, 0.99, name=name),
+        short(here / "2.json", 2.0, 2.01, 1.99, name=name),
+    )
+    done = run("check", after, "--against", before, "--annotations", "github", code=DISSIMILAR)
+    assert "::error file=test_sort.py,title=test_sort.py%3A%3Atest_sort[10]::slower" in done.stderr
+    run("check", after, "--against", before, "--annotations", "gitlab", code=DISSIMILAR)
+    (entry,) = json.loads((here / "gl-code-quality-report.json").read_text())
+    assert (entry["location"]["path"], entry["severity"]) == ("test_sort.py", "major")
+    assert entry["description"].startswith("test_sort.py::test_sort[10]: slower (+")
+
+
+def test_gitlab_gets_what_its_format_asks_for_and_an_empty_list_without_findings(here, old, new):
+    run("check", new, "--against", old, "--annotations", "gitlab", code=DISSIMILAR)
+    (entry,) = json.loads((here / "gl-code-quality-report.json").read_text())
+    assert set(entry) == {"description", "check_name", "fingerprint", "severity", "location"}
+    assert entry["location"]["lines"] == {"begin": 1} and len(entry["fingerprint"]) == 64
+    run("check", old, "--against", old, "--annotations", "gitlab", code=SIMILAR)
+    assert json.loads((here / "gl-code-quality-report.json").read_text()) == []
+
+
+def test_junit_has_a_case_for_each_benchmark(here, old, new):
+    hostile = short(here / "odd.json", 1.0, 1.01, 0.99, name="\x1f<bad>")
+    known = known_changes(here / "known.toml", "2999-12-31")
+    gone = short(here / "gone.json", 1.0, 1.01, 0.99, name="gone")
+    alike = icpe(here / "alike.json", STEP, STEP + 1e-6, STEP)
+    arguments = (new, alike, hostile, "--against", old, alike, hostile, gone)
+    suite = ET.fromstring(run("check", *arguments, "--junit", code=DISSIMILAR).stdout)[0]
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["4", "1", "1", "0"]
+    cases = {case.get("name"): case for case in suite}
+    assert cases["b"].find("failure").get("message").startswith("slower (+20.0 %")
+    assert cases["gone"].find("error").get("type") == "missing"
+    assert cases["alike"].find("failure") is None
+    assert cases["alike"].find("system-out").text.startswith("no significant change")
+    allowed = run("check", *arguments, "--ack", known, "--allow-missing", "--junit", code=SIMILAR).stdout
+    assert ET.fromstring(allowed)[0].get("skipped") == "2"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[known]", "is not valid TOML"),
+        ("[known]\nbenchmark = 1", "expected entries that begin with [[known]]"),
+        ("b = 1", "expected entries that begin with [[known]]"),
+        ('[[known]]\nreason = "r"', "entry 1: benchmark must be a text"),
+        ('[[known]]\nbenchmark = "b"\nreason = " "', "entry 1: reason must be a text"),
+        ('[[known]]\nbenchmark = "b"\nreason = "r"', "entry 1: until must be the last day"),
+        ('[[known]]\nbenchmark = "b"\nreason = "r"\nuntil = "2027-01-01"', "entry 1: until must be the last day"),
+        ('[[known]]\nbenchmark = "b"\nreason = "r"\nuntil = 2027-01-01T00:00:00', "entry 1: until must be the last"),
+        ('[[known]]\nbenchmark = "b"\nreason = "r"\nuntil = 2027-01-01\nat_most = 0.06', "at_most must be a share"),
+        ('[[known]]\nbenchmark = "b"\nreason = "r"\nuntil = 2027-01-01\nat_most = "-6%"', "at_most must be a share"),
+        ('[[known]]\nbench = "b"', "entry 1: there is no key 'bench'; known are benchmark, reason, until, at_most."),
+    ],
+)
+def test_a_file_of_known_changes_that_cannot_be_understood_is_exit_code_2(here, old, text, words):
+    (here / "known.toml").write_text(text)
+    assert words in run("check", old, "--ack", "known.toml", code=FAILED).stderr
+
+
+def test_a_file_of_known_changes_that_is_not_there_or_no_text_is_named(here, old):
+    assert "gone.toml: No such file" in run("check", old, "--ack", "gone.toml", code=FAILED).stderr
+    (here / "known.toml").write_bytes(b"\xff")
+    assert "known.toml is not valid TOML" in run("check", old, "--ack", "known.toml", code=FAILED).stderr

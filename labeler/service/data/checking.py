@@ -7,18 +7,20 @@ from typing import Any
 
 from analysis import check as checking
 from analysis.benchmark import VERSION, Benchmark, Failure, Sampling, natural
-from analysis.check import DEFAULT_RULES, FAIL_ON, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, Rules
+from analysis.check import DEFAULT_RULES, FAIL_ON, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, KnownChange, Rules
 from analysis.classifiers import CLASSIFIERS as REGISTRY
 from analysis.document import Document, plain, to_html, to_json, to_markdown, to_text
 from analysis.two_samples import TESTS
 from labeler.errors import InputError, sentence
 from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
 from labeler.formats.more_runs import false_alarms, more_runs
+from labeler.service.data import build_outputs
 from labeler.service.data.gathering import Gathered, left_out, sampling, usable
+from labeler.service.data.known_changes import read_known
 
 __all__ = [
-    "CLASSIFIERS", "FAIL_ON", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "TESTS", "Checked",
-    "apart_by_version", "check_files", "gather", "rules", "sampling",
+    "ANNOTATIONS", "CLASSIFIERS", "FAIL_ON", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "TESTS", "Checked",
+    "apart_by_version", "check_files", "gather", "read_known", "rules", "sampling",
 ]  # fmt: skip
 
 CLASSIFIERS = tuple(REGISTRY)
@@ -55,7 +57,11 @@ FORMS: Mapping[str, Callable[[Checked], str]] = {
     "json": lambda checked: to_json(checked.content),
     "markdown": lambda checked: to_markdown(checked.document),
     "html": lambda checked: to_html(checked.document, {}),
-    "junit": lambda checked: checking.to_junit(checked.check),
+    "junit": lambda checked: build_outputs.to_junit(checked.check),
+}
+ANNOTATIONS: Mapping[str, Callable[[Checked, Sequence[str]], str]] = {
+    "github": lambda checked, files: build_outputs.github_annotations(checked.check, files),
+    "gitlab": lambda checked, files: build_outputs.gitlab_report(checked.check, files),
 }
 
 
@@ -185,8 +191,9 @@ def check_files(
     *,
     sampling: Sampling,
     options: ReadOptions = DEFAULTS,
+    known: Sequence[KnownChange] = (),
 ) -> Checked:
-    """Judge benchmarks, and compare them with a baseline.
+    """Judge benchmarks, and compare them with a baseline; findings that are known do not decide the outcome.
 
     Raises
     ------
@@ -209,4 +216,4 @@ def check_files(
         result = checking.check(candidate.benchmarks, before, rules, sampling=sampling, warnings=warnings)
     except ValueError as error:
         raise InputError(sentence(error)) from None
-    return Checked(result, tuple(formats.values()))
+    return Checked(checking.acknowledge(result, known) if known else result, tuple(formats.values()))

@@ -1,0 +1,67 @@
+"""Known changes: findings that somebody has looked at and accepts, for a reason and until a day."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from analysis.categories import DISSIMILAR
+from analysis.check._check import CHANGED, MISSING, NOT_TOLD, NOTHING_FOUND, Check, Finding, KnownChange, outcome_of
+from analysis.comparison import Change
+
+
+def acknowledge(checked: Check, known: Sequence[KnownChange]) -> Check:
+    """The check with its known changes marked: they are listed, but no longer decide the outcome.
+
+    A known change covers what the comparison says of its benchmark (a change, or that a change cannot be excluded),
+    that its runs are dissimilar, and that it is missing. It never covers failed runs or runs of one process: these say
+    nothing about a change. With `at_most` it covers changes up to this size only, and nothing else.
+
+    Parameters
+    ----------
+    checked : Check
+    known : sequence of KnownChange
+        The first that covers a finding counts. Expired ones cover nothing.
+
+    Returns
+    -------
+    Check
+        With `known` filled: each entry with the benchmarks that it covers.
+
+    Examples
+    --------
+    >>> from analysis.check import Rules, check
+    >>> from analysis.benchmark import Benchmark, Run
+    >>> apart = Benchmark("sort", [Run([1.0, 1.0]), Run([2.0, 2.0])])
+    >>> entry = KnownChange("so*", reason="the cache is cold in one run", until="2026-12-31")
+    >>> found = acknowledge(check([apart]), [entry])
+    >>> check([apart]).outcome, found.outcome, found.known[0].names
+    (1, 0, ('sort',))
+    """
+    changes = {change.name: change for change in checked.changes}
+    findings: list[Finding] = []
+    names: list[list[str]] = [[] for _ in known]
+    for finding in checked.findings:
+        place = next((at for at, entry in enumerate(known) if _covers(entry, finding, changes)), None)
+        if place is None:
+            findings.append(finding)
+            continue
+        names[place].append(finding.name)
+        findings.append(replace(finding, outcome=NOTHING_FOUND, known=known[place].reason))
+    used = tuple(replace(entry, names=tuple(covered)) for entry, covered in zip(known, names, strict=True))
+    return replace(checked, findings=tuple(findings), known=used, outcome=outcome_of(findings))
+
+
+def _covers(entry: KnownChange, finding: Finding, changes: Mapping[str, Change]) -> bool:
+    if entry.is_expired or not finding.name or not _matches(entry.benchmark, finding.name):
+        return False
+    change = changes.get(finding.name)
+    is_of_change = finding.kind == CHANGED or (finding.kind == NOT_TOLD and change is not None and change.p is not None)
+    if entry.at_most is None:
+        return is_of_change or finding.kind in (DISSIMILAR, MISSING)
+    value = change.ratio.value if change is not None and is_of_change else None
+    return value is not None and abs(value - 1) <= entry.at_most
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Only * has a meaning of its own: names of benchmarks hold brackets and question marks."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, flags=re.DOTALL) is not None

@@ -1,0 +1,122 @@
+"""A check as build servers read it: JUnit XML, annotations of GitHub, the code quality report of GitLab."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.check import FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, Finding
+from analysis.document import clean
+from labeler.safe_text import one_line
+
+if TYPE_CHECKING:
+    from junitparser.junitparser import FinalResult
+
+SUITE = "labeler check"
+N_SHOWN = 10  # annotations of a level that GitHub shows for a step; it drops further ones without a word
+LEVELS: Mapping[int, str] = {FOUND: "error", INCONCLUSIVE: "warning", NOTHING_FOUND: "notice"}
+SEVERITIES: Mapping[int, str] = {FOUND: "major", INCONCLUSIVE: "minor", NOTHING_FOUND: "info"}
+
+
+def to_junit(checked: Check) -> str:
+    """The check as JUnit XML, with a test case for each benchmark.
+
+    A finding is a failure; what is inconclusive is an error; what is allowed or known is skipped.
+
+    Parameters
+    ----------
+    checked : Check
+
+    Returns
+    -------
+    str
+    """
+    from junitparser import JUnitXml, TestCase, TestSuite  # here, as few checks write it
+
+    names = dict.fromkeys([*(row.name for row in checked.benchmarks), *checked.only_in_baseline])
+    by_name: dict[str, list[Finding]] = {name: [] for name in names}
+    for finding in checked.findings:
+        by_name.setdefault(finding.name or SUITE, []).append(finding)
+    words = {change.name: change.words for change in checked.changes}
+    suite = TestSuite(SUITE)
+    for name, findings in by_name.items():
+        case = TestCase(clean(name), "benchmark")
+        if findings:
+            case.result = [_result(findings)]
+        if words.get(name):
+            case.system_out = clean(words[name])
+        suite.add_testcase(case)
+    xml = JUnitXml(SUITE)
+    xml.add_testsuite(suite)
+    xml.update_statistics()
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{xml.tostring().decode("utf-8")}\n'
+
+
+def _result(findings: Sequence[Finding]) -> "FinalResult":
+    """The worst of the findings of a benchmark, in the words of all of them."""
+    from junitparser import Error, Failure, Skipped
+
+    worst = min(findings, key=lambda finding: list(LEVELS).index(finding.outcome))
+    kind: type[FinalResult] = {FOUND: Failure, INCONCLUSIVE: Error, NOTHING_FOUND: Skipped}[worst.outcome]
+    return kind(clean("; ".join(_words(finding) for finding in findings)), worst.kind)
+
+
+def github_annotations(checked: Check, files: Sequence[str]) -> str:
+    """The findings as lines that a GitHub workflow shows beside files; at most ten of a level, as GitHub shows.
+
+    Parameters
+    ----------
+    checked : Check
+    files : sequence of str
+        The result files of the candidate, at least one: where a benchmark names no file of its own, the first.
+    """
+    lines: list[str] = []
+    for outcome, level in LEVELS.items():
+        findings = [finding for finding in checked.findings if finding.outcome == outcome]
+        n_shown = len(findings) if len(findings) <= N_SHOWN else N_SHOWN - 1
+        lines += [
+            f"::{level} file={_escaped(_place(finding.name, files), ',:')},"
+            f"title={_escaped(one_line(finding.name or SUITE, 200), ',:')}::{_escaped(_words(finding))}"
+            for finding in islice(findings, n_shown)
+        ]
+        if len(findings) > n_shown:
+            lines.append(f"::{level} title={SUITE}::{len(findings) - n_shown} more are in the summary of the job.")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def gitlab_report(checked: Check, files: Sequence[str]) -> str:
+    """The findings as a code quality report, which GitLab shows in a merge request; parameters as above."""
+    entries = [
+        {
+            "description": f"{one_line(finding.name or SUITE, 200)}: {_words(finding)}",
+            "check_name": f"benchmark {finding.kind}",
+            "fingerprint": sha256(f"{finding.kind}\0{finding.name}".encode("utf-8", "replace")).hexdigest(),
+            "severity": SEVERITIES[finding.outcome],
+            "location": {"path": _place(finding.name, files), "lines": {"begin": 1}},
+        }
+        for finding in _once(checked.findings)
+    ]
+    return json.dumps(entries, indent=1) + "\n"
+
+
+def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
+    """Each kind of finding of a benchmark once: GitLab takes entries with one fingerprint for one."""
+    return {(finding.kind, finding.name): finding for finding in reversed(list(findings))}.values()
+
+
+def _words(finding: Finding) -> str:
+    return one_line(f"{finding.words} (known: {finding.known})" if finding.known else finding.words)
+
+
+def _place(name: str, files: Sequence[str]) -> str:
+    """The source file that a benchmark is named after, as pytest does (`tests/test_sort.py::test_sort`)."""
+    source, separator, _ = name.partition("::")
+    is_here = bool(separator) and source.isprintable() and not Path(source).is_absolute() and Path(source).is_file()
+    return source if is_here else files[0]
+
+
+def _escaped(text: str, signs: str = "") -> str:
+    """Text inside a workflow command, where it cannot end the command or begin another."""
+    return "".join(f"%{ord(sign):02X}" if sign in f"%\r\n{signs}" else sign for sign in text)

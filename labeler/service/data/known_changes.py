@@ -1,0 +1,67 @@
+"""The file of known changes: what a build accepts, for which reason and until when."""
+
+import tomllib
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from analysis.check import KnownChange
+from labeler.errors import InputError
+
+KEYS = ("benchmark", "reason", "until", "at_most")
+EXAMPLE = 'benchmark = "sort"\nreason = "checks its input now"\nuntil = 2027-03-31\nat_most = "6%"'
+
+
+def read_known(path: Path, *, today: date) -> tuple[KnownChange, ...]:
+    """The entries `[[known]]` of a TOML file.
+
+    Parameters
+    ----------
+    path : Path
+    today : date
+        Entries whose last day is before it are expired.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or an entry cannot be understood.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}.") from None
+    except ValueError as error:  # also bytes that are no UTF-8
+        raise InputError(f"{path} is not valid TOML: {error}.") from None
+    entries = content.pop("known", [])
+    if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise InputError(f"{path}: expected entries that begin with [[known]], such as\n[[known]]\n{EXAMPLE}")
+    return tuple(_entry(entry, f"{path}, entry {number}", today) for number, entry in enumerate(entries, start=1))
+
+
+def _entry(entry: Mapping[str, Any], where: str, today: date) -> KnownChange:
+    unknown = [key for key in entry if key not in KEYS]
+    if unknown:
+        raise InputError(f"{where}: there is no key {unknown[0]!r}; known are {', '.join(KEYS)}.")
+    for key in ("benchmark", "reason"):
+        if not isinstance(entry.get(key), str) or not entry[key].strip():
+            raise InputError(f"{where}: {key} must be a text. Write it as\n[[known]]\n{EXAMPLE}")
+    until = entry.get("until")
+    if type(until) is not date:  # a time of day is no day
+        raise InputError(f"{where}: until must be the last day on which the change is accepted, such as 2027-03-31.")
+    return KnownChange(
+        entry["benchmark"], entry["reason"].strip(), until.isoformat(), _share(entry, where), is_expired=until < today
+    )
+
+
+def _share(entry: Mapping[str, Any], where: str) -> float | None:
+    value = entry.get("at_most")
+    if value is None:
+        return None
+    try:
+        share = float(value.strip().removesuffix("%")) / 100 if isinstance(value, str) else None
+    except ValueError:
+        share = None
+    if share is None or not 0 < share < float("inf") or "%" not in value:
+        raise InputError(f'{where}: at_most must be a share of the baseline, such as "6%", not {value!r}.')
+    return share
