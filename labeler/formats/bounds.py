@@ -18,7 +18,8 @@ MAX_VALUES, BYTES_PER_VALUE = 15_000_000, 2  # of a table or a JSON text, each o
 MAX_RUNS = 200_000  # of a table
 MAX_COLUMNS = 10_000
 # how many values the signs of a JSON text stand for, by the memory that they take
-JSON_WEIGHTS = {b",": 1, b'"': 1, b"[": 4, b"{": 12}
+JSON_WEIGHTS = {b",": 1, b'"': 1, b"[": 6, b"{": 12}
+XML_WEIGHTS = {b"<": 6, b"=": 10}  # an element and its end, an attribute
 
 MAX_FOOTER_BYTES, MAX_PAGES = 4 * 2**20, 200_000
 MAX_FIXED_BYTES = 16  # of one value of fixed length: a decimal, not a text
@@ -48,8 +49,10 @@ def check_values(n_values: int, size: int) -> None:
 
 def check_text(content: bytes, size: int) -> None:
     """Raise ValueError if a text holds too many values for a file of `size` bytes, compressed or not."""
-    if content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{"):
-        n_values = sum(weight * content.count(sign) for sign, weight in JSON_WEIGHTS.items())
+    first = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if first in (b"[", b"{", b"<"):
+        weights = XML_WEIGHTS if first == b"<" else JSON_WEIGHTS
+        n_values = sum(weight * content.count(sign) for sign, weight in weights.items())
     else:
         n_values = 2 * content.count(b"\n") + max(content.count(sign) for sign in (b",", b";", b"\t"))
     check_values(n_values, size)
