@@ -61,6 +61,11 @@ def all_items(db: Database) -> list[Item]:
     return [Item(**row) for row in db.records(f"SELECT {_COLUMNS} FROM items ORDER BY name")]  # noqa: S608 - constant
 
 
+def n_items(db: Database) -> int:
+    """The number of items, excluded ones included."""
+    return int(db.execute("SELECT count(*) FROM items").fetchone()[0])
+
+
 def by_id(db: Database, item_id: int) -> Item:
     """The item of this id, which must exist."""
     return Item(**db.records(f"SELECT {_COLUMNS} FROM items WHERE item_id = ?", (item_id,))[0])  # noqa: S608 - constant

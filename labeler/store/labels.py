@@ -271,6 +271,19 @@ def progress(db: Database, *, calibration: bool = False) -> list[tuple[str, int,
     ).fetchall()
 
 
+def n_by_hour(db: Database, *, calibration: bool | None = None) -> list[tuple[str, str, int]]:
+    """Standing labels given in this study: reviewer, hour (UTC, as 2026-11-20T12), number; of one round, or of all."""
+    return db.execute(
+        f"""SELECT p.name, substr(l.created_utc, 1, 13), count(*)
+           FROM current_answers c JOIN labels l USING (label_id) JOIN assignments a ON a.assignment_id = l.assignment_id
+                JOIN people p USING (person_id)
+           WHERE c.answer IN ('similar', 'dissimilar') AND a.origin <> 'import' AND {STANDS}
+                 AND coalesce((a.kind = 'calibration') = ?, 1)
+           GROUP BY 1, 2 ORDER BY 2, 1""",  # noqa: S608 - constant
+        (calibration,),
+    ).fetchall()
+
+
 def marks(db: Database) -> list[tuple[int, int, Answer]]:
     """Every answer in the order given, as (label id, assignment id, answer)."""
     rows = db.execute("SELECT label_id, assignment_id, answer FROM labels ORDER BY label_id")

@@ -21,8 +21,10 @@ from labeler.service.plan import coordinating
 from labeler.store import Database, open_database
 from labeler.ui import component
 from labeler.ui.coordinator import explore
+from labeler.ui.coordinator import pages as coordinator_pages
 from labeler.ui.coordinator.escaping import plain
-from labeler.ui.coordinator.pages import GROUP_OF, GROUPS, quiet
+from labeler.ui.coordinator.pages import GROUP_OF, quiet
+from labeler.ui.coordinator.shared import address
 from labeler.ui.limits import LABEL_TURNS, OTHER_TURNS
 from labeler.ui.reviewer import feedback, guide, label, my_labels, practice
 
@@ -45,7 +47,7 @@ log = logging.getLogger(__name__)
 REVIEWER_PAGES: dict[str, ModuleType] = {
     "Label": label, "My labels": my_labels, "Guide": guide, "Practice": practice, "Feedback": feedback,
 }  # fmt: skip
-COORDINATOR_PAGES = {title: page for listed in GROUPS.values() for title, page in listed.items()}
+COORDINATOR_PAGES = coordinator_pages.PAGES
 EXPLORE, ACCOUNT, OWN = "Explore", "Account", "Labelling"
 EXPLORE_PAGES = {method.title: name for name, method in METHODS.items()}
 
@@ -88,14 +90,7 @@ def run_page(db: Database, person: Person) -> None:
         grouped.setdefault(group_of(page.title), []).append(page)
     chosen = st.navigation(grouped, position="sidebar", expanded=True)
     st.html(SIDEBAR + quietened(quiet(coordinating.get_study(db))))
-    if chosen.title in GROUP_OF or chosen.title in EXPLORE_PAGES:
-        st.title(chosen.title, anchor=False)
     chosen.run()
-
-
-def address(title: str) -> str:
-    """The path of a page."""
-    return title.lower().replace(" ", "-")
 
 
 def group_of(title: str) -> str:
@@ -151,7 +146,7 @@ def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
     if Role.REVIEWER in person.roles:
         listed |= {title: partial(page.render, db, person.person_id) for title, page in REVIEWER_PAGES.items()}
     if Role.COORDINATOR in person.roles:
-        listed |= {title: partial(module.render, db, person.name) for title, module in COORDINATOR_PAGES.items()}
+        listed |= {title: partial(coordinator_pages.show, db, person.name, title) for title in COORDINATOR_PAGES}
         listed |= {title: partial(explore.render, db, person.name, name) for title, name in EXPLORE_PAGES.items()}
     return listed | {"Sign out": partial(sign_out, db, person)}
 

@@ -34,7 +34,21 @@ def enter(page: Page, served: Served, name: str) -> str:
 def go(page: Page, url: str, path: str, heading: str) -> None:
     """Open a page of coordinators and wait until it is there."""
     page.goto(f"{url}/{path}")
-    expect(page.get_by_role("heading", name=heading)).to_be_visible()
+    expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+
+
+def take_step(page: Page, url: str, button: str, why: str) -> None:
+    """Take a step of the study's life on the page Study, whether it is the next one or one of the others."""
+    go(page, url, "", "Study")
+    form = page.get_by_test_id("stForm").filter(has=page.get_by_role("button", name=button))
+    form.wait_for()
+    if form.evaluate("form => form.closest('[inert]') !== null"):
+        page.get_by_text("Other steps").click()
+    form.get_by_label("Reason, kept in the log").fill(why)
+    if button == "Unblind the study":
+        form.get_by_text("I know that unblinding").click()
+    form.get_by_role("button", name=button).click()
+    expect(page.get_by_test_id("stAlert").first).to_contain_text("The ")
 
 
 def press(page: Page, key: str) -> str:

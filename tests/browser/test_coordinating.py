@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from labeler.service.plan import coordinating
 from labeler.store import open_database
-from tests.browser.hands import SAVED, SHOWN, go
+from tests.browser.hands import SAVED, SHOWN, go, take_step
 
 pytestmark = pytest.mark.browser
 
@@ -28,9 +28,9 @@ def result_files(folder):
 def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
     study, url, link = empty_server
     page.goto(link)
-    page.get_by_label("Question put to reviewers").fill("Would you trust these runs?")
+    page.get_by_role("textbox", name="Question for reviewers").fill("Would you trust these runs?")
     page.get_by_label("Name", exact=True).fill("From nothing")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save name and question").click()
     expect(page.get_by_role("heading", name="From nothing")).to_be_visible()
 
     go(page, url, "data", "Data")
@@ -69,12 +69,8 @@ def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
     page.get_by_role("button", name="Compute verdicts").click()
     expect(page.get_by_text("items lack verdicts")).to_be_hidden(timeout=120_000)
     expect(page.get_by_text("Hidden until the study is unblinded")).to_be_visible(timeout=120_000)
-    for step, state in (("Close: no label", "closed"), ("Unblind: verdicts", "unblinded")):
-        go(page, url, "", "From nothing")
-        page.get_by_text(step).click()
-        page.get_by_label("Why (kept in the log").fill("all labels are there")
-        page.get_by_role("button", name="Take this step").click()
-        expect(page.get_by_text(f"State: {state}")).to_be_visible()
+    for button in ("Close the study", "Unblind the study"):
+        take_step(page, url, button, "all labels are there")
     go(page, url, "verdicts", "Verdicts")
     expect(page.get_by_test_id("stDataFrame")).to_have_count(4)
 

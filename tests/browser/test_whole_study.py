@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from labeler.service.plan import verifying
 from labeler.store import open_database
-from tests.browser.hands import SAVED, SHOWN, go
+from tests.browser.hands import SAVED, SHOWN, go, take_step
 
 pytestmark = pytest.mark.browser
 
@@ -31,13 +31,6 @@ def result_files(folder):
         name = f"org{number % 3}__proj#bench.Method{number}#n={number}.json"
         (folder / name).write_text(json.dumps(runs.tolist()))
     return sorted(map(str, folder.glob("*.json")))
-
-
-def step(page: Page, url: str, words: str, why: str) -> None:
-    go(page, url, "", "Whole study")
-    page.get_by_text(words).click()
-    page.get_by_label("Why (kept in the log").fill(why)
-    page.get_by_role("button", name="Take this step").click()
 
 
 def label_all(reviewer: Page, keys: str) -> int:
@@ -71,7 +64,7 @@ def desks(browser):
 def set_up(page, url, link, folder, desks):
     page.goto(link)
     page.get_by_label("Name", exact=True).fill("Whole study")
-    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Save name and question").click()
     expect(page.get_by_role("heading", name="Whole study")).to_be_visible()
     go(page, url, "data", "Data")
     page.locator("input[type=file]").set_input_files(result_files(folder))
@@ -99,20 +92,17 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     assert everybody_labels(desks, url, dict.fromkeys(REVIEWERS, "s")) == dict.fromkeys(REVIEWERS, N_CALIBRATION)
     go(page, url, "calibration", "Calibration")
     expect(page.get_by_text("Passed.", exact=True)).to_be_visible()
-    step(page, url, "Open: reviewers can label", "calibration passed")
-    expect(page.get_by_text("State: open")).to_be_visible()
+    take_step(page, url, "Open the study", "calibration passed")
 
     keys = {"ada": "sd", "ben": "ssd", "cleo": "ds", "dan": "d"}
     counts = everybody_labels(desks, url, keys)
     go(page, url, "splits", "Splits")
     expect(page.get_by_text("10 of 10 items have two first labels or more")).to_be_visible()
     expect(page.get_by_text("split items;")).to_be_hidden()
-    step(page, url, "Third labels", "settle what is split")
-    expect(page.get_by_text("State: third")).to_be_visible()
+    take_step(page, url, "Assign third labels", "settle what is split")
     third = everybody_labels(desks, url, keys)
     assert sum(third.values()) > 0
-    step(page, url, "Close: no label is taken", "every label is there")
-    expect(page.get_by_text("State: closed")).to_be_visible()
+    take_step(page, url, "Close the study", "every label is there")
 
     go(page, url, "splits", "Splits")
     page.get_by_text("Dissimilar", exact=True).click()
@@ -121,8 +111,7 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     expect(page.get_by_text("is decided: dissimilar.")).to_be_visible()
     go(page, url, "report", "Report")
     expect(page.get_by_text("Hidden until the study is unblinded")).to_be_visible()
-    step(page, url, "Unblind: verdicts", "labelling has ended")
-    expect(page.get_by_text("State: unblinded")).to_be_visible()
+    take_step(page, url, "Unblind the study", "labelling has ended")
 
     go(page, url, "report", "Report")
     page.get_by_role("button", name="Make the report").click()

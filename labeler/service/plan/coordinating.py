@@ -153,26 +153,7 @@ def status(db: Database) -> Status:
     study = studies.get(db)
     calibrating = study.phase is State.CALIBRATION
     progress = tuple(Progress(*row) for row in labels.progress(db, calibration=calibrating))
-    return Status(study, len(items.all_items(db)), len(progress), labels.n_labels(db), progress)
-
-
-def steps(db: Database) -> list[tuple[bool, str]]:
-    """What leads from nothing to a report, and whether it is done."""
-    now = status(db)
-    phase, calibration = now.study.phase, (now.study.plan_parameters or {}).get("calibration", 0)
-    is_over = phase in (State.CLOSED, State.UNBLINDED)
-    which_items = "the calibration items" if phase is State.CALIBRATION else "the items"
-    n_assigned = sum(row.n_assigned for row in now.reviewers)
-    n_done = sum(row.n_done for row in now.reviewers)
-    return [
-        (now.n_items > 0, f"Import measurements: {now.n_items} items"),
-        (now.n_reviewers >= 2, f"Add at least two reviewers: {now.n_reviewers} so far"),
-        (now.study.plan_hash is not None, "Draw the plan, which opens the study or its calibration round"),
-        *([(phase is not State.CALIBRATION, "Calibrate, then open the study")] if calibration else []),
-        (n_done == n_assigned > 0, f"Reviewers label {which_items}: {n_done} of {n_assigned} labels given"),
-        (is_over, "Close the study; decide what is still split"),
-        (phase is State.UNBLINDED, "Unblind it: verdicts and the report are shown"),
-    ]
+    return Status(study, items.n_items(db), len(progress), labels.n_labels(db), progress)
 
 
 def event_log(db: Database) -> "pd.DataFrame":

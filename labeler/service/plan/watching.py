@@ -147,7 +147,7 @@ def _pace(
 ) -> Pace:
     own = [answer for answer in answer_times if answer.in_round]
     n_labels, days = sum(answer.is_label for answer in own), {_time(answer.created_utc).date() for answer in own}
-    n_left, typical, last_seen = sum(map(_is_left, tasks)), _typical(own), _last_seen(answer_times, log)
+    n_left, typical, last_seen = sum(map(is_left, tasks)), _typical(own), _last_seen(answer_times, log)
     task_times = [_time(event.at_utc) for event in log if event.action != SIGN_IN]
     waits = is_open and person.active and not person.paused and n_left > 0
     return Pace(
@@ -178,7 +178,7 @@ def _last_seen(answer_times: Sequence[AnswerTime], log: Sequence[Event]) -> date
     return max(map(_time, signs), default=None)
 
 
-def _is_left(task: Task) -> bool:
+def is_left(task: Task) -> bool:
     """Whether the item is put before the reviewer once more."""
     is_open = task.answer in (None, Answer.WITHDRAWN)
     return is_open or (task.answer is Answer.NOT_SURE and task.n_not_sure == 1)

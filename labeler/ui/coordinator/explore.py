@@ -19,6 +19,7 @@ STUDY, FILES = "of this study", "from files"
 
 def render(db: Database, person: str, method: str) -> None:
     """Choose what to work on and how; the answer. The study's measurements: for those who may see verdicts."""
+    st.title(exploring.METHODS[method].title, anchor=False)
     st.write(exploring.METHODS[method].question)
     if hidden := visibility.why_not(db, person, Action.SEE_VERDICTS):  # spread decides one of them
         st.info(f"{hidden} Files can be explored at any time.")

@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from types import ModuleType
 
+import streamlit as st
+
 from labeler.model import State, Study
+from labeler.store import Database
 from labeler.ui.coordinator.results import figures, handover, item, items, report, verdicts
 from labeler.ui.coordinator.run import calibration, inbox, progress, splits
 from labeler.ui.coordinator.set_up import data, people, plan, planning, study
+from labeler.ui.coordinator.shared import acknowledge
 
 GROUPS: Mapping[str, Mapping[str, ModuleType]] = {
     "Set up": {
@@ -31,6 +35,7 @@ GROUPS: Mapping[str, Mapping[str, ModuleType]] = {
         "Handover": handover,
     },
 }
+PAGES = {title: page for listed in GROUPS.values() for title, page in listed.items()}
 GROUP_OF = {title: group for group, listed in GROUPS.items() for title in listed}
 
 # A page is quiet in the navigation until the study has come so far: there is nothing on it before.
@@ -41,6 +46,13 @@ _FILLED_FROM: Mapping[str, State] = {
     "Splits": State.CLOSED,
     "Report": State.UNBLINDED,
 }
+
+
+def show(db: Database, person: str, title: str) -> None:
+    """The page of this title: its heading, what was just done on it, and its content."""
+    st.title(title, anchor=False)
+    acknowledge()
+    PAGES[title].render(db, person)
 
 
 def quiet(study: Study) -> list[str]:

@@ -12,7 +12,7 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning, codes, coordinating
 from labeler.service.plan.coordinating import Progress
 from labeler.store import assignments, events, items, open_database, people, studies
-from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
+from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_next, id_of, log, make_study
 
 
 def create(path, name="Caches", question="Alike?", coordinator="carol"):
@@ -225,18 +225,6 @@ def test_the_status_shows_how_far_everyone_is(planned):
         "reviewer": "ada", "n_assigned": 5, "n_done": 1, "n_not_sure": 1, "last_answer_utc": last,
     }  # fmt: skip
     assert (plain["study"], plain["items"], plain["answers"]) == ("Caches", 8, 2)
-
-
-def test_the_steps_lead_from_nothing_to_a_report(db, study_path):
-    assert [done for done, _ in coordinating.steps(db)] == [False] * 6
-    make_study(study_path)
-    with open_database(study_path) as made:
-        assert [done for done, _ in coordinating.steps(made)] == [True, True, False, False, False, False]
-        confirm(made)
-        assert [done for done, _ in coordinating.steps(made)] == [True, True, True, False, False, False]
-        answer_everything(made, dict.fromkeys(REVIEWERS, "similar"))
-        done, words = coordinating.steps(made)[3]
-        assert (done, words) == (True, "Reviewers label the items: 20 of 20 labels given")
 
 
 def test_items_are_listed(study):

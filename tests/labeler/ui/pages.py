@@ -3,6 +3,7 @@
 import base64
 import re
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,10 @@ from streamlit.testing.v1 import AppTest
 from labeler.model import Role
 from labeler.service.people import identity
 from labeler.store import open_database
-from labeler.ui.app import COORDINATOR_PAGES
+from labeler.ui.coordinator.pages import PAGES, show
 
 LIMIT_S = 180
-COORDINATOR = {page.__name__.rpartition(".")[2]: page for page in COORDINATOR_PAGES.values()}
+COORDINATOR = {page.__name__.rpartition(".")[2]: partial(show, title=title) for title, page in PAGES.items()}
 
 
 def coordinator_page(module: str, path: Path, person: str = "", **state: Any) -> AppTest:
@@ -105,7 +106,7 @@ def _of_coordinator(module: str, path: str, person: str) -> None:
     with open_database(Path(path)) as db:
         coordinators = [one for one in people.all_people(db) if Role.COORDINATOR in one.roles]
         try:
-            COORDINATOR[module].render(db, person or min(coordinators, key=lambda one: one.person_id).name)
+            COORDINATOR[module](db, person or min(coordinators, key=lambda one: one.person_id).name)
         except LabelerError as error:  # as the application does
             st.error(str(error))
 

@@ -8,16 +8,15 @@ from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from labeler.model import Category, Gate, PlanParameters, Role, State
-from labeler.plan import lifecycle
 from labeler.plan.lifecycle import Step
 from labeler.service import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, calibrating, coordinating, course, staffing
+from labeler.service.plan import assigning, calibrating, coordinating, course, overview, staffing
 from labeler.service.results import exchange, reporting, splits
 from labeler.store import assignments, decisions, events, items, open_database, people, studies
 from labeler.ui.app import NOT_SIGNED_IN
 from labeler.ui.coordinator.set_up.people import CHANGES
-from labeler.ui.coordinator.set_up.study import MEANS
+from labeler.ui.coordinator.set_up.study import MOVED
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, pictures, reviewer_page, signed_in, texts
 
@@ -110,23 +109,50 @@ def log_of(path):
         return log(db)
 
 
-def step_on(page, step, why):
-    """Choose a step on the page Study, give the reason and take it."""
-    state = next(radio for radio in page.radio if radio.label == "Next step").key.removeprefix("step-")
-    page.radio(key=f"step-{state}").set_value(step)
-    page.text_input(key=f"why-{state}").set_value(why)
-    return press(page, "Take this step")
+def forms_of(page):
+    """The forms of steps that the page offers: the step -> the key of its reason."""
+    keys = [one.key for one in page.text_input if str(one.key).startswith("why-")]
+    return {key.split("-")[1]: key for key in keys}
+
+
+def step_on(page, step, why, *, button=None):
+    """Give the reason for a step on the page Study and take it."""
+    page.text_input(key=forms_of(page)[step]).set_value(why)
+    return press(page, button or overview.BUTTONS[step])
 
 
 # the page Study
 
 
-@pytest.mark.parametrize("state", State)
-def test_the_study_page_offers_the_steps_that_are_possible_and_no_other(path, state):
+@pytest.mark.parametrize(
+    ("state", "steps"),
+    [
+        (State.DRAFT, []), (State.CALIBRATION, [Step.OPEN, Step.PAUSE]), (State.OPEN, [Step.CLOSE, Step.PAUSE]),
+        (State.THIRD, [Step.CLOSE, Step.PAUSE]), (State.CLOSED, [Step.UNBLIND]), (State.UNBLINDED, []),
+        (State.PAUSED, [Step.OPEN]),
+    ],
+)  # fmt: skip
+def test_the_study_page_offers_the_steps_that_make_sense_and_no_other(path, state, steps):
     with open_database(path) as db:
         studies.set_state(db, state, State.OPEN if state is State.PAUSED else None)
-    offered = labelled(coordinator_page("study", path).radio, "Next step").options
-    assert offered == [MEANS[step] for step in lifecycle.possible(study_of(path))]
+    page = coordinator_page("study", path)
+    assert list(forms_of(page)) == steps
+    assert sum(button.proto.type == "primary" for button in page.button) == 1
+
+
+def test_third_labels_are_offered_once_all_first_labels_are_given(path):
+    assert Step.THIRD not in forms_of(coordinator_page("study", path))
+    answer_all(path)
+    page = coordinator_page("study", path)
+    assert list(forms_of(page)) == [Step.THIRD, Step.CLOSE, Step.PAUSE]
+    assert [one.label for one in page.button if one.proto.type == "primary"] == ["Assign third labels"]
+
+
+def test_unblinding_needs_a_confirmation(path):
+    take(path, Step.CLOSE)
+    page = step_on(coordinator_page("study", path), Step.UNBLIND, "done")
+    assert errors(page) == ["Tick the box to confirm that you want to unblind the study."]
+    assert study_of(path).state is State.CLOSED
 
 
 def test_a_whole_life_is_lived_on_the_study_page_and_every_step_is_logged_with_who_and_why(calibrated):
@@ -137,9 +163,13 @@ def test_a_whole_life_is_lived_on_the_study_page_and_every_step_is_logged_with_w
     ]  # fmt: skip
     for says, step, state in ways:
         answer_all(calibrated, says)
+        page.run()
+        for box in page.checkbox:
+            if "unblinding" in box.label:
+                box.check()
         step_on(page, step, f"reason to {step}")
         assert study_of(calibrated).state is state
-        assert f"State: {state}." in texts(page)
+        assert page.success[0].value.startswith(MOVED[step])
     with open_database(calibrated) as db:
         logged = [(one.actor, one.action, one.details["why"]) for one in events.of_actions(db, course.ACTIONS)]
     actions = ("open study", "third round", "close study", "unblind study")
@@ -153,53 +183,40 @@ def test_a_step_without_a_reason_is_refused_in_words(app, path, step, why):
     (error,) = errors(page)
     assert error.startswith(NO_REASON)
     assert study_of(path).state is State.OPEN
+    assert page.text_input(key=forms_of(page)[step]).value == why  # the page is still there
 
 
 def test_a_pause_stops_labelling_and_leads_back_to_where_the_study_was(calibrated):
     page = step_on(coordinator_page("study", calibrated), Step.PAUSE, "a holiday")
     with open_database(calibrated) as db:
         assert "paused" in reviewing.review_queue(db, id_of(db, "ada")).closed
-    assert labelled(page.radio, "Next step").options == [MEANS[Step.OPEN]]
-    step_on(page, Step.OPEN, "it is over")
+    assert list(forms_of(page)) == [Step.OPEN]
+    step_on(page, Step.OPEN, "it is over", button=overview.RESUME)
     assert study_of(calibrated).state is State.CALIBRATION
     with open_database(calibrated) as db:
         assert not reviewing.review_queue(db, id_of(db, "ada")).closed
 
 
-def test_the_third_round_is_refused_in_words_while_first_labels_are_missing(app, path):
-    answer_all(path, {"ada": "similar"})
-    page = step_on(app(path), Step.THIRD, "all are there")
-    (error,) = errors(page)
-    assert error.startswith("First labels are still missing of ben, cleo, dan.")
-    assert study_of(path).state is State.OPEN
-
-
 def test_what_a_step_led_to_is_said_once(path):
     page = step_on(coordinator_page("study", path), Step.CLOSE, "done")
-    unlabelled, anchor = (info.value for info in page.info)
-    assert unlabelled == "20 assigned items have no label, and get none any more."
-    assert anchor.startswith("Keep this line elsewhere")
-    assert len(checked(page.run()).info) == 0
-    assert len(step_on(coordinator_page("study", path), Step.UNBLIND, "done").info) == 0
+    (message,) = [success.value for success in page.success]
+    assert message.startswith("The study is closed. 20 assigned items have no label, and get none any more. Keep this")
+    assert len(checked(page.run()).success) == 0
 
 
 def test_a_step_that_somebody_else_took_meanwhile_is_not_taken_for_the_next_one(app, path):
     page = app(path)
-    page.text_input(key="why-open").set_value("all have labelled")
-    page.radio(key="step-open").set_value(Step.CLOSE)
+    page.text_input(key=forms_of(page)[Step.CLOSE]).set_value("all have labelled")
     take(path, Step.CLOSE)
-    press(page, "Take this step")
+    press(page, overview.BUTTONS[Step.CLOSE])
     assert study_of(path).state is State.CLOSED
-    assert errors(page)[0].startswith(NO_REASON)
+    assert errors(page) == []
 
 
 def test_a_round_that_is_not_passed_is_left_only_by_saying_so(app, calibrated):
-    page = step_on(app(calibrated), Step.OPEN, "time is short")
-    (error,) = errors(page)
-    assert "The calibration round is not passed: ada labelled 0 of 2 items" in error
-    assert study_of(calibrated).state is State.CALIBRATION
-    labelled(page.checkbox, "Open though the calibration round is not passed").check()
-    step_on(page, Step.OPEN, "time is short")
+    page = app(calibrated)
+    assert overview.BUTTONS[Step.OPEN] not in [one.label for one in page.button]
+    step_on(page, Step.OPEN, "time is short", button="Open the study even though calibration was not passed")
     assert study_of(calibrated).state is State.OPEN
     with open_database(calibrated) as db:
         (opening,) = events.of_actions(db, ["open study"])

@@ -154,9 +154,10 @@ def test_reviewers_pages_name_nothing_that_would_unblind(study):
 
 def test_study_page_lists_the_steps_and_changes_the_question(empty):
     page = coordinator_page("study", empty)
-    assert "◦ Import measurements: 0 items" in texts(page)
+    labels = [link.proto.label for link in page.get("page_link")]
+    assert labels[:2] == ["○ Import measurements: 0 items", "○ Add at least two reviewers: 0 so far"]
     next(one for one in page.text_input if one.label.startswith("Question")).set_value("Would you trust these runs?")
-    button(page, "Save").click().run()
+    button(page, "Save name and question").click().run()
     assert [error.message for error in page.exception] == []
     with open_database(empty) as db:
         assert coordinating.get_study(db).question == "Would you trust these runs?"

@@ -1,41 +1,52 @@
-"""What the study is, and what is to be done next."""
+"""Where the study stands, what comes next, and what it asks its reviewers."""
 
 from datetime import UTC, datetime
 
 import streamlit as st
 
 from labeler.model import Protocol, State, Study
-from labeler.plan import lifecycle
-from labeler.plan.lifecycle import Step
+from labeler.plan.lifecycle import Action, Step
+from labeler.screen import course_charts
 from labeler.service.people import visibility
-from labeler.service.plan import coordinating, course
-from labeler.service.results import reporting
+from labeler.service.plan import coordinating, course, overview
+from labeler.service.plan.overview import Overview
+from labeler.service.results import interim_agreement, reporting
 from labeler.store import Database
 from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.shared import done, errors_here, go_to, link
 
 AXES = {"core": "main range", "pooled": "0.5 to 99.5 %", "full": "full range"}
+MOVED = {
+    Step.OPEN: "The study is open.",
+    Step.PAUSE: "The study is paused.",
+    Step.THIRD: "The third-label round has begun.",
+    Step.CLOSE: "The study is closed.",
+    Step.UNBLIND: "The study is unblinded.",
+}
+CARD_PX = 230
+PHASES = {State.THIRD: "third labels", State.DRAFT: "set up"}
 
 
 def render(db: Database, person: str) -> None:
-    """Name and question, the protocol, the steps from nothing to a report, and the event log."""
-    status = coordinating.status(db)
-    st.subheader(plain(status.study.name))
-    st.caption(f"State: {status.study.state}. File: {db.path.name}.")
-    for done, step in coordinating.steps(db):
-        st.write(f"{'✔' if done else '◦'} {step}")
-    steps(db, person, status.study)
-    with st.form("describe"):
-        name = st.text_input("Name", status.study.name)
-        question = st.text_input("Question put to reviewers", status.study.question)
-        st.caption("The question is fixed once it has been answered.")
-        if st.form_submit_button("Save"):
-            coordinating.describe_study(db, name, question, actor=person, now=datetime.now(UTC))
-            st.rerun()
+    """The next step, the checklist, the numbers, the timeline; then what can be changed, and the log."""
+    now = overview.overview(db, person)
+    st.subheader(plain(now.study.name), anchor=False)
+    st.write(plain(now.standing))
+    next_step(db, person, now)
+    cards(db, person, now)
+    checklist(now)
+    timeline(db)
+    if now.others:
+        with st.expander("Other steps"):
+            for step in now.others:
+                take(db, person, now.study, step)
+    describe(db, person, now.study)
     with st.expander("Protocol: how reviewers see items, and what they are asked"):
-        protocol = protocol_form(status.study.protocol, fixed=status.n_answers > 0)
+        protocol = protocol_form(now.study.protocol, fixed=now.study.phase is not State.DRAFT and is_answered(db))
         if protocol is not None:
-            coordinating.set_protocol(db, protocol, actor=person, now=datetime.now(UTC))
-            st.rerun()
+            with errors_here():
+                coordinating.set_protocol(db, protocol, actor=person, now=datetime.now(UTC))
+                done("Protocol saved.")
     with st.expander("Event log: who did what when"):
         log = coordinating.event_log(db)
         if visibility.reviews_too(db, person):  # what others decided and why
@@ -44,45 +55,104 @@ def render(db: Database, person: str) -> None:
         st.download_button("Download the log (CSV)", reporting.as_csv(log), "events.csv", on_click="ignore")
 
 
+def is_answered(db: Database) -> bool:
+    """Whether anybody has answered, after which the question stands."""
+    return coordinating.status(db).n_answers > 0
+
+
+def next_step(db: Database, person: str, now: Overview) -> None:
+    """The one thing to do next, behind the page's primary button."""
+    with st.container(border=True):
+        if now.next.step is not None:
+            take(db, person, now.study, now.next.step, why=now.next.why, primary=True)
+            return
+        st.write(plain(f"Next: {now.next.why}"))
+        if now.next.page is not None and st.button(now.next.words, type="primary", key="next"):
+            go_to(now.next.page)
+
+
+def take(db: Database, person: str, study: Study, step: Step, *, why: str = "", primary: bool = False) -> None:
+    """The form that takes one step of the study's life; what is wrong with it stays inside."""
+    words, anyway = overview.button_of(study, step), False
+    key = f"{step}-{study.state}-{'next' if primary else 'other'}"
+    with st.form(key, border=not primary):
+        st.write(plain(f"{f'Next: {why} ' if why else ''}{overview.CONSEQUENCES[step]}"))
+        reason = st.text_input("Reason, kept in the log and shown in reports", key=f"why-{key}")
+        sure = step is not Step.UNBLIND or st.checkbox("I know that unblinding cannot be undone", key="sure")
+        if study.state is State.CALIBRATION and step is Step.OPEN and not primary:
+            words, anyway = "Open the study even though calibration was not passed", True
+        if not st.form_submit_button(words, type="primary" if primary else "secondary"):
+            return
+        if not sure:
+            st.error("Tick the box to confirm that you want to unblind the study.")
+            return
+        with errors_here():
+            moved = course.move(db, step, why=reason, anyway=anyway, actor=person, now=datetime.now(UTC))
+            done(" ".join([MOVED[step], *moved.remarks]))
+
+
+def checklist(now: Overview) -> None:
+    """Every step from nothing to a report, each a link to the page where it is done."""
+    with st.container(border=True):
+        for entry in now.checklist:
+            link(entry.page, f"{'✔' if entry.done else '○'} {entry.text}")
+
+
+def cards(db: Database, person: str, now: Overview) -> None:
+    """Items, reviewers, labels; agreement, where it may be seen."""
+    hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)
+    share = None if hidden else interim_agreement.current_agreement(db).percent.value
+    with st.container(horizontal=True):
+        st.metric("Items", now.n_items, border=True, width=CARD_PX)
+        st.metric("Reviewers", now.n_reviewers, border=True, width=CARD_PX)
+        given = f"{now.n_done} / {now.n_assigned}" if now.n_assigned else "—"
+        st.metric("Labels given", given, border=True, width=CARD_PX)
+        agreement = "hidden" if hidden else "—" if share is None else f"{100 * share:.0f} %"
+        st.metric("Agreement", agreement, border=True, width=CARD_PX, help=hidden or None)
+
+
+def timeline(db: Database) -> None:
+    """The phases of the study over time, with the labels given."""
+    spans = [
+        (PHASES.get(phase.state, str(phase.state)), phase.begin, phase.end)
+        for phase in overview.phases(db, now=datetime.now(UTC))
+    ]
+    if len(spans) > 1:
+        st.altair_chart(course_charts.timeline(spans, overview.labels_over_time(db)))
+
+
+def describe(db: Database, person: str, study: Study) -> None:
+    """The name of the study and its question."""
+    with st.expander("Name and question", expanded=study.state is State.DRAFT), st.form("describe", border=False):
+        name = st.text_input("Name", study.name)
+        question = st.text_input(
+            "Question for reviewers", study.question, help="Fixed once a reviewer has answered it.",
+        )  # fmt: skip
+        if st.form_submit_button("Save name and question"):
+            with errors_here():
+                coordinating.describe_study(db, name, question, actor=person, now=datetime.now(UTC))
+                done("Name and question saved.")
+
+
 def protocol_form(now: Protocol, *, fixed: bool) -> Protocol | None:
     """The protocol as a form; what was saved, if it was."""
     with st.form("protocol", border=False):
-        rule = st.radio(
-            "Axis that items begin with", list(AXES), list(AXES).index(now.axis_rule), AXES.get, disabled=fixed
-        )
+        if fixed:
+            st.info("Reviewers have answered under this protocol, so it can no longer be changed.")
+        rule = st.radio("Axis at first", list(AXES), list(AXES).index(now.axis_rule), AXES.get, disabled=fixed)
         span = st.number_input(
-            "The axis spans at least this share of the median", 0.0, 10.0, now.min_span, 0.01, disabled=fixed
-        )
+            "Smallest span of the axis", 0.0, 10.0, now.min_span, 0.01, disabled=fixed,
+            help="As a share of the median: 0.10 means that the axis always covers at least 10 % of it.",
+        )  # fmt: skip
         confidence = st.checkbox("Ask how sure the reviewer is (1 to 3)", now.asks_confidence, disabled=fixed)
-        numbers = st.checkbox("Show each run's distance from the median", now.shows_numbers, disabled=fixed)
-        st.caption("Numbers anchor reviewers: leave them off in a blinded study.")
-        varies = st.checkbox("Vary the picture from assignment to assignment", now.varies_pictures, disabled=fixed)
-        st.caption("Run order, bins and values differ slightly, so that nobody recognises an item by comparing bytes.")
+        numbers = st.checkbox(
+            "Show each run's distance from the median", now.shows_numbers, disabled=fixed,
+            help="Numbers anchor reviewers. Leave them off in a blinded study.",
+        )  # fmt: skip
+        varies = st.checkbox(
+            "Vary the picture from assignment to assignment", now.varies_pictures, disabled=fixed,
+            help="Run order, bins and values differ slightly, so that nobody recognises an item by comparing bytes.",
+        )  # fmt: skip
         instructions = st.text_area("Instructions in the guide", now.instructions, disabled=fixed)
-        st.caption("All of it is fixed once somebody has answered.")
         saved = st.form_submit_button("Save protocol", disabled=fixed)
     return Protocol(rule, span, confidence, numbers, instructions, varies) if saved else None
-
-
-MEANS = {
-    Step.OPEN: "Open: reviewers can label",
-    Step.PAUSE: "Pause: nobody can label until it is opened again",
-    Step.THIRD: "Third labels: split items go to one more reviewer each, hidden among agreed ones",
-    Step.CLOSE: "Close: no label is taken any more; agreement is shown, split items can be decided",
-    Step.UNBLIND: "Unblind: verdicts and who said what are shown; there is no way back",
-}
-
-
-def steps(db: Database, person: str, study: Study) -> None:
-    """A form with the steps that are possible, and why."""
-    for remark in st.session_state.pop("step-remarks", ()):
-        st.info(plain(remark))
-    possible = lifecycle.possible(study)
-    with st.form("step"):
-        step = st.radio("Next step", possible, format_func=MEANS.__getitem__, key=f"step-{study.state}")
-        why = st.text_input("Why (kept in the log, shown in reports)", key=f"why-{study.state}")
-        anyway = study.state is State.CALIBRATION and st.checkbox("Open though the calibration round is not passed")
-        if st.form_submit_button("Take this step"):
-            moved = course.move(db, step, why=why, anyway=anyway, actor=person, now=datetime.now(UTC))
-            st.session_state["step-remarks"] = moved.remarks
-            st.rerun()

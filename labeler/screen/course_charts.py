@@ -1,0 +1,136 @@
+"""The course of a study as charts for coordinators: its phases, labels over time, time per item."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+INK, BAR, SOFT = "#1b2a41", "#1f5a94", "#8a94a6"
+SHADES = ("#eef2f7", "#dbe4ef")  # neighbouring phases differ in greyscale too
+HEIGHT, BAND_HEIGHT = 190, 40
+HEADROOM = 1.3  # above the highest bar, for the names of phases
+
+
+def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[tuple[datetime, int]]) -> Any:
+    """The phases of a study as named bands, and the labels given in each hour or day as bars.
+
+    Parameters
+    ----------
+    phases : sequence of (str, datetime, datetime)
+        Name, begin and end, in order; at least one.
+    counts : sequence of (datetime, int)
+        Begin of the hour or day, and the number of labels.
+
+    Returns
+    -------
+    altair.LayerChart
+    """
+    span = phases[-1][2] - phases[0][1]
+    bands = pd.DataFrame(
+        [
+            {"phase": name, "begin": begin, "end": end, "shade": number % 2,
+             "shown": name if end - begin >= span * 0.07 else ""}
+            for number, (name, begin, end) in enumerate(phases)
+        ]
+    )  # fmt: skip
+    x = alt.X("begin:T", title=None, axis=alt.Axis(grid=False, tickCount=8))
+    band = (
+        alt.Chart(bands)
+        .mark_rect(stroke="#ffffff")
+        .encode(
+            x=x, x2="end:T",
+            color=alt.Color("shade:N", scale=alt.Scale(domain=[0, 1], range=list(SHADES)), legend=None),
+            tooltip=[alt.Tooltip("phase:N"), alt.Tooltip("begin:T", format="%e %b %Y %H:%M"),
+                     alt.Tooltip("end:T", format="%e %b %Y %H:%M")],
+        )
+    )  # fmt: skip
+    name = alt.Chart(bands).mark_text(align="left", dx=5, fontSize=12, color=INK).encode(
+        x=x, y=alt.value(12), text="shown:N"
+    )  # fmt: skip
+    layers = [band, name]
+    if counts:
+        layers.append(_bars(counts))
+    return alt.layer(*layers).properties(height=HEIGHT if counts else BAND_HEIGHT, width="container")
+
+
+def labels_over_time(counts: Sequence[tuple[datetime, int]]) -> Any:
+    """The labels given in each hour or day as bars."""
+    return _bars(counts).properties(height=170, width="container")
+
+
+def time_per_item(seconds: Sequence[float]) -> Any:
+    """How long items took: a histogram over seconds on a logarithmic axis.
+
+    Parameters
+    ----------
+    seconds : sequence of float
+        Time on task of each timed answer, above 0.
+    """
+    edges = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, float("inf"))
+    binned = pd.cut(pd.Series(list(seconds), dtype=float), edges, right=False).value_counts(sort=False)
+    names = [f"{low:g}–{high:g}" if high != float("inf") else f"{low:g} +" for low, high in pairwise(edges)]
+    table = pd.DataFrame({"seconds": names, "answers": binned.to_numpy()})
+    used = table.index[table["answers"] > 0]
+    table = table.loc[used.min() : used.max()] if len(used) else table.iloc[:0]
+    return (
+        alt.Chart(table)
+        .mark_bar(color=BAR)
+        .encode(
+            x=alt.X("seconds:N", sort=None, title="seconds per item", axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("answers:Q", title="answers", axis=alt.Axis(grid=True, tickMinStep=1)),
+            tooltip=["seconds:N", "answers:Q"],
+        )
+        .properties(height=170, width="container")
+    )
+
+
+def precision(rows: Sequence[Mapping[str, Any]], *, wanted: float, planned: int) -> Any:
+    """How wide intervals are over the number of items: a line each, the plan's number and the wanted width marked.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        items, half-width, quantity.
+    wanted : float
+        The half-width wanted.
+    planned : int
+        The number of items of the plan.
+    """
+    line = (
+        alt.Chart(pd.DataFrame(rows))
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X("items:Q", title="items", scale=alt.Scale(nice=False)),
+            y=alt.Y("half-width:Q", title="half-width of the 95 % interval", scale=alt.Scale(zero=True)),
+            color=alt.Color("quantity:N", title=None, legend=alt.Legend(orient="top", labelLimit=0),
+                            scale=alt.Scale(range=[INK, BAR, SOFT])),
+            strokeDash=alt.StrokeDash("quantity:N", title=None, legend=None),
+            tooltip=["quantity:N", "items:Q", alt.Tooltip("half-width:Q", format=".3f")],
+        )
+    )  # fmt: skip
+    rules = alt.Chart(pd.DataFrame({"wanted": [wanted]})).mark_rule(color=SOFT, strokeDash=[4, 3]).encode(y="wanted:Q")
+    here = alt.Chart(pd.DataFrame({"planned": [planned]})).mark_rule(color=INK).encode(x="planned:Q")
+    return alt.layer(line, rules, here).properties(height=230, width="container")
+
+
+def _bars(counts: Sequence[tuple[datetime, int]]) -> Any:
+    hourly = any(at.hour for at, _ in counts) or len(counts) == 1
+    step = timedelta(hours=1) if hourly else timedelta(days=1)
+    table = pd.DataFrame([{"from": at, "to": at + step, "labels": n, "zero": 0} for at, n in counts])
+    top = HEADROOM * max(n for _, n in counts)
+    return (
+        alt.Chart(table)
+        .mark_rect(color=BAR, stroke="#ffffff", strokeWidth=1)
+        .encode(
+            x=alt.X("from:T", title=None, axis=alt.Axis(grid=False, tickCount=8)),
+            x2="to:T",
+            y=alt.Y("labels:Q", title="labels per hour" if hourly else "labels per day",
+                    scale=alt.Scale(domain=[0, top], nice=False),
+                    axis=alt.Axis(tickMinStep=1, tickCount=4, grid=False)),
+            y2="zero:Q",
+            tooltip=[alt.Tooltip("from:T", format="%e %b %Y %H:%M"), "labels:Q"],
+        )
+    )  # fmt: skip

@@ -1,0 +1,279 @@
+"""Where a study stands: in words, as a checklist, as its next step, and over time."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from labeler.model import State, Study
+from labeler.plan.lifecycle import Action, Step, possible
+from labeler.service.people import visibility
+from labeler.service.plan import calibrating, coordinating, course, watching
+from labeler.service.results import splits
+from labeler.service.verdicts import computing
+from labeler.store import Database, assignments, events, labels, people
+
+HOURLY_UP_TO = timedelta(days=3)  # of a shorter study labels are counted by hour, else by day
+TAIL = 0.15  # once labelling has ended, the time since then is drawn as at most so much of the time before
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the checklist: whether it is done, what it is, and the page where it is done."""
+
+    done: bool
+    text: str
+    page: str
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """The next sensible thing to do: a step of the study's life, or else something on a page.
+
+    Attributes
+    ----------
+    words : str
+        What its button says.
+    why : str
+        Why it is next, as a sentence.
+    page : str or None
+        Where to do it; None for a step.
+    step : Step or None
+    """
+
+    words: str
+    why: str
+    page: str | None = None
+    step: Step | None = None
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A study as its coordinator finds it.
+
+    Attributes
+    ----------
+    study : Study
+    n_items, n_reviewers, n_assigned, n_done : int
+        `n_assigned` and `n_done` count labels of the round that is on.
+    standing : str
+        Where the study stands, as a sentence.
+    checklist : tuple of Entry
+    next : NextStep
+    others : tuple of Step
+        Further steps that make sense now.
+    """
+
+    study: Study
+    n_items: int
+    n_reviewers: int
+    n_assigned: int
+    n_done: int
+    standing: str
+    checklist: tuple[Entry, ...]
+    next: NextStep
+    others: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A state of the study with its time."""
+
+    state: State
+    begin: datetime
+    end: datetime
+
+
+BUTTONS = {
+    Step.OPEN: "Open the study",
+    Step.PAUSE: "Pause the study",
+    Step.THIRD: "Assign third labels",
+    Step.CLOSE: "Close the study",
+    Step.UNBLIND: "Unblind the study",
+}
+RESUME = "Resume the study"
+CONSEQUENCES = {
+    Step.OPEN: "Reviewers can label from now on.",
+    Step.PAUSE: "Nobody can label until you resume the study. Nothing is lost.",
+    Step.THIRD: "Each split item goes to one more reviewer, hidden among as many agreed items.",
+    Step.CLOSE: "No more labels are taken. Agreement is shown, and split items can be decided.",
+    Step.UNBLIND: "Coordinators see the verdicts and who gave which label. This cannot be undone.",
+}
+
+
+def overview(db: Database, person: str) -> Overview:
+    """Where the study stands and what comes next, as far as this coordinator may know it."""
+    status = coordinating.status(db)
+    n_assigned = sum(row.n_assigned for row in status.reviewers)
+    n_done = sum(row.n_done for row in status.reviewers)
+    is_complete = _is_complete(db, status)
+    next_ = _next(db, person, status, is_complete=is_complete)
+    return Overview(
+        status.study, status.n_items, status.n_reviewers, n_assigned, n_done,
+        _standing(status.study, n_done, n_assigned), _checklist(status, n_done, n_assigned, is_complete=is_complete),
+        next_, _others(db, person, status, next_, is_complete=is_complete),
+    )  # fmt: skip
+
+
+def button_of(study: Study, step: Step) -> str:
+    """What the button of a step says."""
+    return RESUME if study.state is State.PAUSED and step is Step.OPEN else BUTTONS[step]
+
+
+def phases(db: Database, *, now: datetime) -> list[Phase]:
+    """The states of the study one after the other; the last one until now, or shorter once labelling has ended."""
+    log = events.of_actions(db, {"create study", "draw plan", *course.ACTIONS})
+    starts: list[tuple[State, datetime]] = []
+    for event in log:
+        state = _state_after(event, starts)
+        if not starts or starts[-1][0] is not state:
+            starts.append((state, datetime.fromisoformat(event.at_utc)))
+    if not starts:
+        return []
+    begin, last = starts[0][1], starts[-1][1]
+    is_over = starts[-1][0] in (State.CLOSED, State.UNBLINDED)
+    end = min(now, last + max(TAIL * (last - begin), timedelta(hours=1))) if is_over else now
+    ends = [*(at for _, at in starts[1:]), max(end, last)]
+    return [Phase(state, at, until) for (state, at), until in zip(starts, ends, strict=True)]
+
+
+def labels_over_time(db: Database) -> list[tuple[datetime, int]]:
+    """How many of the labels that stand were given in each hour, or in each day of a longer study."""
+    counts: Counter[datetime] = Counter()
+    for _, hour, n in labels.n_by_hour(db):
+        counts[datetime.fromisoformat(f"{hour}:00:00+00:00")] += n
+    if not counts or max(counts) - min(counts) <= HOURLY_UP_TO:
+        return sorted(counts.items())
+    by_day: Counter[datetime] = Counter()
+    for at, n in counts.items():
+        by_day[at.replace(hour=0)] += n
+    return sorted(by_day.items())
+
+
+def _state_after(event: events.Event, starts: Sequence[tuple[State, datetime]]) -> State:
+    if event.action == "create study":
+        return State.DRAFT
+    if event.action == "draw plan":
+        return State.CALIBRATION if event.details.get("calibration") else State.OPEN
+    return State(event.details.get("to", starts[-1][0] if starts else State.DRAFT))
+
+
+def _is_complete(db: Database, status: coordinating.Status) -> bool:
+    """Whether nothing is left to be put before any reviewer."""
+    if not any(row.n_assigned for row in status.reviewers):
+        return False
+    if any(row.n_done + row.n_not_sure < row.n_assigned for row in status.reviewers):
+        return False
+    unsure = {row.reviewer for row in status.reviewers if row.n_not_sure}
+    calibrating = status.study.phase is State.CALIBRATION
+    return not any(
+        watching.is_left(task)
+        for person in people.reviewers(db)
+        if person.name in unsure
+        for task in assignments.tasks_of(db, person.person_id, calibration=calibrating)
+    )
+
+
+def _standing(study: Study, n_done: int, n_assigned: int) -> str:
+    given = f"{n_done:,} of {n_assigned:,} labels given".replace(",", " ")
+    if study.state is State.PAUSED:
+        return "The study is paused: nobody can label until you resume it."
+    return {
+        State.DRAFT: "The study is being set up.",
+        State.CALIBRATION: f"The calibration round is on: {given}.",
+        State.OPEN: f"Reviewers are labelling: {given}.",
+        State.THIRD: f"The study is in its third-label round: {given}.",
+        State.CLOSED: "Labelling has ended. Verdicts and names are still hidden.",
+        State.UNBLINDED: "The study is unblinded: verdicts, names and the report can be seen.",
+    }[study.state]
+
+
+def _checklist(status: coordinating.Status, n_done: int, n_assigned: int, *, is_complete: bool) -> tuple[Entry, ...]:
+    study, phase = status.study, status.study.phase
+    calibrates = bool((study.plan_parameters or {}).get("calibration"))
+    past_calibration = phase not in (State.DRAFT, State.CALIBRATION)
+    is_over = phase in (State.CLOSED, State.UNBLINDED)
+    given = f": {n_done} of {n_assigned} labels given" if n_assigned and past_calibration else ""
+    return (
+        Entry(status.n_items > 0, f"Import measurements: {status.n_items} items", "Data"),
+        Entry(status.n_reviewers >= 2, f"Add at least two reviewers: {status.n_reviewers} so far", "People"),
+        Entry(study.plan_hash is not None, "Draw the plan: who labels what", "Plan"),
+        *([Entry(past_calibration, "Calibrate, then open the study", "Calibration")] if calibrates else []),
+        Entry(past_calibration and (is_complete or is_over), f"Reviewers label the items{given}", "Progress"),
+        Entry(is_over, "Close the study, then decide the items that are still split", "Splits"),
+        Entry(phase is State.UNBLINDED, "Unblind the study: verdicts, names and the report are shown", "Report"),
+    )  # fmt: skip
+
+
+def _next(db: Database, person: str, status: coordinating.Status, *, is_complete: bool) -> NextStep:
+    study = status.study
+    if study.state is State.PAUSED:
+        return NextStep(RESUME, "Nobody can label while the study is paused.", step=Step.OPEN)
+    if study.phase is State.DRAFT:
+        return _next_of_draft(status)
+    if study.phase is State.CALIBRATION:
+        return _next_of_calibration(db, person, is_complete=is_complete)
+    if study.phase in (State.OPEN, State.THIRD):
+        if not is_complete:
+            return NextStep("See progress", "Reviewers are labelling. Nothing needs to be done here.", page="Progress")
+        if study.phase is State.OPEN and status.n_reviewers > (study.plan_parameters or {}).get("per_item", 2):
+            why = "All first labels are given. Split items can go to one more reviewer each before the study is closed."
+            return NextStep(BUTTONS[Step.THIRD], why, step=Step.THIRD)
+        return NextStep(BUTTONS[Step.CLOSE], "All labels are given.", step=Step.CLOSE)
+    if study.phase is State.CLOSED:
+        return _next_of_closed(db, person)
+    if computing.n_missing(db):
+        return NextStep("Compute verdicts", "Some items lack the classifiers' verdicts.", page="Verdicts")
+    return NextStep("See the report", "Everything the report needs is there.", page="Report")
+
+
+def _next_of_draft(status: coordinating.Status) -> NextStep:
+    if not status.n_items:
+        return NextStep("Import measurements", "A study begins with the runs of some benchmarks.", page="Data")
+    if status.n_reviewers < 2:
+        return NextStep("Add reviewers", "Agreement needs at least two reviewers.", page="People")
+    if status.n_answers:
+        return NextStep(BUTTONS[Step.OPEN], "Labels have been taken in.", step=Step.OPEN)
+    return NextStep("Draw the plan", "The plan decides who labels what, and opens the study.", page="Plan")
+
+
+def _next_of_calibration(db: Database, person: str, *, is_complete: bool) -> NextStep:
+    if not is_complete:
+        return NextStep("See progress", "The reviewers label the calibration items.", page="Progress")
+    if not visibility.reviews_too(db, person) and calibrating.result(db).not_passed:
+        return NextStep(
+            "See the calibration result", "The round is finished, and its gate is not reached.", page="Calibration"
+        )
+    return NextStep(BUTTONS[Step.OPEN], "All reviewers have finished the calibration round.", step=Step.OPEN)
+
+
+def _next_of_closed(db: Database, person: str) -> NextStep:
+    if not visibility.why_not(db, person, Action.SEE_AGREEMENT):
+        n_left = sum(split.remains for split in splits.split_items(db))
+        if n_left and not splits.why_not_decide(db, person):
+            subject = "1 split item" if n_left == 1 else f"{n_left} split items"
+            return NextStep(
+                f"Decide {subject}",
+                "Labelling has ended, but not every split item has a majority or a decision.",
+                page="Splits",
+            )
+    if computing.n_missing(db):
+        return NextStep("Compute verdicts", "The report compares the labels with the classifiers.", page="Verdicts")
+    return NextStep(BUTTONS[Step.UNBLIND], "Labelling has ended.", step=Step.UNBLIND)
+
+
+def _others(
+    db: Database, person: str, status: coordinating.Status, next_: NextStep, *, is_complete: bool
+) -> tuple[Step, ...]:
+    """The steps that are possible, without those that make no sense now."""
+    study = status.study
+    pointless = {next_.step}
+    if study.phase is State.CALIBRATION and visibility.reviews_too(db, person):
+        pointless.discard(Step.OPEN)  # they are not told whether it is passed, and may open it all the same
+    if study.phase in (State.DRAFT, State.CLOSED, State.UNBLINDED):
+        pointless.add(Step.PAUSE)
+    if study.phase is State.DRAFT:
+        pointless.add(Step.OPEN)
+    if not is_complete:
+        pointless.add(Step.THIRD)
+    return tuple(step for step in possible(study) if step not in pointless)

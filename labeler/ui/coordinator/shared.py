@@ -1,0 +1,52 @@
+"""What the coordinator's pages share: links to each other, and messages about what was done or could not be done."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import streamlit as st
+
+from labeler.errors import LabelerError
+from labeler.ui.coordinator.escaping import plain
+
+_MESSAGE = "message"
+
+
+def address(title: str) -> str:
+    """The path of a page."""
+    return title.lower().replace(" ", "-")
+
+
+def link(title: str, label: str | None = None, query: Mapping[str, str] | None = None) -> None:
+    """A link to the page of this title."""
+    st.page_link(_page(title), label=plain(label or title), query_params=dict(query or {}))
+
+
+def go_to(title: str) -> None:
+    """Show the page of this title instead."""
+    st.switch_page(_page(title))
+
+
+def done(message: str) -> None:
+    """Show the page anew, with a message about what was done above it."""
+    st.session_state[_MESSAGE] = message
+    st.rerun()
+
+
+def acknowledge() -> None:
+    """Show the message about what was done, once."""
+    if _MESSAGE in st.session_state:
+        st.success(plain(st.session_state.pop(_MESSAGE)))
+
+
+@contextmanager
+def errors_here() -> Iterator[None]:
+    """Show what went wrong in this place; the rest of the page stays as it is."""
+    try:
+        yield
+    except LabelerError as error:
+        st.error(plain(str(error)))
+
+
+def _page(title: str) -> st.Page:
+    """Streamlit knows pages by their path; the function is never called."""
+    return st.Page(lambda: None, title=title, url_path=address(title))
