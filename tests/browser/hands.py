@@ -41,8 +41,8 @@ def take_step(page: Page, url: str, button: str, why: str) -> None:
     """Take a step of the study's life on the page Study, whether it is the next one or one of the others."""
     go(page, url, "", "Study")
     form = page.get_by_test_id("stForm").filter(has=page.get_by_role("button", name=button))
-    form.wait_for()
-    if form.evaluate("form => form.closest('[inert]') !== null"):
+    page.get_by_text("Event log").wait_for()
+    if not form.is_visible():
         page.get_by_text("Other steps").click()
     form.get_by_label("Reason, kept in the log").fill(why)
     if button == "Unblind the study":
