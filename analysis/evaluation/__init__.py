@@ -17,6 +17,7 @@ from analysis.evaluation._confusion import (
     specificity,
     youden,
 )
+from analysis.evaluation._folds import balanced_folds
 from analysis.evaluation._scores import (
     AucComparison,
     PrecisionRecall,
@@ -52,6 +53,7 @@ __all__ = [
     "auc",
     "average_precision",
     "balanced_accuracy",
+    "balanced_folds",
     "bounds",
     "compare",
     "compare_auc",

@@ -1,0 +1,58 @@
+"""Learning from labels: a better classifier, why reviewers disagree, what to label next, and who notices what."""
+
+from typing import TYPE_CHECKING
+
+from analysis._lazy import on_first_use
+from analysis.learning._arena import Arena, Contestant, Difference, Standing, compete, contestants_of, vote
+from analysis.learning._calibration import Calibration, calibration
+from analysis.learning._curve import LearningCurve, learning_curve
+from analysis.learning._document import arena_document, document
+from analysis.learning._features import DEFAULT_FEATURES, FEATURES, Feature, features_of, run_against_rest
+from analysis.learning._learn import Learned, learn
+from analysis.learning._logistic import Logistic, Scale, fit_logistic
+from analysis.learning._model import Model, ModelError, Term, checked_name, model_from_text
+from analysis.learning._validation import Examples, OutOfFold, TooFew, cross_validate, examples_of, outer_folds
+
+if TYPE_CHECKING:
+    from analysis.learning._figures import arena_charts, charts
+
+__all__ = [
+    "DEFAULT_FEATURES",
+    "FEATURES",
+    "Arena",
+    "Calibration",
+    "Contestant",
+    "Difference",
+    "Examples",
+    "Feature",
+    "Learned",
+    "LearningCurve",
+    "Logistic",
+    "Model",
+    "ModelError",
+    "OutOfFold",
+    "Scale",
+    "Standing",
+    "Term",
+    "TooFew",
+    "arena_charts",
+    "arena_document",
+    "calibration",
+    "charts",
+    "checked_name",
+    "compete",
+    "contestants_of",
+    "cross_validate",
+    "document",
+    "examples_of",
+    "features_of",
+    "fit_logistic",
+    "learn",
+    "learning_curve",
+    "model_from_text",
+    "outer_folds",
+    "run_against_rest",
+    "vote",
+]  # fmt: skip
+_FIGURES = ("arena_charts", "charts")
+__getattr__ = on_first_use(__name__, dict.fromkeys(_FIGURES, "_figures"))

@@ -1,0 +1,364 @@
+"""All classifiers on one consensus: areas, rates and costs with intervals, and the differences of every pair."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
+
+from analysis.bootstrap import N_DRAWS, bootstrap
+from analysis.categories import CATEGORIES, DISSIMILAR, SIMILAR
+from analysis.evaluation import Confusion, auc, compare_auc
+from analysis.evaluation import accuracy as accuracy_of
+from analysis.evaluation import sensitivity as sensitivity_of
+from analysis.evaluation import specificity as specificity_of
+from analysis.intervals import Estimate
+from analysis.learning._logistic import Bools, Floats
+from analysis.multiple import holm
+from analysis.results import Result
+
+MAJORITY_RULE = "always {}"
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A classifier on the items of a consensus, in their order.
+
+    Attributes
+    ----------
+    name : str
+    score : ndarray of float, shape (n,)
+        Larger means more dissimilar; NaN where missing. Where a classifier gives verdicts without scores, 1 and 0.
+    called : ndarray of float, shape (n,)
+        1 dissimilar, 0 similar, NaN without a verdict.
+    has_score : bool
+        Whether the scores are more than the verdicts.
+    """
+
+    name: str
+    score: Floats
+    called: Floats
+    has_score: bool = True
+
+
+@dataclass(frozen=True, repr=False)
+class Standing(Result):
+    """How one classifier does.
+
+    Attributes
+    ----------
+    name : str
+    n : int
+        Items with a consensus and a verdict.
+    auc : Estimate
+        Area under the ROC curve; interval of DeLong et al., items independent. Undefined without scores.
+    auc_by_application : Estimate
+        The same with the percentile interval of whole applications drawn again.
+    accuracy, sensitivity, specificity : Estimate
+        Of its verdicts, with Wilson's interval.
+    confusion : Confusion
+    cost : float or None
+        (cost_ratio x missed + false alarms) / n: what an item costs on average, a false alarm costing 1.
+    """
+
+    name: str
+    n: int
+    auc: Estimate
+    auc_by_application: Estimate
+    accuracy: Estimate
+    sensitivity: Estimate
+    specificity: Estimate
+    confusion: Confusion
+    cost: float | None
+
+
+@dataclass(frozen=True, repr=False)
+class Difference(Result):
+    """The area of one classifier less that of another, on the items that both scored.
+
+    Attributes
+    ----------
+    a, b : str
+    n : int
+    difference : Estimate
+        DeLong et al., items independent.
+    by_application : Estimate
+        The same difference, whole applications drawn again.
+    p, p_holm : float or None
+        Two-sided, of DeLong et al.; corrected for all differences of the table.
+    p_by_application, p_by_application_holm : float or None
+        From the standard error of the draws of applications, normal; corrected as well.
+    """
+
+    a: str
+    b: str
+    n: int
+    difference: Estimate
+    by_application: Estimate
+    p: float | None
+    p_by_application: float | None
+    p_holm: float | None = None
+    p_by_application_holm: float | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Arena(Result):
+    """All classifiers on one consensus.
+
+    Attributes
+    ----------
+    n, n_dissimilar, n_applications : int
+    cost_ratio : float
+    standings : tuple of Standing
+        The largest area first, those without scores after them, and last the rule that always says the same.
+    differences : tuple of Difference
+    """
+
+    n: int
+    n_dissimilar: int
+    n_applications: int
+    cost_ratio: float
+    standings: tuple[Standing, ...]
+    differences: tuple[Difference, ...]
+
+
+def contestants_of(verdicts: pd.DataFrame, items: Sequence[str]) -> list[Contestant]:
+    """The classifiers of a verdict table, on these items in this order.
+
+    Parameters
+    ----------
+    verdicts : DataFrame
+        Columns item, classifier, verdict, and optionally score.
+    items : sequence of str
+        An item may stand there several times.
+
+    Returns
+    -------
+    list of Contestant
+        In order of name. A classifier without a single score competes with its verdicts.
+
+    Raises
+    ------
+    ValueError
+        If a classifier has two verdicts on an item.
+    """
+    contestants = []
+    for name, rows in verdicts.groupby("classifier", sort=True):
+        of_item = rows.set_index("item")
+        if not of_item.index.is_unique:
+            doubled = of_item.index[of_item.index.duplicated()][0]
+            raise ValueError(f"the classifier {name} has two verdicts on item {doubled!r}")
+        called = _numbers(of_item["verdict"].map({DISSIMILAR: 1.0, SIMILAR: 0.0}), items)
+        score = _numbers(of_item["score"], items) if "score" in of_item else called * np.nan
+        has_score = bool(np.isfinite(score).any())
+        contestants.append(Contestant(str(name), score if has_score else called, called, has_score))
+    return contestants
+
+
+def _numbers(column: "pd.Series[Any]", items: Sequence[str]) -> Floats:
+    numbers: Floats = pd.to_numeric(column).astype(float).reindex(list(items)).to_numpy(dtype=np.float64)
+    return numbers
+
+
+def vote(contestants: Sequence[Contestant], at_least: int) -> Contestant:
+    """A classifier that calls an item dissimilar when at least so many of others do.
+
+    Parameters
+    ----------
+    contestants : sequence of Contestant
+    at_least : int
+        k, within 1 and the number of voters.
+
+    Returns
+    -------
+    Contestant
+        Its score is the number of votes for dissimilar. Items that a voter did not judge have no verdict.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two voters, or `at_least` is out of its range.
+
+    Examples
+    --------
+    >>> a, b = (Contestant(n, np.zeros(3), np.array(v)) for n, v in (("a", [0.0, 1.0, 1.0]), ("b", [0.0, 0.0, 1.0])))
+    >>> vote([a, b], 2).called.tolist()
+    [0.0, 0.0, 1.0]
+    """
+    if len(contestants) < 2 or not 1 <= at_least <= len(contestants):
+        raise ValueError(
+            f"a vote needs two classifiers or more, and from 1 to all of them; got {at_least} of {len(contestants)}"
+        )
+    votes = np.sum([contestant.called for contestant in contestants], axis=0)
+    called = np.where(np.isnan(votes), np.nan, votes >= at_least)
+    names = ", ".join(contestant.name for contestant in contestants)
+    return Contestant(f"{at_least} of {len(contestants)} ({names})", votes, called)
+
+
+def compete(
+    dissimilar: Bools,
+    group: NDArray[np.intp],
+    contestants: Sequence[Contestant],
+    *,
+    rng: np.random.Generator,
+    against: str | None = None,
+    cost_ratio: float = 1.0,
+    n_draws: int = N_DRAWS,
+    level: float = 0.95,
+) -> Arena:
+    """Areas, rates, costs and differences of classifiers on one consensus.
+
+    Parameters
+    ----------
+    dissimilar : ndarray of bool, shape (n,)
+        The consensus.
+    group : ndarray of int, shape (n,)
+        Number of each item's application.
+    contestants : sequence of Contestant
+    rng : Generator
+    against : str, optional
+        Only the differences of this classifier to each other; of every pair where missing.
+    cost_ratio : float
+        Cost of a missed dissimilar item over that of a false alarm.
+    n_draws : int
+    level : float
+
+    Returns
+    -------
+    Arena
+
+    Raises
+    ------
+    ValueError
+        If two classifiers share a name, or the cost ratio is not a positive number.
+    """
+    names = [contestant.name for contestant in contestants]
+    if len(set(names)) < len(names):
+        raise ValueError(f"names of classifiers must differ, got {', '.join(names)}")
+    if not 0 < cost_ratio < np.inf:
+        raise ValueError(f"cost_ratio must be a finite number > 0, got {cost_ratio}")
+    truth = np.where(dissimilar, CATEGORIES[1], CATEGORIES[0]).tolist()
+    seed = int(rng.integers(2**63))
+
+    def by_application(*scores: Floats) -> Estimate:
+        return _drawn_by_application(
+            dissimilar, group, scores, rng=np.random.default_rng(seed), n_draws=n_draws, level=level
+        )
+
+    standings = [
+        _standing(contestant, dissimilar, truth, by_application(contestant.score), cost_ratio, level)
+        for contestant in contestants
+    ]
+    standings.sort(key=lambda row: -1.0 if row.auc.value is None else -row.auc.value)
+    commoner = bool(dissimilar.mean() > 0.5)
+    same: Floats = np.full(len(truth), float(commoner), dtype=np.float64)
+    always = Contestant(MAJORITY_RULE.format(CATEGORIES[commoner]), same, same, has_score=False)
+    none = Estimate(None, reason="it ranks nothing")
+    standings.append(_standing(always, dissimilar, truth, none, cost_ratio, level))
+    scored = [contestant for contestant in contestants if contestant.has_score]
+    pairs = [(a, b) for a, b in combinations(scored, 2) if against is None or against in (a.name, b.name)]
+    if against is not None:
+        pairs = [(a, b) if a.name == against else (b, a) for a, b in pairs]
+    differences = []
+    for a, b in pairs:
+        compared = compare_auc(truth, a.score, b.score, level=level)
+        clustered = by_application(a.score, b.score)
+        p = None if not clustered.se or clustered.value is None else _two_sided(clustered.value / clustered.se)
+        differences.append(Difference(a.name, b.name, compared.n, compared.difference, clustered, compared.p, p))
+    corrected = zip(
+        differences, holm([d.p for d in differences]), holm([d.p_by_application for d in differences]), strict=True
+    )
+    return Arena(
+        len(truth), int(dissimilar.sum()), len(np.unique(group)), cost_ratio, tuple(standings),
+        tuple(replace(d, p_holm=p, p_by_application_holm=q) for d, p, q in corrected),
+    )  # fmt: skip
+
+
+def _standing(
+    contestant: Contestant,
+    dissimilar: Bools,
+    truth: list[str],
+    by_application: Estimate,
+    cost_ratio: float,
+    level: float,
+) -> Standing:
+    judged = np.isfinite(contestant.called)
+    called, true = contestant.called[judged] == 1, dissimilar[judged]
+    tp, fp, fn, tn = (int(cell.sum()) for cell in (called & true, called & ~true, ~called & true, ~called & ~true))
+    confusion = Confusion(tp, fp, fn, tn, int((~judged).sum()))
+    n = int(judged.sum())
+    no_scores = Estimate(None, reason="it gives verdicts without scores")
+    return Standing(
+        contestant.name, n,
+        auc(truth, contestant.score, level=level) if contestant.has_score else no_scores,
+        by_application if contestant.has_score else no_scores,
+        accuracy_of(confusion, level=level), sensitivity_of(confusion, level=level),
+        specificity_of(confusion, level=level), confusion,
+        (cost_ratio * confusion.fn + confusion.fp) / n if n else None,
+    )  # fmt: skip
+
+
+def _drawn_by_application(
+    dissimilar: Bools,
+    group: NDArray[np.intp],
+    scores: Sequence[Floats],
+    *,
+    rng: np.random.Generator,
+    n_draws: int,
+    level: float,
+) -> Estimate:
+    """Area of the first scores, less that of the second if there are two, whole applications drawn again."""
+    valid = np.isfinite(np.stack(scores)).all(axis=0)
+    y = dissimilar[valid]
+    if not y.any() or y.all():
+        return Estimate(None, reason="the items with a score are of one category")
+    areas = [area_by_groups(y, group[valid], values[valid], int(group.max()) + 1) for values in scores]
+
+    def statistic(weights: Floats) -> Floats:
+        first = areas[0](weights)
+        return first if len(areas) == 1 else first - areas[1](weights)
+
+    return bootstrap(statistic, int(group.max()) + 1, rng=rng, n_draws=n_draws, level=level)
+
+
+def area_by_groups(
+    dissimilar: Bools, group: NDArray[np.intp], score: Floats, n_groups: int
+) -> Callable[[Floats], Floats]:
+    """The area under the ROC curve as a function of how often each group counts.
+
+    The pairs that an area counts are summed by pair of groups once; weights then weigh these sums.
+
+    Parameters
+    ----------
+    dissimilar : ndarray of bool, shape (n,)
+    group : ndarray of int, shape (n,)
+    score : ndarray of float, shape (n,)
+    n_groups : int
+
+    Returns
+    -------
+    callable
+        Weights of shape (m, n_groups) -> areas of shape (m,), not finite where a category has no weight.
+    """
+    of_dissimilar, of_similar = score[dissimilar], score[~dissimilar]
+    above = (of_dissimilar[:, None] > of_similar) + 0.5 * (of_dissimilar[:, None] == of_similar)
+    rows = np.zeros((n_groups, above.shape[1]))
+    np.add.at(rows, group[dissimilar], above)
+    won = np.zeros((n_groups, n_groups))
+    np.add.at(won.T, group[~dissimilar], rows.T)
+    n_of = [np.bincount(group[mask], minlength=n_groups).astype(float) for mask in (dissimilar, ~dissimilar)]
+
+    def area(weights: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            areas: Floats = ((weights @ won) * weights).sum(axis=1) / ((weights @ n_of[0]) * (weights @ n_of[1]))
+        return areas
+
+    return area
+
+
+def _two_sided(z: float) -> float:
+    return float(2 * special.ndtr(-abs(z)))

@@ -1,0 +1,123 @@
+"""Whether probabilities mean what they say: reliability curve, Brier score and its parts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.bootstrap import N_DRAWS, bootstrap
+from analysis.intervals import Estimate, wilson
+from analysis.learning._logistic import Bools, Floats
+from analysis.results import Result
+
+MAX_BINS, PER_BIN = 10, 20
+
+
+@dataclass(frozen=True, repr=False)
+class Bin(Result):
+    """Items of similar probability.
+
+    Attributes
+    ----------
+    n : int
+    probability : float
+        Their mean probability of dissimilar.
+    share : Estimate
+        The share that is dissimilar, with Wilson's interval.
+    """
+
+    n: int
+    probability: float
+    share: Estimate
+
+
+@dataclass(frozen=True, repr=False)
+class Calibration(Result):
+    """How far probabilities of dissimilar are right.
+
+    Attributes
+    ----------
+    bins : tuple of Bin
+        Equally many items each, in order of probability.
+    brier : Estimate
+        Mean squared error in [0, 1], 0 is best; interval with whole applications drawn again.
+    reliability, resolution, uncertainty, within_bins : float
+        brier = reliability - resolution + uncertainty + within_bins [1]_. Reliability is the mean squared distance of
+        the curve from the diagonal (0 is best), resolution how far the bins differ in their share, uncertainty what
+        the share of all items leaves open, within_bins what is lost by looking at bins.
+    reference : float
+        Brier score of saying the share of dissimilar items for each item; the uncertainty.
+
+    References
+    ----------
+    .. [1] Stephenson, Coelho, Jolliffe (2008), Weather and Forecasting 23:752-757, doi:10.1175/2007WAF2006116.1
+    """
+
+    bins: tuple[Bin, ...]
+    brier: Estimate
+    reliability: float
+    resolution: float
+    uncertainty: float
+    within_bins: float
+
+    @property
+    def reference(self) -> float:
+        """Brier score of the share of dissimilar items as everyone's probability."""
+        return self.uncertainty
+
+
+def calibration(
+    dissimilar: Bools,
+    probability: Floats,
+    group: NDArray[np.intp],
+    *,
+    rng: np.random.Generator,
+    n_draws: int = N_DRAWS,
+    level: float = 0.95,
+) -> Calibration:
+    """Compare probabilities with what happened.
+
+    Parameters
+    ----------
+    dissimilar : ndarray of bool, shape (n,)
+    probability : ndarray of float, shape (n,)
+        Of dissimilar, from models that had not seen the items.
+    group : ndarray of int, shape (n,)
+        Number of each item's application.
+    rng : Generator
+    n_draws : int
+    level : float
+
+    Returns
+    -------
+    Calibration
+
+    Raises
+    ------
+    ValueError
+        Without items, or if a probability is not within [0, 1].
+
+    Examples
+    --------
+    >>> result = calibration(np.array([True, False]), np.array([0.75, 0.25]), np.array([0, 1]),
+    ...                      rng=np.random.default_rng(1))
+    >>> result.brier.value, result.uncertainty
+    (0.0625, 0.25)
+    """
+    n = len(probability)
+    if not n or not ((probability >= 0) & (probability <= 1)).all():
+        raise ValueError("probability must hold at least one number, all within [0, 1]")
+    y, share = dissimilar.astype(np.float64), float(dissimilar.mean())
+    parts = np.array_split(np.argsort(probability, kind="stable"), max(1, min(MAX_BINS, n // PER_BIN)))
+    bins = [Bin(len(part), float(probability[part].mean()), wilson(int(y[part].sum()), len(part), level))
+            for part in parts]  # fmt: skip
+    size = np.array([len(part) for part in parts]) / n
+    mean, seen = (np.array([values[part].mean() for part in parts]) for values in (probability, y))
+    squared = (probability - y) ** 2
+    brier = bootstrap(
+        lambda weights: weights @ squared / weights.sum(axis=1), n, rng=rng, n_draws=n_draws, level=level, groups=group
+    )
+    reliability, resolution = float(size @ (mean - seen) ** 2), float(size @ (seen - share) ** 2)
+    uncertainty = share * (1 - share)
+    within = float(squared.mean()) - (reliability - resolution + uncertainty)
+    return Calibration(tuple(bins), brier, reliability, resolution, uncertainty, within)

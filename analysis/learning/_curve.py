@@ -1,0 +1,142 @@
+"""How performance grows with the number of labels: would more of them help?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.bootstrap import percentile_interval
+from analysis.intervals import Estimate
+from analysis.learning._arena import area_by_groups
+from analysis.learning._logistic import Floats
+from analysis.learning._validation import Examples, choose
+from analysis.results import Result
+
+SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
+REPEATS, N_DRAWS, N_FOLDS = 5, 500, 3
+
+
+@dataclass(frozen=True, repr=False)
+class CurvePoint(Result):
+    """Models that were fitted on a part of the training labels.
+
+    Attributes
+    ----------
+    n : int
+        Labels in a training set, on average over folds and repeats.
+    auc : Estimate
+        Out of fold, mean over repeats; interval with whole applications drawn again.
+    """
+
+    n: int
+    auc: Estimate
+
+
+@dataclass(frozen=True, repr=False)
+class LearningCurve(Result):
+    """Performance over the number of labels.
+
+    Attributes
+    ----------
+    points : tuple of CurvePoint
+        From few labels to all.
+    more : int
+        How many further labels `gain` is about.
+    gain : Estimate
+        Expected gain in area from so many more labels, from a line in 1 / sqrt(n) through the points; an
+        extrapolation. Interval with whole applications drawn again.
+    """
+
+    points: tuple[CurvePoint, ...]
+    more: int
+    gain: Estimate
+
+
+def learning_curve(
+    examples: Examples,
+    fold: NDArray[np.intp],
+    *,
+    rng: np.random.Generator,
+    monotone: bool = True,
+    more: int = 200,
+    level: float = 0.95,
+) -> LearningCurve:
+    """Fit on parts of the training applications and score the same held-out folds.
+
+    Parameters
+    ----------
+    examples : Examples
+    fold : ndarray of int, shape (n,)
+        The outer folds.
+    rng : Generator
+    monotone : bool
+    more : int
+    level : float
+
+    Returns
+    -------
+    LearningCurve
+        Parts in which a fold's training labels lack a category are left out.
+    """
+    group = examples.group
+    n_groups = int(group.max()) + 1
+    weights = np.vstack([np.ones(n_groups), _draws(rng, n_groups)])
+    sizes, areas = [], []
+    for share in SHARES:
+        n_labels, of_repeats = [], []
+        for _ in range(REPEATS if share < 1 else 1):
+            scored = _scored(examples, fold, group, share, rng=rng, monotone=monotone)
+            if scored is not None:
+                score, n = scored
+                n_labels.append(n)
+                of_repeats.append(area_by_groups(examples.dissimilar, group, score, n_groups)(weights))
+        if n_labels:
+            sizes.append(float(np.mean(n_labels)))
+            areas.append(np.mean(of_repeats, axis=0))
+    points = tuple(
+        CurvePoint(round(n), percentile_interval(float(area[0]), area[1:], level))
+        for n, area in zip(sizes, areas, strict=True)
+    )
+    if len(points) < 3:
+        return LearningCurve(
+            points, more, Estimate(None, reason="fewer than three sizes have labels of both categories")
+        )
+    n_now = np.array(sizes)
+    line = np.polynomial.polynomial.polyfit(n_now**-0.5, np.array(areas), 1)[1]
+    gains = line * ((n_now[-1] + more) ** -0.5 - n_now[-1] ** -0.5)
+    return LearningCurve(points, more, percentile_interval(float(gains[0]), gains[1:], level))
+
+
+def _scored(
+    examples: Examples,
+    fold: NDArray[np.intp],
+    group: NDArray[np.intp],
+    share: float,
+    *,
+    rng: np.random.Generator,
+    monotone: bool,
+) -> tuple[Floats, float] | None:
+    """Out-of-fold scores of models from a part of the training applications, and its mean size; None if too small."""
+    score, sizes = np.zeros(len(fold)), []
+    for k in range(int(fold.max()) + 1):
+        outside = fold != k
+        part = outside & np.isin(group, _some(group[outside], share, rng))
+        n_dissimilar = int(examples.dissimilar[part].sum())
+        if min(n_dissimilar, int(part.sum()) - n_dissimilar) < 2:
+            return None
+        chosen = choose(examples.of(part), rng=rng, monotone=monotone, n_folds=N_FOLDS)
+        score[~outside] = chosen.leaning(examples.x[~outside])
+        sizes.append(int(part.sum()))
+    return score, float(np.mean(sizes))
+
+
+def _some(group: NDArray[np.intp], share: float, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Applications in random order until they hold this share of the rows."""
+    names, counts = np.unique(group, return_counts=True)
+    order = rng.permutation(len(names))
+    n_needed = int(np.searchsorted(np.cumsum(counts[order]), share * len(group) - 1e-9)) + 1
+    return names[order[:n_needed]]
+
+
+def _draws(rng: np.random.Generator, n_groups: int) -> Floats:
+    return rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), size=N_DRAWS).astype(np.float64)

@@ -1,0 +1,148 @@
+"""What a model can learn from: numbers of an item that the classifiers computed on the way to their verdicts."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.classifiers import CLASSIFIERS
+from analysis.dissimilarity import title_of
+
+Floats = NDArray[np.float64]
+DEFINITION = 1  # raised whenever a feature is computed in another way from the same verdict
+
+
+class Evidence(Protocol):
+    """A verdict with what is behind it, as `analysis.classifiers.Verdict` or a stored one."""
+
+    @property
+    def classifier(self) -> str:
+        """The name in `CLASSIFIERS`."""
+
+    @property
+    def score(self) -> float | None:
+        """The number that decides."""
+
+    @property
+    def means(self) -> Mapping[str, float]:
+        """Mean over all pairs of runs, by measure."""
+
+    @property
+    def pairs(self) -> Mapping[str, Floats]:
+        """The measures of all pairs of runs."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A number of an item; larger means more dissimilar runs.
+
+    Attributes
+    ----------
+    name, title : str
+        Key in `FEATURES`, and what people call it.
+    source : str
+        The classifier whose verdict holds it.
+    value : callable
+        `Evidence` -> float, or None where it is missing.
+    """
+
+    name: str
+    title: str
+    source: str
+    value: Callable[[Evidence], float | None]
+
+    @property
+    def version(self) -> str:
+        """Version of the definition and of its classifier: a model is used with the same one only."""
+        return f"{DEFINITION}.{CLASSIFIERS[self.source].version}"
+
+
+def run_against_rest(pairs: Floats) -> float:
+    """The largest mean dissimilarity of one run to all others: one odd run is what people see.
+
+    Parameters
+    ----------
+    pairs : ndarray of float, shape (k(k-1)/2,)
+        A measure of all pairs i < j in row order.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> run_against_rest(np.array([0.0, 0.5, 0.5]))  # the third run is 0.5 away from both others
+    0.5
+    """
+    k = int((1 + np.sqrt(1 + 8 * len(pairs))) / 2)
+    i, j = np.triu_indices(k, 1)
+    sums = np.bincount(i, weights=pairs, minlength=k) + np.bincount(j, weights=pairs, minlength=k)
+    return float(sums.max() / (k - 1))
+
+
+def _mean(measure: str, verdict: Evidence) -> float | None:
+    return verdict.means.get(measure)
+
+
+def _farthest(measure: str, verdict: Evidence) -> float | None:
+    return run_against_rest(verdict.pairs[measure]) if measure in verdict.pairs else None
+
+
+def _score(verdict: Evidence) -> float | None:
+    return verdict.score
+
+
+def _bounded(verdict: Evidence) -> float | None:
+    return None if verdict.score is None else verdict.score / (1 + verdict.score)
+
+
+_MEASURES = {
+    "m1": "heuristic", "m2": "heuristic", "m3": "heuristic", "m4": "heuristic", "m5": "heuristic",
+    "cosine": "same", "wave_hedges": "same", "kumar_hassebrook": "same", "scaled_rmse": "same",
+}  # fmt: skip
+
+FEATURES: dict[str, Feature] = {
+    feature.name: feature
+    for feature in (
+        *(Feature(name, title_of(name), of, partial(_mean, name)) for name, of in _MEASURES.items()),
+        Feature("same_height", "height of SAME's last merge", "same", _score),
+        Feature("spread", "spread of the run means, s / (1 + s)", "spread", _bounded),
+        Feature("kruskal", "epsilon squared of Kruskal and Wallis", "kruskal", _score),
+        *(
+            Feature(f"apart_{name}", f"{title_of(name)}, farthest run", of, partial(_farthest, name))
+            for name, of in _MEASURES.items()
+        ),
+    )
+}
+DEFAULT_FEATURES = tuple(FEATURES)
+
+
+def features_of(verdicts: Iterable[Evidence]) -> dict[str, float | None]:
+    """The features of one item from the verdicts on it.
+
+    Parameters
+    ----------
+    verdicts : iterable of Evidence
+        Of the built-in classifiers, with their evidence; others are ignored.
+
+    Returns
+    -------
+    dict of str to float or None
+        Every name in `FEATURES`; None where its verdict is missing or without evidence.
+
+    Examples
+    --------
+    >>> from analysis.classifiers import same, spread
+    >>> step = np.repeat([1.0, 2.0], 50)
+    >>> values = features_of([same([step, 3 * step, step]), spread([step, 3 * step, step])])
+    >>> round(values["same_height"], 3), round(values["spread"], 3), values["m1"]
+    (0.632, 0.545, None)
+    """
+    by_name = {verdict.classifier: verdict for verdict in verdicts}
+    return {
+        name: feature.value(by_name[feature.source]) if feature.source in by_name else None
+        for name, feature in FEATURES.items()
+    }

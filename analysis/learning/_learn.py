@@ -1,0 +1,314 @@
+"""From labels and features to a classifier, and an honest account of how good it is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.bootstrap import N_DRAWS, percentile_interval
+from analysis.categories import CATEGORIES
+from analysis.evaluation import auc
+from analysis.intervals import Estimate
+from analysis.learning._arena import Arena, Contestant, compete, contestants_of
+from analysis.learning._calibration import Calibration, calibration
+from analysis.learning._curve import LearningCurve, learning_curve
+from analysis.learning._features import DEFAULT_FEATURES, FEATURES
+from analysis.learning._logistic import fit_logistic
+from analysis.learning._model import Model, Term, checked_name
+from analysis.learning._validation import (
+    Chosen,
+    Examples,
+    OutOfFold,
+    TooFew,
+    choose,
+    cross_validate,
+    examples_of,
+    outer_folds,
+)
+from analysis.results import Result
+
+LEARNED, PLAIN, MONOTONE = "learned", "learned, plain", "learned, monotone"
+LEAK = 0.98  # a single feature with such an area is likely to hold the answer
+N_REFITS, N_PARTITIONS = 200, 10
+
+
+@dataclass(frozen=True, repr=False)
+class Coefficient(Result):
+    """What a feature contributes.
+
+    Attributes
+    ----------
+    feature, title : str
+    value : Estimate
+        Change of the log-odds per standard deviation of the feature; interval of refits with the same penalty on
+        applications drawn again.
+    """
+
+    feature: str
+    title: str
+    value: Estimate
+
+
+@dataclass(frozen=True, repr=False)
+class Learned(Result):
+    """A model, and everything that is said about it.
+
+    Attributes
+    ----------
+    model : Model
+        Fitted on all items.
+    n_items, n_labels, n_dissimilar, n_applications, n_left_out : int
+        `n_left_out` rows had a category but not all features.
+    target : str
+        What was learnt, in words.
+    arena : Arena
+        The learned model, out of fold, beside every classifier on the same items.
+    calibration : Calibration
+        Of the out-of-fold probabilities.
+    coefficients : tuple of Coefficient
+        The largest first.
+    curve : LearningCurve
+    partitions : tuple of float
+        Area of the learned model with other partitions into folds: what the choice of folds moves.
+    folds : OutOfFold
+    table : DataFrame
+        One row per item: every number from which the arena and the calibration can be recomputed.
+    warnings : tuple of str
+    seed : int
+    """
+
+    model: Model
+    n_items: int
+    n_labels: int
+    n_dissimilar: int
+    n_applications: int
+    n_left_out: int
+    target: str
+    arena: Arena
+    calibration: Calibration
+    coefficients: tuple[Coefficient, ...]
+    curve: LearningCurve
+    partitions: tuple[float, ...]
+    folds: OutOfFold
+    table: pd.DataFrame
+    warnings: tuple[str, ...]
+    seed: int
+
+
+def learn(
+    truth: pd.DataFrame,
+    features: pd.DataFrame,
+    applications: pd.Series,
+    verdicts: pd.DataFrame,
+    *,
+    seed: int,
+    names: Sequence[str] = DEFAULT_FEATURES,
+    monotone: bool = True,
+    cost_ratio: float = 1.0,
+    warmup: float = 0.0,
+    name: str = "model",
+    target: str = "the consensus",
+    background: Mapping[str, Any] | None = None,
+    n_draws: int = N_DRAWS,
+    level: float = 0.95,
+) -> Learned:
+    """Learn a classifier, and compare it out of fold with every other one.
+
+    Parameters
+    ----------
+    truth : DataFrame
+        Columns item and category; several rows of an item are several labels on it.
+    features : DataFrame
+        Indexed by item, columns of `FEATURES`.
+    applications : Series of str, indexed by item
+        Folds keep an application together.
+    verdicts : DataFrame
+        Columns item, classifier, verdict and score, of the classifiers to compare with.
+    seed : int
+        Folds and draws follow from it.
+    names : sequence of str
+        The features to use.
+    monotone : bool
+        No coefficient below 0: more dissimilar runs never make an item more similar. The other variant is compared.
+    cost_ratio : float
+        Cost of a missed dissimilar item over that of a false alarm.
+    warmup : float
+        Left out of each run when the features were computed.
+    name, target : str
+    background : mapping, optional
+        Plain values for the model file, such as hashes and versions.
+    n_draws : int
+    level : float
+
+    Returns
+    -------
+    Learned
+
+    Raises
+    ------
+    TooFew
+        With fewer than 60 items, 10 of a category or 5 applications.
+    ValueError
+        If a feature is unknown, an item has no application, or the cost ratio or the name cannot be used.
+
+    References
+    ----------
+    Varma, Simon (2006), BMC Bioinformatics 7:91, doi:10.1186/1471-2105-7-91 (nested cross-validation)
+    DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44:837-845, doi:10.2307/2531595
+    """
+    if not 0 < cost_ratio < np.inf:
+        raise ValueError(f"cost_ratio must be a finite number > 0, got {cost_ratio}")
+    checked_name(name)
+    unknown = [feature for feature in names if feature not in FEATURES]
+    if unknown:
+        raise ValueError(f"there is no feature {unknown[0]!r}; known are {', '.join(FEATURES)}")
+    examples = examples_of(truth, features, names, applications)
+    if examples.why_too_few:
+        raise TooFew(examples.why_too_few)
+    rng = np.random.default_rng(seed)
+    folds = outer_folds(examples, rng)
+    validated, other = (
+        cross_validate(examples, rng=rng, monotone=variant, cost_ratio=cost_ratio, folds=folds)
+        for variant in (monotone, not monotone)
+    )
+    other_name = PLAIN if monotone else MONOTONE
+    others = contestants_of(verdicts, examples.items)
+    both = [_out_of_fold(LEARNED, validated), _out_of_fold(other_name, other)]
+    arena = compete(
+        examples.dissimilar, examples.group, [*both, *others], rng=rng, against=LEARNED, cost_ratio=cost_ratio, n_draws=n_draws, level=level,
+    )  # fmt: skip
+    chosen = choose(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio)
+    truth_words = [CATEGORIES[int(value)] for value in examples.dissimilar]
+    partitions = tuple(
+        float(
+            auc(truth_words, cross_validate(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio).score).value
+            or 0
+        )
+        for _ in range(N_PARTITIONS)
+    )
+    measured = calibration(
+        examples.dissimilar, validated.probability, examples.group, rng=rng, n_draws=n_draws, level=level
+    )
+    standing = next(row for row in arena.standings if row.name == LEARNED)
+    training = {
+        **(background or {}),
+        "target": target, "n_items": len(set(examples.items)), "n_labels": len(examples.items),
+        "n_dissimilar": int(examples.dissimilar.sum()), "applications": sorted(set(examples.applications)),
+        "folds": {a: int(f) for a, f in sorted(set(zip(examples.applications, folds.tolist(), strict=True)))},
+        "seed": seed,
+        "performance": {
+            "auc": standing.auc.value, "auc_low": standing.auc_by_application.low,
+            "auc_high": standing.auc_by_application.high, "accuracy": standing.accuracy.value,
+            "sensitivity": standing.sensitivity.value, "specificity": standing.specificity.value,
+            "brier": measured.brier.value,
+        },
+    }  # fmt: skip
+    return Learned(
+        _model(chosen, names, name, monotone=monotone, cost_ratio=cost_ratio, warmup=warmup, training=training),
+        len(set(examples.items)), len(examples.items), int(examples.dissimilar.sum()), len(set(examples.applications)),
+        examples.n_left_out, target, arena, measured,
+        _coefficients(examples, chosen, monotone=monotone, rng=rng, level=level),
+        learning_curve(examples, folds, rng=rng, monotone=monotone, level=level),
+        partitions, validated, _table(examples, validated, other, other_name, others),
+        tuple(_warnings(examples, truth_words)), seed,
+    )  # fmt: skip
+
+
+def _out_of_fold(name: str, validated: OutOfFold) -> Contestant:
+    return Contestant(name, validated.score, validated.called.astype(np.float64))
+
+
+def _model(
+    chosen: Chosen,
+    names: Sequence[str],
+    name: str,
+    *,
+    monotone: bool,
+    cost_ratio: float,
+    warmup: float,
+    training: Mapping[str, Any],
+) -> Model:
+    columns = (chosen.scale.mean.tolist(), chosen.scale.sd.tolist(), chosen.model.coefficients.tolist())
+    terms = tuple(
+        Term(feature, FEATURES[feature].version, mean, sd, coefficient)
+        for feature, mean, sd, coefficient in zip(names, *columns, strict=True)
+    )
+    return Model(
+        name, monotone, terms, chosen.model.intercept, chosen.threshold, chosen.penalty, cost_ratio, warmup, training
+    )
+
+
+def _coefficients(
+    examples: Examples, chosen: Chosen, *, monotone: bool, rng: np.random.Generator, level: float
+) -> tuple[Coefficient, ...]:
+    x, group = chosen.scale.apply(examples.x), examples.group
+    n_groups = int(group.max()) + 1
+    draws = []
+    for _ in range(N_REFITS):
+        weights = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups))[group].astype(np.float64)
+        present = examples.dissimilar[weights > 0]
+        if present.any() and not present.all():
+            draws.append(
+                fit_logistic(
+                    x, examples.dissimilar, chosen.penalty, monotone=monotone, weights=weights, start=chosen.model
+                ).coefficients
+            )
+    table = np.array(draws).reshape(len(draws), -1)
+    rows = [
+        Coefficient(feature, FEATURES[feature].title, percentile_interval(float(value), table[:, j], level))
+        for j, (feature, value) in enumerate(zip(examples.features, chosen.model.coefficients, strict=True))
+    ]
+    return tuple(sorted(rows, key=lambda row: -abs(row.value.value or 0.0)))
+
+
+def _table(
+    examples: Examples, validated: OutOfFold, other: OutOfFold, other_name: str, others: Sequence[Contestant]
+) -> pd.DataFrame:
+    def words(called: "np.ndarray[Any, Any]") -> list[str | None]:
+        return [None if np.isnan(value) else CATEGORIES[int(value)] for value in called.astype(float)]
+
+    columns: dict[str, Any] = {
+        "item": examples.items, "application": examples.applications, "consensus": words(examples.dissimilar),
+        "fold": validated.fold,
+    }  # fmt: skip
+    for name, scores in ((LEARNED, validated), (other_name, other)):
+        columns |= {
+            f"{name} score": scores.score, f"{name} probability": scores.probability,
+            f"{name} threshold": scores.threshold, f"{name} verdict": words(scores.called),
+        }  # fmt: skip
+    for contestant in others:
+        columns |= {
+            f"{contestant.name} score": contestant.score,
+            f"{contestant.name} verdict": words(contestant.called),
+        }
+    return pd.DataFrame(columns)
+
+
+def _warnings(examples: Examples, truth: Sequence[str]) -> list[str]:
+    """What makes the numbers less trustworthy than they look."""
+    found = []
+    for j, feature in enumerate(examples.features):
+        area = auc(truth, examples.x[:, j]).value
+        if area is not None and max(area, 1 - area) >= LEAK:
+            found.append(
+                f"The feature {feature} alone has an area of {area:.3f}: it may hold the answer itself. Leave it out, "
+                "or find out how it came about, before you believe any other number."
+            )
+    n_applications = len(set(examples.applications))
+    if n_applications < 20:
+        found.append(
+            f"The items come from {n_applications} applications; intervals that draw applications again are too narrow "
+            "below about 20."
+        )
+    if len(set(examples.items)) < len(examples.items):
+        found.append(
+            "Several labels of one item are several rows here: read the intervals by application, as the others take "
+            "rows for independent."
+        )
+    if examples.n_left_out:
+        found.append(
+            f"{examples.n_left_out} rows with a category lack a feature, as for short runs; they are left out."
+        )
+    return found

@@ -1,0 +1,247 @@
+"""A learned model as a classifier, as a formula, and as a file that is read back strictly."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from analysis.categories import DISSIMILAR, SIMILAR
+from analysis.classifiers import Verdict
+from analysis.learning._features import FEATURES, Evidence, features_of
+
+FORMAT, FORMAT_VERSION = "labeler model", 1
+LEARNED = "learned"
+MOST_CHARACTERS = 60
+
+
+class ModelError(ValueError):
+    """A model file that cannot be used; the message says where and why."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A feature in a model: its contribution to the log-odds is coefficient x (value - mean) / sd.
+
+    Attributes
+    ----------
+    feature, version : str
+        A name in `FEATURES`, and the version of its definition that the model was fitted with.
+    mean, sd, coefficient : float
+    """
+
+    feature: str
+    version: str
+    mean: float
+    sd: float
+    coefficient: float
+
+
+@dataclass(frozen=True)
+class Model:
+    """A logistic model of the probability that an item is dissimilar.
+
+    Attributes
+    ----------
+    name : str
+        It judges as the classifier `learned:NAME`.
+    monotone : bool
+        No coefficient is below 0.
+    terms : tuple of Term
+    intercept, threshold : float
+        An item is dissimilar when its probability exceeds the threshold.
+    penalty, cost_ratio : float
+        What the fit was made with.
+    warmup : float
+        Left out at the start of each run when the features were computed.
+    training : mapping
+        What it was fitted on, plain values: counts, hashes of the data, folds, seed, versions, performance.
+    """
+
+    name: str
+    monotone: bool
+    terms: tuple[Term, ...]
+    intercept: float
+    threshold: float
+    penalty: float
+    cost_ratio: float = 1.0
+    warmup: float = 0.0
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def classifier(self) -> str:
+        """The name under which it gives verdicts."""
+        return f"{LEARNED}:{self.name}"
+
+    @property
+    def formula(self) -> str:
+        """The model in one line, of features as they are; those with the coefficient 0 are left out.
+
+        Examples
+        --------
+        >>> Model("a", True, (Term("m1", "1.1", 0.5, 0.25, 1.0),), 0.0, 0.5, 0.1).formula
+        'P(dissimilar) = 1 / (1 + exp(-(-2 + 4 m1))); dissimilar when P > 0.5'
+        """
+        constant = self.intercept - sum(term.coefficient * term.mean / term.sd for term in self.terms)
+        parts = [f"{constant:.4g}"]
+        for term in self.terms:
+            slope = term.coefficient / term.sd
+            if abs(slope) > 1e-9:
+                parts.append(f"{'-' if slope < 0 else '+'} {abs(slope):.4g} {term.feature}")
+        return f"P(dissimilar) = 1 / (1 + exp(-({' '.join(parts)}))); dissimilar when P > {self.threshold:.4g}"
+
+    def probability(self, values: Mapping[str, float | None]) -> float | None:
+        """Probability of dissimilar from an item's features; None if one is missing."""
+        odds = self.intercept
+        for term in self.terms:
+            value = values.get(term.feature)
+            if value is None or not math.isfinite(value):
+                return None
+            odds += term.coefficient * (value - term.mean) / term.sd
+        return float(1 / (1 + np.exp(-odds))) if odds >= 0 else float(np.exp(odds) / (1 + np.exp(odds)))
+
+    def judge(self, verdicts: Iterable[Evidence], **background: Any) -> Verdict:
+        """The model's verdict on an item, from those of the built-in classifiers with their evidence.
+
+        Parameters
+        ----------
+        verdicts : iterable of Evidence
+        **background
+            n_runs, n_iterations and n_left_out of the verdict.
+
+        Returns
+        -------
+        Verdict
+            Its score is the probability of dissimilar. Without a verdict where a feature is missing, as for short runs.
+        """
+        values = features_of(verdicts)
+        probability = self.probability(values)
+        if probability is None:
+            lacking = next(term.feature for term in self.terms if values.get(term.feature) is None)
+            return Verdict(
+                self.classifier, None, reason=f"the feature {lacking} is missing, as for runs that are too short",
+                threshold=self.threshold, **background,
+            )  # fmt: skip
+        verdict = DISSIMILAR if probability > self.threshold else SIMILAR
+        return Verdict(self.classifier, verdict, score=probability, threshold=self.threshold, **background)
+
+    def to_text(self) -> str:
+        """The model as a file: JSON, every number with all its digits."""
+        content = {
+            "format": FORMAT, "version": FORMAT_VERSION, "name": self.name, "monotone": self.monotone,
+            "intercept": self.intercept, "threshold": self.threshold, "penalty": self.penalty,
+            "cost_ratio": self.cost_ratio, "warmup": self.warmup, "formula": self.formula,
+            "terms": [{**vars(term), "title": FEATURES[term.feature].title} for term in self.terms],
+            "training": dict(self.training),
+        }  # fmt: skip
+        return json.dumps(content, indent=1, allow_nan=False) + "\n"
+
+
+def model_from_text(text: str) -> Model:
+    """Read a model file strictly: nothing is guessed, ignored or filled in.
+
+    Parameters
+    ----------
+    text : str
+        As `Model.to_text` writes it.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ModelError
+        If it is no JSON, a name is missing, unknown or there twice, a value is of another type or out of its range, a
+        feature is unknown or of another version than the one computed here, or the formula is not that of the numbers.
+    """
+    try:
+        content = json.loads(text, object_pairs_hook=_no_name_twice, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise ModelError(f"it is not JSON: {error.msg}, line {error.lineno}") from None
+    except RecursionError:
+        raise ModelError("it is nested too deeply") from None
+    names = ("format", "version", "name", "monotone", "intercept", "threshold", "penalty", "cost_ratio", "warmup",
+             "formula", "terms", "training")  # fmt: skip
+    _check_names(content, names, "the model")
+    if content["format"] != FORMAT or content["version"] != FORMAT_VERSION or content["version"] is True:
+        raise ModelError(f"it is not a model of version {FORMAT_VERSION}: format {content['format']!r}, "
+                         f"version {content['version']!r}")  # fmt: skip
+    if not isinstance(content["monotone"], bool):
+        raise ModelError(f"monotone is {content['monotone']!r}, not true or false")
+    if not isinstance(content["training"], dict):
+        raise ModelError("training is not an object")
+    if not isinstance(content["terms"], list) or not content["terms"]:
+        raise ModelError("terms is not a list of at least one feature")
+    terms = tuple(_term(term, n, monotone=content["monotone"]) for n, term in enumerate(content["terms"]))
+    if len({term.feature for term in terms}) < len(terms):
+        raise ModelError("a feature is there twice")
+    model = Model(
+        checked_name(content["name"]), content["monotone"], terms,
+        _number(content, "intercept"), _number(content, "threshold", 0, 1), _number(content, "penalty", 0),
+        _number(content, "cost_ratio", 0), _number(content, "warmup", 0), content["training"],
+    )  # fmt: skip
+    if content["formula"] != model.formula:
+        raise ModelError("the formula is not that of the numbers; the file was changed by hand")
+    return model
+
+
+def checked_name(name: object) -> str:
+    """The name of a model; raises ModelError if it is not letters, digits, dots, underscores and hyphens."""
+    if not isinstance(name, str) or not 0 < len(name) <= MOST_CHARACTERS:
+        raise ModelError(f"the name must be a text of 1 to {MOST_CHARACTERS} characters, got {name!r}")
+    if not all(letter.isascii() and (letter.isalnum() or letter in "._-") for letter in name):
+        raise ModelError(f"the name {name!r} may have letters, digits, dots, underscores and hyphens only")
+    return name
+
+
+def _term(term: Any, n: int, *, monotone: bool) -> Term:
+    where = f"term {n + 1}"
+    _check_names(term, ("feature", "version", "mean", "sd", "coefficient", "title"), where)
+    name = term["feature"]
+    if not isinstance(name, str) or name not in FEATURES:
+        raise ModelError(f"{where}: there is no feature {name!r}")
+    version = FEATURES[name].version
+    if term["version"] != version:
+        raise ModelError(
+            f"{where}: the model was fitted with version {term['version']} of the feature {name}, but version "
+            f"{version} is computed here. Learn the model again"
+        )
+    read = Term(name, version, *(_number(term, part, place=f"{where}, ") for part in ("mean", "sd", "coefficient")))
+    if read.sd <= 0:
+        raise ModelError(f"{where}: sd must be > 0, got {read.sd}")
+    if monotone and read.coefficient < 0:
+        raise ModelError(f"{where}: a monotone model has the negative coefficient {read.coefficient}")
+    return read
+
+
+def _number(content: Mapping[str, Any], name: str, low: float = -math.inf, high: float = math.inf, *,
+            place: str = "") -> float:  # fmt: skip
+    value = content[name]
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ModelError(f"{place}{name} is {value!r}, not a number")
+    if not low <= value <= high:
+        raise ModelError(f"{place}{name} is {value}, out of its range")
+    return float(value)
+
+
+def _check_names(content: Any, names: Iterable[str], where: str) -> None:
+    if not isinstance(content, dict):
+        raise ModelError(f"{where} is not an object")
+    missing, unknown = [n for n in names if n not in content], [n for n in content if n not in set(names)]
+    if missing or unknown:
+        word = f"lacks {missing[0]!r}" if missing else f"has the unknown name {unknown[0]!r}"
+        raise ModelError(f"{where} {word}")
+
+
+def _no_name_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ModelError("a name is there twice in one object")
+    return content
+
+
+def _no_constant(text: str) -> None:
+    raise ModelError(f"{text} is not a number")

@@ -1,0 +1,312 @@
+"""Nested cross-validation by application: nothing is ever fitted on what it is scored on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
+
+from analysis.categories import CATEGORIES, DISSIMILAR
+from analysis.evaluation import balanced_folds
+from analysis.learning._logistic import Bools, Floats, Logistic, Scale, fit_logistic
+from analysis.results import Result
+
+PENALTIES = tuple(np.logspace(0.5, -3, 8).tolist())  # from strong to weak: each fit starts from the one before
+MIN_ITEMS, MIN_OF_CATEGORY, MIN_APPLICATIONS = 60, 10, 5
+OUTER_FOLDS, INNER_FOLDS = 10, 5
+
+
+class TooFew(ValueError):
+    """There is too little to learn from; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What a model learns from: one row per item, or per label.
+
+    Attributes
+    ----------
+    items, applications : tuple of str
+    dissimilar : ndarray of bool, shape (n,)
+    x : ndarray of float, shape (n, n_features)
+    features : tuple of str
+    n_left_out : int
+        Rows with a category but without all features.
+    """
+
+    items: tuple[str, ...]
+    applications: tuple[str, ...]
+    dissimilar: Bools
+    x: Floats
+    features: tuple[str, ...]
+    n_left_out: int = 0
+
+    @property
+    def group(self) -> NDArray[np.intp]:
+        """Number of each row's application."""
+        return pd.factorize(pd.Series(self.applications, dtype=object))[0]
+
+    @property
+    def why_too_few(self) -> str | None:
+        """Why nothing can be learnt from these; None where it can."""
+        n, n_dissimilar = len(self.items), int(self.dissimilar.sum())
+        n_items, n_applications = len(set(self.items)), len(set(self.applications))
+        if n_items < MIN_ITEMS:
+            return f"{n_items} items have a category and all features; at least {MIN_ITEMS} are needed"
+        if min(n_dissimilar, n - n_dissimilar) < MIN_OF_CATEGORY:
+            rare = "dissimilar" if n_dissimilar < n - n_dissimilar else "similar"
+            return (
+                f"{min(n_dissimilar, n - n_dissimilar)} are {rare}; "
+                f"at least {MIN_OF_CATEGORY} of each category are needed"
+            )
+        if n_applications < MIN_APPLICATIONS:
+            return (
+                f"the items come from {n_applications} applications; at least {MIN_APPLICATIONS} are needed, "
+                "because a model is judged on applications that it has not seen"
+            )
+        return None
+
+    def of(self, rows: NDArray[np.intp] | Bools) -> "Examples":
+        """Some of the rows."""
+        numbers = np.arange(len(self.items))[rows]
+        return replace(
+            self,
+            items=tuple(self.items[i] for i in numbers),
+            applications=tuple(self.applications[i] for i in numbers),
+            dissimilar=self.dissimilar[numbers],
+            x=self.x[numbers],
+        )
+
+
+def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str], applications: pd.Series) -> Examples:
+    """Categories and features of the same items, matched.
+
+    Parameters
+    ----------
+    truth : DataFrame
+        Columns item and category; several rows of an item are several labels on it.
+    features : DataFrame
+        Indexed by item, one column per feature.
+    names : sequence of str
+        The features to use.
+    applications : Series of str, indexed by item
+
+    Returns
+    -------
+    Examples
+        In order of item. Rows of items that lack a feature are left out and counted.
+
+    Raises
+    ------
+    ValueError
+        If a feature is not in the table, an item has no application, or a category is neither similar nor dissimilar.
+    """
+    unknown = [name for name in names if name not in features.columns]
+    if unknown or not names:
+        known = ", ".join(map(str, features.columns))
+        raise ValueError(f"there is no feature {unknown[0]!r}; known are {known}" if unknown else "no feature is named")
+    wrong = truth[~truth["category"].isin(CATEGORIES)]
+    if len(wrong):
+        row = wrong.iloc[0]
+        raise ValueError(f"{row['category']!r} (item {row['item']!r}) is not one of: {', '.join(CATEGORIES)}")
+    rows = truth.sort_values("item", kind="stable")
+    x = features[list(names)].astype(float).reindex(rows["item"]).to_numpy(dtype=np.float64)
+    complete = np.isfinite(x).all(axis=1)
+    rows, x = rows[complete], x[complete]
+    of_item = applications.reindex(rows["item"]).astype(object)
+    without = of_item.isna() | (of_item == "")
+    if without.any():
+        raise ValueError(f"it is not known which application item {of_item.index[without][0]!r} belongs to")
+    return Examples(
+        tuple(map(str, rows["item"])), tuple(map(str, of_item)), (rows["category"] == DISSIMILAR).to_numpy(dtype=bool),
+        x, tuple(names), int((~complete).sum()),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class Chosen(Result):
+    """A model with the penalty and threshold that inner folds chose.
+
+    Attributes
+    ----------
+    scale : Scale
+    model : Logistic
+    penalty : float
+    threshold : float
+        On the probability; an item above it is called dissimilar.
+    """
+
+    scale: Scale
+    model: Logistic
+    penalty: float
+    threshold: float
+
+    def leaning(self, x: Floats) -> Floats:
+        """Log-odds without the intercept, of features as they are."""
+        return self.model.leaning(self.scale.apply(x))
+
+    def probability(self, x: Floats) -> Floats:
+        """Probability of dissimilar, of features as they are."""
+        return self.model.probability(self.scale.apply(x))
+
+
+@dataclass(frozen=True, repr=False)
+class OutOfFold(Result):
+    """What models said of items of applications that they had not seen.
+
+    Attributes
+    ----------
+    fold : ndarray of int, shape (n,)
+    score : ndarray of float, shape (n,)
+        Log-odds without the intercept, relative to the mean item of the training folds: what the ROC curve is made
+        of. The intercept holds the share of dissimilar items in the training folds, which is low where the held-out
+        fold has many of them; with it, pure noise would score below .5.
+    probability, threshold : ndarray of float, shape (n,)
+    called : ndarray of bool, shape (n,)
+        probability > threshold.
+    penalties : tuple of float
+        The penalty of each outer fold.
+    """
+
+    fold: NDArray[np.intp]
+    score: Floats
+    probability: Floats
+    threshold: Floats
+    called: Bools
+    penalties: tuple[float, ...]
+
+
+def cross_validate(
+    examples: Examples,
+    *,
+    rng: np.random.Generator,
+    monotone: bool = True,
+    cost_ratio: float = 1.0,
+    folds: NDArray[np.intp] | None = None,
+) -> OutOfFold:
+    """Out-of-fold scores: inner folds choose penalty and threshold, outer folds are only scored [1]_.
+
+    Parameters
+    ----------
+    examples : Examples
+    rng : Generator
+        Order in which applications are dealt out to folds.
+    monotone : bool
+    cost_ratio : float
+        Cost of a missed dissimilar item over that of a false alarm; 1 chooses the threshold by accuracy.
+    folds : ndarray of int, shape (n,), optional
+        The outer folds, as from `outer_folds`; drawn where missing.
+
+    Returns
+    -------
+    OutOfFold
+
+    Raises
+    ------
+    TooFew
+        With fewer than 60 items, 10 of a category or 5 applications.
+    ValueError
+        If an application is in two folds.
+
+    References
+    ----------
+    .. [1] Varma, Simon (2006), BMC Bioinformatics 7:91, doi:10.1186/1471-2105-7-91
+    """
+    if examples.why_too_few:
+        raise TooFew(examples.why_too_few)
+    fold = outer_folds(examples, rng) if folds is None else folds
+    if any(len(set(fold[examples.group == g])) > 1 for g in np.unique(examples.group)):
+        raise ValueError("folds must keep all items of an application together")
+    score, probability, threshold = np.zeros((3, len(fold)))
+    penalties = []
+    for k in range(int(fold.max()) + 1):
+        held_out = fold == k
+        chosen = choose(examples.of(~held_out), rng=rng, monotone=monotone, cost_ratio=cost_ratio)
+        score[held_out] = chosen.leaning(examples.x[held_out])
+        probability[held_out] = chosen.probability(examples.x[held_out])
+        threshold[held_out] = chosen.threshold
+        penalties.append(chosen.penalty)
+    return OutOfFold(fold, score, probability, threshold, probability > threshold, tuple(penalties))
+
+
+def outer_folds(examples: Examples, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Number of each row's outer fold: whole applications, alike in both categories."""
+    n_folds = min(OUTER_FOLDS, len(set(examples.applications)))
+    return balanced_folds(examples.dissimilar, examples.group, n_folds, rng)
+
+
+def choose(
+    training: Examples,
+    *,
+    rng: np.random.Generator,
+    monotone: bool,
+    cost_ratio: float = 1.0,
+    n_folds: int = INNER_FOLDS,
+    penalties: Sequence[float] = PENALTIES,
+) -> Chosen:
+    """Fit with the penalty of the lowest log loss, and the threshold of the lowest cost, over inner folds.
+
+    Parameters
+    ----------
+    training : Examples
+    rng : Generator
+    monotone : bool
+    cost_ratio : float
+    n_folds : int
+    penalties : sequence of float
+        From strong to weak.
+
+    Returns
+    -------
+    Chosen
+    """
+    group, y = training.group, training.dissimilar
+    fold = balanced_folds(y, group, min(n_folds, int(group.max()) + 1), rng)
+    odds = np.zeros((len(penalties), len(y)))
+    for k in range(int(fold.max()) + 1):
+        inside, outside = fold != k, fold == k
+        if y[inside].all() or not y[inside].any():  # with one category there is nothing to learn
+            odds[:, outside] = special.logit((y[inside].sum() + 0.5) / (inside.sum() + 1))
+            continue
+        scale = Scale.of(training.x[inside])
+        x, held_out = scale.apply(training.x[inside]), scale.apply(training.x[outside])
+        model = None
+        for p, penalty in enumerate(penalties):
+            model = fit_logistic(x, y[inside], penalty, monotone=monotone, start=model)
+            odds[p, outside] = model.intercept + model.leaning(held_out)
+    losses = np.logaddexp(0.0, np.where(y, -odds, odds)).mean(axis=1)
+    best = int(losses.argmin())
+    scale = Scale.of(training.x)
+    model = fit_logistic(scale.apply(training.x), y, penalties[best], monotone=monotone)
+    return Chosen(scale, model, penalties[best], best_threshold(y, special.expit(odds[best]), cost_ratio))
+
+
+def best_threshold(dissimilar: Bools, probability: Floats, cost_ratio: float) -> float:
+    """The threshold of the lowest cost; of equally good ones the nearest to 1 / (1 + cost_ratio).
+
+    That is the best one for probabilities that are right.
+
+    Parameters
+    ----------
+    dissimilar : ndarray of bool, shape (n,)
+    probability : ndarray of float, shape (n,)
+    cost_ratio : float
+        Cost of a missed dissimilar item over that of a false alarm.
+
+    Returns
+    -------
+    float
+        Halfway between neighbouring probabilities, or at the ideal threshold; in [0, 1].
+    """
+    ideal = 1 / (1 + cost_ratio)
+    order = np.argsort(probability, kind="stable")
+    ordered, positive = probability[order], dissimilar[order]
+    middle = np.concatenate(([0.0], (ordered[1:] + ordered[:-1]) / 2, [1.0], [ideal]))
+    below = np.searchsorted(ordered, middle, side="right")  # called similar: probability <= threshold
+    missed = np.concatenate(([0], np.cumsum(positive)))[below]
+    alarms = (~positive).sum() - np.concatenate(([0], np.cumsum(~positive)))[below]
+    cost = cost_ratio * missed + alarms
+    best = middle[cost <= cost.min() * (1 + 1e-12)]
+    return float(best[np.abs(best - ideal).argmin()])
