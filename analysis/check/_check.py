@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from analysis.reasons import Reasons, reasons
 from analysis.runs import Floats, Runs
 from analysis.spread import max_spread
 from analysis.two_samples import COMBINED
+
+if TYPE_CHECKING:  # loads pandas, which no other check needs
+    from analysis.learning import Model
 
 SPREAD = "spread"  # judges runs of any length, and keeps quiet about noise
 NOTHING_FOUND, FOUND, INCONCLUSIVE = 0, 1, 3  # outcomes, as exit codes
@@ -192,6 +195,8 @@ class Rules:
         Whether benchmarks that only the baseline has, and failed runs, may pass.
     allow_inconclusive : bool
         Whether what cannot be decided may pass.
+    model : Model or None
+        A learned model that judges in place of a built-in classifier; `classifier` is then its name.
 
     Raises
     ------
@@ -208,10 +213,13 @@ class Rules:
     limit: float = CLASSIFIERS[SPREAD].parameters["limit"]
     allow_missing: bool = False
     allow_inconclusive: bool = False
+    model: "Model | None" = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
-        if classifier_named(self.classifier) is None:
+        if self.model is not None and self.classifier != self.model.classifier:
+            raise ValueError(f"the classifier of the model is {self.model.classifier}, not {self.classifier}")
+        if self.model is None and classifier_named(self.classifier) is None:
             raise ValueError(f"there is no classifier {self.classifier!r}; known are {', '.join(CLASSIFIERS)}")
         if self.fail_on not in FAIL_ON:
             raise ValueError(f"fail_on must be one of {', '.join(FAIL_ON)}, got {self.fail_on!r}")
@@ -279,9 +287,12 @@ def check(
     if in_blocks and sum(in_blocks) >= SHARE_IN_BLOCKS * len(in_blocks):
         warnings = (*warnings, IN_BLOCKS)
     parameters = {
-        **vars(rules), "warmup": sampling.warmup, "aggregate": sampling.aggregate,
+        **{name: value for name, value in vars(rules).items() if name != "model"},
+        "warmup": sampling.warmup, "aggregate": sampling.aggregate,
         "against_a_baseline": baseline is not None,
     }  # fmt: skip
+    if rules.model is not None:
+        parameters["model"] = rules.model.formula
     return Check(
         tuple(checked), changes, new, missing, tuple(findings), tuple(warnings), parameters, outcome_of(findings)
     )
@@ -337,7 +348,7 @@ def _checked(level: _Level, rules: Rules, sampling: Sampling, n_tests: int) -> C
     if len(values) == 1:
         reason = ONE_PROCESS
     if rules.classifier != SPREAD:
-        verdict, other, n_left_out = _other_verdict(rules.classifier, benchmark, sampling.warmup)
+        verdict, other, n_left_out = _other_verdict(rules, benchmark, sampling.warmup)
         verdicts[rules.classifier] = verdict
         reason = reason if len(values) < 2 else other
     smallest = Estimate(None, reason=ONE_PROCESS)
@@ -360,10 +371,13 @@ def _checked(level: _Level, rules: Rules, sampling: Sampling, n_tests: int) -> C
     )
 
 
-def _other_verdict(name: str, benchmark: Benchmark, warmup: float) -> tuple[str | None, str | None, int]:
+def _other_verdict(rules: Rules, benchmark: Benchmark, warmup: float) -> tuple[str | None, str | None, int]:
     """Of a classifier other than spread: verdict, why there is none, and how many iterations it left out."""
     try:
-        classifier = classifier_named(name)
+        if rules.model is not None:
+            learned = rules.model.judge_runs(Runs(benchmark.runs, warmup))
+            return learned.verdict, learned.reason, learned.n_left_out
+        classifier = classifier_named(rules.classifier)
         assert classifier is not None  # noqa: S101 - `Rules` has checked the name
         verdict = classifier(Runs(benchmark.runs, warmup), drop=warmup)
     except ValueError as error:  # a negative measurement, say

@@ -10,15 +10,21 @@ from analysis.learning._document import arena_document, document
 from analysis.learning._features import DEFAULT_FEATURES, FEATURES, Feature, features_of, run_against_rest
 from analysis.learning._learn import Learned, learn
 from analysis.learning._logistic import Logistic, Scale, fit_logistic
-from analysis.learning._model import Model, ModelError, Term, checked_name, model_from_text
+from analysis.learning._model import LEARNED, Model, ModelError, Term, checked_name, model_from_text
+from analysis.learning._target import AGREED, LABELS, MAJORITY, TARGETS, label_table, target_of
 from analysis.learning._validation import Examples, OutOfFold, TooFew, cross_validate, examples_of, outer_folds
 
 if TYPE_CHECKING:
     from analysis.learning._figures import arena_charts, charts
 
 __all__ = [
+    "AGREED",
     "DEFAULT_FEATURES",
     "FEATURES",
+    "LABELS",
+    "LEARNED",
+    "MAJORITY",
+    "TARGETS",
     "Arena",
     "Calibration",
     "Contestant",
@@ -47,11 +53,13 @@ __all__ = [
     "examples_of",
     "features_of",
     "fit_logistic",
+    "label_table",
     "learn",
     "learning_curve",
     "model_from_text",
     "outer_folds",
     "run_against_rest",
+    "target_of",
     "vote",
 ]  # fmt: skip
 _FIGURES = ("arena_charts", "charts")

@@ -152,16 +152,16 @@ def contestants_of(verdicts: pd.DataFrame, items: Sequence[str]) -> list[Contest
         if not of_item.index.is_unique:
             doubled = of_item.index[of_item.index.duplicated()][0]
             raise ValueError(f"the classifier {name} has two verdicts on item {doubled!r}")
-        called = _numbers(of_item["verdict"].map({DISSIMILAR: 1.0, SIMILAR: 0.0}), items)
-        score = _numbers(of_item["score"], items) if "score" in of_item else called * np.nan
+        called: Floats = _numbers(of_item["verdict"].map({DISSIMILAR: 1.0, SIMILAR: 0.0}), items)
+        score = _numbers(of_item["score"], items) if "score" in of_item else np.full_like(called, np.nan)
         has_score = bool(np.isfinite(score).any())
         contestants.append(Contestant(str(name), score if has_score else called, called, has_score))
     return contestants
 
 
 def _numbers(column: "pd.Series[Any]", items: Sequence[str]) -> Floats:
-    numbers: Floats = pd.to_numeric(column).astype(float).reindex(list(items)).to_numpy(dtype=np.float64)
-    return numbers
+    numbers = pd.to_numeric(column).astype(float).reindex(list(items))
+    return np.asarray(numbers, dtype=np.float64)
 
 
 def vote(contestants: Sequence[Contestant], at_least: int) -> Contestant:

@@ -63,18 +63,26 @@ def arena_document(arena: Arena, target: str) -> Document:
 def arena_sections(arena: Arena) -> tuple[Section, ...]:
     """The table of all classifiers, and their differences."""
     rows = [
-        (
-            row.name, row.n, number(row.auc_by_application.value),
-            interval(row.auc_by_application, as_percent=False) or DASH,
-            estimate(row.accuracy), percent(row.sensitivity.value), percent(row.specificity.value), number(row.cost),
-        )
+        (row.name, row.n, number(row.auc_by_application.value),
+         interval(row.auc_by_application, as_percent=False) or DASH, interval(row.auc, as_percent=False) or DASH)
         for row in arena.standings
     ]  # fmt: skip
-    header = ("classifier", "n", "AUC", "95 % by application", "accuracy", "sensitivity", "specificity", "cost")
-    ratio = f"{arena.cost_ratio:g}"
-    cost = f"Cost per item: a missed dissimilar item costs {ratio}, a false alarm 1."
-    caption = f"All classifiers on the same {arena.n} items, the largest area under the ROC curve first. {cost}"
-    blocks: list[Block] = [table(caption, header, rows, (1, 2, 5, 6, 7)), Figure("areas", "Areas with intervals.")]
+    rates = [
+        (row.name, estimate(row.accuracy), estimate(row.sensitivity), estimate(row.specificity), number(row.cost))
+        for row in arena.standings
+    ]
+    cost = f"Cost per item: a missed dissimilar item costs {arena.cost_ratio:g}, a false alarm 1."
+    blocks: list[Block] = [
+        table(
+            f"Areas under the ROC curve on the same {arena.n} items, the largest first; .5 is chance.",
+            ("classifier", "n", "AUC", "95 % by application", "95 % DeLong"), rows, (1, 2),
+        ),
+        Figure("areas", "Areas with intervals by application."),
+        table(
+            f"Rates of the verdicts, with 95 % intervals. {cost}",
+            ("classifier", "accuracy", "sensitivity", "specificity", "cost"), rates, (4,),
+        ),
+    ]  # fmt: skip
     pairs = [
         (
             f"{row.a} − {row.b}", number(row.difference.value), interval(row.difference, as_percent=False) or DASH,
@@ -83,8 +91,8 @@ def arena_sections(arena: Arena) -> tuple[Section, ...]:
         )
         for row in arena.differences
     ]  # fmt: skip
-    columns = ("difference of areas", "value", "95 % DeLong", "p (Holm)", "95 % by application", "p (Holm)")
-    blocks.append(table("Paired differences on the items that both scored.", columns, pairs, (1, 3, 5)))
+    header = ("difference of areas", "value", "95 % DeLong", "p (Holm)", "95 % by application", "p (Holm)")
+    blocks.append(table("Paired differences on the items that both scored.", header, pairs, (1, 3, 5)))
     blocks.append(
         Paragraph(
             "DeLong's intervals take items for independent. Benchmarks of one application are alike, so the intervals "

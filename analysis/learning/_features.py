@@ -47,12 +47,15 @@ class Feature:
         The classifier whose verdict holds it.
     value : callable
         `Evidence` -> float, or None where it is missing.
+    of_score : callable or None
+        The feature from the score of its verdict, where it is a function of that alone.
     """
 
     name: str
     title: str
     source: str
     value: Callable[[Evidence], float | None]
+    of_score: Callable[[float], float] | None = None
 
     @property
     def version(self) -> str:
@@ -91,12 +94,16 @@ def _farthest(measure: str, verdict: Evidence) -> float | None:
     return run_against_rest(verdict.pairs[measure]) if measure in verdict.pairs else None
 
 
-def _score(verdict: Evidence) -> float | None:
-    return verdict.score
+def _from_score(function: Callable[[float], float], verdict: Evidence) -> float | None:
+    return None if verdict.score is None else function(verdict.score)
 
 
-def _bounded(verdict: Evidence) -> float | None:
-    return None if verdict.score is None else verdict.score / (1 + verdict.score)
+def _bounded(score: float) -> float:
+    return score / (1 + score)
+
+
+def _of_score(name: str, title: str, source: str, function: Callable[[float], float] = float) -> Feature:
+    return Feature(name, title, source, partial(_from_score, function), function)
 
 
 _MEASURES = {
@@ -108,9 +115,9 @@ FEATURES: dict[str, Feature] = {
     feature.name: feature
     for feature in (
         *(Feature(name, title_of(name), of, partial(_mean, name)) for name, of in _MEASURES.items()),
-        Feature("same_height", "height of SAME's last merge", "same", _score),
-        Feature("spread", "spread of the run means, s / (1 + s)", "spread", _bounded),
-        Feature("kruskal", "epsilon squared of Kruskal and Wallis", "kruskal", _score),
+        _of_score("same_height", "height of SAME's last merge", "same"),
+        _of_score("spread", "spread of the run means, s / (1 + s)", "spread", _bounded),
+        _of_score("kruskal", "epsilon squared of Kruskal and Wallis", "kruskal"),
         *(
             Feature(f"apart_{name}", f"{title_of(name)}, farthest run", of, partial(_farthest, name))
             for name, of in _MEASURES.items()
@@ -139,7 +146,7 @@ def features_of(verdicts: Iterable[Evidence]) -> dict[str, float | None]:
     >>> step = np.repeat([1.0, 2.0], 50)
     >>> values = features_of([same([step, 3 * step, step]), spread([step, 3 * step, step])])
     >>> round(values["same_height"], 3), round(values["spread"], 3), values["m1"]
-    (0.632, 0.545, None)
+    (0.468, 0.545, None)
     """
     by_name = {verdict.classifier: verdict for verdict in verdicts}
     return {

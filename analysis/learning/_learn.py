@@ -177,7 +177,8 @@ def learn(
     others = contestants_of(verdicts, examples.items)
     both = [_out_of_fold(LEARNED, validated), _out_of_fold(other_name, other)]
     arena = compete(
-        examples.dissimilar, examples.group, [*both, *others], rng=rng, against=LEARNED, cost_ratio=cost_ratio, n_draws=n_draws, level=level,
+        examples.dissimilar, examples.group, [*both, *others], rng=rng, against=LEARNED, cost_ratio=cost_ratio,
+        n_draws=n_draws, level=level,
     )  # fmt: skip
     chosen = choose(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio)
     truth_words = [CATEGORIES[int(value)] for value in examples.dissimilar]

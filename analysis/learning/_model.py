@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.classifiers import Verdict
+from analysis.classifiers import CLASSIFIERS, Verdict
 from analysis.learning._features import FEATURES, Evidence, features_of
+from analysis.runs import Runs
 
 FORMAT, FORMAT_VERSION = "labeler model", 1
 LEARNED = "learned"
@@ -126,6 +127,14 @@ class Model:
             )  # fmt: skip
         verdict = DISSIMILAR if probability > self.threshold else SIMILAR
         return Verdict(self.classifier, verdict, score=probability, threshold=self.threshold, **background)
+
+    def judge_runs(self, runs: Runs) -> Verdict:
+        """The model's verdict on the runs of one benchmark, computing what it needs; raises as the classifiers do."""
+        if runs.drop != self.warmup:
+            raise ValueError(f"the model was learnt with the warm-up {self.warmup:g}, these runs have {runs.drop:g}")
+        sources = dict.fromkeys(FEATURES[term.feature].source for term in self.terms)
+        verdicts = [CLASSIFIERS[name](runs, drop=runs.drop) for name in sources]
+        return self.judge(verdicts, n_runs=runs.k, n_iterations=runs.n, n_left_out=runs.n_left_out)
 
     def to_text(self) -> str:
         """The model as a file: JSON, every number with all its digits."""

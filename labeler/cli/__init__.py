@@ -49,6 +49,8 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
     "Results": {
         "verdicts": Place("verdicts:verdicts", "Compute what every classifier, built in or of another package, says"),
         "classifiers": Place("verdicts:classifiers", "Show how far the classifiers agree with each other"),
+        "learn": Place("learning:learn", "Learn a classifier from labels"),
+        "compare": Place("learning:compare", "Compare all classifiers on one consensus"),
         "adjudicate": Place("course:adjudicate", "Decide a split item of a closed study"),
         "labels": Place("handover:labels", "Write the labels as a table, or append labels made elsewhere"),
         "report": Place("report:report", "Write the agreement report"),

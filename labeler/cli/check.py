@@ -147,6 +147,8 @@ def output_options(function: Any) -> Any:
               "[theta 0.25].")  # fmt: skip
 @click.option("--cut", type=click.FloatRange(0, 1), default=None, metavar="X",
               help="Height of SAME's cut; SAME is then the classifier [cut 0.20].")  # fmt: skip
+@click.option("--model", type=click.Path(path_type=Path), default=None, metavar="MODEL.json",
+              help="A model of labeler learn is the classifier.")  # fmt: skip
 @click.option("--limit", type=Share(), default=0.10, metavar="SHARE",
               help="Spread above which runs are dissimilar [default: 10%].")  # fmt: skip
 @click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
@@ -170,7 +172,10 @@ def check(
     outputs = _outputs({form: arguments.pop(f"to_{form}") for form in OUTPUTS}, (*paths, *against))
     known = checking.read_known(known_file, today=now().date()) if known_file else ()
     options = replace(read_options(arguments), accept_means=True)  # one number per run is all that is compared
-    rules, sampling = checking.rules(**arguments), checking.sampling(warmup, "mean")
+    rules = checking.rules(**arguments)
+    if rules.model is not None:
+        warmup = checking.warmup_of(rules.model, warmup)
+    sampling = checking.sampling(warmup, "mean")
     candidate = read_files(paths, options, checking.gather)
     baseline = read_files(against, options, checking.gather) if against else None
     if against_version is not None:

@@ -17,7 +17,9 @@ import click
 
 from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, study_option, write_text
 from labeler.errors import InputError
+from labeler.service.data.models import read_model, warmup_of
 from labeler.service.plan import coordinating
+from labeler.service.results import learning
 from labeler.service.results.files import as_csv
 from labeler.service.verdicts import classifying, computing, stored_verdicts
 from labeler.service.verdicts.classifying import JudgeOptions
@@ -57,6 +59,9 @@ def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -
               help="Also write every verdict with its numbers; - is standard output.")  # fmt: skip
 @click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Take in verdicts made elsewhere: item, verdict, and optionally classifier, score.")  # fmt: skip
+@click.option("--model", type=click.Path(path_type=Path), default=None, metavar="MODEL.json",
+              help="Also judge with a model of labeler learn, as learned:NAME; the study keeps it until "
+              "--remove.")  # fmt: skip
 @click.option("--name", default=None, help="With --import: the classifier, where the file does not say.")
 @json_option
 def verdicts(
@@ -70,6 +75,7 @@ def verdicts(
     only_verdict: bool,
     export: Path | None,
     import_file: Path | None,
+    model: Path | None,
     name: str | None,
     as_json: bool,
 ) -> None:
@@ -81,6 +87,10 @@ def verdicts(
     """
     if name is not None and import_file is None:
         raise InputError("--name goes with --import.")
+    if model is not None:
+        if import_file is not None or only_verdict:
+            raise InputError("--model needs every measure; give it without --import and --only-verdict.")
+        warmup = warmup_of(read_model(model), warmup)  # before minutes of computing
     settings = classifying.settings({"theta": thetas, "cut": cuts})
     if settings and import_file is not None:
         raise InputError("--theta and --cut compute verdicts; give them without --import.")
@@ -93,6 +103,9 @@ def verdicts(
             remark(f"Took in {n} verdicts.")
         else:
             _compute(db, JudgeOptions(warmup, only_verdict), settings, jobs, scheduler)
+        if model is not None:
+            learned, n_given, n_without = learning.apply_model(db, model, actor=OWNER, now=now())
+            remark(f"{learned} gave {n_given} verdicts; on {n_without} items it could give none.")
         coordinating.log_look(db, "verdicts", actor=OWNER, now=now())
         say_if_interim(db)
         table = stored_verdicts.verdict_table(db)

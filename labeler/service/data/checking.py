@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from analysis import check as checking
@@ -17,10 +18,11 @@ from labeler.formats.more_runs import false_alarms, more_runs
 from labeler.service.data import build_outputs
 from labeler.service.data.gathering import Gathered, left_out, sampling, usable
 from labeler.service.data.known_changes import read_known
+from labeler.service.data.models import read_model, warmup_of
 
 __all__ = [
     "ANNOTATIONS", "CLASSIFIERS", "FAIL_ON", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "TESTS", "Checked",
-    "apart_by_version", "check_files", "gather", "read_known", "rules", "sampling",
+    "apart_by_version", "check_files", "gather", "read_known", "rules", "sampling", "warmup_of",
 ]  # fmt: skip
 
 CLASSIFIERS = tuple(REGISTRY)
@@ -66,7 +68,12 @@ ANNOTATIONS: Mapping[str, Callable[[Checked, Sequence[str]], str]] = {
 
 
 def rules(
-    classifier: str | None = None, *, theta: float | None = None, cut: float | None = None, **options: Any
+    classifier: str | None = None,
+    *,
+    theta: float | None = None,
+    cut: float | None = None,
+    model: Path | None = None,
+    **options: Any,
 ) -> Rules:
     """What counts as a finding.
 
@@ -76,6 +83,8 @@ def rules(
         A name in `CLASSIFIERS`. Without one, a theta asks for the heuristic, a cut for SAME, and neither for spread.
     theta, cut : float, optional
         Threshold of the heuristics, or of SAME, in place of the default.
+    model : Path, optional
+        A model of `labeler learn` that is the classifier.
     **options
         As `Rules` takes them.
 
@@ -84,6 +93,11 @@ def rules(
     InputError
         If an option cannot be used, or a threshold is not one of the classifier.
     """
+    if model is not None:
+        if classifier or theta is not None or cut is not None:
+            raise InputError("--model is the classifier. Give it without --classifier, --theta and --cut.")
+        learned = read_model(model)
+        return Rules(**options, classifier=learned.classifier, model=learned)
     thresholds = {name: value for name, value in (("theta", theta), ("cut", cut)) if value is not None}
     if len(thresholds) > 1:
         raise InputError("--theta belongs to the heuristics and --cut to SAME. Give one of them.")

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.agreement import classifiers_among_themselves, send_first
+from analysis.learning import FEATURES, LEARNED, features_of
 from labeler.errors import InputError
 from labeler.formats import Source, tables
 from labeler.model import Category, Item, StoredVerdict
@@ -40,8 +41,13 @@ def _only(thresholds: pd.Series) -> float | None:
     return float(different[0]) if len(different) == 1 else None
 
 
+def is_learned(name: str) -> bool:
+    """Whether this is the classifier of a learned model, such as `learned:model`."""
+    return name.startswith(f"{LEARNED}:")
+
+
 def remove_settings(db: Database, names: Collection[str], *, actor: str, now: datetime) -> int:
-    """Remove settings such as `heuristic@0.30` with their verdicts; they are not computed any more.
+    """Remove settings such as `heuristic@0.30`, or learned models, with their verdicts; they are not computed any more.
 
     Returns
     -------
@@ -54,7 +60,7 @@ def remove_settings(db: Database, names: Collection[str], *, actor: str, now: da
         If the study has no such setting; nothing is removed then.
     """
     with db.atomic():
-        kept = sorted(filter(is_setting, verdicts.computed_classifiers(db)))
+        kept = sorted(name for name in verdicts.computed_classifiers(db) if is_setting(name) or is_learned(name))
         for name in names:
             if name not in kept:
                 raise InputError(f"The study has no setting {name!r}. It has: {', '.join(kept) or 'none'}.")
@@ -108,14 +114,24 @@ def _of_counting_items(db: Database) -> pd.DataFrame:
 
 
 def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
-    """All verdicts with the columns of the verdict file: means m1 to m5 for the heuristics, clusters for SAME."""
+    """All verdicts with the columns of the verdict file: means m1 to m5 for the heuristics, clusters for SAME.
+
+    The further measures that `labeler learn` takes stand with the classifier that they come from.
+    """
     with db.atomic():
         events.add(db, now.isoformat(), actor, "export verdicts", {})
         table = verdicts.table(db)
+        features = {item.name: features_of(verdicts.of_item(db, item.item_id)) for item in items.all_items(db)}
     for measure in tables.MEASURES:
         table[measure] = [means.get(measure) for means in table["means"]]
     table["clusters"] = [" ".join(map(str, clusters)) or None for clusters in table["clusters"]]
     columns = ["item", "benchmark", "classifier", "verdict", "score", "threshold", *tables.MEASURES]
+    for name, feature in FEATURES.items():
+        if feature.of_score is None and name not in table:
+            of_source = (table["classifier"] == feature.source).tolist()
+            rows = zip(table["item"], of_source, strict=True)
+            table[name] = [features[item][name] if own else None for item, own in rows]
+            columns.append(name)
     return table[[*columns, "clusters", "iterations", "parameters", "version", "error"]]
 
 

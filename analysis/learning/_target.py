@@ -1,0 +1,78 @@
+"""What a model learns to say: a consensus, or each label by itself."""
+
+import pandas as pd
+
+from analysis.categories import CATEGORIES
+from analysis.consensus import agreed_only, majority
+from analysis.tables import COUNTED_KINDS, first_of, with_defaults
+
+AGREED, MAJORITY, LABELS = "agreed", "majority", "labels"
+TARGETS = {
+    AGREED: "items whose first labels are all equal",
+    MAJORITY: "the majority of first and third labels, split items as decided",
+    LABELS: "each first label by itself",
+}
+
+
+def label_table(answers: pd.DataFrame) -> pd.DataFrame:
+    """The first labels that count: columns item, rater, category.
+
+    Parameters
+    ----------
+    answers : DataFrame
+        Columns item, reviewer, label; optionally kind and assignment (`analysis.tables.with_defaults`).
+
+    Raises
+    ------
+    ValueError
+        As `analysis.tables.with_defaults`.
+    """
+    first = first_of(with_defaults(answers))
+    counted = first.loc[first["kind"].isin(COUNTED_KINDS), ["item", "rater", "category"]]
+    return counted.drop_duplicates(["item", "rater"]).reset_index(drop=True)
+
+
+def target_of(answers: pd.DataFrame, consensus: str = AGREED) -> pd.DataFrame:
+    """The rows to learn from.
+
+    Parameters
+    ----------
+    answers : DataFrame
+        As for `label_table`; kind third and adjudicated count for the majority.
+    consensus : str
+        A name in `TARGETS`.
+
+    Returns
+    -------
+    DataFrame
+        Columns item and category; with "labels" one row per label, so that an item may be there several times.
+
+    Raises
+    ------
+    ValueError
+        If there is no such target, or the answers are no answer table.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"item": ["a", "a", "b"], "reviewer": ["ada", "ben", "ada"], "label": "similar"})
+    >>> target_of(answers)["item"].tolist(), len(target_of(answers, "labels"))
+    (['a'], 3)
+    """
+    if consensus not in TARGETS:
+        raise ValueError(f"the target must be one of {', '.join(TARGETS)}, got {consensus!r}")
+    labels = label_table(answers)
+    if consensus == LABELS:
+        return labels[["item", "category"]]
+    if consensus == AGREED:
+        table = agreed_only(labels)
+    else:
+        answered = with_defaults(answers)
+        first = first_of(answered)
+        third = first[first["kind"] == "third"].drop_duplicates(["item", "rater"])
+        own = pd.MultiIndex.from_frame(labels[["item", "rater"]])
+        third = third[~pd.MultiIndex.from_frame(third[["item", "rater"]]).isin(own)]
+        decided = answered[(answered["kind"] == "adjudicated") & answered["label"].isin(CATEGORIES)]
+        decisions = dict(zip(decided["item"], decided["label"], strict=True))
+        table = majority(labels, third[["item", "rater", "category"]], decisions)
+    found = table["category"].dropna()
+    return pd.DataFrame({"item": found.index.astype(object), "category": found.to_numpy(dtype=object)})

@@ -1,0 +1,128 @@
+"""Commands that learn a classifier from labels, and that compare all classifiers on one consensus."""
+
+from pathlib import Path
+
+import click
+
+from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, study_option, write_text
+from labeler.errors import InputError
+from labeler.service.results import learning
+from labeler.service.results.files import write_files
+from labeler.service.results.learning import Material
+
+TARGET = click.option(
+    "--consensus", type=click.Choice(list(learning.TARGETS)), default="agreed", show_default=True,
+    help="What counts as the truth: agreed items, the majority with third labels and decisions, or each label.",
+)  # fmt: skip
+LABEL_FILE = click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
+                          help="Take these labels instead of a study: item, reviewer, label, application.")  # fmt: skip
+VERDICT_FILE = click.option(
+    "--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
+    help="With --labels: verdicts and measures, as labeler verdicts --export writes them.",
+)  # fmt: skip
+COST = click.option(
+    "--cost-ratio", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True, metavar="X",
+    help="Cost of a missed dissimilar item, where a false alarm costs 1.",
+)  # fmt: skip
+SEED = click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+                    help="Random seed for folds and intervals.")  # fmt: skip
+
+
+def _material(study: Path | None, label_file: Path | None, verdict_file: Path | None) -> Material:
+    if (label_file is None) != (verdict_file is None):
+        raise InputError("Give --labels and --verdicts together, or neither.")
+    if label_file is not None and verdict_file is not None:
+        return learning.material_of_files(label_file, verdict_file)
+    with opened(study) as db:
+        say_if_interim(db)
+        return learning.material_of_study(db, actor=OWNER, now=now())
+
+
+@click.command(epilog="Example: labeler learn --study cache.study --out model.json --report learning")
+@study_option
+@LABEL_FILE
+@VERDICT_FILE
+@TARGET
+@click.option("--features", default="default", show_default=True, metavar="NAMES",
+              help="default, all, or names separated by commas, such as m1,spread.")  # fmt: skip
+@click.option("--plain", is_flag=True, help="Let coefficients be negative; the default is monotone.")
+@COST
+@click.option("--name", default="model", show_default=True, help="The model's name; it judges as learned:NAME.")
+@SEED
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="MODEL.json",
+              help="Write the model.")  # fmt: skip
+@click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
+              help="Write the account, its figures, and the out-of-fold scores.")  # fmt: skip
+@json_option
+def learn(
+    study: Path | None,
+    label_file: Path | None,
+    verdict_file: Path | None,
+    consensus: str,
+    features: str,
+    plain: bool,
+    cost_ratio: float,
+    name: str,
+    seed: int,
+    out: Path | None,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Learn a classifier from labels, and say how much better it is.
+
+    Every figure comes from items of applications that the model had not seen. Needs 60 items with a category, 10 of
+    each category, from 5 applications. Use the model with: labeler verdicts --model, labeler check --model.
+    """
+    learned = learning.learn(
+        _material(study, label_file, verdict_file), consensus=consensus, features=features, monotone=not plain,
+        cost_ratio=cost_ratio, name=name, seed=seed,
+    )  # fmt: skip
+    if out is not None:
+        write_text(out, learned.model.to_text())
+    if folder is not None:
+        for path in write_files(learning.files(learned), folder):
+            remark(str(path))
+    if str(out) != "-":
+        click.echo(learning.as_json(learned) if as_json else learning.as_text(learned), nl=False)
+
+
+def _votes(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+    votes = []
+    for text in texts:
+        at_least, _, names = text.partition(":")
+        voters = [name.strip() for name in names.split(",") if name.strip()]
+        if not at_least.isdigit() or len(set(voters)) < len(voters) or not 1 <= int(at_least) <= len(voters):
+            raise click.BadParameter(f"{text!r} is not K:NAME,NAME,... such as 2:heuristic,same,spread")
+        votes.append((int(at_least), voters))
+    return votes
+
+
+@click.command(epilog="Example: labeler compare --study cache.study --vote 2:heuristic,same,spread")
+@study_option
+@LABEL_FILE
+@VERDICT_FILE
+@TARGET
+@click.option("--vote", "votes", multiple=True, callback=_votes, metavar="K:NAMES",
+              help="Also a vote: dissimilar when at least K of these classifiers say so. Repeatable.")  # fmt: skip
+@COST
+@SEED
+@json_option
+def compare(
+    study: Path | None,
+    label_file: Path | None,
+    verdict_file: Path | None,
+    consensus: str,
+    votes: list[tuple[int, list[str]]],
+    cost_ratio: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Compare all classifiers on one consensus: areas, rates, costs, and the differences of every pair.
+
+    Built-in, learned and imported classifiers compete alike; those that give no scores are compared by their verdicts.
+    A learned model that was fitted on these same labels looks better than it is: labeler learn compares it fairly.
+    """
+    compared = learning.arena(
+        _material(study, label_file, verdict_file), consensus=consensus, votes=votes, cost_ratio=cost_ratio, seed=seed
+    )
+    click.echo(learning.arena_json(compared) if as_json else learning.arena_text(compared, consensus), nl=False)

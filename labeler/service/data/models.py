@@ -1,0 +1,32 @@
+"""Model files of learned classifiers."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from labeler.errors import InputError, sentence
+from labeler.formats import Source
+
+if TYPE_CHECKING:
+    from analysis.learning import Model
+
+
+def read_model(path: Path) -> "Model":
+    """A model file, read strictly; raises InputError naming the file."""
+    from analysis.learning import ModelError, model_from_text  # here, as it loads pandas
+
+    try:
+        return model_from_text(Source(str(path), path).content().decode("utf-8"))
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: it is not a text file.") from None
+    except ModelError as error:
+        raise InputError(f"{path}: {sentence(error)}") from None
+
+
+def warmup_of(model: "Model", warmup: float) -> float:
+    """The warm-up that a model was learnt with; raises InputError if another one is asked for."""
+    if warmup not in (0, model.warmup):
+        raise InputError(
+            f"The model was learnt with the warm-up {model.warmup:g}, not {warmup:g}. Leave out --warmup, or learn a "
+            "model from verdicts with this warm-up."
+        )
+    return model.warmup

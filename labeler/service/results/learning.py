@@ -1,0 +1,370 @@
+"""Labels and measures, of a study or of files, -> a learned classifier, its account, and its verdicts."""
+
+import hashlib
+import json
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy
+
+import labeler
+from analysis import learning
+from analysis.document import plain, to_html, to_json, to_markdown, to_text
+from analysis.document.figures import Chart, to_svg
+from analysis.learning import DEFAULT_FEATURES, FEATURES, TARGETS, Arena, Learned
+from labeler.errors import InputError, sentence
+from labeler.formats import tables
+from labeler.formats.source import Source
+from labeler.model import Category, StoredVerdict, combined_hash
+from labeler.service.data.models import read_model
+from labeler.service.results import exchange, history
+from labeler.service.results.files import as_csv
+from labeler.store import Database, events, items, verdicts
+
+__all__ = [
+    "TARGETS", "Material", "apply_model", "arena", "arena_json", "arena_text", "as_json", "as_text", "features_named",
+    "files", "learn", "material_of_files", "material_of_study", "read_model",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Material:
+    """What can be learnt from.
+
+    Attributes
+    ----------
+    answers : DataFrame
+        Every answer: item, reviewer, label and optionally kind and assignment.
+    features : DataFrame
+        Indexed by item, one column per feature, NaN where missing.
+    applications : Series of str, indexed by item
+    verdicts : DataFrame
+        Columns item, classifier, verdict and score.
+    warmup : float
+        Left out of each run when the features were computed.
+    hashes : mapping of str to str
+        Of what was read.
+    """
+
+    answers: pd.DataFrame
+    features: pd.DataFrame
+    applications: pd.Series
+    verdicts: pd.DataFrame
+    warmup: float = 0.0
+    hashes: Mapping[str, str] = field(default_factory=dict)
+
+
+def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
+    """Labels, features and verdicts of a study at one moment; that somebody learnt from them is logged.
+
+    Raises
+    ------
+    InputError
+        If no verdict has its evidence, or verdicts were computed with several warm-ups.
+    """
+    with db.atomic():
+        events.add(db, now.isoformat(), actor, "learn", {})
+        answers, left_out, all_items = exchange.all_answers(db), history.not_counted(db), items.all_items(db)
+        table = verdicts.table(db)
+        counting = [item for item in all_items if item.name not in left_out]
+        features = {item.name: learning.features_of(verdicts.of_item(db, item.item_id)) for item in counting}
+    # which labels of other items were first follows from all answers, so these stay, as a kind that never counts
+    answers = answers.assign(kind=answers["kind"].mask(answers["item"].isin(left_out), "excluded"))
+    measured = pd.DataFrame.from_dict(features, orient="index", columns=list(FEATURES), dtype=float)
+    if not measured.notna().any(axis=None):
+        raise InputError("No item has the measures to learn from. Compute verdicts first: labeler verdicts")
+    counted = table[~table["item"].isin(left_out)]
+    parameters = [json.loads(text) for text in counted["parameters"].drop_duplicates()]
+    return Material(
+        answers, measured, pd.Series({item.name: item.application for item in counting}, dtype=object),
+        counted[["item", "classifier", "verdict", "score"]].reset_index(drop=True),
+        _one_warmup(parameters),
+        {"measurements": combined_hash(item.data_hash for item in counting), "answers": _hash(as_csv(answers))},
+    )  # fmt: skip
+
+
+def material_of_files(label_file: Path, verdict_file: Path) -> Material:
+    """Labels and verdicts out of files, as `labeler labels --export` and `labeler verdicts --export` write them.
+
+    Parameters
+    ----------
+    label_file : Path
+        CSV: item, reviewer, label, application.
+    verdict_file : Path
+        CSV: item, classifier, verdict, score, and the columns of the measures.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or lacks a column; the message names file, place and value.
+    """
+    labels, verdict_text = (Source(str(path), path) for path in (label_file, verdict_file))
+    answers = tables.read_table(labels, (*tables.LABEL_COLUMNS, "application")).reset_index(drop=True)
+    raw = tables.read_table(verdict_text, ("item", "classifier", "verdict"))
+    table = tables.read_verdicts(verdict_text)
+    features = _features_of_file(raw, verdict_file)
+    applications = answers.drop_duplicates("item").set_index("item")["application"].astype(object)
+    parameters = [json.loads(text) for text in set(raw["parameters"]) - {""}] if "parameters" in raw else []
+    return Material(
+        answers, features, applications, table[["item", "classifier", "verdict", "score"]], _one_warmup(parameters),
+        {"answers": _hash(labels.content()), "verdicts": _hash(verdict_text.content())},
+    )  # fmt: skip
+
+
+def _features_of_file(raw: pd.DataFrame, path: Path) -> pd.DataFrame:
+    columns = {}
+    for name, feature in FEATURES.items():
+        column = name if feature.of_score is None else "score"
+        if column in raw:
+            rows = raw[raw["classifier"] == feature.source]
+            numbers = [_number(text, path, line, column) for line, text in rows[column].items()]
+            columns[name] = pd.Series(numbers, index=rows["item"], dtype=float).map(feature.of_score or float)
+    return pd.DataFrame(columns).rename_axis("item")
+
+
+def _number(text: str, path: Path, line: object, column: str) -> float:
+    try:
+        number = float(text) if text else math.nan
+    except ValueError:
+        raise InputError(f"{path}, line {line}: {column} {text!r} is not a number.") from None
+    if math.isinf(number):
+        raise InputError(f"{path}, line {line}: {column} {text!r} is not a finite number.")
+    return number
+
+
+def _one_warmup(parameters: Sequence[Mapping[str, Any]]) -> float:
+    warmups = {float(entry["drop"]) for entry in parameters if "drop" in entry}
+    if len(warmups) > 1:
+        raise InputError(
+            f"The verdicts were computed with several warm-ups: {', '.join(f'{w:g}' for w in sorted(warmups))}. "
+            "Compute them again with one: labeler verdicts --warmup"
+        )
+    return warmups.pop() if warmups else 0.0
+
+
+def features_named(text: str, available: Sequence[str] = DEFAULT_FEATURES) -> list[str]:
+    """The features that "default", "all" or a list of names means.
+
+    Parameters
+    ----------
+    text : str
+        "default" (all that the data have), "all" (refused if the data lack one), or names separated by commas.
+    available : sequence of str
+        The features that the data have.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown or twice there, or the data lack it.
+    """
+    if text == "default":
+        return [name for name in DEFAULT_FEATURES if name in available]
+    names = list(FEATURES) if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if name not in FEATURES]
+    if unknown or not names:
+        raise InputError(f"There is no feature {unknown[0] if unknown else text!r}. Known are: {', '.join(FEATURES)}.")
+    lacking = [name for name in names if name not in available]
+    if lacking:
+        raise InputError(
+            f"The verdict file has no column for the feature {lacking[0]}. It has: {', '.join(available)}."
+        )
+    if len(set(names)) < len(names):
+        raise InputError("A feature is named twice.")
+    return names
+
+
+def learn(
+    material: Material,
+    *,
+    consensus: str = learning.AGREED,
+    features: str = "default",
+    monotone: bool = True,
+    cost_ratio: float = 1.0,
+    name: str = "model",
+    seed: int = 1,
+) -> Learned:
+    """Learn a classifier from a study or files.
+
+    Raises
+    ------
+    InputError
+        If there is too little to learn from, or an option cannot be used.
+    """
+    # a model that was fitted on these labels would look better here than it is
+    others = material.verdicts[~material.verdicts["classifier"].str.startswith(f"{learning.LEARNED}:")]
+    try:
+        return learning.learn(
+            learning.target_of(material.answers, consensus), material.features, material.applications, others,
+            seed=seed, names=features_named(features, list(material.features.columns)),
+            monotone=monotone, cost_ratio=cost_ratio, warmup=material.warmup, name=name, target=TARGETS[consensus],
+            background={"hashes": dict(material.hashes), "versions": _versions()},
+        )  # fmt: skip
+    except learning.TooFew as error:
+        raise InputError(f"There is too little to learn from: {error}.") from None
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+
+
+def arena(
+    material: Material,
+    *,
+    consensus: str = learning.AGREED,
+    votes: Sequence[tuple[int, Sequence[str]]] = (),
+    cost_ratio: float = 1.0,
+    seed: int = 1,
+) -> Arena:
+    """All classifiers on one consensus, and votes of them.
+
+    Parameters
+    ----------
+    material : Material
+    consensus : str
+        A name in `TARGETS`.
+    votes : sequence of (int, sequence of str)
+        Each: how many of these classifiers must say dissimilar.
+    cost_ratio : float
+    seed : int
+
+    Raises
+    ------
+    InputError
+        If there is nothing to compare, a vote names a classifier that is not there, or an option cannot be used.
+    """
+    try:
+        truth = learning.target_of(material.answers, consensus).sort_values("item", kind="stable")
+        truth = truth[truth["item"].isin(set(material.verdicts["item"]))]
+        if not len(truth):
+            raise InputError(f"No item has both a verdict and a category; target: {TARGETS[consensus]}.")
+        names = truth["item"].tolist()
+        contestants = learning.contestants_of(material.verdicts, names)
+        by_name = {contestant.name: contestant for contestant in contestants}
+        for at_least, voters in votes:
+            unknown = [voter for voter in voters if voter not in by_name]
+            if unknown:
+                raise InputError(f"There is no classifier {unknown[0]!r} to vote. Known are: {', '.join(by_name)}.")
+            contestants.append(learning.vote([by_name[voter] for voter in voters], at_least))
+        applications = material.applications.reindex(names).fillna("").tolist()
+        group = pd.factorize(pd.Series(applications, dtype=object))[0]
+        return learning.compete(
+            (truth["category"] == Category.DISSIMILAR.value).to_numpy(dtype=bool), group, contestants,
+            rng=np.random.default_rng(seed), cost_ratio=cost_ratio,
+        )  # fmt: skip
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+
+
+def as_text(learned: Learned) -> str:
+    """The account for a terminal."""
+    return to_text(learning.document(learned))
+
+
+def as_json(learned: Learned) -> str:
+    """Every number of the account."""
+    return to_json(content(learned))
+
+
+def arena_json(compared: Arena) -> str:
+    """Every number of the comparison."""
+    return to_json(plain(compared))
+
+
+def arena_text(compared: Arena, consensus: str) -> str:
+    """The comparison for a terminal."""
+    return to_text(learning.arena_document(compared, TARGETS[consensus]))
+
+
+def files(learned: Learned) -> dict[str, str]:
+    """The account as files: name -> text; from out-of-fold.csv every figure can be recomputed."""
+    charts: Mapping[str, Chart] = learning.charts(learned)
+    figures = {name: to_svg(chart) for name, chart in charts.items()}
+    document = learning.document(learned)
+    return {
+        "learning.html": to_html(document, figures),
+        "learning.md": to_markdown(document),
+        "learning.json": to_json(content(learned)),
+        "model.json": learned.model.to_text(),
+        "out-of-fold.csv": as_csv(learned.table),
+        **{f"figures/{name}.svg": svg for name, svg in figures.items()},
+    }
+
+
+def content(learned: Learned) -> Any:
+    """Every number as plain values, but the table, which is a file of its own."""
+    return plain({name: value for name, value in vars(learned).items() if name not in ("table", "folds")})
+
+
+def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple[str, int, int]:
+    """Give every item with measurements the verdict of a learned model, in place of earlier ones of the same name.
+
+    Parameters
+    ----------
+    db : Database
+    path : Path
+        The model file.
+    actor : str
+    now : datetime
+
+    Returns
+    -------
+    tuple of str, int, int
+        The classifier's name, how many verdicts it gave, and on how many items it could give none.
+
+    Raises
+    ------
+    InputError
+        If the model cannot be used, or the verdicts it starts from are missing or of another warm-up.
+    """
+    model = read_model(path)
+    digest = hashlib.sha256(model.to_text().encode()).hexdigest()
+    n_given = n_without = 0
+    with db.atomic():
+        verdicts.remove_classifier(db, model.classifier)
+        for item in items.all_items(db):
+            if not item.n_runs:
+                continue
+            evidence = verdicts.of_item(db, item.item_id)
+            sources = [v for v in evidence if v.classifier in {FEATURES[t.feature].source for t in model.terms}]
+            if not sources:
+                raise InputError(f"Item {item.name!r} has no verdicts yet. Compute them first: labeler verdicts")
+            warmup = _one_warmup([v.parameters for v in sources])
+            if warmup != model.warmup:
+                raise InputError(
+                    f"{path}: the model was learnt with the warm-up {model.warmup:g}, the verdicts of this study have "
+                    f"{warmup:g}. Compute them again: labeler verdicts --warmup {model.warmup:g}"
+                )
+            first = sources[0]
+            judged = model.judge(sources)
+            verdicts.put(
+                db,
+                StoredVerdict(
+                    item.item_id, item.data_hash, model.classifier,
+                    Category(judged.verdict) if judged.verdict else None, judged.score, judged.threshold,
+                    judged.reason if judged.verdict is None else None,
+                    {"model": digest, "drop": model.warmup},
+                    n_runs=first.n_runs, n_iterations=first.n_iterations, n_left_out=first.n_left_out,
+                ),
+                now.isoformat(),
+            )  # fmt: skip
+            n_given += judged.verdict is not None
+            n_without += judged.verdict is None
+        details = {"classifier": model.classifier, "model": digest, "file": path.name, "verdicts": n_given}
+        events.add(db, now.isoformat(), actor, "apply model", details)
+    return model.classifier, n_given, n_without
+
+
+def _hash(text: str | bytes) -> str:
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "labeler": labeler.__version__, "python": platform.python_version(), "numpy": np.__version__,
+        "pandas": pd.__version__, "scipy": scipy.__version__,
+    }  # fmt: skip

@@ -1,0 +1,390 @@
+"""Learning from labels: what is known by hand, by simulation and by comparison with other software."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.random import default_rng
+from scipy import optimize, special
+from statsmodels.api import GLM, add_constant, families
+
+from analysis.evaluation import auc, compare_auc
+from analysis.learning import (
+    FEATURES,
+    Contestant,
+    Examples,
+    TooFew,
+    calibration,
+    compete,
+    contestants_of,
+    cross_validate,
+    examples_of,
+    features_of,
+    fit_logistic,
+    learn,
+    outer_folds,
+    run_against_rest,
+    target_of,
+    vote,
+)
+from analysis.learning._validation import best_threshold
+
+APPLICATIONS, PER_APPLICATION = 24, 8
+NAMES = ("m1", "m5", "spread", "kruskal")
+
+
+def words(dissimilar):
+    return np.where(dissimilar, "dissimilar", "similar").tolist()
+
+
+def examples(rng, slope=0.0, *, leak=False):
+    """192 items of 24 applications; the first feature has this slope, the others are noise."""
+    n = APPLICATIONS * PER_APPLICATION
+    x = rng.standard_normal((n, len(NAMES)))
+    dissimilar = rng.random(n) < special.expit(slope * x[:, 0])
+    if leak:
+        x[:, 1] = dissimilar + 0.01 * rng.standard_normal(n)
+    applications = tuple(f"a{i // PER_APPLICATION}" for i in range(n))
+    return Examples(tuple(f"i{i}" for i in range(n)), applications, dissimilar, x, NAMES)
+
+
+def tables(found):
+    """The same examples as the tables that `learn` takes."""
+    truth = pd.DataFrame({"item": found.items, "category": words(found.dissimilar)})
+    features = pd.DataFrame(found.x, index=found.items, columns=list(found.features))
+    applications = pd.Series(found.applications, index=found.items)
+    verdicts = pd.DataFrame(
+        {
+            "item": found.items,
+            "classifier": "other",
+            "verdict": words(found.x[:, 2] > 0),
+            "score": found.x[:, 2],
+        }
+    )
+    return truth, features, applications, verdicts
+
+
+def learnt(found, **options):
+    return learn(*tables(found), names=NAMES, **{"seed": 1, "n_draws": 200, **options})
+
+
+@pytest.fixture(scope="module")
+def account():
+    """What is learnt where the first feature decides."""
+    return learnt(examples(default_rng(9), 2.0))
+
+
+def test_a_fit_with_one_yes_or_no_feature_is_the_log_of_the_odds_ratio():
+    # 3 of 10 dissimilar without the feature, 6 of 8 with it: odds 3/7 and 3, ratio 7
+    x = np.repeat([0.0, 1.0], [10, 8])[:, None]
+    dissimilar = np.array([True] * 3 + [False] * 7 + [True] * 6 + [False] * 2)
+    model = fit_logistic(x, dissimilar, 0.0)
+    assert model.intercept == pytest.approx(np.log(3 / 7))
+    assert model.coefficients[0] == pytest.approx(np.log(7))
+
+
+def test_a_monotone_fit_against_the_feature_leaves_the_share_alone():
+    x = np.repeat([1.0, 0.0], [10, 8])[:, None]
+    dissimilar = np.array([True] * 3 + [False] * 7 + [True] * 6 + [False] * 2)
+    model = fit_logistic(x, dissimilar, 0.01, monotone=True)
+    assert model.coefficients[0] == 0
+    assert special.expit(model.intercept) == pytest.approx(9 / 18)
+
+
+def test_the_fit_without_a_penalty_is_that_of_statsmodels():
+    found = examples(default_rng(5), 1.5)
+    theirs = GLM(found.dissimilar.astype(float), add_constant(found.x), family=families.Binomial()).fit()
+    ours = fit_logistic(found.x, found.dissimilar, 0.0)
+    assert [ours.intercept, *ours.coefficients] == pytest.approx(theirs.params.tolist(), rel=1e-6)
+
+
+@given(st.integers(0, 10_000), st.booleans(), st.floats(1e-4, 10))
+def test_no_general_optimiser_finds_a_better_fit(seed, monotone, penalty):
+    rng = default_rng(seed)
+    n, p = int(rng.integers(20, 60)), int(rng.integers(1, 8))
+    x = rng.standard_normal((n, 2)) @ rng.standard_normal((2, p)) + 0.1 * rng.standard_normal((n, p))
+    y = rng.random(n) < special.expit(x.sum(axis=1))
+
+    def loss(theta):
+        odds = theta[0] + x @ theta[1:]
+        slope = (special.expit(odds) - y) / n
+        gradient = np.concatenate(([slope.sum()], x.T @ slope + penalty * theta[1:]))
+        return (np.logaddexp(0, odds) - y * odds).mean() + penalty / 2 * theta[1:] @ theta[1:], gradient
+
+    model = fit_logistic(x, y, penalty, monotone=monotone)
+    if y.all() or not y.any():
+        return  # the intercept then has no end
+    bounds = [(None, None), *[(0 if monotone else None, None)] * p]
+    theirs = optimize.minimize(loss, np.zeros(p + 1), jac=True, method="L-BFGS-B", bounds=bounds)
+    assert loss(np.concatenate(([model.intercept], model.coefficients)))[0] <= theirs.fun + 1e-9
+    assert not monotone or (model.coefficients >= 0).all()
+
+
+def test_weights_count_items_several_times():
+    found = examples(default_rng(6), 1.0)
+    weights = default_rng(7).integers(0, 4, len(found.items))
+    repeated = np.repeat(np.arange(len(weights)), weights)
+    once = fit_logistic(found.x, found.dissimilar, 0.1, weights=weights.astype(float))
+    again = fit_logistic(found.x[repeated], found.dissimilar[repeated], 0.1)
+    assert once.coefficients == pytest.approx(again.coefficients)
+
+
+def test_a_penalty_below_zero_and_a_table_of_another_length_are_refused():
+    with pytest.raises(ValueError, match="penalty must be >= 0, got -1"):
+        fit_logistic(np.zeros((2, 1)), np.array([True, False]), -1)
+    with pytest.raises(ValueError, match=r"x must have shape \(2, n_features\), got \(3, 1\)"):
+        fit_logistic(np.zeros((3, 1)), np.array([True, False]), 1)
+
+
+@pytest.mark.parametrize("monotone", [True, False])
+def test_pure_noise_scores_at_chance(monotone):
+    areas = []
+    for seed in range(10):
+        found = examples(default_rng(seed))
+        validated = cross_validate(found, rng=default_rng(seed), monotone=monotone)
+        areas.append(auc(words(found.dissimilar), validated.score).value)
+    assert np.mean(areas) == pytest.approx(0.5, abs=0.04)  # standard error of the mean of 10: .013
+
+
+def test_a_feature_that_holds_the_answer_is_found():
+    found = learnt(examples(default_rng(1), leak=True))
+    assert found.arena.standings[0].auc.value > 0.99
+    assert "m5 alone has an area of 1.000: it may hold the answer itself" in found.warnings[0]
+
+
+def test_an_honest_feature_raises_no_alarm(account):
+    assert account.warnings == ()
+
+
+def test_permuting_labels_within_applications_destroys_the_gain():
+    found = examples(default_rng(2), 2.0)
+    before = cross_validate(found, rng=default_rng(0))
+    assert auc(words(found.dissimilar), before.score).value > 0.75
+    areas = []
+    for seed in range(6):
+        rng = default_rng(seed)
+        blocks = found.dissimilar.reshape(APPLICATIONS, PER_APPLICATION)
+        permuted = Examples(found.items, found.applications, rng.permuted(blocks, axis=1).ravel(), found.x, NAMES)
+        areas.append(auc(words(permuted.dissimilar), cross_validate(permuted, rng=rng).score).value)
+    assert np.mean(areas) == pytest.approx(0.5, abs=0.05)
+
+
+@given(st.lists(st.integers(1, 9), min_size=5, max_size=30), st.integers(0, 1000))
+def test_folds_never_split_an_application(sizes, seed):
+    applications = tuple(f"a{number}" for number, size in enumerate(sizes) for _ in range(size))
+    n = len(applications)
+    dissimilar = default_rng(seed).random(n) < 0.5
+    found = Examples(tuple(map(str, range(n))), applications, dissimilar, np.zeros((n, 1)), ("m1",))
+    fold = outer_folds(found, default_rng(seed))
+    assert pd.Series(fold).groupby(list(applications)).nunique().eq(1).all()
+
+
+def test_folds_that_split_an_application_are_refused():
+    found = examples(default_rng(1))
+    with pytest.raises(ValueError, match="keep all items of an application together"):
+        cross_validate(found, rng=default_rng(1), folds=np.arange(len(found.items)) % 5)
+
+
+def test_nothing_of_a_held_out_fold_enters_its_scores():
+    found = examples(default_rng(3), 1.0)
+    fold = outer_folds(found, default_rng(0))
+    flipped = np.where(fold == 0, ~found.dissimilar, found.dissimilar)
+    other = Examples(found.items, found.applications, flipped, found.x, NAMES)
+    one, two = (cross_validate(part, rng=default_rng(0), folds=fold) for part in (found, other))
+    assert (one.score[fold == 0] == two.score[fold == 0]).all()
+    assert (one.probability[fold == 0] == two.probability[fold == 0]).all()
+    assert (one.score[fold == 1] != two.score[fold == 1]).any()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda e: e.of(np.arange(59)), "59 items have a category and all features; at least 60"),
+        (
+            lambda e: Examples(e.items, e.applications, np.arange(len(e.items)) < 9, e.x, e.features),
+            "9 are dissimilar; at least 10",
+        ),
+        (
+            lambda e: Examples(e.items, tuple(f"a{i % 4}" for i in range(len(e.items))), e.dissimilar, e.x, e.features),
+            "come from 4 applications; at least 5",
+        ),
+    ],
+)
+def test_too_little_to_learn_from_is_refused_with_the_reason(change, why):
+    with pytest.raises(TooFew, match=why):
+        cross_validate(change(examples(default_rng(1))), rng=default_rng(1))
+
+
+def test_an_outsider_recomputes_every_figure_from_the_table(account):
+    found, table = account, account.table
+    for row in found.arena.standings[:-1]:
+        score, verdict = table[f"{row.name} score"], table[f"{row.name} verdict"]
+        assert auc(table["consensus"].tolist(), score.tolist()) == row.auc
+        assert (verdict == table["consensus"]).mean() == pytest.approx(row.accuracy.value)
+    for pair in found.arena.differences:
+        again = compare_auc(table["consensus"].tolist(), *(table[f"{n} score"].tolist() for n in (pair.a, pair.b)))
+        assert (again.difference, again.p) == (pair.difference, pair.p)
+    dissimilar, probability = table["consensus"] == "dissimilar", table["learned probability"]
+    assert ((probability - dissimilar) ** 2).mean() == pytest.approx(found.calibration.brier.value)
+    called = np.where(probability > table["learned threshold"], "dissimilar", "similar")
+    assert (called == table["learned verdict"]).all()
+
+
+def test_the_same_seed_gives_the_same_account(account):
+    one, two = account, learnt(examples(default_rng(9), 2.0))
+    assert (one.model, one.arena, one.curve, one.coefficients) == (two.model, two.arena, two.curve, two.coefficients)
+    pd.testing.assert_frame_equal(one.table, two.table)
+
+
+def test_a_signal_is_learnt_and_its_feature_named_first(account):
+    found = account
+    assert found.coefficients[0].feature == "m1"
+    assert found.coefficients[0].value.low > 0
+    assert found.curve.points[-1].auc.value > 0.7
+    assert [row.a for row in found.arena.differences] == ["learned", "learned"]
+
+
+def test_brier_is_the_sum_of_its_parts_and_a_right_forecast_is_reliable():
+    rng = default_rng(1)
+    probability = rng.random(5000)
+    dissimilar = rng.random(5000) < probability
+    result = calibration(dissimilar, probability, np.arange(5000) % 40, rng=rng, n_draws=100)
+    parts = result.reliability - result.resolution + result.uncertainty + result.within_bins
+    assert result.brier.value == pytest.approx(parts)
+    assert result.reliability < 0.002
+    assert result.brier.value == pytest.approx(1 / 6, abs=0.01)  # mean of p (1 - p)
+
+
+def test_calibration_of_a_table_worked_by_hand():
+    # (.2 - 0)^2 + (.2 - 1)^2 + (.9 - 1)^2 + (.9 - 1)^2 = .04 + .64 + .01 + .01 = .7, over 4
+    result = calibration(
+        np.array([False, True, True, True]), np.array([0.2, 0.2, 0.9, 0.9]), np.arange(4), rng=default_rng(1)
+    )
+    assert result.brier.value == pytest.approx(0.175)
+    assert result.uncertainty == pytest.approx(3 / 16)
+
+
+@pytest.mark.parametrize(("cost_ratio", "expected"), [(1.0, 0.5), (4.0, 0.2), (0.25, 0.8)])
+def test_where_several_thresholds_are_equally_good_the_ideal_one_is_taken(cost_ratio, expected):
+    dissimilar, probability = np.array([False, True]), np.array([0.1, 0.9])
+    assert best_threshold(dissimilar, probability, cost_ratio) == pytest.approx(expected)
+
+
+def test_a_dear_miss_lowers_the_threshold():
+    dissimilar = np.array([True, False, False, True])
+    probability = np.array([0.3, 0.4, 0.45, 0.8])
+    assert best_threshold(dissimilar, probability, 1.0) > 0.45
+    assert best_threshold(dissimilar, probability, 5.0) < 0.3
+
+
+def test_votes_and_verdicts_without_scores_compete():
+    found = examples(default_rng(4), 1.0)
+    table = pd.concat(
+        [
+            pd.DataFrame({"item": found.items, "classifier": name, "verdict": words(found.x[:, j] > 0)})
+            for j, name in enumerate("abc")
+        ]
+    )
+    voters = contestants_of(table, found.items)
+    assert not any(voter.has_score for voter in voters)
+    both = vote(voters[:2], 2)
+    assert (both.called == ((found.x[:, 0] > 0) & (found.x[:, 1] > 0))).all()
+    arena = compete(found.dissimilar, found.group, [*voters, both], rng=default_rng(1), n_draws=100, cost_ratio=3)
+    row = next(row for row in arena.standings if row.name == "a")
+    assert row.auc.reason == "it gives verdicts without scores"
+    assert row.cost == pytest.approx((3 * row.confusion.fn + row.confusion.fp) / len(found.items))
+    assert arena.standings[-1].name in ("always similar", "always dissimilar")
+
+
+def test_a_vote_of_one_or_of_more_than_there_are_is_refused():
+    voter = Contestant("a", np.zeros(2), np.zeros(2))
+    for voters, k in (([voter], 1), ([voter, voter], 3)):
+        with pytest.raises(ValueError, match="a vote needs two classifiers or more"):
+            vote(voters, k)
+
+
+def test_the_interval_by_application_is_wider_where_applications_differ():
+    # each application is all right or all wrong: 24 independent pieces, not 192
+    rng = default_rng(1)
+    group = np.repeat(np.arange(24), 8)
+    dissimilar = np.tile([True, False], 96)
+    right = rng.random(24) < 0.7
+    score = np.where(dissimilar == right[group], 1.0, 0.0) + 0.01 * rng.random(192)
+    row = compete(dissimilar, group, [Contestant("a", score, score)], rng=rng).standings[0]
+    assert row.auc_by_application.high - row.auc_by_application.low > 1.5 * (row.auc.high - row.auc.low)
+    assert row.auc_by_application.value == row.auc.value
+
+
+def test_one_odd_run_stands_out_in_the_largest_mean_of_a_run():
+    pairs = np.zeros((10, 10))
+    pairs[4, :] = pairs[:, 4] = 0.9
+    i, j = np.triu_indices(10, 1)
+    assert run_against_rest(pairs[i, j]) == pytest.approx(0.9)
+    assert pairs[i, j].mean() == pytest.approx(0.18)
+
+
+def test_every_feature_comes_from_the_verdicts_of_real_runs():
+    from analysis.classifiers import CLASSIFIERS
+    from analysis.runs import Runs
+
+    rng = default_rng(1)
+    shared = Runs([1 + 0.1 * rng.random(100) for _ in range(10)])
+    values = features_of(classifier(shared) for classifier in CLASSIFIERS.values())
+    assert set(values) == set(FEATURES)
+    assert all(0 <= value <= 1 for value in values.values())
+
+
+def test_rows_without_a_feature_are_left_out_and_counted():
+    truth, features, applications, _ = tables(examples(default_rng(1)))
+    features.iloc[3, 0] = np.nan
+    found = examples_of(truth, features, NAMES, applications)
+    assert (len(found.items), found.n_left_out) == (191, 1)
+
+
+@pytest.mark.parametrize(
+    ("names", "change", "why"),
+    [
+        (("m9",), {}, "there is no feature 'm9'"),
+        ((), {}, "no feature is named"),
+        (NAMES, {"applications": {"i3": ""}}, "which application item 'i3' belongs to"),
+        (NAMES, {"category": "odd"}, "'odd' .item 'i0'. is not one of: similar, dissimilar"),
+    ],
+)
+def test_tables_that_do_not_fit_are_refused(names, change, why):
+    truth, features, applications, _ = tables(examples(default_rng(1)))
+    applications = applications.mask(applications.index.isin(change.get("applications", {})), "")
+    if "category" in change:
+        truth.loc[truth["item"] == "i0", "category"] = change["category"]
+    with pytest.raises(ValueError, match=why):
+        examples_of(truth, features, names, applications)
+
+
+ANSWERS = pd.DataFrame(
+    [
+        ("a", "ada", "similar", "fresh"), ("a", "ben", "similar", "fresh"),
+        ("b", "ada", "similar", "fresh"), ("b", "ben", "dissimilar", "fresh"), ("b", "cleo", "dissimilar", "third"),
+        ("c", "ada", "similar", "overlap"), ("c", "ben", "dissimilar", "overlap"),
+        ("c", "dan", "similar", "adjudicated"),
+        ("d", "ada", "similar", "calibration"), ("a", "ada", "dissimilar", "retest"),
+    ],
+    columns=["item", "reviewer", "label", "kind"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("consensus", "expected"),
+    [
+        ("agreed", [("a", "similar")]),
+        ("majority", [("a", "similar"), ("b", "dissimilar"), ("c", "similar")]),
+        ("labels", [("a", "similar")] * 2 + [(i, c) for i in "bc" for c in ("similar", "dissimilar")]),
+    ],
+)
+def test_targets(consensus, expected):
+    table = target_of(ANSWERS, consensus)
+    assert sorted(zip(table["item"], table["category"], strict=True)) == sorted(expected)
+
+
+def test_an_unknown_target_is_refused():
+    with pytest.raises(ValueError, match="the target must be one of agreed, majority, labels, got 'all'"):
+        target_of(ANSWERS, "all")

@@ -1,0 +1,102 @@
+"""Model files are read strictly, and judge as they were learnt."""
+
+import json
+
+import numpy as np
+import pytest
+
+from analysis.learning import FEATURES, Model, ModelError, Term, model_from_text
+from analysis.runs import Runs
+
+MODEL = Model(
+    "mine", True,
+    (Term("m1", FEATURES["m1"].version, 0.5, 0.25, 1.0), Term("spread", FEATURES["spread"].version, 0.1, 0.1, 0.5)),
+    -0.25, 0.4, 0.01, training={"n_items": 100},
+)  # fmt: skip
+
+
+def changed(path, value):
+    """The model file with one value changed, or removed where it is None."""
+    content = json.loads(MODEL.to_text())
+    place = content
+    for name in path[:-1]:
+        place = place[name]
+    if value is None:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    return json.dumps(content)
+
+
+def test_a_model_reads_back_as_it_was():
+    assert model_from_text(MODEL.to_text()) == MODEL
+
+
+def test_the_formula_gives_the_probability_of_the_terms():
+    # log-odds: -0.25 + 1 (0.75 - 0.5) / 0.25 + 0.5 (0.2 - 0.1) / 0.1 = 1.25
+    assert MODEL.probability({"m1": 0.75, "spread": 0.2}) == pytest.approx(1 / (1 + np.exp(-1.25)))
+    assert MODEL.formula.startswith("P(dissimilar) = 1 / (1 + exp(-(-2.75 + 4 m1 + 5 spread)))")  # -0.25 - 2 - 0.5
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "why"),
+    [
+        (("format",), "other", "not a model of version 1"),
+        (("version",), 2, "not a model of version 1"),
+        (("version",), True, "not a model of version 1"),
+        (("more",), 1, "the model has the unknown name 'more'"),
+        (("threshold",), None, "the model lacks 'threshold'"),
+        (("threshold",), 1.5, "threshold is 1.5, out of its range"),
+        (("threshold",), "0.5", "threshold is '0.5', not a number"),
+        (("penalty",), True, "penalty is True, not a number"),
+        (("monotone",), 1, "monotone is 1, not true or false"),
+        (("training",), [], "training is not an object"),
+        (("terms",), [], "terms is not a list of at least one feature"),
+        (("terms", 0), 3, "term 1 is not an object"),
+        (("terms", 0, "feature"), "m9", "term 1: there is no feature 'm9'"),
+        (("terms", 0, "feature"), "spread", "a feature is there twice"),
+        (("terms", 1, "version"), "0.1", "version 0.1 of the feature spread, but version .* Learn the model again"),
+        (("terms", 0, "sd"), 0, "term 1: sd must be > 0"),
+        (("terms", 0, "coefficient"), -1, "term 1: a monotone model has the negative coefficient -1"),
+        (("terms", 0, "mean"), None, "term 1 lacks 'mean'"),
+        (("name",), "a/b", "letters, digits, dots"),
+        (("name",), "", "1 to 60 characters"),
+        (("intercept",), 7, "the formula is not that of the numbers"),
+    ],
+)
+def test_a_changed_file_is_refused(path, value, why):
+    with pytest.raises(ModelError, match=why):
+        model_from_text(changed(path, value))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "it is not JSON"),
+        ("[]", "the model is not an object"),
+        (MODEL.to_text().replace('"name"', '"format": "labeler model", "name"'), "a name is there twice"),
+        (MODEL.to_text().replace("-0.25", "NaN"), "NaN is not a number"),
+        (MODEL.to_text().replace("-0.25", "1e999"), "intercept is inf, not a number"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_text_that_is_no_model_is_refused(text, why):
+    with pytest.raises(ModelError, match=why):
+        model_from_text(text)
+
+
+def test_runs_are_judged_by_the_probability():
+    rng = np.random.default_rng(1)
+    apart = [level + 0.01 * rng.random(100) for level in range(1, 11)]
+    verdict = MODEL.judge_runs(Runs(apart))
+    assert (verdict.classifier, verdict.verdict, verdict.threshold, verdict.n_runs) == (
+        "learned:mine", "dissimilar", 0.4, 10,
+    )  # fmt: skip
+
+
+def test_short_runs_get_no_verdict_and_another_warmup_is_refused():
+    verdict = MODEL.judge_runs(Runs([[1.0, 2.0], [1.0, 2.0]]))
+    assert verdict.verdict is None
+    assert verdict.reason == "the feature m1 is missing, as for runs that are too short"
+    with pytest.raises(ValueError, match="learnt with the warm-up 0, these runs have 1"):
+        MODEL.judge_runs(Runs([[1.0, 2.0], [1.0, 2.0]], 1))

@@ -1,0 +1,154 @@
+"""Learning and comparing on the command line: from a study, from its files, and what a model is used for."""
+
+import csv
+import json
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+from labeler.service.verdicts import computing
+from labeler.store import events, open_database
+from tests.labeler.commands import run
+from tests.labeler.conftest import import_all, make_study, result_file
+
+N_APPLICATIONS, PER_APPLICATION = 8, 9
+
+
+def item_name(number):
+    return f"org__app{number % N_APPLICATIONS}#bench{number}#"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A study of 72 judged items with the labels of two reviewers who mind the level, and its files."""
+    folder = tmp_path_factory.mktemp("learning")
+    path = folder / "all.study"
+    make_study(path, n_items=0, reviewers=())
+    rng = np.random.default_rng(1)
+    rows, files = [["item", "reviewer", "label", "application"]], []
+    for number in range(N_APPLICATIONS * PER_APPLICATION):
+        gap = rng.uniform(0, 0.3)
+        level = np.array([1, 1, 1 + gap])[:, None]
+        files.append(result_file(item_name(number), (level * rng.uniform(1, 1.1, (3, 60))).tolist()))
+        label = "dissimilar" if gap + 0.05 * rng.standard_normal() > 0.15 else "similar"
+        rows += [[item_name(number), name, label, f"org/app{number % N_APPLICATIONS}"] for name in ("ada", "ben")]
+    with open_database(path) as db:
+        import_all(db, *files)
+        computing.compute_verdicts(db, actor="carol")
+    with (folder / "labels.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    run("labels", "--study", path, "--import", folder / "labels.csv")
+    run("verdicts", "--study", path, "--export", folder / "verdicts.csv")
+    run("learn", "--study", path, "--name", "level", "--out", folder / "model.json", "--report", folder / "report")
+    return folder
+
+
+@pytest.fixture
+def study(folder, tmp_path):
+    return shutil.copy(folder / "all.study", tmp_path / "all.study")
+
+
+def test_an_account_is_written_with_its_figures_and_the_scores_behind_it(folder):
+    names = {path.relative_to(folder / "report").as_posix() for path in (folder / "report").rglob("*.*")}
+    assert {"learning.html", "learning.md", "learning.json", "model.json", "out-of-fold.csv"} <= names
+    assert {f"figures/{name}.svg" for name in ("areas", "calibration", "coefficients", "learning-curve")} <= names
+    page = (folder / "report" / "learning.html").read_text()
+    assert page.count("<svg") == 4
+    assert "None" not in page
+    with (folder / "report" / "out-of-fold.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == N_APPLICATIONS * PER_APPLICATION
+    content = json.loads((folder / "report" / "learning.json").read_text())
+    own = next(row for row in content["arena"]["standings"] if row["name"] == "learned")
+    right = sum(row["learned verdict"] == row["consensus"] for row in rows)
+    assert own["accuracy"]["value"] == pytest.approx(right / len(rows))
+    assert own["auc"]["value"] > 0.8
+
+
+def test_the_files_of_a_study_teach_the_same_model(folder, tmp_path):
+    arguments = ("--labels", folder / "labels.csv", "--verdicts", folder / "verdicts.csv", "--name", "level")
+    run("learn", *arguments, "--out", tmp_path / "model.json")
+    ours, theirs = (json.loads((place / "model.json").read_text()) for place in (folder, tmp_path))
+    assert theirs["formula"] == ours["formula"]
+    assert theirs["threshold"] == pytest.approx(ours["threshold"])
+
+
+def test_a_model_judges_a_study_and_result_files(folder, study, tmp_path):
+    printed = run("verdicts", "--study", study, "--model", folder / "model.json", "--json").output
+    counts = {row["classifier"]: row for row in json.loads(printed[printed.index("[") :])}
+    assert counts["learned:level"]["none"] == 0
+    assert counts["learned:level"]["dissimilar"] > 20
+    with open_database(study) as db:
+        assert events.of_actions(db, ["apply model"])[0].details["classifier"] == "learned:level"
+    run("report", "--study", study, "--out", tmp_path / "report", "--quick")
+    assert "learned:level" in (tmp_path / "report" / "report.html").read_text()
+    run("verdicts", "--study", study, "--remove", "learned:level")
+    with open_database(study) as db:
+        assert "apply model" in {event.action for event in events.of_actions(db, ["apply model"])}
+    runs = (np.array([1, 1, 1.5])[:, None] * np.random.default_rng(1).uniform(1, 1.1, (3, 60))).tolist()
+    (tmp_path / "new.json").write_text(json.dumps(runs))
+    checked = run("check", tmp_path / "new.json", "--model", folder / "model.json", code=1).output
+    assert "dissimilar by learned:level" in checked
+
+
+def test_all_classifiers_and_a_vote_are_compared(folder):
+    arguments = ("compare", "--study", folder / "all.study", "--vote", "2:same,spread,kruskal")
+    table = json.loads(run(*arguments, "--json").stdout)
+    names = [row["name"] for row in table["standings"]]
+    assert {"2 of 3 (same, spread, kruskal)", "heuristic", "spread"} <= set(names)
+    assert names[-1].startswith("always ")
+    assert len(table["differences"]) == 6 * 5 / 2
+    assert "difference of areas" in run(*arguments).output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--labels", "labels.csv"), "Give --labels and --verdicts together"),
+        (("--study", "all.study", "--features", "m9"), "There is no feature 'm9'. Known are: m1,"),
+        (("--study", "all.study", "--features", "m1,m1"), "A feature is named twice."),
+        (("--study", "all.study", "--name", "a b"), "may have letters, digits"),
+        (("--labels", "few.csv", "--verdicts", "verdicts.csv"), "There is too little to learn from: 20 items have"),
+        (("--labels", "nameless.csv", "--verdicts", "verdicts.csv"), "nameless.csv.*column 'application' is missing"),
+        (("--labels", "labels.csv", "--verdicts", "odd.csv"), r"odd.csv.*line 2.*m1 '[^']*x' is not a number"),
+    ],
+)
+def test_what_cannot_be_learnt_from_is_refused_in_words(folder, monkeypatch, tmp_path, arguments, why):
+    for name in ("all.study", "labels.csv", "verdicts.csv"):
+        shutil.copy(folder / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    labels = (tmp_path / "labels.csv").read_text().splitlines()
+    (tmp_path / "few.csv").write_text("\n".join(labels[:41]) + "\n")
+    (tmp_path / "nameless.csv").write_text("\n".join(line.rpartition(",")[0] for line in labels) + "\n")
+    with (tmp_path / "verdicts.csv").open() as file:
+        rows = list(csv.reader(file))
+    place = rows[0].index("m1")
+    rows[1][place] += "x"
+    with (tmp_path / "odd.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    assert re.search(why, " ".join(run("learn", *arguments, code=1).output.split()))
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (("verdicts", "--study", "all.study", "--model", "odd.json"), "odd.json: .*is not JSON"),
+        (("verdicts", "--study", "all.study", "--model", "none.json"), "none.json"),
+        (("verdicts", "--study", "all.study", "--model", "model.json", "--only-verdict"), "needs every measure"),
+        (("verdicts", "--study", "all.study", "--model", "model.json", "--warmup", "5"), "learnt with the warm-up 0"),
+        (("compare", "--study", "all.study", "--vote", "1:nobody"), "There is no classifier 'nobody' to vote"),
+    ],
+)
+def test_models_and_votes_that_cannot_be_used_are_refused_in_words(folder, monkeypatch, tmp_path, command, why):
+    for name in ("all.study", "model.json"):
+        shutil.copy(folder / name, tmp_path / name)
+    (tmp_path / "odd.json").write_text("{")
+    monkeypatch.chdir(tmp_path)
+    assert re.search(why, " ".join(run(*command, code=1).output.split()))
+
+
+@pytest.mark.parametrize("vote", ["2", "3:a,b", "0:a,b", "1:a,a", "k:a,b"])
+def test_a_vote_that_is_none_is_a_usage_error(folder, vote):
+    assert "is not K:NAME" in run("compare", "--study", folder / "all.study", "--vote", vote, code=2).output
