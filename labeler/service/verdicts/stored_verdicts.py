@@ -126,13 +126,11 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
         table[measure] = [means.get(measure) for means in table["means"]]
     table["clusters"] = [" ".join(map(str, clusters)) or None for clusters in table["clusters"]]
     columns = ["item", "benchmark", "classifier", "verdict", "score", "threshold", *tables.MEASURES]
-    for name, feature in FEATURES.items():
-        if feature.of_score is None and name not in table:
-            of_source = (table["classifier"] == feature.source).tolist()
-            rows = zip(table["item"], of_source, strict=True)
-            table[name] = [features[item][name] if own else None for item, own in rows]
-            columns.append(name)
-    return table[[*columns, "clusters", "iterations", "parameters", "version", "error"]]
+    further = [name for name, feature in FEATURES.items() if feature.of_score is None and name not in columns]
+    for name in further:
+        rows = zip(table["item"], table["classifier"], strict=True)
+        table[name] = [features[item][name] if FEATURES[name].source == judge else None for item, judge in rows]
+    return table[[*columns, "clusters", "iterations", "parameters", "version", "error", *further]]
 
 
 def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: str, now: datetime) -> int:
