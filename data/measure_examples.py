@@ -1,4 +1,4 @@
-"""Measure the three examples of docs/methods.md and docs/ci.md again, in a few minutes.
+"""Measure the three examples of docs/methods.md and docs/check.md again, in a few minutes.
 
     python data/measure_examples.py check       # data/check: before.json and after.json, by pyperf
     python data/measure_examples.py order       # data/order: results.csv

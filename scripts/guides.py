@@ -1,6 +1,6 @@
 """Run every command of the guides in docs, in order, and write what each prints beneath it.
 
-python scripts/guides.py [coordinator|methods|ci ...]
+python scripts/guides.py [coordinator|methods|check|ci ...]
 
 Commands are the lines `    $ ...` of a page; what is indented beneath them is their output. A long one is cut, unless a
 comment in front of the command says what to show: `<!-- shows: 20 -->` stands for its first lines, and
@@ -35,7 +35,7 @@ from labeler.store import Database, open_database
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-GUIDES = ("coordinator", "methods", "ci")
+GUIDES = ("coordinator", "methods", "check", "ci")
 STUDY = Path("runs.study")
 COMMAND = "    $ "
 AT_WORK = re.compile(r"<!-- the reviewers label: (\d+) -->")
@@ -119,7 +119,7 @@ def _output(command: str) -> list[str]:
     text = re.sub(r"/join/[\w-]+", "/join/…", result.output)
     text = re.sub(r"Chain: \d+-[0-9a-f]+", "Chain: …", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00", "2026-11-20T12:00:00+00:00", text)
-    text = re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d)?", lambda found: "2026-11-20 12:00" if found[1] else "2026-11-20", text)
+    text = re.sub(r"202\d-\d\d-\d\d( \d\d:\d\d)?", lambda found: "2026-11-20 12:00" if found[1] else "2026-11-20", text)
     lines = [line for line in text.rstrip("\n").split("\n") if "\r" not in line and line not in PROGRESS]
     return [*lines, f"exit code {result.exit_code}"] if result.exit_code else lines
 

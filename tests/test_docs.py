@@ -3,6 +3,8 @@
 import re
 import runpy
 import shlex
+import sys
+import types
 from pathlib import Path
 
 import click
@@ -10,13 +12,16 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import labeler
+from analysis.benchmark import Benchmark
+from analysis.document import to_text
+from analysis.runs import Runs
 from labeler.cli import main
 from tests.conftest import some_slow
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
-    ROOT / "README.md",
-    ROOT / "CHANGELOG.md",
+    *sorted(ROOT.glob("*.md")),
     ROOT / "data" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
@@ -55,7 +60,7 @@ def test_the_life_of_a_study_is_that_of_the_code():
     )
 
 
-@pytest.mark.parametrize("guide", some_slow(["coordinator", "methods", "ci"], {"methods"}))
+@pytest.mark.parametrize("guide", some_slow(["coordinator", "methods", "check", "ci"], {"methods"}))
 def test_a_guide_shows_what_its_commands_print(guide):
     filled = runpy.run_path(str(ROOT / "scripts" / "guides.py"))["filled"]
     text = (ROOT / "docs" / f"{guide}.md").read_text(encoding="utf-8")
@@ -109,6 +114,64 @@ def test_files_and_pictures_that_documents_link_to_exist(document):
     text = document.read_text(encoding="utf-8")
     links = re.findall(r"\]\((?!https?://|#)([^)#]+)", text)
     assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+def blocks(document, heading):
+    """The Python blocks under a heading, run; what they define."""
+    text = document.read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    defined = {"__name__": "contribution"}
+    for block in re.findall(r"^```python\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL):
+        assert block.count("\n") < 30
+        sys.modules["contribution"] = types.ModuleType("contribution")
+        exec(compile(block, heading, "exec", dont_inherit=True), defined)
+    return defined
+
+
+def test_the_classifier_of_the_guide_for_contributors_judges():
+    judge = blocks(ROOT / "CONTRIBUTING.md", "Add a classifier")["judge"]
+    assert judge(Runs([[1.0, 1.0], [1.3, 1.3]])).verdict == "dissimilar"
+    assert judge(Runs([[1.0, 1.0], [1.05, 1.05]])).verdict == "similar"
+
+
+def test_the_format_of_the_guide_for_contributors_reads_its_file_and_refuses_another():
+    form = blocks(ROOT / "CONTRIBUTING.md", "Add a format")["FORMAT"]
+    good, bad = b"# mytool 1\nsort 1,2 3,4\n", b"# mytool 1\nsort\n"
+    assert form.detect("x.log", good) and not form.detect("x.log", b"other")
+    (benchmark,) = form.read("x.log", good, {})
+    assert (benchmark.name, [run.values.tolist() for run in benchmark.runs]) == (
+        "sort",
+        [[0.001, 0.002], [0.003, 0.004]],
+    )
+    with pytest.raises(ValueError, match="line 2: 'sort' has no times"):
+        list(form.read("x.log", bad, {}))
+
+
+def test_the_method_of_the_guide_for_contributors_answers():
+    method = blocks(ROOT / "CONTRIBUTING.md", "Add a method")
+    benchmark = Benchmark.of_series("sort", ([1.0, 1.1], [1.0, 1.2]))
+    assert "There are 2 runs." in to_text(method["document"](method["survey"]([benchmark])))
+
+
+def test_the_sources_of_the_paper_are_cited_and_listed():
+    paper = (ROOT / "paper" / "paper.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^@\w+\{(\w+),", (ROOT / "paper" / "references.bib").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(re.findall(r"(?<!\w)@([a-z]+\d{4})", paper)) == set(listed)
+    for heading in ("Summary", "Statement of need", "State of the field", "References"):
+        assert f"\n# {heading}\n" in paper
+    assert 250 < len(paper.split()) < 1000  # what the journal asks for
+
+
+def test_the_glossary_has_at_most_forty_terms_each_once():
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    terms = re.findall(r"^\| (?!term)([a-z, -]+) \|", page, flags=re.MULTILINE)
+    assert 30 <= len(terms) <= 40
+    words = [word for term in terms for word in term.split(", ")]
+    assert len(words) == len(set(words))
+
+
+def test_the_citation_names_the_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(rf"^version: {re.escape(labeler.__version__)}$", citation, re.MULTILINE)
 
 
 def test_every_setting_of_the_browser_application_says_why():

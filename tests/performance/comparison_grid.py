@@ -2,8 +2,9 @@
 
     python -m tests.performance.comparison_grid [--benchmarks 40000]
 
-Prints the three tables of docs/ci.md. A run is a process: three values around a level of its own, as pyperf measures by
-default. Ours, Welch's and Mann and Whitney's test get the mean of each run; pyperf's own test gets all values.
+Prints the three tables of docs/check-accuracy.md. A run is a process: three values around a level of its own, as pyperf
+measures by default. Ours, Welch's and Mann and Whitney's test get the mean of each run; pyperf's own test gets all
+values.
 """
 
 import argparse

@@ -1,0 +1,151 @@
+"""The check in builds: the action and the workflows of docs/ci.md, run with a made-up pull request."""
+
+import json
+import shutil
+import subprocess
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+
+from tests.workflows import ACTION, ROOT, Runner, example, tools
+
+CHECK = ROOT / "data" / "check"
+BENCHMARKS = """
+import argparse, random
+import pyperf
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--processes", type=int)
+parser.add_argument("--append")
+given = parser.parse_args()
+level = float(open("level.txt").read())
+for _ in range(given.processes):
+    values = tuple(level * random.uniform(0.99, 1.01) for _ in range(3))
+    metadata = {"name": "sort", "unit": "second", "loops": 1}
+    suite = pyperf.BenchmarkSuite([pyperf.Benchmark([pyperf.Run(values, metadata=metadata, collect_metadata=False)])])
+    pyperf.add_runs(given.append, suite)
+"""
+
+
+def git(folder, *words):
+    identity = ("-c", "user.name=ada", "-c", "user.email=ada@example.org")
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def pull_request(tmp_path):
+    """A checkout in which a branch is slower than the branch that it goes into."""
+    origin, checkout = tmp_path / "origin", tmp_path / "checkout"
+    origin.mkdir()
+    git(origin, "init", "--quiet", "--initial-branch", "trunk")
+    (origin / "benchmarks.py").write_text(BENCHMARKS)
+    (origin / "level.txt").write_text("0.001")
+    git(origin, "add", ".")
+    git(origin, "commit", "--quiet", "--message", "benchmarks: measure sorting")
+    git(tmp_path, "clone", "--quiet", "origin", "checkout")
+    (checkout / "level.txt").write_text("0.0012")
+    git(checkout, "commit", "--quiet", "--all", "--message", "sort: check the input")
+    return checkout
+
+
+@pytest.fixture
+def runner(tmp_path):
+    """A runner in an empty checkout with the results of two versions."""
+    for name in ("workspace", "temp"):
+        (tmp_path / name).mkdir()
+    for file in CHECK.iterdir():
+        shutil.copy(file, tmp_path / "workspace" / f"my {file.name}")
+    event = {"pull_request": {"number": 7, "base": {"ref": "trunk"}}}
+    return Runner(tmp_path / "workspace", tmp_path / "temp", tools(tmp_path / "tools"), event)
+
+
+def test_the_action_shows_what_changed_in_summary_annotations_and_junit(runner):
+    runner.action({"files": "my after.json\n", "baseline": "my before.json"})
+    assert runner.code == 1
+    assert runner.outputs["exit-code"] == "1"
+    assert runner.summary.startswith("# Benchmark check\n\n## Result\n\n- 1 of 5 benchmarks changed for the worse.")
+    (annotation,) = runner.annotations
+    assert annotation.startswith("::error file=my after.json,title=slugs::slower (+4.6 %25")
+    assert ET.parse(runner.workspace / "benchmark-check.xml").getroot().get("failures") == "1"
+    assert json.loads((runner.workspace / "benchmark-check.json").read_text())["outcome"] == 1
+
+
+def test_the_action_passes_with_known_changes(runner):
+    runner.action({"files": "my after.json", "baseline": "my before.json", "known-changes": "my known-changes.toml"})
+    assert (runner.code, runner.outputs["exit-code"]) == (0, "0")
+    assert "## Known changes" in runner.summary
+    assert [line.partition(" ")[0] for line in runner.annotations] == ["::notice"]
+
+
+def test_the_action_takes_patterns_options_and_no_baseline(runner):
+    runner.action({"files": "my be*.json\r\n", "options": "--limit=1%\n--allow-inconclusive"})
+    assert runner.code == 1
+    assert "benchmarks have dissimilar runs." in runner.summary and "more than 1 %" in runner.summary
+
+
+def test_the_action_fails_with_what_is_wrong(runner):
+    runner.action({"files": "gone-*.json", "baseline": "my before.json"})
+    assert (runner.code, runner.outputs["exit-code"]) == (2, "2")
+    assert "gone-*.json: no file fits this pattern." in runner.log
+
+
+def test_the_action_runs_nothing_that_an_input_holds(runner):
+    runner.action(
+        {"files": "$(touch broken-in); `touch broken-in`\nmy after.json", "max-slowdown": "5%; touch broken-in"}
+    )
+    assert runner.code == 2
+    assert not (runner.workspace / "broken-in").exists()
+
+
+@pytest.mark.parametrize(("schema", "files"), [
+    ("github-actions", ["action.yml"]),
+    ("github-workflows", [".github/workflows/*.yml"]),
+    ("github-issue-forms", [".github/ISSUE_TEMPLATE/[!c]*.yml"]),
+    ("github-issue-config", [".github/ISSUE_TEMPLATE/config.yml"]),
+    ("dependabot", [".github/dependabot.yml"]),
+    ("citation-file-format", ["CITATION.cff"]),
+    ("compose-spec", ["compose.yml"]),
+])  # fmt: skip
+def test_files_for_other_services_follow_their_schemas(schema, files):
+    paths = [str(path) for pattern in files for path in ROOT.glob(pattern)]
+    assert paths
+    command = ["check-jsonschema", "--builtin-schema", f"vendor.{schema}", *paths]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_workflow_of_the_page_follows_its_schema_and_finds_a_slower_branch(runner, pull_request, tmp_path):
+    workflow = example("ci.md", "yaml", "GitHub Actions")
+    path = tmp_path / "workflow.yml"
+    path.write_text(yaml.safe_dump({("on" if key is True else key): value for key, value in workflow.items()}))
+    subprocess.run(["check-jsonschema", "--builtin-schema", "vendor.github-workflows", str(path)], check=True)
+    runner.workspace = pull_request
+    runner.job(workflow["jobs"]["compare"])
+    assert runner.code == 1
+    assert "1 of 1 benchmark changed for the worse." in runner.summary
+    assert "| sort | slower | +" in runner.summary and "20 / 20" in runner.summary
+
+
+def test_the_inputs_that_the_page_names_are_those_of_the_action():
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    inputs = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
+    table = page.partition("| input | meaning |")[2].partition("\n\n")[0]
+    assert [name for name in inputs if f"`{name}`" not in table] == []
+
+
+def test_the_job_of_gitlab_on_the_page_finds_a_slower_branch(runner, pull_request, tmp_path):
+    pipeline = example("ci.md", "yaml", "GitLab")
+    path = tmp_path / ".gitlab-ci.yml"
+    path.write_text(yaml.safe_dump(pipeline))
+    subprocess.run(["check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(path)], check=True)
+    job = pipeline["benchmarks"]
+    environment = {"PATH": f"{runner.tools}:/usr/bin:/bin", "HOME": str(tmp_path), "CI_PROJECT_DIR": str(pull_request),
+                   "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "trunk"}  # fmt: skip
+    script = "\n".join(["set -eo pipefail", *job["script"]])
+    done = subprocess.run(["bash", "-c", script], cwd=pull_request, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    reports = job["artifacts"]["reports"]
+    (entry,) = json.loads((pull_request / reports["codequality"]).read_text())
+    assert entry["severity"] == "major" and entry["description"].startswith("sort: slower (+")
+    assert ET.parse(pull_request / reports["junit"]).getroot().get("failures") == "1"
