@@ -1,4 +1,4 @@
-"""Settings from the environment, and where the files that come with the package are. Read by the shells only."""
+"""Settings from the environment, and the location of bundled files. Only pages and commands read them."""
 
 import os
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Settings:
-    """What the environment says.
+    """Settings from environment variables.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def bundled(*parts: str) -> Path:
-    """A file that comes with the package: beside it in a checkout, inside it when installed."""
+    """A bundled file: beside the package in a checkout, inside it when installed."""
     here = Path(__file__).parent
     inside = here / "bundled"
     return (inside if inside.is_dir() else here.parent).joinpath(*parts)

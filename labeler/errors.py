@@ -1,4 +1,4 @@
-"""Everything that can go wrong for a person, said in words.
+"""The errors that people see, in words.
 
     LabelerError
     ├── StudyError          the study file itself
@@ -14,9 +14,8 @@
     ├── NotAssigned         an answer to an item that is not on offer to this reviewer
     └── AnswerRefused       an answer that came too fast, or after another one
 
-The message is a sentence for the person in front of the screen: what happened, where, and what to do. A shell
-shows it and nothing else. Messages about the study file name its place, which is for who can do something about it:
-anybody else is shown `for_anyone`.
+The message is a sentence for the person: what happened, where, and what to do. Pages and commands show only this
+message. Messages about the study file name its path, which only coordinators may see: `for_anyone` hides it.
 """
 
 from typing import ClassVar
@@ -75,11 +74,11 @@ class Refused(InputError):
 
 
 class NotAllowed(LabelerError):
-    """Not in this state of the study, or not in this role."""
+    """Not allowed in this state of the study, or with this role."""
 
 
 class SignInFailed(NotAllowed):
-    """The link leads nowhere."""
+    """The sign-in link is unknown, expired or revoked."""
 
 
 class NotAssigned(LabelerError):
@@ -87,11 +86,11 @@ class NotAssigned(LabelerError):
 
 
 class AnswerRefused(LabelerError):
-    """The answer cannot be kept."""
+    """The answer cannot be stored."""
 
 
 def for_anyone(error: LabelerError) -> str:
-    """The message for somebody who is not to know where on the server the study is.
+    """The message for people who must not learn the study's path on the server.
 
     Examples
     --------
@@ -104,7 +103,7 @@ def for_anyone(error: LabelerError) -> str:
 
 
 def sentence(error: Exception) -> str:
-    """The text of an error as a sentence; names in it stay as they are.
+    """The text of an error as a sentence; names in it keep their spelling.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The things the application is about, as plain values."""
+"""The domain of the application as plain values."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Series = NDArray[np.float64]
-ALL = -1  # the block of an item that all reviewers label, and of an assignment that the third round adds
+ALL = -1  # the block of an item that all reviewers label, and of third labels
 
 
 class Category(StrEnum):
-    """What an item can be."""
+    """The category of an item."""
 
     SIMILAR = "similar"
     DISSIMILAR = "dissimilar"
@@ -31,7 +31,7 @@ class Answer(StrEnum):
 
 
 class Kind(StrEnum):
-    """Why an item is assigned to a reviewer; never shown to them. A decision on a split item is assigned to nobody."""
+    """Why an item is assigned to a reviewer; never shown to reviewers. Decisions on split items have no assignee."""
 
     FRESH = "fresh"
     OVERLAP = "overlap"
@@ -42,7 +42,7 @@ class Kind(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where an assignment comes from."""
+    """The origin of an assignment."""
 
     PLAN = "plan"
     CHANGE = "change"
@@ -57,7 +57,7 @@ class Role(StrEnum):
 
 
 class State(StrEnum):
-    """Where a study stands."""
+    """The state of a study."""
 
     DRAFT = "draft"
     CALIBRATION = "calibration"
@@ -72,7 +72,7 @@ class State(StrEnum):
 class Item:
     """A benchmark in a study; `n_iterations` is the length of its shortest run.
 
-    An item with `excluded_why` is kept, but not labelled or counted any more.
+    An item with `excluded_why` is kept, but no longer labelled or counted.
     """
 
     item_id: int
@@ -89,7 +89,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How every reviewer sees an item and what they are asked: fixed once the first answer is there.
+    """How items are shown and what reviewers are asked; fixed once there is an answer.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class Gate:
 class Study:
     """The one row about the study itself; plan columns are None while there is no plan.
 
-    A paused study remembers in `resumes_to` where it was, and `phase` is that.
+    A paused study keeps its previous state in `resumes_to`.
     """
 
     name: str
@@ -151,13 +151,13 @@ class Study:
 
     @property
     def phase(self) -> State:
-        """Where the study is, also while it is paused."""
+        """The state, or the one before the pause."""
         return self.resumes_to or self.state
 
 
 @dataclass(frozen=True)
 class Person:
-    """A reviewer, a coordinator, or both; who is paused may look, but not label."""
+    """A reviewer, a coordinator, or both; a paused person can look, but not label."""
 
     person_id: int
     name: str
@@ -179,7 +179,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class PlanParameters:
-    """What a plan is drawn from, beside the items and the reviewers.
+    """The parameters of a plan.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ class PlanParameters:
     overlap : float
         Share of the items that all reviewers label, in [0, 1].
     retest : int
-        Wanted hidden copies per reviewer.
+        Requested hidden copies per reviewer.
     paper : bool
         The design of the paper: a random split into as many near-equal parts as there are pairs of reviewers, one
         pair each. `per_item` must be 2, `overlap` and `retest` 0.
@@ -207,16 +207,16 @@ class PlanParameters:
 
 @dataclass(frozen=True)
 class Task:
-    """One assignment as put before its reviewer.
+    """An assignment as shown to its reviewer.
 
     Attributes
     ----------
     revision : int
         The number of answers it already has.
     answer : Answer or None
-        The last of them.
+        The newest answer.
     n_not_sure : int
-        How many of them were "not sure".
+        How many answers were "not sure".
     """
 
     assignment_id: int
@@ -234,11 +234,11 @@ class Submission:
     Attributes
     ----------
     event_id : str
-        Made by the screen; the same event may arrive more than once.
+        Chosen by the screen; the same event may arrive more than once.
     code : str
         The opaque code of the assignment.
     revision : int
-        The number of answers the screen knew of.
+        The number of answers that the screen knew.
     dwell_ms : int or None
         Time between the painting of the item and the answer.
     view : mapping
@@ -263,7 +263,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Label:
-    """An answer as it is kept: one row, never changed."""
+    """A stored answer: one row, never changed."""
 
     assignment_id: int
     revision: int
@@ -279,9 +279,9 @@ class Label:
 
 @dataclass(frozen=True)
 class StoredVerdict:
-    """A verdict as it is stored: the fields of `analysis.classifiers.Verdict`, of which item and measurements.
+    """A stored verdict: the fields of `analysis.classifiers.Verdict`, with the item and the hash of its measurements.
 
-    `reason` is why there is no verdict.
+    `reason` says why there is no verdict.
     """
 
     item_id: int
@@ -303,7 +303,7 @@ class StoredVerdict:
 
 
 def is_storable(text: str) -> bool:
-    """Whether a database can hold a text: no NUL, and no half of a character pair, which a browser may send."""
+    """Whether a database can store a text: it has no NUL and no lone surrogate, which a browser may send."""
     return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
@@ -333,5 +333,5 @@ def measurement_hash(runs: Sequence[Series]) -> str:
 
 
 def combined_hash(hashes: Iterable[str]) -> str:
-    """One hash of many, whatever their order."""
+    """One hash of many, independent of their order."""
     return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()

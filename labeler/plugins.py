@@ -1,4 +1,4 @@
-"""Classifiers and formats that other packages bring: the only use of importlib.metadata.
+"""Classifiers and formats from other packages: the only module that uses importlib.metadata.
 
 A package registers a classifier under the entry point group `analysis.classifiers`, and a format under
 `labeler.formats`:
@@ -10,8 +10,8 @@ A package registers a classifier under the entry point group `analysis.classifie
     mine = "my_package:FORMAT"
 
 A classifier is a function that takes the runs of one benchmark (`analysis.runs.Runs`; its `values` is an array of
-shape (k, n)) and returns an `analysis.classifiers.Verdict`. What it raises is reported for the item at hand, and stops
-nothing. A format is a `labeler.formats.Format`. What its reader raises is the refusal of the file at hand.
+shape (k, n)) and returns an `analysis.classifiers.Verdict`. Its errors are reported for the item and stop nothing.
+A format is a `labeler.formats.Format`. An error of its reader refuses the file.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ FORMAT_GROUP = "labeler.formats"
 
 @dataclass(frozen=True)
 class Plugin:
-    """What a package registered: the function of a classifier, a format, or the reason why it could not be loaded."""
+    """A registered plugin: the function of a classifier, a format, or the reason why it could not be loaded."""
 
     name: str
     distribution: str
@@ -36,13 +36,13 @@ class Plugin:
 
 @cache
 def classifier_plugins() -> Mapping[str, Plugin]:
-    """All registered classifiers by name, loaded once a process."""
+    """All registered classifiers by name, loaded once per process."""
     return {point.name: _loaded(point) for point in entry_points(group=CLASSIFIER_GROUP)}
 
 
 @cache
 def format_plugins() -> Mapping[str, Plugin]:
-    """All registered formats by name, loaded once a process."""
+    """All registered formats by name, loaded once per process."""
     return {point.name: _loaded(point) for point in entry_points(group=FORMAT_GROUP)}
 
 

@@ -1,4 +1,4 @@
-"""Texts from outside, made safe where they leave: no spreadsheet runs a cell, no terminal obeys a line."""
+"""Text from outside, made safe for output: no spreadsheet runs a cell, and no terminal obeys control characters."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ _QUOTED = re.compile(r'[,"\r\n]|^\s|\s$')
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Rows as CSV text under a header; None is an empty cell.
 
-    A cell that a spreadsheet would run as a formula is made inert by an apostrophe, which `as_written` takes back.
+    A cell that a spreadsheet would run as a formula gets a leading apostrophe, which `as_written` removes.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def inert(text: str) -> str:
-    """A cell that no spreadsheet runs: a formula gets an apostrophe in front, which `as_written` takes back.
+    """A cell that no spreadsheet runs: a formula gets a leading apostrophe, which `as_written` removes.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def inert(text: str) -> str:
 
 
 def as_written(text: str) -> str:
-    """Take back the apostrophes that `inert` put before formula signs."""
+    """Remove the apostrophes that `inert` put before formulas."""
     return _INERT.sub(r"\1\2\3", text)
 
 
@@ -48,7 +48,7 @@ def _cell(value: object, n_columns: int) -> str:
 
 
 def one_line(text: str, most: int | None = None) -> str:
-    """A text on one line that no terminal obeys, cut in the middle where it is longer than `most`.
+    """A text on one line without control characters, shortened in the middle if it is longer than `most`.
 
     Examples
     --------

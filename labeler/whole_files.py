@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Writing files completely or not at all."""
 
 import shutil
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from labeler.errors import InputError
 
 @contextmanager
 def in_place(out: Path) -> Iterator[Path]:
-    """Where to write a file or folder: moved to `out` if nothing fails, and removed if something does.
+    """A temporary path for a file or folder: moved to `out` on success, removed on failure.
 
     Raises
     ------

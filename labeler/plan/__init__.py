@@ -1,1 +1,1 @@
-"""Who labels what, how a plan changes, and the life of a study. Pure functions: no clock, no chance but a seed."""
+"""The plan, changes to it, and the life of a study. Pure functions: no clock, no randomness except a seed."""

@@ -1,7 +1,7 @@
-"""A plan under way: what a change to it starts from and what it leaves, while people label and to verify it later.
+"""A plan in use: the state before and after a change, while people label and when the plan is verified later.
 
-Everything follows from the assignments that stand and the answers given so far, so that whoever has the log can derive
-every change again.
+Everything follows from the active assignments and the answers so far, so every change can be derived again from the
+log.
 """
 
 from collections import defaultdict
@@ -15,37 +15,37 @@ from labeler.plan import changes
 from labeler.plan.changes import LOADING, Changes, Slot
 from labeler.plan.design import calibration_for, hash_of, key
 
-N_OFFERED = 2  # the item on a reviewer's screen and the one fetched ahead
+N_OFFERED = 2  # the item on a reviewer's screen, and the one fetched in advance
 _CATEGORIES = frozenset(Answer(category) for category in Category)
 
-Place = tuple[str, str, Kind]  # reviewer, item, kind: an assignment is known by these
+Place = tuple[str, str, Kind]  # reviewer, item, kind: the key of an assignment
 
 
 def place_of(assignment: Assignment) -> Place:
-    """What an assignment is known by."""
+    """The key of an assignment."""
     return assignment.reviewer, assignment.item, assignment.kind
 
 
 @dataclass(frozen=True)
 class ActivePlan:
-    """Where a plan stands at one moment.
+    """The state of a plan at one moment.
 
     Attributes
     ----------
     standing : mapping of Place to Assignment
-        Those that were not ended.
+        The active assignments.
     answers : mapping of Place to tuple of Answer
         In the order given.
     applications : mapping of item name to application
     excluded : frozenset of str
-        Items that do not count.
+        The excluded items.
     imported : frozenset of Place
-        Those that came with labels made elsewhere, also if they stand no more.
+        Assignments that came with imported labels, ended ones included.
     seed : int
     labelled : frozenset of Place
-        Those with a first label, also if it was taken back after other answers.
+        Assignments with a first label, even if it was withdrawn after other answers.
     ended : mapping of Place to Assignment
-        Those that stand no more.
+        The ended assignments.
     """
 
     standing: Mapping[Place, Assignment]
@@ -59,17 +59,17 @@ class ActivePlan:
 
     @property
     def hash(self) -> str:
-        """SHA-256 over what stands, without what was imported: that of the plan until its first change."""
+        """SHA-256 over the active assignments that were not imported: the hash of the plan until its first change."""
         return hash_of(assignment for place, assignment in self.standing.items() if place not in self.imported)
 
     def without(self, reviewer: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
-        """After a reviewer left."""
+        """The plan after a reviewer left."""
         return self.moved(
             changes.leave(self._slots(), reviewer, applications=self.applications, staying=staying, seed=self.seed)
         )
 
     def succeeded(self, reviewer: str, successor: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
-        """After a successor took over from a reviewer who left."""
+        """The plan after a successor took over from a reviewer who left."""
         return self.moved(
             changes.succeed(
                 self._slots(), reviewer, successor, applications=self.applications, staying=staying, seed=self.seed
@@ -77,7 +77,7 @@ class ActivePlan:
         )
 
     def joined(self, reviewer: str, *, calibrating: bool) -> tuple["ActivePlan", Changes]:
-        """After a reviewer joined, who in a calibration round labels its items as well."""
+        """The plan after a reviewer joined, who also labels the items of a calibration round in progress."""
         before = {item: self.applications[item] for _, item, kind in self.standing if kind is Kind.CALIBRATION}
         own = calibration_for(reviewer, before, self.seed) if calibrating else []
         prepared = self.added(assignment for assignment in own if place_of(assignment) not in self.standing)
@@ -87,7 +87,7 @@ class ActivePlan:
     def in_third_round(
         self, first: Mapping[str, Mapping[str, Category]], reviewers: Iterable[str]
     ) -> tuple["ActivePlan", tuple[str, ...]]:
-        """With third labels assigned; and in words what could not be met."""
+        """The plan with third labels assigned, and in words what could not be met."""
         counting = {item: labels for item, labels in first.items() if item not in self.excluded}
         plan = changes.third_round(
             counting, self._slots(), reviewers=reviewers, start=self._next_positions(), seed=self.seed
@@ -95,7 +95,7 @@ class ActivePlan:
         return self.added(plan.assignments), plan.shortfalls
 
     def has_open(self, reviewer: str) -> bool:
-        """Whether something of the study proper that counts waits for this reviewer's answer."""
+        """Whether an item of the study proper still waits for this reviewer's answer."""
         own = (place for place in self.standing if place[0] == reviewer and place not in self.labelled)
         return any(map(self._is_waiting, own))
 

@@ -1,9 +1,9 @@
-"""Changes to a plan under way: a reviewer leaves or joins, and split items get a third label.
+"""Changes to a plan in use: a reviewer leaves or joins, and split items get a third label.
 
-As in `labeler.plan.design`, the seed decides whatever is left open, and the order of the input does not matter.
+As in `labeler.plan.design`, the seed decides every tie, and the order of the input does not matter.
 
 - The *load* of a reviewer is their slots of the kinds fresh, overlap and third, answered ones included; the
-  *remaining load* is those of them that are still open. Hidden copies and calibration items count in neither.
+  *remaining load* is the ones still open. Hidden copies and calibration items count in neither.
 - The *co-load* of two reviewers is the number of items that both have in one of these kinds.
 """
 
@@ -28,9 +28,9 @@ WHY_GIVEN_UP = {
 
 @dataclass(frozen=True)
 class Slot:
-    """An assignment of a study under way; `answered` once there is a label, which then stays where it is.
+    """An assignment in a running study; once `answered`, it stays with its reviewer.
 
-    One that is `bound`, being on its reviewer's screen, is not given to a joiner, but still to be done.
+    A `bound` slot is on its reviewer's screen: it is still open, but not given to a joining reviewer.
     """
 
     reviewer: str
@@ -42,7 +42,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Move:
-    """An open slot that changes hands, or is given up if `taker` is None."""
+    """An open slot that goes to another reviewer, or is given up if `taker` is None."""
 
     item: str
     kind: Kind
@@ -52,7 +52,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Changes:
-    """All moves of one change in the order in which they were decided, and in words what could not be met."""
+    """All moves of one change, in order of decision, and in words what could not be met."""
 
     moves: tuple[Move, ...]
     shortfalls: tuple[str, ...]
@@ -66,12 +66,12 @@ def leave(
     Parameters
     ----------
     slots : iterable of Slot
-        All of the study, also of those who left before.
+        All slots of the study, including those of reviewers who left before.
     reviewer : str
-        Who leaves.
+        The reviewer who leaves.
     applications : mapping of item name to application
     staying : iterable of str
-        Who can take slots.
+        Reviewers who can take slots.
     seed : int
 
     Returns
@@ -86,7 +86,7 @@ def leave(
     Raises
     ------
     InputError
-        If the leaver is among those who stay, somebody is on an item twice, or an item has no application.
+        If the leaver is among those who stay, a reviewer has an item twice, or an item has no application.
     """
     slots, people = list(slots), set(staying)
     if reviewer in people:
@@ -123,13 +123,13 @@ def succeed(
     Returns
     -------
     Changes
-        Every open slot goes to the successor, but for hidden copies and for items that the successor is on already:
+        Every open slot goes to the successor, except hidden copies and items that the successor already has:
         these go as in `leave`.
 
     Raises
     ------
     InputError
-        As `leave`, or if somebody is to succeed themselves.
+        As `leave`, or if reviewer and successor are the same person.
     """
     slots = list(slots)
     if reviewer == successor:
@@ -154,9 +154,9 @@ def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str
     Parameters
     ----------
     slots : iterable of Slot
-        All of the study; those that were given up are no longer among them.
+        All slots of the study, without those that were given up.
     reviewer : str
-        Who joins, or comes back.
+        The reviewer who joins or comes back.
     applications : mapping of item name to application
     seed : int
 
@@ -173,7 +173,7 @@ def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str
     Raises
     ------
     InputError
-        If somebody is on an item twice, or an item has no application.
+        If a reviewer has an item twice, or an item has no application.
     """
     slots = list(slots)
     standing = _Standing(slots, applications)
@@ -212,7 +212,7 @@ def third_round(
     slots : iterable of Slot
         All of the study. A split item that has a slot of the kind third gets no other.
     reviewers : iterable of str
-        Who can label now.
+        Reviewers who can label now.
     start : mapping of str to int
         The position after each reviewer's last one; 0 for who is not in it.
     seed : int
@@ -252,9 +252,9 @@ def third_round(
 
 
 class _Standing:
-    """Who is on which item, and what everyone carries.
+    """Who has which item, and the load of every reviewer.
 
-    Kept up while slots change hands, but for the load and the co-loads of a giver, who gets nothing in the same change.
+    Updated while slots move, except for the load and co-loads of a giver, who receives nothing in the same change.
     """
 
     def __init__(self, slots: Sequence[Slot], applications: Mapping[str, str]) -> None:
@@ -270,14 +270,14 @@ class _Standing:
         self.co_load = _co_loads(loading)
 
     def cost(self, slot: Slot, taker: str) -> tuple[int, int, int]:
-        """What is to be lowest, beside the key."""
+        """The cost to minimise, before the key breaks ties."""
         others = self.labelled_by[slot.item] - {slot.reviewer}
         with_taker = self.co_load[taker]
         co_load = sum(with_taker[other] for other in others)
         return self.load[taker], co_load, self.load_in[taker, self.applications[slot.item]]
 
     def hand_over(self, slot: Slot, taker: str | None) -> None:
-        """Take an open slot from its reviewer and give it to the taker, if there is one."""
+        """Move an open slot from its reviewer to the taker, if there is one."""
         self.labelled_by[slot.item].remove(slot.reviewer)
         self.remaining[slot.reviewer] -= 1
         if taker is not None:
@@ -308,7 +308,9 @@ class _Offers:
         others = [sorted(standing.labelled_by[slot.item] - {slot.reviewer}) for slot in slots]
         self.names = sorted(set().union(*others))
         number = {name: n for n, name in enumerate(self.names)}
-        self.others = np.full((len(slots), max(map(len, others))), len(self.names), dtype=np.int64)  # the last: nobody
+        self.others = np.full(
+            (len(slots), max(map(len, others))), len(self.names), dtype=np.int64
+        )  # the last entry: nobody
         for n, own in enumerate(others):
             self.others[n, : len(own)] = [number[name] for name in own]
         self.applications = sorted({standing.applications[slot.item] for slot in slots})
@@ -316,7 +318,7 @@ class _Offers:
         self.application = np.array([of_application[standing.applications[slot.item]] for slot in slots])
 
     def best(self, standing: _Standing, taker: str) -> Slot:
-        """The slot of the lowest `_Standing.cost` for the taker, the first of several."""
+        """The first slot of the lowest `_Standing.cost` for the taker."""
         with_taker = standing.co_load[taker]
         co_load = np.array([*(with_taker[name] for name in self.names), 0])[self.others].sum(axis=1)
         load_in = np.array([standing.load_in[taker, name] for name in self.applications])[self.application]
@@ -324,7 +326,7 @@ class _Offers:
         return self.slots[int(np.where(self.is_left, cost, np.iinfo(np.int64).max).argmin())]
 
     def take_out(self, item: str) -> None:
-        """Somebody took the item: it is offered no more."""
+        """Remove an item that was taken."""
         if item in self.place:
             self.is_left[self.place[item]] = False
 
@@ -343,7 +345,7 @@ def _co_loads(loading: Sequence[Slot]) -> dict[str, Counter[str]]:
 
 
 def _seen_by(slots: Iterable[Slot]) -> dict[str, set[str]]:
-    """Who is on each item in any kind, when the change begins."""
+    """The reviewers of each item, of any kind, when the change begins."""
     seen_by: dict[str, set[str]] = defaultdict(set)
     for slot in slots:
         seen_by[slot.item].add(slot.reviewer)
@@ -360,7 +362,7 @@ def _place_in_plan(applications: Mapping[str, str], seed: int, slot: Slot) -> tu
 
 
 def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: int) -> dict[str, dict[str, Slot]]:
-    """What each of the others can give to the joiner, by item, in the order of the keys."""
+    """The slots that each other reviewer can give to the joining one, by item, in order of the keys."""
     copied = {(slot.reviewer, slot.item) for slot in slots if slot.kind == Kind.RETEST}
     offers: dict[str, dict[str, Slot]] = defaultdict(dict)
     free = [

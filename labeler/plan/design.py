@@ -1,4 +1,4 @@
-"""The plan: who labels what in which order, from a seed alone.
+"""The plan: who labels what in which order, determined by a seed.
 
 Nothing here is random. `key` is a hash of the seed and of names, so that the same seed gives the same plan whatever
 the order of the input, the version of a library or the machine. Arrays hold whole numbers only, for the same reason.
@@ -20,17 +20,17 @@ from labeler.errors import InputError
 from labeler.model import ALL, Assignment, Kind, PlanParameters
 
 MIN_RETEST_GAP, RETEST_GAP_SHARE = 50, 0.25
-MIN_ITEMS_LEFT = 2  # by a calibration round
+MIN_ITEMS_LEFT = 2  # that a calibration round leaves for the study
 # Plans of stored studies are verified by drawing them again: neither number can change without a record in the plan.
-MAX_LISTED_BLOCKS = 10_000  # of more sets of reviewers, only as many are built as there are items
-MAX_SWAPS = 5  # in each round of `even_blocks`; further ones improve little
+MAX_LISTED_BLOCKS = 10_000  # with more sets of reviewers than this, only as many blocks are built as there are items
+MAX_SWAPS = 5  # per round of `even_blocks`; more swaps improve little
 
 _Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All assignments, and in words what could not be met."""
+    """All assignments, and in words what the plan could not meet."""
 
     assignments: tuple[Assignment, ...]
     blocks: tuple[tuple[str, ...], ...]
@@ -42,7 +42,7 @@ class Plan:
         return hash_of(self.assignments)
 
     def loads(self) -> dict[str, Counter[Kind]]:
-        """How many assignments of each kind every reviewer has."""
+        """The number of assignments of each kind per reviewer."""
         loads: dict[str, Counter[Kind]] = defaultdict(Counter)
         for assignment in self.assignments:
             loads[assignment.reviewer][assignment.kind] += 1
@@ -87,12 +87,12 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
 
 
 def overlap_of(n_items: int, overlap: float) -> int:
-    """How many of the items of one application all reviewers label: the rounded share."""
+    """The number of an application's items that all reviewers label: the rounded share."""
     return floor(overlap * n_items + 1 / 2)
 
 
 def copies_that_fit(n_items: int, n_copies: int) -> int:
-    """How many of `n_copies` hidden copies a reviewer of so many items gets, each far enough behind its first time."""
+    """How many of `n_copies` hidden copies fit among a reviewer's items, each far enough after the original."""
     names = [str(n) for n in range(n_items)]
     sequence = _with_retests(names, dict(zip(names, names, strict=True)), n_copies, partial(key, 0))
     return len(sequence) - n_items
@@ -112,14 +112,14 @@ def balanced_blocks(reviewers: Sequence[str], per_item: int, seed: int) -> list[
     is_member = np.zeros((len(people), len(blocks)), dtype=np.int64)
     is_member[members, np.arange(len(blocks))] = 1
     load = np.zeros(len(people), dtype=np.int64)
-    total, co_load = np.zeros((2, len(blocks)), dtype=np.int64)  # of the members of each block
+    total, co_load = np.zeros((2, len(blocks)), dtype=np.int64)  # members of each block
     is_left = np.ones(len(blocks), dtype=bool)
     chosen = []
     for _ in blocks:
         loads = load[members]
         raises_lowest = (loads == load.min()).sum(axis=0) == (load == load.min()).sum()
         spread = np.maximum(loads.max(axis=0) + 1, load.max()) - load.min() - raises_lowest
-        cost = (spread * (total.max() + 1) + total) * (co_load.max() + 1) + co_load  # in the order of the three
+        cost = (spread * (total.max() + 1) + total) * (co_load.max() + 1) + co_load  # same order
         best = int(np.where(is_left, cost, np.iinfo(np.int64).max).argmin())
         n_common = is_member[members[:, best]].sum(axis=0)
         co_load += n_common * (n_common - 1) // 2
@@ -155,7 +155,7 @@ def even_blocks(reviewers: Sequence[str], per_item: int, n_blocks: int, seed: in
     n_slots, n_rounds = n_blocks * per_item, ceil(n_blocks * per_item / len(people))
     members = np.zeros(n_slots, dtype=np.int64)
     co_load = np.zeros((len(people), len(people)), dtype=np.int64)
-    group = np.arange(len(people))  # reviewers that blocks join, directly or through others, have the same number
+    group = np.arange(len(people))  # reviewers connected by blocks, directly or through others, have the same number
     n_complete = 0
     for n in range(n_rounds):
         start, end = n * len(people), min((n + 1) * len(people), n_slots)
@@ -175,7 +175,7 @@ def even_blocks(reviewers: Sequence[str], per_item: int, n_blocks: int, seed: in
 def _fill_round(
     members: _Numbers, start: int, end: int, order: _Numbers, co_load: _Numbers, group: _Numbers, per_item: int
 ) -> None:
-    """Give the slots from `start` to `end` to one reviewer each, in the order of `order` where nothing else decides."""
+    """Give each slot from `start` to `end` to a reviewer; `order` breaks ties."""
     co_load, joined = 2 * co_load[np.ix_(order, order)], group[order]
     rank = order.argsort()
     is_joined = bool((joined == joined[0]).all())
@@ -203,8 +203,8 @@ def _fill_round(
 
 
 def _even_out_round(members: _Numbers, start: int, end: int, co_load: _Numbers, per_item: int) -> None:
-    """Let reviewers of one round change places where this lowers the sum of squares of all co-loads the most."""
-    first = start - start % per_item  # of a block that the round before began
+    """Swap reviewers within one round, always the swap that lowers the sum of squared co-loads most."""
+    first = start - start % per_item  # of a block begun in the previous round
     block = np.arange(first, end) // per_item - first // per_item
     is_member = np.zeros((len(co_load), block[-1] + 1), dtype=np.int64)
     is_member[members[first:end], block] = 1
@@ -215,7 +215,7 @@ def _even_out_round(members: _Numbers, start: int, end: int, co_load: _Numbers, 
         now = with_block[own, block]
         change = after + after.T - now - now[:, None] - 2 * co_load[np.ix_(own, own)]
         is_on = is_member[own][:, block] > 0
-        change[is_on | is_on.T] = 0  # nobody is in a block twice
+        change[is_on | is_on.T] = 0  # no reviewer is in a block twice
         a, b = np.unravel_index(change.argmin(), change.shape)
         if change[a, b] >= 0:
             return
@@ -251,7 +251,7 @@ class _Parts:
 
     @cached_property
     def own(self) -> Mapping[str, Sequence[str]]:
-        """The items of each reviewer that not all label."""
+        """The items of each reviewer, without those that all reviewers label."""
         own: dict[str, list[str]] = defaultdict(list)
         for name, block in self.block_of.items():
             for reviewer in self.blocks[block]:
@@ -302,7 +302,7 @@ def calibration_for(reviewer: str, items: Mapping[str, str], seed: int) -> list[
 def _drawn_for(
     reviewer: str, parts: _Parts, items: Mapping[str, str], parameters: PlanParameters
 ) -> tuple[list[Assignment], str]:
-    """One reviewer's assignments in their order, and in words what could not be met."""
+    """One reviewer's assignments in order, and in words what could not be met."""
     kinds = dict.fromkeys(parts.own.get(reviewer, ()), Kind.FRESH)
     kinds |= dict.fromkeys(parts.shared, Kind.OVERLAP)
     order = _presentation_order(kinds, items, partial(key, parameters.seed, reviewer))
@@ -320,7 +320,7 @@ def _drawn_for(
 
 
 def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters) -> _Parts:
-    """Every run of consecutive items, so also every application, is spread evenly over the blocks."""
+    """Assign items to blocks so that consecutive items, and so each application, spread evenly over the blocks."""
     keyed = partial(key, parameters.seed)
     shared: list[str] = []
     rest: list[str] = []
@@ -346,7 +346,7 @@ def _by_application(items: Mapping[str, str], keyed: Callable[..., str]) -> list
 
 
 def _paper_parts(items: Mapping[str, str], people: Sequence[str], parameters: PlanParameters) -> _Parts:
-    """Near-equal random parts, one pair of reviewers each."""
+    """Random parts of nearly equal size, one for each pair of reviewers."""
     pairs: list[tuple[str, ...]] = list(combinations(people, 2))
     shuffled = sorted(items, key=partial(key, parameters.seed, "paper"))
     return _Parts(pairs, {name: j % len(pairs) for j, name in enumerate(shuffled)}, [])
@@ -356,7 +356,7 @@ def _presentation_order(
     names: Iterable[str], applications: Mapping[str, str], keyed: Callable[[str], str]
 ) -> list[str]:
     """By key, but never a third item of one application in a row while another application remains."""
-    coming, deferred = deque(sorted(names, key=keyed)), deque[str]()  # deferred: the next by key, of one application
+    coming, deferred = deque(sorted(names, key=keyed)), deque[str]()  # deferred: next by key, all of one application
     order: list[str] = []
     previous = refused = None
     while coming or deferred:
@@ -379,12 +379,12 @@ def _with_retests(
     n_copies: int,
     keyed: Callable[[str], str],
 ) -> list[tuple[str, bool]]:
-    """The order with up to `n_copies` hidden copies inserted, each far behind its first time: (item, is a copy)."""
+    """The order with up to `n_copies` hidden copies inserted, each far after the original: (item, is a copy)."""
     gap = _retest_gap(len(order))
     sequence, is_copy = list(order), [False] * len(order)
     candidates = sorted(order, key=keyed) if n_copies and len(order) >= gap else []
     place = {name: at for at, name in enumerate(order)}
-    first_time = np.array([place[name] for name in candidates], dtype=np.int64)  # of those left, as copies move them
+    first_time = np.array([place[name] for name in candidates], dtype=np.int64)  # these shift as copies are inserted
     is_left = np.ones(len(candidates), dtype=bool)
     for _ in range(n_copies):
         can = is_left & (first_time + gap <= len(sequence))

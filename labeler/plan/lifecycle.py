@@ -1,8 +1,8 @@
-"""Where a study stands, how it moves on, and what may be done in each state: one table for all shells.
+"""The states of a study, the steps between them, and what is allowed in each: one table for pages and commands.
 
     draft -> calibration (where planned) -> open -> third (where wanted) -> closed -> unblinded; paused from any of them
 
-A paused study allows what it allowed before, but for labelling.
+A paused study allows what it allowed before, except labelling.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from labeler.model import Role, State, Study
 
 
 class Step(StrEnum):
-    """What moves a study on; each is an event with who, when and why."""
+    """A step to another state; each is logged with person, time and reason."""
 
     OPEN = "open"
     PAUSE = "pause"
@@ -23,7 +23,7 @@ class Step(StrEnum):
 
 
 class Action(StrEnum):
-    """What the state of a study decides about."""
+    """An action that depends on the state of the study."""
 
     IMPORT = "import measurements"
     PLAN = "draw a plan"
@@ -39,7 +39,7 @@ class Action(StrEnum):
     SEE_NAMES = "see who said what in the browser"
 
 
-# step -> the state it leads to from each phase; opening a paused study leads back to where it was
+# step -> the state it leads to from each phase; opening a paused study restores its previous state
 STEPS: Mapping[Step, Mapping[State, State]] = {
     Step.OPEN: {State.DRAFT: State.OPEN, State.CALIBRATION: State.OPEN},
     Step.PAUSE: dict.fromkeys((state for state in State if state is not State.PAUSED), State.PAUSED),
@@ -51,15 +51,15 @@ STEPS: Mapping[Step, Mapping[State, State]] = {
 _UNTIL_CLOSED = frozenset((State.DRAFT, State.CALIBRATION, State.OPEN, State.THIRD))
 ALLOWED: Mapping[Action, frozenset[State]] = {
     Action.IMPORT: frozenset((State.DRAFT,)),
-    Action.PLAN: frozenset((State.DRAFT, State.CALIBRATION, State.OPEN)),  # and only without an answer
+    Action.PLAN: frozenset((State.DRAFT, State.CALIBRATION, State.OPEN)),  # only while there is no answer
     Action.CALIBRATE: frozenset((State.DRAFT, State.CALIBRATION)),
     Action.PEOPLE: _UNTIL_CLOSED,
-    Action.LABEL: frozenset((State.CALIBRATION, State.OPEN, State.THIRD)),  # and not while paused
+    Action.LABEL: frozenset((State.CALIBRATION, State.OPEN, State.THIRD)),  # not while paused
     Action.ADD_LABELS: _UNTIL_CLOSED | {State.CLOSED},
     Action.EXCLUDE: _UNTIL_CLOSED | {State.CLOSED},
     Action.ADJUDICATE: frozenset((State.CLOSED,)),
     Action.SEE_AGREEMENT: frozenset((State.CLOSED, State.UNBLINDED)),
-    Action.SEE_CALIBRATION: frozenset(State) - {State.PAUSED},  # its labels are in no result
+    Action.SEE_CALIBRATION: frozenset(State) - {State.PAUSED},  # its labels enter no result
     # before there is anything to label, verdicts help to choose what a study is about
     Action.SEE_VERDICTS: frozenset((State.DRAFT, State.UNBLINDED)),
     Action.SEE_NAMES: frozenset((State.UNBLINDED,)),
@@ -69,7 +69,7 @@ SIGHTS = frozenset((Action.SEE_AGREEMENT, Action.SEE_CALIBRATION, Action.SEE_VER
 
 
 def possible(study: Study) -> list[Step]:
-    """The steps that can be taken where the study is, the way forward first."""
+    """The steps that are possible now, the way forward first."""
     if study.state is State.PAUSED:
         return [Step.OPEN]
     forward = [step for step in Step if study.state in STEPS[step] and step is not Step.PAUSE]
@@ -82,7 +82,7 @@ def after(study: Study, step: Step) -> State:
     Raises
     ------
     NotAllowed
-        If the step is not possible from where the study is.
+        If the step is not possible in the current state.
     """
     if study.state is State.PAUSED:
         if step is not Step.OPEN:
@@ -95,7 +95,7 @@ def after(study: Study, step: Step) -> State:
 
 
 def require(study: Study, action: Action) -> None:
-    """Raise NotAllowed if the action has no place where the study is."""
+    """Raise NotAllowed if the action is not allowed in the current state."""
     if study.phase not in ALLOWED[action]:
         where = " or ".join(state for state in State if state in ALLOWED[action])
         raise NotAllowed(f"The study is {study.phase}: to {action} is possible only while a study is {where}.")
@@ -104,9 +104,9 @@ def require(study: Study, action: Action) -> None:
 
 
 def why_hidden(study: Study, roles: Iterable[Role], action: Action) -> str:
-    """Why a person with these roles does not see something in the browser; empty if they do.
+    """Why results are hidden in the browser from a person with these roles; empty if they are shown.
 
-    Who labels and coordinates as well sees nothing of labels, agreement and verdicts before the study is unblinded.
+    A coordinator who also labels sees no labels, agreement or verdicts before the study is unblinded.
     """
     if study.phase is State.UNBLINDED:
         return ""

@@ -1,6 +1,6 @@
-"""The only place with SQL. One module of functions a table; they never begin or commit a transaction.
+"""The only package with SQL: one module per table. Its functions never begin or commit a transaction.
 
-`Database` and `open_database` are what the shells may use of it.
+Pages and commands may import only `Database` and `open_database`.
 """
 
 from labeler.store.database import Database, create_database, discard, open_database

@@ -1,4 +1,4 @@
-"""Who labels what: the plan as rows."""
+"""Assignments: which reviewer labels which item."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ class NewAssignment:
 
 @dataclass(frozen=True)
 class StoredAssignment:
-    """An assignment as the study has it; `ended` once it went to somebody else or was given up."""
+    """A stored assignment; `ended` is True once it was handed to another reviewer or given up."""
 
     assignment_id: int
     assignment: Assignment
@@ -62,23 +62,23 @@ def clear(db: Database) -> None:
 
 
 def tasks_of(db: Database, person_id: int, *, calibration: bool = False) -> list[Task]:
-    """What is assigned to a reviewer in the calibration round or after it, in order of presentation, with answers."""
+    """The tasks of a reviewer in the calibration round or after it, in order of presentation, with their answers."""
     rows = db.execute(f"{_TASKS} WHERE {_OF_ROUND} {_EACH}", (person_id, calibration)).fetchall()
     return [_task(row) for row in rows]
 
 
 def open_tasks(db: Database, person_id: int, *, calibration: bool, limit: int) -> list[Task]:
-    """The first of them, at most `limit`, on which no answer stands."""
+    """The first tasks without a current answer, at most `limit`."""
     return _first_with(db, person_id, f"coalesce({_NEWEST}, 'withdrawn') = 'withdrawn'", calibration, limit)
 
 
 def unsure_tasks(db: Database, person_id: int, *, calibration: bool) -> list[Task]:
-    """Those whose answer that stands is "not sure"."""
+    """The tasks whose current answer is "not sure"."""
     return _first_with(db, person_id, f"{_NEWEST} = 'not sure'", calibration, -1)
 
 
 def n_by_answer(db: Database, person_id: int, *, calibration: bool) -> Counter[Answer | None]:
-    """How many of them have which newest answer; None before the first."""
+    """The number of tasks by newest answer; None counts the tasks without any."""
     rows = db.execute(
         f"SELECT {_NEWEST} AS newest, count(*) FROM assignments a WHERE {_OF_ROUND} GROUP BY newest",  # noqa: S608 - constant
         (person_id, calibration),
@@ -87,13 +87,13 @@ def n_by_answer(db: Database, person_id: int, *, calibration: bool) -> Counter[A
 
 
 def task_by_code(db: Database, person_id: int, code: str) -> Task | None:
-    """The reviewer's task of this code, of any round, also if it was ended; None if it is somebody else's."""
+    """The reviewer's task with this code, from any round, ended or not; None if it belongs to another reviewer."""
     row = db.execute(f"{_TASKS} WHERE a.person_id = ? AND a.code = ? {_EACH}", (person_id, code)).fetchone()
     return _task(row) if row else None
 
 
 def stands(db: Database, assignment_id: int, *, calibration: bool) -> bool:
-    """Whether an assignment is of this round, was not ended, and its item counts."""
+    """Whether an assignment belongs to this round and is active: not ended, and its item is not excluded."""
     row = db.execute(
         f"SELECT 1 FROM assignments a WHERE assignment_id = ? AND (a.kind = 'calibration') = ? AND {STANDS}",  # noqa: S608 - constant
         (assignment_id, calibration),
@@ -102,7 +102,7 @@ def stands(db: Database, assignment_id: int, *, calibration: bool) -> bool:
 
 
 def find(db: Database, person_id: int, item_id: int, kind: Kind) -> Task | None:
-    """A reviewer's assignment of one kind on an item."""
+    """The reviewer's assignment of this kind on an item; None if there is none."""
     row = db.execute(
         f"{_TASKS} WHERE a.person_id = ? AND a.item_id = ? AND a.kind = ? {_EACH}",
         (person_id, item_id, kind),
@@ -111,7 +111,7 @@ def find(db: Database, person_id: int, item_id: int, kind: Kind) -> Task | None:
 
 
 def get(db: Database, person_id: int, item_id: int, kind: Kind) -> Task:
-    """The same for one that is known to exist."""
+    """As `find`, for an assignment that must exist."""
     task = find(db, person_id, item_id, kind)
     if task is None:
         raise LookupError(f"no {kind} assignment of item {item_id} to person {person_id}")
@@ -119,7 +119,7 @@ def get(db: Database, person_id: int, item_id: int, kind: Kind) -> Task:
 
 
 def everything(db: Database) -> list[StoredAssignment]:
-    """Every assignment there ever was, in the order in which they were made."""
+    """Every assignment ever made, in order of creation."""
     rows = db.execute(
         """SELECT a.assignment_id, p.name, i.name, a.kind, a.block, a.position, a.origin, a.ended_utc
            FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id) ORDER BY a.assignment_id"""
@@ -136,7 +136,7 @@ def everything(db: Database) -> list[StoredAssignment]:
 
 
 def give(db: Database, row: NewAssignment) -> None:
-    """Write an assignment, or let one stand again that was ended; it keeps its code, answers and origin."""
+    """Write an assignment, or reactivate an ended one, which keeps its code, answers and origin."""
     db.execute(
         """INSERT INTO assignments (person_id, item_id, kind, block, position, code, origin)
            VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -147,13 +147,13 @@ def give(db: Database, row: NewAssignment) -> None:
 
 
 def end(db: Database, assignment_ids: Iterable[int], ended_utc: str) -> None:
-    """These are nobody's to label any more."""
+    """End assignments: nobody labels them any longer."""
     rows = ((ended_utc, assignment_id) for assignment_id in assignment_ids)
     db.executemany("UPDATE assignments SET ended_utc = ? WHERE assignment_id = ?", rows)
 
 
 def _first_with(db: Database, person_id: int, condition: str, calibration: bool, limit: int) -> list[Task]:
-    """Without looking at the whole of every task first: a reviewer may have a thousand."""
+    """Selects the ids first, because a reviewer may have a thousand tasks."""
     rows = db.execute(
         f"""{_TASKS} WHERE assignment_id IN (
                 SELECT assignment_id FROM assignments a WHERE {_OF_ROUND} AND {condition}

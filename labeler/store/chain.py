@@ -1,8 +1,8 @@
 """A hash chain over what must not change: answers, decisions, replies, events, measurements and pictures.
 
-Each row that is written adds a link: the hash of its content, and the head, which is the hash of the previous head and
-this link. Who changes a row afterwards breaks its hash; who changes the links breaks the heads; who makes all of it
-anew, or goes back to an older file, arrives at another head than the one that was printed before.
+Each new row adds a link: the hash of its content, and the head, which is the hash of the previous head and this link.
+Changing a row later breaks its hash; changing the links breaks the heads. Building a new chain, or restoring an older
+file, gives a head that differs from the one printed before.
 """
 
 import hashlib
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from labeler.store.database import Database
 
-BEGUN = "begun"  # the link from which on a study of an earlier version has a chain
+BEGUN = "begun"  # the first link of the chain of a study from an earlier version
 
-# part -> the rows of one entry, by its id; what is in them is what the hash protects
+# part -> the queries for one entry by its id; the hash protects what they return
 _CONTENT: Mapping[str, tuple[str, ...]] = {
     "measurement": (
         """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures
@@ -55,7 +55,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Fault:
-    """One place where a study is not what its chain says; `part` is "chain" for the chain itself."""
+    """A place where the study does not match its chain; `part` is "chain" for a fault of the chain itself."""
 
     part: str
     row_id: int
@@ -63,7 +63,7 @@ class Fault:
 
 
 def append(db: "Database", part: str, row_id: int) -> None:
-    """Add the link of a row that was just written."""
+    """Add the link of a new row."""
     _append(db, head(db), part, row_id)
 
 
@@ -74,7 +74,7 @@ def head(db: "Database") -> Head:
 
 
 def begin(db: "Database") -> None:
-    """Make the chain anew from the rows that are there; the first link says how many they are."""
+    """Build the chain again from all rows; the first link records how many there are."""
     db.execute("DELETE FROM links")
     rows = [(part, row_id) for part, ids in _IDS.items() for (row_id,) in db.execute(ids).fetchall()]
     if not rows:
@@ -85,24 +85,24 @@ def begin(db: "Database") -> None:
 
 
 def n_before(db: "Database") -> int:
-    """How many rows were there already when the chain began; 0 for a study that has had it from the start."""
+    """The number of rows that existed before the chain began; 0 if the study had a chain from the start."""
     row = db.execute("SELECT row_id FROM links WHERE link_id = 1 AND part = ?", (BEGUN,)).fetchone()
     return int(row[0]) if row else 0
 
 
 def digest_at(db: "Database", n_links: int) -> str | None:
-    """The hash of the chain's first `n_links` links; None if it is shorter."""
+    """The head after the first `n_links` links; None if the chain is shorter."""
     row = db.execute("SELECT head FROM links WHERE link_id = ?", (n_links,)).fetchone()
     return str(row[0]) if row else None
 
 
 def digests_of(db: "Database", part: str) -> set[str]:
-    """The hashes of all rows of a part, as they are now."""
+    """The current hashes of all rows of a part."""
     return {digest_of(db, part, row_id) or "" for (row_id,) in db.execute(_IDS[part]).fetchall()}
 
 
 def digest_of(db: "Database", part: str, row_id: int) -> str | None:
-    """The hash of a row's content as it is now; None if there is no such row."""
+    """The current hash of a row's content; None if there is no such row."""
     if part == BEGUN:
         return hashlib.sha256(str(row_id).encode()).hexdigest()
     digest, is_there = hashlib.sha256(), False
@@ -110,7 +110,7 @@ def digest_of(db: "Database", part: str, row_id: int) -> str | None:
         for row in db.execute(query, (row_id,)):
             is_there = True
             for value in row:
-                # kind and length before the content, so that no two rows are written alike
+                # type and length before the content, so that different rows never give the same bytes
                 content = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogatepass")
                 digest.update(f"{type(value).__name__}{len(content)}:".encode())
                 digest.update(content)
@@ -119,7 +119,7 @@ def digest_of(db: "Database", part: str, row_id: int) -> str | None:
 
 
 def faults(db: "Database") -> Iterator[Fault]:
-    """Where links, rows and their order do not fit together, in the order of the chain, then rows without a link."""
+    """Every mismatch between links and rows, in the order of the chain; then rows without a link."""
     last, newest = Head(0, ""), dict[tuple[str, int], str]()
     for link_id, part, row_id, digest, stored in db.execute("SELECT * FROM links ORDER BY link_id").fetchall():
         if link_id != last.n_links + 1:

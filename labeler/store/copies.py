@@ -1,4 +1,4 @@
-"""What is done with whole study files: read one that is not to be touched, and take out of one what names people."""
+"""Operations on whole study files: read one without changing it, and remove from one what names people."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from labeler.model import Kind
 from labeler.store import migrations
 from labeler.store.database import Database, check_is_study, connect
 
-# Every column in which somebody may have written freely; those in JSON are `events.details` and `labels.view`.
+# Every column with free text; `events.details` and `labels.view` hold free text inside JSON.
 FREE_TEXTS = (
     ("studies", "name"), ("studies", "question"), ("studies", "instructions"), ("files", "name"),
     ("labels", "comment"), ("labels", "view"), ("verdicts", "error"), ("events", "actor"), ("events", "details"),
@@ -21,7 +21,7 @@ FREE_TEXTS = (
 
 @dataclass(frozen=True)
 class Assigned:
-    """An assignment in words that mean the same in every copy of a study, but for its id."""
+    """An assignment in terms that are the same in every copy of a study, except for `assignment_id`."""
 
     assignment_id: int
     reviewer: str
@@ -34,7 +34,7 @@ class Assigned:
 
 @contextmanager
 def read_only(path: Path) -> Iterator[Database]:
-    """A study as it is at this moment; neither the file nor its folder is written to, and no schema is changed.
+    """A snapshot of a study; nothing is written to the file or its folder, and the schema is not migrated.
 
     Raises
     ------
@@ -42,11 +42,11 @@ def read_only(path: Path) -> Iterator[Database]:
     StudyError
         If the file was last opened by an older version.
     StudyBusy
-        At the end, if somebody wrote meanwhile: what was read may be half of it.
+        At the end, if another process wrote meanwhile: the snapshot may be inconsistent.
     """
     if not path.is_file():
         raise NoStudy(f"There is no study {path}.")
-    # Nobody has a file open beside which there is no log. It is read as it lies there: SQLite would leave a log.
+    # Without a log beside it, nobody has the file open. It is read directly, because SQLite would leave a log behind.
     lies_still, before = not _logs(path), path.stat()
     with Database(connect(path, mode="ro&immutable=1" if lies_still else "ro"), path) as db:
         check_is_study(db)
@@ -55,7 +55,7 @@ def read_only(path: Path) -> Iterator[Database]:
                 f"{path} was last opened by an older version of labeler. Open it once with: labeler status "
                 f"--study {path}"
             )
-        db.execute("BEGIN")  # everything is read as it is at one moment
+        db.execute("BEGIN")  # one consistent snapshot
         yield db
     after = path.stat()
     if lies_still and (_logs(path) or (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size)):
@@ -81,9 +81,9 @@ def assigned(db: Database) -> dict[str, Assigned]:
 
 @contextmanager
 def rewritable(db: Database) -> Iterator[None]:
-    """Without the triggers that keep answers and events as they are; afterwards they are there as before.
+    """Drop the triggers that forbid changing answers and events, and create them again at the end.
 
-    Only for a file that nobody else has seen yet, and within a transaction: after an error nothing has changed.
+    Only for a file that nobody else has opened yet, inside a transaction: an error leaves the file unchanged.
     """
     triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     for name, _ in triggers:
@@ -95,7 +95,7 @@ def rewritable(db: Database) -> Iterator[None]:
 
 
 def rewrite(db: Database, table: str, column: str, rewritten: Callable[[str], str | None]) -> int:
-    """Change every text of a column, also where the texts are unique and change places; how many texts there are."""
+    """Change every text of a column, even where texts are unique and swap places; returns the number of texts."""
     query = f"SELECT rowid, {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY rowid"  # noqa: S608 - ours
     rows = db.execute(query).fetchall()
     changed = [(new, row_id) for row_id, text in rows if (new := rewritten(text)) != text]
@@ -106,32 +106,32 @@ def rewrite(db: Database, table: str, column: str, rewritten: Callable[[str], st
 
 
 def renumber(db: Database, table: str, ids: Mapping[int, int]) -> None:
-    """Give the rows of a table other ids, from 1, with all that refers to them; `ids` has every old one."""
+    """Give the rows of a table new ids and update every reference; `ids` maps each old id to its new one."""
     names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     places = [(table, "rowid")]
     for (name,) in names:
         keys = db.execute('SELECT "table", "from" FROM pragma_foreign_key_list(?)', (name,))
         places += [(name, column) for target, column in keys if target == table]
-    for place, column in places:  # over negative ids, which are free
+    for place, column in places:  # by way of negative ids, which are free
         update = f"UPDATE {place} SET {column} = "  # noqa: S608 - names of the schema
         db.executemany(f"{update} ? WHERE {column} = ?", ((-new, old) for old, new in ids.items()))
         db.execute(f"{update} -{column} WHERE {column} < 0")
 
 
 def forget_who_signed_in(db: Database) -> None:
-    """Remove what lets people in or tells when they came: invitations, sessions, addresses; and jobs with them."""
+    """Remove what signs people in or shows when they came: invitations, sessions, addresses and jobs."""
     for table in ("invitations", "sessions", "jobs"):
         db.execute(f"DELETE FROM {table}")  # noqa: S608 - names above
     db.execute("UPDATE people SET email = NULL, secret_hash = NULL, created_utc = (SELECT created_utc FROM studies)")
 
 
 def forget_sources(db: Database) -> None:
-    """Remove what tells from which row of a file a label was imported: a hash made from names."""
+    """Remove the source keys of imported labels, which are hashes of names."""
     db.execute("DELETE FROM imported_labels")
 
 
 def forget_replies(db: Database) -> None:
-    """Remove what coordinators answered to comments."""
+    """Remove the coordinators' replies to comments."""
     db.execute("DELETE FROM replies")
 
 
@@ -141,12 +141,12 @@ def forget_parameters(db: Database) -> None:
 
 
 def forget_conditions(db: Database) -> None:
-    """Remove what is known of the runs beside their measurements, such as the machine, and which ones failed."""
+    """Remove the conditions of runs, such as the machine, and the list of failed runs."""
     db.execute("UPDATE runs SET conditions = '{}' WHERE conditions <> '{}'")
     db.execute("UPDATE items SET failures = '[]'")
 
 
 def seal(db: Database) -> None:
-    """Write the file anew without what was removed from it, as one file that can be read anywhere."""
+    """Rewrite the file without the removed content, as a single file that can be read anywhere."""
     db.execute("VACUUM")
     db.execute("PRAGMA journal_mode = DELETE")

@@ -1,4 +1,4 @@
-"""A connection to one study file: opened safely, its errors said in words."""
+"""A connection to one study file, opened safely, with its errors in words."""
 
 import sqlite3
 import stat
@@ -15,18 +15,18 @@ from labeler.errors import NewerStudy, NoStudy, NotAStudy, StudyBusy, StudyError
 from labeler.store import migrations
 
 BUSY_TIMEOUT_S = 5.0
-APPLICATION_ID = 0x42524C31  # "BRL1", written into the file's header: tells a study from any other SQLite file
-LOG_BEGINS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")  # the first bytes of a write-ahead log of SQLite
+APPLICATION_ID = 0x42524C31  # "BRL1" in the file's header distinguishes a study from any other SQLite file
+LOG_BEGINS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")  # the first bytes of a write-ahead log
 
-# SQLite lets writers ask again and again at growing intervals, so that some wait for seconds under load: the threads of
-# one process wait for each other here instead, and for other processes there.
+# SQLite makes writers retry at growing intervals, so that some wait for seconds under load. The threads of one process
+# therefore wait for each other here, and only for other processes in SQLite.
 _WRITERS: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
 
 class Database:
-    """One connection. It lives for one page run or one command and is never cached or shared between threads."""
+    """One connection. It lives for one page run or one command, and is never cached or shared between threads."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
@@ -39,13 +39,13 @@ class Database:
         Raises
         ------
         StudyBusy, StudyReadOnly, NotAStudy
-            Instead of the driver's error, where people can do something about it; also while rows are fetched.
+            In place of the driver's error where people can do something about it, also while rows are fetched.
         """
         with _errors_in_words(self.path):
             return self._cursor().execute(sql, parameters)
 
     def records(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
-        """The rows of a query, each by the names of its columns; raises as `execute` does."""
+        """The rows of a query as mappings from column name to value; raises as `execute` does."""
         cursor = self.execute(sql, parameters)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
@@ -62,9 +62,9 @@ class Database:
 
     @contextmanager
     def atomic(self) -> Iterator[None]:
-        """A transaction that takes the write lock at once; everything in it is kept, or nothing.
+        """A transaction that takes the write lock at once; all of it is saved, or nothing.
 
-        Inside another one it is a savepoint: if it fails and the caller goes on, only what it wrote is undone.
+        Inside another transaction it is a savepoint: if it fails and the caller continues, only its writes are undone.
         """
         if self._connection.in_transaction:
             yield from self._in_transaction("SAVEPOINT inner", "RELEASE inner", "ROLLBACK TO inner", "RELEASE inner")
@@ -90,16 +90,16 @@ class Database:
         self._check_files()
 
     def watch_files(self) -> None:
-        """From now on a transaction succeeds only if the study's files are still those that this connection has open.
+        """From now on, let a transaction succeed only if the study's files are still the ones this connection has open.
 
-        SQLite goes on writing into a file that was removed or replaced, and reports success.
+        SQLite keeps writing into a file that was removed or replaced, and reports success.
         """
-        real = self.path.resolve()  # SQLite puts its own files beside what a symbolic link names
+        real = self.path.resolve()  # SQLite puts its own files beside the target of a symbolic link
         paths = (self.path, *(real.with_name(f"{real.name}-{end}") for end in ("wal", "shm")))
         self._files = {path: _identity(path) for path in paths}
 
     def _check_files(self) -> None:
-        """Raise StudyError if what was just committed is not in the files that the next connection will open."""
+        """Raise StudyError if the last commit is not in the files that the next connection will open."""
         for path, identity in self._files.items():
             try:
                 is_ours = _identity(path) == identity and (not path.name.endswith("-wal") or _begins_as_log(path))
@@ -113,7 +113,7 @@ class Database:
                 )
 
     def backup(self, target: Path) -> None:
-        """Copy the whole study into a new file while others go on writing.
+        """Copy the whole study into a new file while others keep writing.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class Database:
             copy = sqlite3.connect(partial, isolation_level=None)
             try:
                 self._connection.backup(copy)
-                copy.execute("PRAGMA journal_mode = DELETE")  # one file that can be read where nothing can be written
+                copy.execute("PRAGMA journal_mode = DELETE")  # a single file that can be read from a read-only place
             finally:
                 copy.close()
             partial.rename(target)
@@ -138,7 +138,7 @@ class Database:
             raise StudyError(f"The backup could not be written to {target}: {error}.") from error
 
     def close(self) -> None:
-        """End the connection; what was not committed is gone."""
+        """Close the connection; uncommitted changes are lost."""
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -154,14 +154,14 @@ def create_database(path: Path) -> Database:
     Raises
     ------
     StudyError
-        If there is a file at the path already, or none can be made there.
+        If the path already exists, or no file can be created there.
     """
     try:
         if path.exists():
             raise StudyError(f"{path} exists already. Name a new file, or go on with that study.")
         if not path.parent.is_dir():
             raise StudyError(f"The folder {path.parent} does not exist. Make it first.")
-        path.touch(exist_ok=False)  # whoever else makes it at the same time fails here: from now on it is ours
+        path.touch(exist_ok=False)  # if another process creates it at the same time, one of the two fails here
     except OSError as error:
         raise StudyError(f"{path} cannot be made: {error.strerror}.") from error
     try:
@@ -172,17 +172,17 @@ def create_database(path: Path) -> Database:
 
 
 def discard(path: Path) -> None:
-    """Remove a file that was being made, with what SQLite made beside it."""
+    """Remove an unfinished study file, with SQLite's own files beside it."""
     for beside in ("", "-wal", "-shm", "-journal"):
         with suppress(OSError):
             path.with_name(f"{path.name}{beside}").unlink(missing_ok=True)
 
 
 def open_database(path: Path) -> Database:
-    """Open a study file, bringing an older one to this version.
+    """Open a study file; one of an older version is migrated to this version.
 
-    The file is opened by SQLite alone: to open and close it beside, even for a look at its first bytes, would end the
-    locks of every other connection in this process, and another process could then remove the log that they write to.
+    Only SQLite opens the file. Opening and closing it in any other way, even to look at its first bytes, would release
+    the locks of every other connection in this process, and another process could then remove the log they write to.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def open_database(path: Path) -> Database:
 
 
 def _free_companions(path: Path) -> None:
-    """What SQLite made beside the file while that was read-only is read-only too, and would keep the study so."""
+    """Make SQLite's own files writable again: created while the study was read-only, they would keep it read-only."""
     with suppress(OSError):
         mode = stat.S_IMODE(path.stat().st_mode)
         for beside in (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
@@ -209,7 +209,7 @@ def _free_companions(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """What stays the same for as long as this is the same file."""
+    """Device, inode and the like: constant as long as it is the same file."""
     status = path.stat()
     return status.st_dev, status.st_ino
 
@@ -217,9 +217,9 @@ def _identity(path: Path) -> tuple[int, int]:
 def _begins_as_log(path: Path) -> bool:
     """Whether a write-ahead log is empty or has its header.
 
-    SQLite writes none into a log that somebody put in the place of one in use: it is ignored when opened again.
+    SQLite writes no header into a log that replaced the one in use, and ignores such a log at the next opening.
     """
-    with path.open("rb") as file:  # SQLite holds no locks on this file that closing it would end
+    with path.open("rb") as file:  # SQLite holds no locks on this file that closing it would release
         return file.read(4) in (b"", *LOG_BEGINS)
 
 
@@ -244,7 +244,7 @@ def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool) -> Da
             _switch_to_wal(db)
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA foreign_keys = ON")
-        db.execute("PRAGMA recursive_triggers = ON")  # a REPLACE removes a row too, and answers are never removed
+        db.execute("PRAGMA recursive_triggers = ON")  # REPLACE removes a row too, and answers are never removed
         migrations.migrate(db)
         db.watch_files()
     except OSError as error:
@@ -257,7 +257,7 @@ def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool) -> Da
 
 
 def _switch_to_wal(db: Database) -> None:
-    """Unlike other statements this one does not wait by itself for somebody who holds a lock."""
+    """Unlike other statements, this one does not wait for a lock by itself."""
     deadline = time.monotonic() + BUSY_TIMEOUT_S
     while True:
         try:
@@ -271,7 +271,7 @@ def _switch_to_wal(db: Database) -> None:
 
 
 def check_is_study(db: Database) -> None:
-    """Raise NotAStudy or NewerStudy if the file is something else, or of a later version."""
+    """Raise NotAStudy or NewerStudy if the file is not a study, or comes from a later version."""
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise NotAStudy(f"{db.path} is an SQLite file, but not a study.")
     version, latest = migrations.version(db), len(migrations.MIGRATIONS)
@@ -282,7 +282,7 @@ def check_is_study(db: Database) -> None:
 
 
 class _Cursor(sqlite3.Cursor):
-    """A cursor whose errors are said in words also while rows are fetched, where damage often shows."""
+    """A cursor that words errors also while rows are fetched, where damage often shows."""
 
     path: Path
 
@@ -310,7 +310,7 @@ def _errors_in_words(path: Path) -> Iterator[None]:
 
 
 def _begins_as_one(path: Path) -> bool:
-    """Whether a file that SQLite refuses has at least its first bytes; see `open_database` for when not to look."""
+    """Whether a file that SQLite refuses begins like a SQLite file; `open_database` says when it must not be opened."""
     try:
         with path.open("rb") as file:
             return file.read(16) == b"SQLite format 3\x00"

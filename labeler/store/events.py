@@ -1,4 +1,4 @@
-"""Who did what when; only appended."""
+"""The audit log: who did what and when; rows are only appended."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Event:
-    """Who did what when, with its details."""
+    """An entry of the audit log, with its details."""
 
     at_utc: str
     actor: str
@@ -32,14 +32,14 @@ def add(db: Database, at_utc: str, actor: str, action: str, details: Mapping[str
 
 
 def of_actions(db: Database, actions: Collection[str]) -> list[Event]:
-    """The events of these actions, in order."""
+    """The events with these actions, in order."""
     rows = db.execute("SELECT at_utc, actor, action, details FROM events ORDER BY event_id")
     return [Event(at, actor, action, json.loads(text)) for at, actor, action, text in rows if action in actions]
 
 
 def table(db: Database) -> "pd.DataFrame":
     """Every event in order: at_utc, actor, action, details (JSON)."""
-    import pandas as pd  # here, as every command writes events and hardly one reads them
+    import pandas as pd  # imported here: every command writes events and hardly any reads them
 
     rows = db.execute("SELECT at_utc, actor, action, details FROM events ORDER BY event_id").fetchall()
     return pd.DataFrame(rows, columns=["at_utc", "actor", "action", "details"])

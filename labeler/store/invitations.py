@@ -1,4 +1,4 @@
-"""Sign-in secrets given out: only their hashes are kept, and why one no longer works."""
+"""Invitations: hashes of the sign-in secrets, and why one no longer works."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from labeler.store.hashes import matching, nearby
 
 @dataclass(frozen=True)
 class Invitation:
-    """A secret once given out; each time is None as long as it did not happen."""
+    """An invitation; a time is None as long as the event has not happened."""
 
     person_id: int
     created_utc: str
@@ -26,7 +26,7 @@ def add(db: Database, secret_hash: str, person_id: int, created_utc: str, expire
 
 
 def find(db: Database, secret_hash: str) -> Invitation | None:
-    """The invitation of this secret, also one that no longer works."""
+    """The invitation with this secret, valid or not."""
     rows = db.execute(
         """SELECT secret_hash, person_id, created_utc, expires_utc, replaced_utc, revoked_utc FROM invitations
            WHERE secret_hash >= ? AND secret_hash < ?""",
@@ -37,7 +37,7 @@ def find(db: Database, secret_hash: str) -> Invitation | None:
 
 
 def replace_all_of(db: Database, person_id: int, at_utc: str) -> None:
-    """A newer invitation takes the place of a person's earlier ones."""
+    """Mark a person's earlier invitations as replaced by a newer one."""
     db.execute(
         "UPDATE invitations SET replaced_utc = ? WHERE person_id = ? AND coalesce(replaced_utc, revoked_utc) IS NULL",
         (at_utc, person_id),
@@ -45,7 +45,7 @@ def replace_all_of(db: Database, person_id: int, at_utc: str) -> None:
 
 
 def revoke_all_of(db: Database, person_id: int, at_utc: str) -> int:
-    """A person's invitations no longer work; how many did until now."""
+    """Revoke a person's invitations; returns how many were valid."""
     cursor = db.execute(
         "UPDATE invitations SET revoked_utc = ? WHERE person_id = ? AND coalesce(replaced_utc, revoked_utc) IS NULL",
         (at_utc, person_id),

@@ -11,7 +11,7 @@ _COLUMNS = "item_id, name, benchmark, application, unit, better, n_runs, n_itera
 
 
 def add_file(db: Database, name: str, sha256: str, imported_utc: str) -> int | None:
-    """Remember an imported file; its id, or None if a file of this content is there already."""
+    """Record an imported file; returns its id, or None if a file with this content is already known."""
     row = db.execute(
         """INSERT INTO files (name, sha256, imported_utc) VALUES (?, ?, ?)
            ON CONFLICT (sha256) DO NOTHING RETURNING file_id""",
@@ -21,7 +21,7 @@ def add_file(db: Database, name: str, sha256: str, imported_utc: str) -> int | N
 
 
 def is_imported(db: Database, sha256: str) -> bool:
-    """Whether a file of this content is in the study already."""
+    """Whether a file with this content was already imported."""
     return db.execute("SELECT 1 FROM files WHERE sha256 = ?", (sha256,)).fetchone() is not None
 
 
@@ -40,7 +40,7 @@ def add(
     parameters: Mapping[str, str] | None = None,
     failures: Sequence[tuple[Mapping[str, str], str]] = (),
 ) -> int:
-    """Write an item under a name of its own; its id. A failure is the conditions of a run and why it gave nothing."""
+    """Write an item under a unique name and return its id. A failure is (conditions of a run, reason)."""
     failed = json.dumps([{"conditions": dict(conditions), "reason": reason} for conditions, reason in failures])
     row = db.execute(
         """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash,
@@ -51,7 +51,7 @@ def add(
             data_hash, file_id, failed,
         ),
     ).fetchone()  # fmt: skip
-    if not n_runs:  # otherwise with its runs
+    if not n_runs:  # otherwise the link is added with its runs
         chain.append(db, "measurement", int(row[0]))
     return int(row[0])
 
@@ -67,29 +67,29 @@ def n_items(db: Database) -> int:
 
 
 def by_id(db: Database, item_id: int) -> Item:
-    """The item of this id, which must exist."""
+    """The item with this id, which must exist."""
     return Item(**db.records(f"SELECT {_COLUMNS} FROM items WHERE item_id = ?", (item_id,))[0])  # noqa: S608 - constant
 
 
 def by_name(db: Database, name: str) -> Item | None:
-    """The item of this name."""
+    """The item with this name; None if there is none."""
     rows = db.records(f"SELECT {_COLUMNS} FROM items WHERE name = ?", (name,))  # noqa: S608 - constant
     return Item(**rows[0]) if rows else None
 
 
 def failures_of(db: Database, item_id: int) -> list[tuple[dict[str, str], str]]:
-    """The runs of an item that gave nothing: their conditions, and why."""
+    """The failed runs of an item: (conditions, reason)."""
     (text,) = db.execute("SELECT failures FROM items WHERE item_id = ?", (item_id,)).fetchone()
     return [(failure["conditions"], failure["reason"]) for failure in json.loads(text)]
 
 
 def set_excluded(db: Database, item_id: int, why: str | None) -> None:
-    """Why the item does not count any more; None if it does."""
+    """Exclude an item for a reason, or include it again with None."""
     db.execute("UPDATE items SET excluded_why = ? WHERE item_id = ?", (why, item_id))
 
 
 def copy(db: Database, into: Database, item_id: int) -> int:
-    """Write an item into another study, where it came from no file and is not excluded; its id there."""
+    """Copy an item into another study, without its file and exclusion; returns the new id."""
     row = db.execute(
         """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures
            FROM items WHERE item_id = ?""",

@@ -1,4 +1,4 @@
-"""Long work in progress, so that a page can show what another process is doing."""
+"""Long jobs, so that a page can show the progress of another process."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from labeler.store.database import Database
 
 @dataclass(frozen=True)
 class Job:
-    """One piece of long work."""
+    """A long job."""
 
     job_id: int
     pid: int
@@ -20,7 +20,7 @@ class Job:
 
 
 def start(db: Database, kind: str, pid: int, n_total: int, at_utc: str) -> int:
-    """Begin a job; its id."""
+    """Begin a job and return its id."""
     row = db.execute(
         """INSERT INTO jobs (kind, pid, n_done, n_total, started_utc, updated_utc) VALUES (?, ?, 0, ?, ?, ?)
            RETURNING job_id""",
@@ -30,12 +30,12 @@ def start(db: Database, kind: str, pid: int, n_total: int, at_utc: str) -> int:
 
 
 def advance(db: Database, job_id: int, n_done: int, at_utc: str) -> None:
-    """Say how far it is."""
+    """Record the progress."""
     db.execute("UPDATE jobs SET n_done = ?, updated_utc = ? WHERE job_id = ?", (n_done, at_utc, job_id))
 
 
 def finish(db: Database, job_id: int, at_utc: str, error: str | None) -> None:
-    """End a job, well or with an error."""
+    """End a job, with or without an error."""
     db.execute(
         "UPDATE jobs SET finished_utc = ?, updated_utc = ?, error = ? WHERE job_id = ?",
         (at_utc, at_utc, error, job_id),
@@ -43,7 +43,7 @@ def finish(db: Database, job_id: int, at_utc: str, error: str | None) -> None:
 
 
 def latest(db: Database, kind: str) -> Job | None:
-    """The job of this kind that began last."""
+    """The most recent job of this kind."""
     rows = db.records(
         """SELECT job_id, pid, n_done, n_total, started_utc, updated_utc, finished_utc, error
            FROM jobs WHERE kind = ? ORDER BY job_id DESC LIMIT 1""",

@@ -24,7 +24,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class OwnAnswer:
-    """An answer as its reviewer may see it again; `view` is JSON."""
+    """An answer as shown to its own reviewer; `view` is JSON."""
 
     code: str
     answer: Answer
@@ -38,19 +38,19 @@ class OwnAnswer:
 
 
 def add(db: Database, label: Label, source_key: str | None = None) -> bool:
-    """Append an answer; False if the assignment has this event already, as after a resend.
+    """Append an answer; returns False if the assignment already has this event, as after a resend.
 
     Parameters
     ----------
     db : Database
     label : Label
     source_key : str, optional
-        What identifies the row of an imported file, so that the same file again adds nothing.
+        Identifies the row of an imported file, so that importing the file again adds nothing.
 
     Raises
     ------
     AnswerRefused
-        If another event has taken this revision of the assignment.
+        If another event already has this revision of the assignment.
     """
     try:
         cursor = db.execute(
@@ -80,7 +80,7 @@ def add(db: Database, label: Label, source_key: str | None = None) -> bool:
 
 
 def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, Answer] | None:
-    """The assignment and the answer of an event of this person; rows of others are not even read."""
+    """The assignment and answer of one of this person's events; the rows of others are never read."""
     row = db.execute(
         """SELECT l.assignment_id, l.answer FROM assignments a CROSS JOIN labels l USING (assignment_id)
            WHERE a.person_id = ? AND l.event_id = ?""",
@@ -90,7 +90,7 @@ def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, Answer]
 
 
 def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int, Answer] | None:
-    """The assignment and the answer of a row of a file: imported earlier, or given in this study and exported."""
+    """The assignment and answer of a row of a file, if it was imported before, or given in this study and exported."""
     row = (
         db.execute(
             "SELECT assignment_id, answer FROM imported_labels JOIN labels USING (label_id) WHERE source_key = ?",
@@ -105,7 +105,7 @@ def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int
 
 
 def last_event(db: Database, person_id: int) -> str | None:
-    """The event id of the answer of a reviewer that was stored last."""
+    """The event id of a reviewer's last stored answer."""
     row = db.execute(
         """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
            WHERE person_id = ? ORDER BY label_id DESC LIMIT 1""",
@@ -115,7 +115,7 @@ def last_event(db: Database, person_id: int) -> str | None:
 
 
 def known_events(db: Database, person_id: int, event_ids: Iterable[str]) -> set[str]:
-    """Those of the event ids under which an answer of this reviewer is stored."""
+    """The subset of these event ids that this reviewer's stored answers have."""
     rows = db.execute(
         """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
            WHERE person_id = ? AND event_id IN (SELECT value FROM json_each(?))""",
@@ -125,12 +125,12 @@ def known_events(db: Database, person_id: int, event_ids: Iterable[str]) -> set[
 
 
 def n_labels(db: Database) -> int:
-    """How many answers there are, of everyone."""
+    """The number of answers of all reviewers."""
     return int(db.execute("SELECT count(*) FROM labels").fetchone()[0])
 
 
 def rows(db: Database) -> list[tuple[Any, ...]]:
-    """Every answer in the order given (`in_order_given`), one row each, with the columns of the tidy label file."""
+    """Every answer in the order given (`in_order_given`), one row each, with the columns of the label file."""
     stored = _stored(db)
     return [stored[place] for place in in_order_given(stored, merged(db))]
 
@@ -146,18 +146,18 @@ def _stored(db: Database) -> list[tuple[Any, ...]]:
 
 
 def table(db: Database, *, as_stored: bool = False) -> "pd.DataFrame":
-    """The same as a table; `as_stored`: in the order in which the study got them, merged answers where they came in."""
-    import pandas as pd  # here, as many commands need no table
+    """The same as a DataFrame; with `as_stored` in the order of storage, merged answers at the time of the merge."""
+    import pandas as pd  # imported here: many commands need no table
 
     answers = _stored(db) if as_stored else rows(db)
-    return pd.DataFrame(answers, columns=list(COLUMNS), dtype=object)  # whole numbers stay whole beside empty cells
+    return pd.DataFrame(answers, columns=list(COLUMNS), dtype=object)  # integers stay integers beside empty cells
 
 
 def merged(db: Database) -> frozenset[int]:
-    """The places, among all answers as stored, of those that `labeler merge` brought in from a copy.
+    """The positions, in order of storage, of the answers that `labeler merge` added from a copy.
 
-    A merge writes its answers and then its event, so in the chain the answers are the links before that event. Answers
-    merged before the study had a chain are not known as such.
+    A merge writes its answers and then its event, so the links before that event in the chain are the merged answers.
+    Merges from before the study had a chain are not recognised.
     """
     merges = db.execute(
         """SELECT k.link_id, json_extract(e.details, '$.new') FROM events e
@@ -177,18 +177,18 @@ def merged(db: Database) -> frozenset[int]:
 
 
 def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -> list[int]:
-    """The places of answers in the order in which they were given.
+    """The positions of the answers, in the order in which they were given.
 
-    That is the order in which they were stored, but merged answers stand where their time says among the other answers
-    of their reviewer: a first label is the one that was given first, whichever file had it. A clock that was set back
-    does not turn the order of answers around that came in directly.
+    This is the order of storage, except that merged answers are sorted by time among the other answers of their
+    reviewer: a first label is the one given first, whichever file had it. A clock that was set back does not reorder
+    answers that were given in this study.
 
     Parameters
     ----------
     stored : sequence of tuple
-        Answers in the order stored, each with the columns of `COLUMNS`.
+        Answers in order of storage, with the columns of `COLUMNS`.
     merged : collection of int
-        Places of those that came from a copy.
+        Positions of the answers that came from a copy.
     """
     if not merged:
         return list(range(len(stored)))
@@ -200,7 +200,7 @@ def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -
         time = datetime.fromisoformat(row[created])
         latest[source] = max(time, latest.get(source, time))
         keys.append((latest[source], place))
-    # a reviewer's places stay the reviewer's: only the order among their own answers matters
+    # each reviewer keeps the same positions: only the order among their own answers changes
     places: dict[str, list[int]] = {}
     for place, row in enumerate(stored):
         places.setdefault(row[reviewer], []).append(place)
@@ -235,7 +235,7 @@ def links_of(db: Database, person_id: int) -> list[tuple[str, Answer, str, str]]
 
 
 def last_standing(db: Database, person_id: int, *, calibration: bool = False) -> str | None:
-    """The code of the item that a reviewer answered last in a round, of those whose answer stands."""
+    """The code of the last item that a reviewer answered in a round, among active assignments with a current answer."""
     row = db.execute(
         f"""SELECT a.code FROM labels l JOIN assignments a USING (assignment_id)
            WHERE a.person_id = ? AND (a.kind = 'calibration') = ? AND {STANDS} AND 'withdrawn' <> (
@@ -247,7 +247,7 @@ def last_standing(db: Database, person_id: int, *, calibration: bool = False) ->
 
 
 def last_remarks(db: Database, assignment_id: int) -> tuple[int | None, bool, str | None]:
-    """Confidence, flag and comment of an assignment's newest answer, not counting those that take one back."""
+    """Confidence, flag and comment of an assignment's newest answer that is not "withdrawn"."""
     row = db.execute(
         """SELECT confidence, flag, comment FROM labels
            WHERE assignment_id = ? AND answer <> 'withdrawn' ORDER BY revision DESC LIMIT 1""",
@@ -285,14 +285,14 @@ def n_by_hour(db: Database, *, calibration: bool | None = None) -> list[tuple[st
 
 
 def marks(db: Database) -> list[tuple[int, int, Answer]]:
-    """Every answer in the order given, as (label id, assignment id, answer)."""
+    """Every answer in order of storage, as (label id, assignment id, answer)."""
     rows = db.execute("SELECT label_id, assignment_id, answer FROM labels ORDER BY label_id")
     return [(label_id, assignment_id, Answer(answer)) for label_id, assignment_id, answer in rows]
 
 
 @dataclass(frozen=True)
 class SavedAnswer:
-    """An answer with what its assignment is called in every copy of the study; `source_key` if it was imported."""
+    """An answer in terms that are the same in every copy of the study; imported answers have a `source_key`."""
 
     code: str
     item: str
@@ -303,12 +303,12 @@ class SavedAnswer:
 
     @property
     def mark(self) -> tuple[str, str]:
-        """What identifies it in every copy of the study: a file imported into two copies gives different event ids."""
+        """The identity of the answer in every copy of the study: event ids of imported labels differ between copies."""
         return self.code, self.source_key or self.label.event_id
 
 
 def saved(db: Database) -> list[SavedAnswer]:
-    """Every answer in the order given."""
+    """Every answer in order of storage."""
     rows = db.execute(
         """SELECT a.code, i.name, p.name, a.kind, a.assignment_id, l.revision, l.event_id, l.answer, l.created_utc,
                   l.dwell_ms, l.view, l.confidence, l.flag, l.comment, s.source_key
@@ -333,9 +333,9 @@ def _saved(
 
 @dataclass(frozen=True)
 class AnswerTime:
-    """When a reviewer answered and how long it took, without the answer itself.
+    """The time and duration of an answer, without the answer itself.
 
-    `in_round` if its assignment is of the round asked about and stands, `is_label` if it is a category that stands.
+    `in_round` tells whether its assignment is active in the requested round, `is_label` whether it is a current label.
     """
 
     reviewer: str
@@ -347,7 +347,7 @@ class AnswerTime:
 
 
 def answer_times(db: Database, *, calibration: bool = False) -> list[AnswerTime]:
-    """Every answer given in this study, of all rounds, in the order given; those made elsewhere are left out."""
+    """Every answer given in this study, in all rounds, in order of storage; imported labels are left out."""
     rows = db.execute(
         f"""SELECT p.name, l.created_utc, l.dwell_ms, l.view, (a.kind = 'calibration') = ? AND {STANDS},
                   c.answer IS NOT NULL

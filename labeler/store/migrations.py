@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 
 def version(db: "Database") -> int:
-    """How many steps the file has seen."""
+    """The number of migrations applied to the file."""
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 def migrate(db: "Database") -> None:
-    """Bring the file to the latest version; each step is one transaction together with its number."""
+    """Migrate the file to the latest version; each step is one transaction that includes its version number."""
     while version(db) < len(MIGRATIONS):
         with db.atomic():
-            step = version(db)  # read again under the lock: another process may have been faster
+            step = version(db)  # read again under the lock: another process may have migrated it already
             if step < len(MIGRATIONS):
                 MIGRATIONS[step](db)
                 db.execute(f"PRAGMA user_version = {step + 1}")
@@ -32,9 +32,9 @@ def m001_first_schema(db: "Database") -> None:
 
 
 def m002_which_verdicts_are_shown(db: "Database") -> None:
-    """When a verdict was last asked for, and what was left out for it; a view of the ones asked for last.
+    """Record when a verdict was last requested and what it left out; add a view of the latest requested verdicts.
 
-    Files of version 1 from its last hours have some of it, or all, already.
+    Some files of version 1 already have part or all of this.
     """
     there = {column for _, column, *_ in db.execute("PRAGMA table_info(verdicts)")}
     if "n_left_out" not in there:
@@ -43,7 +43,7 @@ def m002_which_verdicts_are_shown(db: "Database") -> None:
         db.execute("ALTER TABLE verdicts ADD COLUMN used_utc TEXT NOT NULL DEFAULT ''")
         db.execute("UPDATE verdicts SET used_utc = created_utc")
     db.execute("DROP VIEW IF EXISTS shown_verdicts")
-    # of each classifier's verdicts on the measurements as they are, the one asked for last
+    # for each classifier and the current measurements, the verdict requested last
     db.execute(
         """CREATE VIEW shown_verdicts AS
             SELECT * FROM (
@@ -55,7 +55,7 @@ def m002_which_verdicts_are_shown(db: "Database") -> None:
 
 
 def m003_protocol_and_invitations(db: "Database") -> None:
-    """What reviewers are asked and told beside the question; each invitation with when it ends; sign-in by e-mail."""
+    """Add the protocol beside the question, the expiry of invitations, and sign-in by e-mail."""
     for column in (
         "asks_confidence INTEGER NOT NULL DEFAULT 0 CHECK (asks_confidence IN (0, 1))",
         "shows_numbers INTEGER NOT NULL DEFAULT 0 CHECK (shows_numbers IN (0, 1))",
@@ -72,7 +72,7 @@ def m003_protocol_and_invitations(db: "Database") -> None:
             revoked_utc TEXT
         ) STRICT"""
     )
-    # invitations from before this step have no end
+    # earlier invitations never expire
     db.execute(
         """INSERT INTO invitations (secret_hash, person_id, created_utc)
            SELECT secret_hash, person_id, created_utc FROM people WHERE secret_hash IS NOT NULL"""
@@ -83,9 +83,9 @@ def m003_protocol_and_invitations(db: "Database") -> None:
 
 
 def m004_study_life(db: "Database") -> None:
-    """Where a paused study was; what a calibration round must reach; who is to wait; what was ended or left out.
+    """Add the state before a pause, the calibration gate, paused reviewers, ended assignments and excluded items.
 
-    Decisions on split items, answers to comments, and what calibration items are.
+    Also decisions on split items, replies to comments, and reference labels.
     """
     db.execute("ALTER TABLE studies ADD COLUMN resumes_to TEXT")
     db.execute("ALTER TABLE studies ADD COLUMN gate TEXT")  # JSON; NULL: none
@@ -131,15 +131,15 @@ def m004_study_life(db: "Database") -> None:
 
 
 def m005_conditions_of_runs(db: "Database") -> None:
-    """Under which conditions each run was made, and which runs gave nothing."""
+    """Add the conditions of each run, and failed runs."""
     db.execute("ALTER TABLE runs ADD COLUMN conditions TEXT NOT NULL DEFAULT '{}'")  # JSON: name -> text
     db.execute("ALTER TABLE items ADD COLUMN failures TEXT NOT NULL DEFAULT '[]'")  # JSON: [{conditions, reason}]
 
 
 def m006_answers_known_per_assignment(db: "Database") -> None:
-    """An event id is unique within its assignment; the source of imported labels is kept apart; pictures may vary.
+    """Make event ids unique per assignment, move source keys to their own table, and let pictures vary.
 
-    While event ids were unique in the whole study, a refused answer told its sender that somebody else had this id.
+    With event ids unique in the whole study, a refused answer revealed that another reviewer's answer had this id.
     """
     again = db.execute(
         "SELECT sql FROM sqlite_schema WHERE name = 'current_answers' OR type = 'trigger' AND tbl_name = 'labels'"
@@ -184,9 +184,9 @@ def m006_answers_known_per_assignment(db: "Database") -> None:
 
 
 def m007_hash_chain(db: "Database") -> None:
-    """A link of a hash chain for each row that must not change, and rows that cannot be replaced either.
+    """Add the hash chain, and triggers that forbid replacing rows.
 
-    A study of an earlier version has its chain from here on.
+    The chain of an older study begins with this migration.
     """
     db.execute(
         """CREATE TABLE links (
@@ -198,7 +198,7 @@ def m007_hash_chain(db: "Database") -> None:
         ) STRICT"""
     )
     chain.begin(db)
-    # INSERT OR REPLACE removes a row without asking the triggers that refuse removals. The same event again is ignored.
+    # INSERT OR REPLACE removes a row without firing the triggers that forbid removals. A repeated event is ignored.
     db.execute(
         """CREATE TRIGGER labels_are_kept_once BEFORE INSERT ON labels
             WHEN EXISTS (SELECT 1 FROM labels WHERE event_id = NEW.event_id AND assignment_id = NEW.assignment_id)

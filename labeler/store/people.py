@@ -26,27 +26,27 @@ def all_people(db: Database) -> list[Person]:
 
 
 def reviewers(db: Database) -> list[Person]:
-    """Those who label, in order of name."""
+    """The reviewers, in order of name."""
     return [person for person in all_people(db) if Role.REVIEWER in person.roles]
 
 
 def by_name(db: Database, name: str) -> Person | None:
-    """The person of this name; capitals do not matter, in any alphabet."""
+    """The person with this name, ignoring case in any alphabet; None if there is none."""
     return next((person for person in all_people(db) if person.name.casefold() == name.casefold()), None)
 
 
 def by_id(db: Database, person_id: int) -> Person | None:
-    """The person of this id."""
+    """The person with this id."""
     return _one(db, "person_id = ?", person_id)
 
 
 def by_email(db: Database, email: str) -> Person | None:
-    """Who signs in with this e-mail address; capitals do not matter."""
+    """The person who signs in with this e-mail address, ignoring case; None if there is none."""
     return _one(db, "email = ?", email)
 
 
 def set_email(db: Database, person_id: int, email: str | None) -> None:
-    """Remember under which address a provider knows the person; raises sqlite3.IntegrityError if it is taken."""
+    """Store the address under which a provider knows a person; raises sqlite3.IntegrityError if it is taken."""
     db.execute("UPDATE people SET email = ? WHERE person_id = ?", (email, person_id))
 
 
@@ -62,10 +62,10 @@ def _person(row: Mapping[str, Any]) -> Person:
 
 
 def set_part(db: Database, person_id: int, *, active: bool, paused: bool) -> None:
-    """Whether the person takes part, and whether they are to wait."""
+    """Set whether a person takes part, and whether they are paused."""
     db.execute("UPDATE people SET active = ?, paused = ? WHERE person_id = ?", (active, paused, person_id))
 
 
 def emails(db: Database) -> dict[str, str]:
-    """The addresses under which providers know people, each with the person's name."""
+    """The e-mail addresses of people, each with the person's name."""
     return dict(db.execute("SELECT email, name FROM people WHERE email IS NOT NULL").fetchall())

@@ -1,11 +1,11 @@
-"""What calibration items are, by those who know."""
+"""Reference labels of the calibration items."""
 
 from labeler.model import Category
 from labeler.store.database import Database
 
 
 def put(db: Database, item_id: int, category: Category) -> None:
-    """Say what an item is; what was said before is replaced."""
+    """Set the reference label of an item, replacing an earlier one."""
     db.execute("INSERT OR REPLACE INTO reference_labels (item_id, category) VALUES (?, ?)", (item_id, category))
 
 

@@ -1,4 +1,4 @@
-"""What coordinators answer to flags and comments, and the flags and comments that there are."""
+"""Flags and comments of reviewers, and the coordinators' replies."""
 
 import json
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from labeler.store.database import Database
 
 @dataclass(frozen=True)
 class Reply:
-    """What somebody answered, and when."""
+    """A reply, and when it was written."""
 
     text: str
     written_by: str
@@ -19,7 +19,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class FlagOrComment:
-    """The flag or comment of an assignment's newest answer, with the time since when it reads like this."""
+    """The flag or comment of an assignment's newest answer, and the time when it was last changed."""
 
     assignment_id: int
     item: str
@@ -40,7 +40,7 @@ def add(db: Database, assignment_id: int, reply: Reply) -> None:
 
 
 def of_assignments(db: Database, assignment_ids: Iterable[int]) -> dict[int, tuple[Reply, ...]]:
-    """The replies to each of these assignments that has any, in the order written."""
+    """The replies to these assignments, in order of time."""
     rows = db.execute(
         """SELECT assignment_id, text, written_by, created_utc FROM replies
            WHERE assignment_id IN (SELECT value FROM json_each(?)) ORDER BY reply_id""",
@@ -53,9 +53,9 @@ def of_assignments(db: Database, assignment_ids: Iterable[int]) -> dict[int, tup
 
 
 def flags_and_comments(db: Database) -> list[FlagOrComment]:
-    """Every assignment whose newest answer, not counting those that take one back, has a flag or a comment.
+    """Every assignment whose newest answer that is not "withdrawn" has a flag or a comment.
 
-    What was answered last comes first.
+    The most recent answer comes first.
     """
     rows = db.execute(
         """WITH answers AS (SELECT * FROM labels WHERE answer <> 'withdrawn')

@@ -1,4 +1,4 @@
-"""The measurements: one blob of little-endian float64 a run, beside what is known of the run."""
+"""The measurements: one blob of little-endian float64 per run, with the conditions of the run."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from labeler.store.database import Database
 def add(
     db: Database, item_id: int, runs: Sequence[Series], conditions: Mapping[str, Sequence[str]] | None = None
 ) -> None:
-    """Write the runs of an item, numbered from 0, with their conditions, one text a run under each name."""
+    """Write the runs of an item, numbered from 0, with their conditions: one text per run under each name."""
     texts_by_name = conditions or {}
     db.executemany(
         "INSERT INTO runs (item_id, run, measurements, conditions) VALUES (?, ?, ?, ?)",
@@ -29,13 +29,13 @@ def add(
 
 
 def of_item(db: Database, item_id: int) -> list[Series]:
-    """The runs of an item in order; read-only arrays."""
+    """The runs of an item in order, as read-only arrays."""
     rows = db.execute("SELECT measurements FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
     return [np.frombuffer(blob, dtype="<f8") for (blob,) in rows]
 
 
 def conditions_of_item(db: Database, item_id: int) -> dict[str, tuple[str, ...]]:
-    """What is known of the runs of an item, one text a run under each name, "" where nothing is."""
+    """The conditions of an item's runs: one text per run under each name, "" where nothing is known."""
     rows = db.execute("SELECT conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
     by_run = [json.loads(text) for (text,) in rows]
     return {
@@ -45,7 +45,7 @@ def conditions_of_item(db: Database, item_id: int) -> dict[str, tuple[str, ...]]
 
 
 def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
-    """Write the runs of an item, with their conditions, into another study under the id that the item has there."""
+    """Copy the runs of an item, with their conditions, into another study where the item has the id `new_id`."""
     rows = db.execute("SELECT run, measurements, conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
     into.executemany(
         "INSERT INTO runs (item_id, run, measurements, conditions) VALUES (?, ?, ?, ?)",

@@ -1,4 +1,4 @@
-"""Who is signed in where; only hashes of the session ids are kept."""
+"""Sessions of signed-in people; only hashes of the session ids are stored."""
 
 from labeler.model import Person
 from labeler.store import people
@@ -15,7 +15,7 @@ def add(db: Database, session_hash: str, person_id: int, created_utc: str) -> No
 
 
 def person_of(db: Database, session_hash: str, oldest_utc: str) -> Person | None:
-    """Whose session this is; None if it began before `oldest_utc`."""
+    """The person of a session; None if there is none, or it began before `oldest_utc`."""
     rows = db.execute(
         """SELECT session_hash, person_id FROM sessions
            WHERE session_hash >= ? AND session_hash < ? AND created_utc >= ?""",
@@ -26,7 +26,7 @@ def person_of(db: Database, session_hash: str, oldest_utc: str) -> Person | None
 
 
 def end_beyond(db: Database, person_id: int, n_newest: int, oldest_utc: str) -> None:
-    """End the sessions of a person that began before `oldest_utc`, and all but the newest."""
+    """End a person's sessions that began before `oldest_utc`, and all but the `n_newest` newest."""
     db.execute(
         """DELETE FROM sessions WHERE person_id = ? AND (created_utc < ? OR session_hash NOT IN (
                SELECT session_hash FROM sessions WHERE person_id = ? ORDER BY created_utc DESC, rowid DESC LIMIT ?))""",
@@ -40,5 +40,5 @@ def end(db: Database, session_hash: str) -> None:
 
 
 def end_all_of(db: Database, person_id: int) -> int:
-    """End every session of a person; how many there were."""
+    """End every session of a person; returns how many there were."""
     return db.execute("DELETE FROM sessions WHERE person_id = ?", (person_id,)).rowcount

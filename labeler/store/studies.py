@@ -24,7 +24,7 @@ def add(db: Database, study: Study) -> None:
 
 
 def get(db: Database) -> Study:
-    """The study; raises NotAStudy if its making was interrupted."""
+    """The study; raises NotAStudy if its creation was interrupted."""
     rows = db.records("SELECT * FROM studies")
     if not rows:
         raise NotAStudy(f"{db.path} holds no study: its making was interrupted. Remove the file and make it again.")
@@ -47,12 +47,12 @@ def get(db: Database) -> Study:
 
 
 def picture_secret(db: Database) -> str:
-    """The secret from which the pictures of assignments are drawn; equal in copies of one study, and shown nowhere."""
+    """The secret that seeds the pictures of assignments; the same in all copies of a study, and never shown."""
     return str(db.execute("SELECT picture_secret FROM studies").fetchone()[0])
 
 
 def renew_picture_secret(db: Database) -> None:
-    """Put another secret in its place, in a copy for publication."""
+    """Replace the secret, in a copy for publication."""
     db.execute("UPDATE studies SET picture_secret = ?", (secrets.token_hex(32),))
 
 
@@ -71,15 +71,15 @@ def set_protocol(db: Database, protocol: Protocol) -> None:
 
 
 def set_plan(db: Database, parameters: Mapping[str, Any], plan_hash: str) -> None:
-    """Remember what the plan was drawn from, and its hash."""
+    """Store the parameters and the hash of the plan."""
     db.execute("UPDATE studies SET plan_parameters = ?, plan_hash = ?", (json.dumps(parameters), plan_hash))
 
 
 def set_state(db: Database, state: State, resumes_to: State | None = None) -> None:
-    """Move the study on; a paused one remembers where it was."""
+    """Set the state; a paused study remembers its previous state."""
     db.execute("UPDATE studies SET state = ?, resumes_to = ?", (state, resumes_to))
 
 
 def set_gate(db: Database, gate: Gate | None) -> None:
-    """What a calibration round must reach."""
+    """Set what a calibration round must reach."""
     db.execute("UPDATE studies SET gate = ?", (None if gate is None else json.dumps(asdict(gate)),))

@@ -1,4 +1,4 @@
-"""What classifiers said of the items, with the numbers behind it."""
+"""Verdicts of classifiers on items, with the evidence."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from labeler.store.database import Database
 if TYPE_CHECKING:
     import pandas as pd
 
-# as they stand in the table, but for the ids; a copy of a study takes them all
+# all columns except the ids; a copy of a study takes them all
 _KEY = ("item_id", "classifier", "parameters", "data_hash", "version")
 _NUMBERS = (
     "verdict", "score", "threshold", "means", "clusters", "n_runs", "n_iterations", "n_left_out", "pairs", "linkage",
@@ -25,9 +25,9 @@ _INSERT = f"INSERT INTO verdicts ({', '.join(_COLUMNS)}) VALUES ({_VALUES})"  # 
 
 
 def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
-    """Write a verdict, in place of an earlier one from the same classifier, parameters, measurements and version.
+    """Write a verdict, replacing one with the same classifier, parameters, measurements and version.
 
-    It is then the one that `table` shows.
+    `table` then shows this verdict.
     """
     own_means = dict(verdict.means)
     means = {name: own_means.get(name, float(np.mean(values))) for name, values in verdict.pairs.items()} | own_means
@@ -62,7 +62,7 @@ def use(db: Database, judges: Iterable[tuple[str, Mapping[str, Any], int]], used
 
 
 def of_item(db: Database, item_id: int) -> list[StoredVerdict]:
-    """The verdicts on an item that `table` shows, with their evidence, in order of classifier."""
+    """The verdicts of an item that `table` shows, with their evidence, in order of classifier."""
     rows = db.records(
         f"SELECT {', '.join(_COLUMNS)} FROM shown_verdicts WHERE item_id = ? ORDER BY classifier",  # noqa: S608 - constant
         (item_id,),
@@ -98,7 +98,7 @@ def _stored(row: Mapping[str, Any]) -> StoredVerdict:
 
 
 def done(db: Database) -> set[tuple[int, str, str, str, int]]:
-    """What need not be computed again: (item, classifier, parameters, hash of the measurements, version)."""
+    """What is already computed: (item, classifier, parameters, hash of the measurements, version)."""
     rows = db.execute("SELECT item_id, classifier, parameters, data_hash, version FROM verdicts")
     return {tuple(row) for row in rows}
 
@@ -115,12 +115,12 @@ def remove_classifier(db: Database, classifier: str) -> int:
 
 
 def as_key(parameters: Mapping[str, Any]) -> str:
-    """Parameters as they are compared: JSON with sorted names."""
+    """Parameters as a key for comparison: JSON with sorted names."""
     return json.dumps(dict(parameters), sort_keys=True)
 
 
 def brief_table(db: Database) -> "pd.DataFrame":
-    """Of `table` the columns item, classifier, verdict, score and threshold: reading the evidence takes longer."""
+    """The columns item, classifier, verdict, score and threshold of `table`, without the time to read the evidence."""
     import pandas as pd
 
     rows = db.execute(
@@ -135,7 +135,7 @@ def table(db: Database) -> "pd.DataFrame":
     Columns item, benchmark, application, classifier, parameters, version, verdict, score, threshold, means (dict),
     clusters (tuple), runs, iterations, error; in order of item and classifier.
     """
-    import pandas as pd  # here, as copying a study needs no table
+    import pandas as pd  # imported here: copying a study needs no table
 
     rows = db.execute(
         """SELECT name, benchmark, application, classifier, parameters, version, verdict, score, threshold, means,
@@ -153,7 +153,7 @@ def table(db: Database) -> "pd.DataFrame":
 
 
 def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
-    """Write the verdicts on an item's measurements as they are into another study, where the item has another id."""
+    """Copy the verdicts on an item's current measurements into another study, where the item has the id `new_id`."""
     rows = db.records(
         """SELECT v.* FROM verdicts v JOIN items i USING (item_id)
            WHERE v.item_id = ? AND v.data_hash = i.data_hash ORDER BY v.verdict_id""",
