@@ -125,6 +125,13 @@ def forget_who_signed_in(db: Database) -> None:
     db.execute("UPDATE people SET email = NULL, secret_hash = NULL, created_utc = (SELECT created_utc FROM studies)")
 
 
+def forget_events(db: Database, is_forgotten: Callable[[str, str], bool]) -> None:
+    """Remove the events of which (time, action) says so."""
+    rows = db.execute("SELECT event_id, at_utc, action FROM events").fetchall()
+    forgotten = [(event_id,) for event_id, at_utc, action in rows if is_forgotten(at_utc, action)]
+    db.executemany("DELETE FROM events WHERE event_id = ?", forgotten)
+
+
 def forget_sources(db: Database) -> None:
     """Remove the source keys of imported labels, which are hashes of names."""
     db.execute("DELETE FROM imported_labels")

@@ -25,7 +25,8 @@ from labeler.store import Database, assignments, chain, copies, events, items, o
 
 # Set up in order of name as likely as not: the log says that somebody was added, not who.
 UNNAMED = ("add person", "invite")
-LEFT_OUT = ("email", "seed")  # of what events say
+LEFT_OUT = frozenset({"email"})  # of what events say
+SEED = frozenset({"seed"})  # of plans, in the log and beside the plan
 SOMEBODY = "somebody"  # whose address it was, if nobody is called so any more
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # in JSON; with a colon it is a name
 
@@ -76,25 +77,74 @@ def anonymise(
     StudyError
         If there is a file already, or none can be written; nothing is left behind.
     """
-    token = token or secrets.token_hex(32)
     chosen = {"comments": "keep" if keep_comments else "drop", "benchmarks": "keep" if keep_benchmarks else "drop"}
     try:
         if out.exists():
             raise StudyError(f"{out} exists already. Name a file that does not.")
         with TemporaryDirectory(prefix=".anonymise-", dir=out.parent) as folder:
             partial_file = Path(folder) / "copy.study"
-            db.backup(partial_file)
-            with open_database(partial_file) as copy:
-                with copy.atomic(), copies.rewritable(copy):
-                    done = _anonymise(copy, token, keep_comments=keep_comments, keep_benchmarks=keep_benchmarks)
-                    events.add(copy, now.isoformat(), "owner", "anonymise", chosen)
-                    chain.begin(copy)  # what is in the copy is new; the study keeps its own chain
-                copies.seal(copy)
+            done = copy_without_names(
+                db,
+                partial_file,
+                token=token or secrets.token_hex(32),
+                keep_comments=keep_comments,
+                keep_benchmarks=keep_benchmarks,
+                entry=(now.isoformat(), chosen),
+            )
             partial_file.rename(out)
     except OSError as error:
         raise StudyError(f"The anonymised study could not be written to {out}: {error.strerror}.") from error
     with db.atomic():
         events.add(db, now.isoformat(), actor, "anonymise", {"file": out.name, **chosen})
+    return done
+
+
+def copy_without_names(
+    db: Database,
+    file: Path,
+    *,
+    token: str,
+    keep_comments: bool = False,
+    keep_benchmarks: bool = True,
+    keep_seed: bool = False,
+    forget: Callable[[str, str], bool] | None = None,
+    entry: tuple[str, Mapping[str, str]] | None = None,
+) -> Anonymised:
+    """Write the copy that `anonymise` describes into a new file; the same study and token give the same copy.
+
+    Parameters
+    ----------
+    db : Database
+        Stays as it is.
+    file : Path
+    token : str
+        The secret from which the order of the new names follows.
+    keep_comments, keep_benchmarks : bool
+        As for `anonymise`.
+    keep_seed : bool
+        Whether the plan's seed stays: who knows the names can tell from it who is who.
+    forget : callable, optional
+        (time, action) -> whether such an event is left out.
+    entry : (str, mapping), optional
+        Time and details of an event that the copy's log ends with.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    db.backup(file)
+    with open_database(file) as copy:
+        with copy.atomic(), copies.rewritable(copy):
+            done = _anonymise(
+                copy, token, keep_comments=keep_comments, keep_benchmarks=keep_benchmarks, keep_seed=keep_seed
+            )
+            if forget is not None:
+                copies.forget_events(copy, forget)
+            if entry is not None:
+                events.add(copy, entry[0], "owner", "anonymise", entry[1])
+            chain.begin(copy)  # what is in the copy is new; the study keeps its own chain
+        copies.seal(copy)
     return done
 
 
@@ -165,7 +215,10 @@ def in_json(text: str, rewritten: Rewritten) -> str:
     return _STRING.sub(literal, text)
 
 
-def _anonymise(copy: Database, token: str, *, keep_comments: bool, keep_benchmarks: bool) -> Anonymised:
+def _anonymise(
+    copy: Database, token: str, *, keep_comments: bool, keep_benchmarks: bool, keep_seed: bool
+) -> Anonymised:
+    left_out: frozenset[str] = frozenset() if keep_seed else SEED
     names = pseudonyms(people.all_people(copy), token)
     words = {address: names.get(name, SOMEBODY) for address, name in _addresses(copy).items()} | names
     if not keep_benchmarks:
@@ -178,9 +231,9 @@ def _anonymise(copy: Database, token: str, *, keep_comments: bool, keep_benchmar
     if not keep_comments:
         copies.forget_replies(copy)
     _renumber(copy, list(names.values()))
-    words |= _make_plan_hash_anew(copy)
+    words |= _make_plan_hash_anew(copy, left_out)
     hidden = replacing(words, {item.name for item in items.all_items(copy)})
-    n_comments = _rewrite_texts(copy, hidden, keep_comments=keep_comments)
+    n_comments = _rewrite_texts(copy, hidden, LEFT_OUT | left_out, keep_comments=keep_comments)
     for table in ("labels", "decisions"):
         copies.rewrite(copy, table, "event_id", partial(key, 0, token))
     n_reviewers = sum(name.startswith("R") for name in names.values())
@@ -203,13 +256,13 @@ def _renumber(copy: Database, names: list[str]) -> None:
     copies.renumber(copy, "assignments", {row.assignment_id: number for number, (_, row) in in_order})
 
 
-def _make_plan_hash_anew(copy: Database) -> dict[str, str]:
-    """Over the new names, and without the seed; the old hash with what stands in its place."""
+def _make_plan_hash_anew(copy: Database, left_out: Collection[str]) -> dict[str, str]:
+    """Over the new names, without what is left out of the parameters; the old hash with what stands in its place."""
     study = studies.get(copy)
     if study.plan_hash is None:
         return {}
     new_hash = hash_of(row.assignment for row in assignments.everything(copy) if row.origin is Origin.PLAN)
-    studies.set_plan(copy, _without(study.plan_parameters or {}, LEFT_OUT), new_hash)
+    studies.set_plan(copy, _without(study.plan_parameters or {}, left_out), new_hash)
     return {study.plan_hash: new_hash}
 
 
@@ -237,12 +290,12 @@ def _looked_up(replacements: Mapping[str, str], text: str) -> str:
     return replacements.get(text, text)
 
 
-def _rewrite_texts(copy: Database, hidden: Rewritten, *, keep_comments: bool) -> int:
+def _rewrite_texts(copy: Database, hidden: Rewritten, left_out: frozenset[str], *, keep_comments: bool) -> int:
     """Go through all that somebody may have written; how many comments there were."""
     n_texts = {}
     for table, column in copies.FREE_TEXTS:
         if (table, column) == ("events", "details"):
-            events.rewrite(copy, partial(_details, hidden))
+            events.rewrite(copy, partial(_details, hidden, left_out))
         elif (table, column) == ("labels", "comment") and not keep_comments:
             n_texts[column] = copies.rewrite(copy, table, column, lambda _: None)
         else:
@@ -251,10 +304,10 @@ def _rewrite_texts(copy: Database, hidden: Rewritten, *, keep_comments: bool) ->
     return n_texts["comment"]
 
 
-def _details(hidden: Rewritten, action: str, text: str) -> str:
+def _details(hidden: Rewritten, left_out: frozenset[str], action: str, text: str) -> str:
     """What an event says; a list of people is put in order of their new names."""
     details = json.loads(text)
-    published = _without(details, (*LEFT_OUT, "name") if action in UNNAMED else LEFT_OUT)
+    published = _without(details, left_out | {"name"} if action in UNNAMED else left_out)
     for name, value in published.items():
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             new = [hidden(part) for part in value]
