@@ -42,6 +42,10 @@ ALLOWED: dict[str, set[str]] = {
         *PURE,
     },
     "labeler/service/data/build_outputs.py": {"labeler.safe_text", "analysis", "junitparser"},
+    "labeler/service/results/publishing": {
+        "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.whole_files", "labeler.safe_text",
+        "labeler.plan", "analysis", "jinja2", "pyarrow", *PURE,
+    },
     "labeler/ui/__init__.py": set(),
     "labeler/ui/component": {"labeler.model", "streamlit"},
     "labeler/ui/reviewer": {

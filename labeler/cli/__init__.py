@@ -55,6 +55,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "labels": Place("handover:labels", "Write the labels as a table, or append labels made elsewhere"),
         "report": Place("report:report", "Write the agreement report"),
         "figures": Place("figures:figures", "Draw what the measures see in made pairs"),
+        "publish": Place("publishing:publish", "Write a finished study as a data set"),
         "anonymise": Place("handover:anonymise", "Write a study for publication"),
         "replicate": Place("report:replicate", "Show every number of the paper's Tables 1 to 3"),
     },

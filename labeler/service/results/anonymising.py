@@ -220,7 +220,7 @@ def _anonymise(
 ) -> Anonymised:
     left_out: frozenset[str] = frozenset() if keep_seed else SEED
     names = pseudonyms(people.all_people(copy), token)
-    words = {address: names.get(name, SOMEBODY) for address, name in _addresses(copy).items()} | names
+    words = {address: names.get(name, SOMEBODY) for address, name in addresses(copy).items()} | names
     if not keep_benchmarks:
         words = _number_benchmarks(copy, token) | words
     copies.rewrite(copy, "people", "name", names.__getitem__)
@@ -240,7 +240,7 @@ def _anonymise(
     return Anonymised(n_reviewers, len(names) - n_reviewers, n_comments)
 
 
-def _addresses(copy: Database) -> dict[str, str]:
+def addresses(copy: Database) -> dict[str, str]:
     """Every e-mail address that somebody has or had, with the name."""
     log = events.table(copy)
     set_once = [json.loads(text) for text in log.loc[log["action"] == "set e-mail", "details"]]

@@ -1,0 +1,95 @@
+"""The command that makes a data set of a finished study."""
+
+from pathlib import Path
+
+import click
+
+from labeler.cli.common import OWNER, json_option, named, now, opened, remark, show, study_option, write_text
+from labeler.errors import InputError
+from labeler.service.results.publishing import bundle
+from labeler.service.results.publishing.answers import FILE_NAME, Answers, Venue
+from labeler.service.results.reporting import ReportOptions, Resampling
+from labeler.whole_files import in_place
+
+
+@click.command(epilog="Example: labeler publish cache-labels --study cache.study --for zenodo")
+@click.argument("out", type=click.Path(path_type=Path, file_okay=False), required=False)
+@study_option
+@click.option("--init", is_flag=True, help=f"Write {FILE_NAME}, to be filled in, and nothing else.")
+@click.option("--answers", "answers_file", type=click.Path(path_type=Path, dir_okay=False), default=None,
+              metavar="FILE", help=f"Where the answers are [default: {FILE_NAME} beside the study].")  # fmt: skip
+@click.option("--for", "venue", type=click.Choice([venue.value for venue in Venue]), default=None,
+              help="Refuse while an answer is missing that this venue asks for.")  # fmt: skip
+@click.option("--no-measurements", is_flag=True, help="Leave the runs out; their hashes stay.")
+@click.option("--names-of-benchmarks", "benchmarks", type=click.Choice(["keep", "drop"]), default="keep",
+              show_default=True, help="Without them items and applications are numbered.")  # fmt: skip
+@click.option("--unlicensed", is_flag=True, help="Publish items of applications without a source licence as well.")
+@click.option("--list-comments", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+              help="Write every comment, to be read: yes or no into the column publish; and nothing else.")  # fmt: skip
+@click.option("--comments", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
+              help="Publish the comments with a yes in this file [default: none].")  # fmt: skip
+@click.option("--check", is_flag=True, help="Only list what is still to be answered.")
+@click.option("--quick", is_flag=True, help="A report without what is resampled: bootstrap, latent class, misfit.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+              help="Random seed for what the report resamples.")  # fmt: skip
+@click.option("--actor", default=OWNER, hidden=True, help="Who asked for it on a page, for the log.")
+@json_option
+def publish(
+    out: Path | None,
+    study: Path | None,
+    init: bool,
+    answers_file: Path | None,
+    venue: str | None,
+    no_measurements: bool,
+    benchmarks: str,
+    unlicensed: bool,
+    list_comments: Path | None,
+    comments: Path | None,
+    check: bool,
+    quick: bool,
+    seed: int,
+    actor: str,
+    as_json: bool,
+) -> None:
+    """Write a finished study as a data set: a folder OUT and OUT.zip, the same bytes each time.
+
+    It has the labels, items, measurements and report, a codebook, a datasheet, and the metadata that archives and
+    venues ask for. Nobody is named in it. What only people know comes from a file of answers, which --init begins.
+    """
+    file = answers_file or named(study).with_name(FILE_NAME)
+    if sum((out is not None, init, list_comments is not None, check)) != 1:
+        raise InputError("Give one of: a folder OUT, --init, --list-comments FILE.csv, --check.")
+    options = bundle.Options(
+        venue=Venue(venue) if venue else None,
+        measurements=not no_measurements,
+        keep_benchmarks=benchmarks == "keep",
+        comments=comments,
+        unlicensed=unlicensed,
+        report=ReportOptions(resampling=Resampling.none(seed) if quick else Resampling(seed)),
+    )
+    with opened(study) as db:
+        if init:
+            if file.exists():
+                raise InputError(f"{file} exists already. Fill it in, or name another file with --answers.")
+            text = bundle.new_answers(db, now().date())
+            with in_place(file) as partial:
+                partial.write_text(text, encoding="utf-8")
+            remark(f"Wrote {file}. Fill it in, then: labeler publish OUT --study {named(study)}")
+        elif list_comments is not None:
+            text, n_comments = bundle.comments_to_read(db)
+            write_text(list_comments, text)
+            remark(f"{n_comments} comments written. Fill in the column publish with yes or no.")
+        elif check:
+            missing = bundle.lacking(db, Answers.read(file), options)
+            if missing:
+                raise InputError("\n".join([f"{file} lacks:", *(f"  {line}" for line in missing)]))
+            remark(f"{file} has every answer that is needed.")
+        elif out is not None:
+            done = bundle.publish(db, out, Answers.read(file), options, actor=actor, now=now())
+            rows = [{"file": each.path, "rows": each.rows, "bytes": each.size, "content": each.meaning}
+                    for each in done.files]  # fmt: skip
+            show([{**row, "sha256": each.sha256} for row, each in zip(rows, done.files, strict=True)] if as_json
+                 else rows, as_json=as_json)  # fmt: skip
+            for text in done.remarks:
+                remark(text)
+            remark(f"Wrote {done.folder} and {done.archive}, SHA-256 {done.sha256}.")

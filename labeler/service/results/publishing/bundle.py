@@ -1,0 +1,468 @@
+"""A folder and a zip file with everything that others need of a finished study: built, checked, then put in place."""
+
+import hashlib
+import json
+import re
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import pandas as pd
+
+from analysis.document import to_json
+from labeler.errors import InputError, NotAllowed
+from labeler.formats import Source
+from labeler.formats import tables as files
+from labeler.model import State
+from labeler.service.plan import course
+from labeler.service.results import anonymising, exchange, reporting
+from labeler.service.results.publishing import documents, metadata
+from labeler.service.results.publishing.answers import EMAIL, FILE_NAME, Answers, Venue, template
+from labeler.service.results.publishing.facts import Facts
+from labeler.service.results.publishing.metadata import RecordSet
+from labeler.service.results.publishing.tables import StudyTables, codebook, tables_of, write_measurements
+from labeler.service.results.reporting import Gathered, ReportOptions
+from labeler.store import Database, events, items, open_database, people, studies
+from labeler.whole_files import in_place
+
+LABELS, ITEMS, MEASUREMENTS = "data/labels.csv", "data/items.parquet", "data/measurements.parquet"
+LABELS_PARQUET, VERDICTS, REPORT = "data/labels.parquet", "report/verdicts.csv", "report/report.json"
+EPOCH_OF_ZIP = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file knows: no file of the bundle has a time of its own
+# what people only looked at, and when they came: no number rests on it
+_READ = frozenset(
+    ("look", "report", "export labels", "export verdicts", "backup", "anonymise", "list flags", "publish")
+)
+_SIGN_INS = frozenset(("sign in", "sign out", "invite", "revoke", "set e-mail"))
+_PATH = re.compile(
+    r"(?<![\w/.:-])(?:/(?:home|Users|root|tmp|var|mnt|media|srv|opt|private|usr|etc)/[^\s\"',;)<]+"
+    r"|[A-Za-z]:\\+(?:Users|Temp|home)[^\s\"',;)<]+)"
+)
+_COMMENT_COLUMNS = ("event", "item", "reviewer", "comment", "publish")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a study is published.
+
+    Attributes
+    ----------
+    venue : Venue, optional
+        Whose questions must be answered.
+    measurements : bool
+        Whether they are part of the data set.
+    keep_benchmarks : bool
+        Whether items, benchmarks and applications keep their names.
+    comments : Path, optional
+        A table written by `comments_to_read`, with yes or no in every row of the column publish.
+    unlicensed : bool
+        Whether applications without a source licence are published all the same.
+    """
+
+    venue: Venue | None = None
+    measurements: bool = True
+    keep_benchmarks: bool = True
+    comments: Path | None = None
+    unlicensed: bool = False
+    report: ReportOptions = field(default_factory=ReportOptions)
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """A file of the data set; `rows` is "" for one that is no table."""
+
+    path: str
+    meaning: str
+    rows: int | str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Published:
+    """What was written, and what a person should look at."""
+
+    folder: Path
+    archive: Path
+    files: tuple[PublishedFile, ...]
+    sha256: str  # of the archive
+    remarks: tuple[str, ...]
+
+
+def new_answers(db: Database, today: date) -> str:
+    """The text of a new publish.toml for this study."""
+    study = studies.get(db)
+    applications = sorted({item.application for item in items.all_items(db)} - {""})
+    return template(study.name, study.question, applications, today)
+
+
+def lacking(db: Database, answers: Answers, options: Options) -> list[str]:
+    """What still has to be answered before the study can be published like this: place and reason."""
+    applications = sorted({item.application for item in items.all_items(db)} - {""})
+    without = [name for name in applications if not answers.sources.get(name)]
+    if options.unlicensed or not without:
+        return answers.missing(options.venue)
+    named = ", ".join(without[:5]) + (f" and {len(without) - 5} more" if len(without) > 5 else "")
+    return [
+        *answers.missing(options.venue),
+        f"sources: no licence is given of {named}. Give them, or say that they are published without one",
+    ]
+
+
+def publish(
+    db: Database, out: Path, answers: Answers, options: Options = Options(), *, actor: str, now: datetime
+) -> Published:
+    """Write the data set of a study into a folder and a zip file; the same study and options give the same bytes.
+
+    Parameters
+    ----------
+    db : Database
+        Stays as it is, but for an event.
+    out : Path
+        The folder; neither it nor the zip file beside it may exist.
+    answers : Answers
+    options : Options
+    actor : str
+    now : datetime
+        Of the event in the study's log; nothing in the data set depends on it.
+
+    Raises
+    ------
+    NotAllowed
+        If the study is not unblinded.
+    InputError
+        If answers or licences are missing, something in the data set names a person, an address or a path, or it
+        cannot be written. Nothing is left behind.
+    """
+    archive = out.with_name(f"{out.name}.zip")
+    _check_state(db)
+    missing = lacking(db, answers, options)
+    if missing:
+        whom = f"{options.venue} asks for" if options.venue else "every data set needs"
+        raise InputError("\n".join([f"{FILE_NAME} lacks what {whom}:", *(f"  {line}" for line in missing)]))
+    for path in (out, archive):
+        if path.exists():
+            raise InputError(f"{path} exists already. Name a folder that does not.")
+    with ExitStack() as stack:
+        zip_file = stack.enter_context(in_place(archive))
+        folder = stack.enter_context(in_place(out))
+        try:
+            folder.mkdir(parents=True)
+            published, remarks = _build(db, folder, answers, options)
+            _zip(folder, zip_file)
+        except OSError as error:
+            raise InputError(f"{out} could not be written: {error.strerror or error}.") from None
+        sha256 = _sha256(zip_file)
+    with db.atomic():
+        details = {"file": out.name, "sha256": sha256, "venue": options.venue, "measurements": options.measurements}
+        events.add(db, now.isoformat(), actor, "publish", details)
+    return Published(out, archive, tuple(published), sha256, tuple(remarks))
+
+
+def comments_to_read(db: Database) -> tuple[str, int]:
+    """Every comment as CSV, names replaced, with an empty column publish to be filled with yes or no; how many."""
+    _check_state(db)
+    with TemporaryDirectory(prefix="labeler-") as folder, _copy(db, Path(folder), Options(), Answers()) as copy:
+        table = _commented(copy)
+    return files.write(table.assign(publish="")), len(table)
+
+
+def _check_state(db: Database) -> None:
+    study = studies.get(db)
+    if study.phase is not State.UNBLINDED:
+        raise NotAllowed(
+            f"The study is {study.phase}: only an unblinded study can be published. Close it, then unblind it."
+        )
+
+
+class _copy:  # noqa: N801 - used as a function
+    """A copy without names, in a folder, for as long as the block lasts."""
+
+    def __init__(self, db: Database, folder: Path, options: Options, answers: Answers) -> None:
+        self.file = folder / "copy.study"
+        unblinded = (course.unblinding(db) or {}).get("at_utc", "")
+        anonymising.copy_without_names(
+            db,
+            self.file,
+            token=hashlib.sha256(f"publish {studies.picture_secret(db)}".encode()).hexdigest(),
+            keep_comments=True,
+            keep_benchmarks=options.keep_benchmarks,
+            keep_seed=answers.plan_seed,
+            forget=lambda at_utc, action: action in _SIGN_INS or (action in _READ and at_utc >= unblinded),
+        )
+
+    def __enter__(self) -> Database:
+        self.db = open_database(self.file)
+        return self.db
+
+    def __exit__(self, *_: object) -> None:
+        self.db.close()
+
+
+def _build(db: Database, folder: Path, answers: Answers, options: Options) -> tuple[list[PublishedFile], list[str]]:
+    """Write every file of the data set into an empty folder."""
+    with TemporaryDirectory(prefix="labeler-") as apart, _copy(db, Path(apart), options, answers) as copy:
+        comments = _released(copy, options.comments) if options.comments else {}
+        unblinded = (course.unblinding(copy) or {}).get("at_utc")
+        at = datetime.fromisoformat(unblinded) if unblinded else reporting.EPOCH
+        log = events.table(copy)  # before the report, which is an event
+        gathered = reporting.gathered_study(copy, actor="owner", now=at)
+        licences = answers.sources if options.keep_benchmarks else {}
+        tables = tables_of(copy, gathered, log, licences, comments)
+        remarks = _check_words(db, copy, tables)
+        has_measurements = options.measurements and bool(tables.n_runs)
+        for name in ("data", "report"):
+            (folder / name).mkdir()
+        _write_tables(tables, folder)
+        if has_measurements:
+            write_measurements(copy, folder / MEASUREMENTS)
+        gathered = _from_published(gathered, folder)
+        content = gathered.content(options.report)
+        facts = Facts(studies.get(copy), tables, content, replace(answers, sources=licences), has_measurements)
+        _write_report(gathered, content, facts, folder)
+    _write_documents(facts, folder)
+    _check_texts(folder)
+    if not tables.verdicts.shape[0]:
+        remarks.append("No classifier has judged the items: compute verdicts first if the data set is to have them.")
+    return _listed(folder, facts), remarks
+
+
+def _write_tables(tables: StudyTables, folder: Path) -> None:
+    (folder / LABELS).write_bytes(tables.labels.csv().encode())
+    tables.labels.write_parquet(folder / LABELS_PARQUET)
+    tables.items.write_parquet(folder / ITEMS)
+    for name, table in (("verdicts", tables.verdicts), ("plan", tables.plan), ("log", tables.log)):
+        (folder / f"report/{name}.csv").write_bytes(files.write(table).encode())
+
+
+def _from_published(gathered: Gathered, folder: Path) -> Gathered:
+    """What the report is computed from, as it stands in the published files: anyone can compute it again from them."""
+    published = reporting.gathered_files(folder / LABELS, folder / VERDICTS)
+    study = {name: value for name, value in gathered.provenance.study.items() if name != "chain"}  # of the copy
+    provenance = replace(
+        gathered.provenance, study=study, hashes={**gathered.provenance.hashes, **published.provenance.hashes}
+    )
+    return replace(published, provenance=provenance, n_items=gathered.n_items)
+
+
+def _write_report(gathered: Gathered, content: Mapping[str, Any], facts: Facts, folder: Path) -> None:
+    texts = {name: text for name, text in gathered.files(content).items() if name != "labels.csv"}  # in data already
+    study = facts.study
+    plan = {
+        "hash": study.plan_hash,
+        "parameters": study.plan_parameters,
+        "seed": (study.plan_parameters or {}).get("seed"),
+        "why_no_seed": None
+        if study.plan_hash is None or facts.answers.plan_seed
+        else "whoever knows the reviewers' names could tell from it who is who",
+    }
+    texts["plan.json"] = to_json(plan)
+    for name, text in texts.items():
+        (folder / "report" / name).parent.mkdir(exist_ok=True)
+        (folder / "report" / name).write_bytes(text.encode())
+
+
+def _write_documents(facts: Facts, folder: Path) -> None:
+    tables = facts.tables
+    labels, of_items = tables.labels, tables.items
+    record_sets = [
+        RecordSet("labels", labels.meaning, LABELS_PARQUET, labels.columns, keys={"item": ("items", "item")}),
+        RecordSet("items", of_items.meaning, ITEMS, of_items.columns, key="item"),
+    ]
+    if facts.has_measurements:
+        record_sets.append(
+            RecordSet(
+                "measurements",
+                "one row for each iteration of each run",
+                MEASUREMENTS,
+                tables.measurements,
+                keys={"benchmark": ("items", "item")},
+            )
+        )
+    book = codebook([(each.name, each.meaning, each.columns) for each in record_sets])
+    texts = {
+        "codebook.json": metadata.as_json({"tables": book}),
+        "codebook.md": documents.codebook_md(book),
+        "datasheet.md": documents.datasheet(facts),
+        "read.ipynb": documents.notebook(facts),
+        "CITATION.cff": metadata.citation_cff(facts.answers),
+        ".zenodo.json": metadata.zenodo(facts.answers),
+    }
+    for name, text in texts.items():
+        (folder / name).write_bytes(text.encode())
+    of_data = {file.path: (file.size, file.sha256) for file in _listed(folder, facts) if file.path.startswith("data/")}
+    (folder / "croissant.json").write_bytes(metadata.croissant(facts, record_sets, of_data).encode())
+    (folder / "README.md").write_bytes(
+        documents.readme(facts, [vars(file) for file in _listed(folder, facts)]).encode()
+    )
+    listed = {file.path: file for file in _listed(folder, facts)}
+    crate = metadata.ro_crate(
+        facts,
+        {path: (file.size, file.sha256) for path, file in listed.items()},
+        {path: file.meaning for path, file in listed.items()},
+    )
+    (folder / "ro-crate-metadata.json").write_bytes(crate.encode())
+
+
+_MEANINGS = {
+    "README.md": "what this is, how to load and cite it",
+    LABELS: "the labels, one row an answer",
+    LABELS_PARQUET: "the same with types",
+    ITEMS: "the items with measures, verdicts, consensus and folds",
+    MEASUREMENTS: "the runs, one row an iteration",
+    "codebook.md": "what every column means",
+    "codebook.json": "the same for machines",
+    "datasheet.md": "the questions of Gebru et al. (2021)",
+    "croissant.json": "Croissant 1.1 with its responsible-AI fields",
+    "ro-crate-metadata.json": "RO-Crate 1.1",
+    "CITATION.cff": "how to cite it",
+    ".zenodo.json": "for a deposit on Zenodo",
+    "read.ipynb": "loads the tables with pandas and computes kappa again",
+    "report/report.html": "the report",
+    "report/report.md": "the report as Markdown",
+    "report/report.tex": "the report as LaTeX",
+    REPORT: "every number of the report",
+    VERDICTS: "the verdicts that the report is computed from",
+    "report/labels-wide.csv": "one row an item, one column a reviewer",
+    "report/plan.csv": "who labelled what in which order",
+    "report/plan.json": "what the plan was drawn from",
+    "report/log.csv": "who did what when, without names",
+}
+
+
+def _listed(folder: Path, facts: Facts) -> list[PublishedFile]:
+    """Every file that is there so far, in order of path."""
+    rows = {
+        LABELS: len(facts.tables.labels.frame),
+        LABELS_PARQUET: len(facts.tables.labels.frame),
+        ITEMS: len(facts.tables.items.frame),
+        MEASUREMENTS: facts.tables.n_values,
+        VERDICTS: len(facts.tables.verdicts),
+        "report/plan.csv": len(facts.tables.plan),
+        "report/log.csv": len(facts.tables.log),
+    }
+    return [
+        PublishedFile(
+            path,
+            _MEANINGS.get(path, "a figure of the report"),
+            rows.get(path, ""),
+            (folder / path).stat().st_size,
+            _sha256(folder / path),
+        )
+        for path in _paths(folder)
+    ]
+
+
+def _paths(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def _zip(folder: Path, archive: Path) -> None:
+    with ZipFile(archive, "w", ZIP_DEFLATED, compresslevel=9) as out:
+        for path in _paths(folder):
+            info = ZipInfo(path, EPOCH_OF_ZIP)
+            info.compress_type, info.external_attr, info.create_system = ZIP_DEFLATED, 0o644 << 16, 3
+            out.writestr(info, (folder / path).read_bytes())
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+# Comments that may be published
+
+
+def _commented(copy: Database) -> pd.DataFrame:
+    answers = exchange.all_answers(copy)
+    rows = answers[answers["comment"].notna()]
+    return pd.DataFrame(
+        {"event": rows["event_id"], "item": rows["item"], "reviewer": rows["reviewer"], "comment": rows["comment"]}
+    )
+
+
+def _released(copy: Database, file: Path) -> dict[str, str]:
+    """The comments that a person released, by event, with the text of the file, which the person may have changed."""
+    table = files.read_table(Source(str(file), file), _COMMENT_COLUMNS)
+    there = set(_commented(copy)["event"])
+    released, seen = {}, set()
+    for line, row in table.iterrows():
+        if row["event"] not in there:
+            raise InputError(f"{file}, line {line}: this study has no comment {row['event']!r}.")
+        if row["publish"].strip().lower() not in ("yes", "no"):
+            raise InputError(f"{file}, line {line}: publish is {row['publish']!r}. Write yes or no after reading it.")
+        seen.add(row["event"])
+        if row["publish"].strip().lower() == "yes":
+            released[row["event"]] = row["comment"]
+    if there - seen:
+        raise InputError(f"{file}: {len(there - seen)} comments of the study are not in it. Write the file again.")
+    return released
+
+
+# Nothing may name a person, an address, a host or a path
+
+
+def _check_words(db: Database, copy: Database, tables: StudyTables) -> list[str]:
+    """Raise InputError if a name is left in what people wrote; remarks on names that are part of an item's name."""
+    study = studies.get(copy)
+    written = [("the study", text) for text in (study.name, study.question, study.protocol.instructions)]
+    named: list[tuple[str, str]] = []
+    untouched = {text for item in items.all_items(copy) for text in (item.name, item.benchmark, item.application)}
+    of_tables = {"labels": tables.labels.frame, "items": tables.items.frame, "log": tables.log}
+    for name, frame in {**of_tables, "plan": tables.plan, "verdicts": tables.verdicts}.items():
+        for column in frame:
+            texts = {text for cell in frame[column] if isinstance(cell, str) for text in _strings(cell)}
+            for text in texts:
+                (named if text in untouched else written).append((f"{name}, column {column}", text))
+    new_names = {person.name for person in people.all_people(copy)}
+    names = {person.name for person in people.all_people(db)} - new_names
+    words = [*names, *anonymising.addresses(db), socket.gethostname(), str(db.path.resolve())]
+    pattern = re.compile("|".join(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])" for word in words if len(word) > 1))
+    for place, text in written:
+        match = pattern.search(text)
+        if match:
+            raise InputError(f"{place} still has {match[0]!r} in {text[:80]!r}. Change the text in the study first.")
+    left = sorted({match[0] for _, text in named if (match := pattern.search(text))})
+    return [f"{word!r}, the name of a person in the study, is part of the name of an item or file." for word in left]
+
+
+def _strings(cell: str) -> Iterator[str]:
+    """A text, or where it is a JSON object every text in it."""
+    if not cell.startswith("{"):
+        yield cell
+        return
+    waiting: list[Any] = [json.loads(cell)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, (dict, list)):
+            waiting += [*value, *value.values()] if isinstance(value, dict) else value
+
+
+def _check_texts(folder: Path) -> None:
+    """Raise InputError if a file of text has an e-mail address or the path of a computer."""
+    for place, text in _texts(folder):
+        for what, pattern in (("an e-mail address", EMAIL), ("a path of a computer", _PATH)):
+            match = pattern.search(text)
+            if match:
+                raise InputError(
+                    f"{place} has {what}: {match[0][:80]!r}. Change it in the study or in {FILE_NAME}, or leave out "
+                    "the names of benchmarks."
+                )
+
+
+def _texts(folder: Path) -> Iterator[tuple[str, str]]:
+    for path in _paths(folder):
+        if not path.endswith(".parquet"):
+            yield path, (folder / path).read_bytes().decode()
+    frame = pd.read_parquet(folder / ITEMS)
+    for column in frame:
+        for text in frame[column]:
+            if isinstance(text, str):
+                yield f"{ITEMS}, column {column}", text

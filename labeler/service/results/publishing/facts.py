@@ -1,0 +1,287 @@
+"""What README, datasheet and metadata of a published study say: every number computed, every sentence once."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import labeler
+from analysis.classifiers import CLASSIFIERS
+from labeler.model import Kind, Origin, Study
+from labeler.service.results.publishing.answers import Answers
+from labeler.service.results.publishing.tables import StudyTables
+
+SOFTWARE = "benchmark-run-labeler"  # as it is installed
+AXES = {
+    "core": "the central values of all runs",
+    "pooled": "the middle of all values of all runs",
+    "full": "all values of all runs",
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A published study in numbers and sentences.
+
+    Attributes
+    ----------
+    report : mapping
+        The content of its report.
+    """
+
+    study: Study
+    tables: StudyTables
+    report: Mapping[str, Any]
+    answers: Answers
+    has_measurements: bool
+
+    @property
+    def n_items(self) -> int:
+        """Items that enter results."""
+        return int((self.tables.items.frame["role"] == "counted").sum())
+
+    @property
+    def n_left_out(self) -> int:
+        """Items that enter no result: excluded ones, and those of the calibration round."""
+        return len(self.tables.items.frame) - self.n_items
+
+    @property
+    def n_applications(self) -> int:
+        """Applications with items that enter results."""
+        frame = self.tables.items.frame
+        return len(set(frame.loc[frame["role"] == "counted", "application"]) - {""})
+
+    @property
+    def n_reviewers(self) -> int:
+        """Reviewers with a label that counts."""
+        frame = self.tables.labels.frame
+        return int(frame.loc[frame["counts"], "reviewer"].nunique())
+
+    @property
+    def n_answers(self) -> int:
+        """Rows of the label table."""
+        return len(self.tables.labels.frame)
+
+    @property
+    def n_labels(self) -> int:
+        """Labels that count."""
+        return int(self.tables.labels.frame["counts"].sum())
+
+    @property
+    def dates(self) -> tuple[str, str]:
+        """First and last day of labelling; empty without an answer."""
+        times = sorted(str(at)[:10] for at in self.tables.labels.frame["created_utc"])
+        return (times[0], times[-1]) if times else ("", "")
+
+    @property
+    def kappa(self) -> str:
+        """Fleiss' kappa with its interval, or why there is none."""
+        return _estimate(self.report["agreement"]["fleiss_kappa"])
+
+    @property
+    def percent(self) -> str:
+        """Percent agreement with its interval, or why there is none."""
+        return _share(self.report["agreement"]["percent"])
+
+    @property
+    def classifiers(self) -> list[str]:
+        """Each classifier whose verdicts are in the data, with its parameters."""
+        used = self.report["parameters"].get("verdicts", {})
+        return [f"{name} ({_title(name)}; {_parameters(used[name])})" for name in sorted(used)]
+
+    @property
+    def question(self) -> str:
+        """What reviewers were asked."""
+        return self.study.question
+
+    @property
+    def n_imported(self) -> int:
+        """Assignments that came with labels made elsewhere."""
+        return int((self.tables.plan["origin"] == Origin.IMPORT).sum())
+
+    def software(self) -> str:
+        """What the study was kept and evaluated with."""
+        return f"labeler {labeler.__version__} ({SOFTWARE})"
+
+    def platform(self) -> str:
+        """Where labels were given."""
+        if self.n_imported == len(self.tables.plan):
+            return f"Labels were given elsewhere and imported into {self.software()}."
+        some = f"; those of {_n(self.n_imported, 'assignment')} were imported" if self.n_imported else ""
+        return f"Labels were given with {self.software()} in the browser{some}."
+
+    def annotations_per_item(self) -> str:
+        """How many labels that count the items have."""
+        frame = self.tables.items.frame
+        counted = frame[frame["role"] == "counted"]
+        sizes = Counter((counted["n_similar"] + counted["n_dissimilar"]).astype(int))
+        return "; ".join(f"{_n(n, 'label')} on {_n(sizes[n], 'item')}" for n in sorted(sizes))
+
+    def collection(self) -> str:
+        """What was measured."""
+        if not self.tables.n_runs:
+            return (
+                f"{_n(self.n_items, 'item')}; the study holds labels and verdicts only, no measurements. "
+                + self.answers.answered("hardware")
+            )
+        units = sorted(set(self.tables.items.frame["unit"]))
+        return (
+            f"{_n(self.n_items, 'benchmark')} of {_n(self.n_applications, 'application')}, "
+            f"{_n(self.tables.n_runs, 'run')} in fresh processes, {_n(self.tables.n_values, 'measurement')} in "
+            f"{', '.join(units)}. They were imported from the result files of the benchmark harness as they are. "
+            + self.answers.answered("hardware")
+        )
+
+    def preprocessing(self) -> list[str]:
+        """What was done to the data, from import to publication."""
+        done = [
+            "Measurements were not changed, filtered or rescaled after their import.",
+            (
+                "Reviewers and coordinators were given numbers in an order that follows from a secret of the study. "
+                "Names and addresses in the log and in all other texts were replaced as whole words."
+            ),
+            "What is known of the runs beside their measurements, such as the machine, was left out.",
+        ]
+        if not self.has_measurements and self.tables.n_runs:
+            done.append("The measurements are not in this data set; data_sha256 in items identifies them.")
+        if self.n_left_out:
+            done.append(f"{_n(self.n_left_out, 'item')} of {len(self.tables.items.frame)} enter no result: see role.")
+        return done
+
+    def protocol(self) -> list[str]:
+        """How labels came about."""
+        protocol, plan = self.study.protocol, self.study.plan_parameters or {}
+        said = [f"Question: {self.study.question}"]
+        if self.n_imported == len(self.tables.plan):
+            return [
+                *said,
+                "All labels were imported. The study does not know what the reviewers saw and how items were assigned.",
+            ]
+        said += [
+            (
+                "Reviewers saw all runs of a benchmark at once, under an opaque code, without the name of benchmark "
+                "and application, without verdicts, and without the labels of others, until the study was unblinded."
+            ),
+            (
+                f"The y axis showed first {AXES.get(protocol.axis_rule, protocol.axis_rule)}, at least "
+                f"{100 * protocol.min_span:g} % of the median; reviewers could change it."
+            ),
+            "Answers: similar, dissimilar, or not sure (the item is offered again)"
+            + (", with a confidence from 1 to 3." if protocol.asks_confidence else "."),
+        ]
+        if protocol.instructions:
+            said.append(f"Further instructions: {protocol.instructions}")
+        if plan:
+            kinds = Counter(self.tables.plan["kind"])
+            design = "the design of the paper (a random split into one part for each pair)" if plan.get("paper") else (
+                "sets of reviewers balanced in load and in applications"
+            )  # fmt: skip
+            said.append(
+                f"A plan drawn from a random seed assigned each item to {plan.get('per_item')} reviewers, "
+                f"{100 * plan.get('overlap', 0):g} % of the items to all of them; {design}. Assignments: "
+                + ", ".join(f"{kinds[kind]} {kind}" for kind in Kind if kinds[kind.value])
+                + "."
+            )
+        if self.n_imported:
+            said.append(
+                f"The labels of {_n(self.n_imported, 'assignment')} were imported: the plan knows nothing of them."
+            )
+        return said
+
+    def analysis(self) -> list[str]:
+        """How far reviewers agree."""
+        consensus = self.report["consensus"]
+        return [
+            f"Observed agreement {self.percent}; Fleiss' kappa {self.kappa}, from {_n(self.n_labels, 'first label')}.",
+            (
+                f"Consensus: {consensus['agreed']} items agreed ({consensus['agreed_dissimilar']} dissimilar, "
+                f"{consensus['agreed_similar']} similar), {consensus['split']} split, {consensus['incomplete']} with "
+                "fewer than two labels."
+            ),
+            (
+                "The report has the pairs of reviewers, other coefficients, the reviewers' agreement with themselves "
+                "and every interval; report.json has every number."
+            ),
+        ]
+
+    def biases(self) -> list[str]:
+        """What in the data differs between reviewers and applications."""
+        labels = self.tables.labels.frame
+        counted = labels[labels["counts"]]
+        said = []
+        if len(counted):
+            shares = (counted["label"] == "dissimilar").groupby(counted["reviewer"]).mean()
+            said.append(
+                f"Reviewers differ in how often they say dissimilar: from {100 * shares.min():.1f} % to "
+                f"{100 * shares.max():.1f} % of their first labels."
+            )
+        items = self.tables.items.frame
+        sizes = Counter(items.loc[items["role"] == "counted", "application"])
+        if sizes and self.n_applications > 1:
+            name, most = sizes.most_common(1)[0]
+            said.append(
+                f"Applications differ in size: {name or 'the one without a name'} has {most} of {self.n_items} items."
+            )
+        return [*said, "Reviewers judged pictures, so that the picture's axis and order may sway a label."]
+
+    def limitations(self) -> list[str]:
+        """What the data cannot tell."""
+        consensus = self.report["consensus"]
+        return [
+            (
+                f"{consensus['split']} of {self.n_items} items have no agreed category; statements from agreed items "
+                "alone leave them out."
+            ),
+            "Similar and dissimilar are judgements of people about pictures, not a property of the software.",
+            "Measurements hold for the machine and versions they were taken on.",
+            *map(str, self.report["notes"]),
+        ]
+
+    def sensitive(self) -> list[str]:
+        """What the data tell of people."""
+        said = [
+            (
+                "No names, e-mail addresses, sign-ins or host names. Reviewers are numbers; their answers carry the "
+                "time at which they were saved and the time on task."
+            ),
+        ]
+        said.append(
+            "Comments that a coordinator read and released are in it."
+            if "comment" in self.tables.labels.frame
+            else "Comments of reviewers are left out."
+        )
+        said.append(
+            "The seed of the plan is published: who knows the reviewers' names can tell who is who."
+            if self.answers.plan_seed
+            else "The seed of the plan is left out: with it, who knows the reviewers' names could tell who is who."
+        )
+        return said
+
+
+def _n(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}".replace(",", "\u202f")
+
+
+def _estimate(value: Mapping[str, Any]) -> str:
+    if value["value"] is None:
+        return f"undefined ({value['reason']})"
+    interval = "" if value.get("low") is None else f" (95 % interval {value['low']:.3f} to {value['high']:.3f})"
+    return f"{value['value']:.3f}{interval}"
+
+
+def _share(value: Mapping[str, Any]) -> str:
+    if value["value"] is None:
+        return f"undefined ({value['reason']})"
+    interval = (
+        "" if value.get("low") is None else f" (95 % interval {100 * value['low']:.1f} to {100 * value['high']:.1f} %)"
+    )
+    return f"{100 * value['value']:.1f} %{interval}"
+
+
+def _title(classifier: str) -> str:
+    known = CLASSIFIERS.get(classifier)
+    return known.title if known else "imported or added"
+
+
+def _parameters(entries: Sequence[Mapping[str, Any]]) -> str:
+    return " or ".join(", ".join(f"{name} {value}" for name, value in sorted(entry.items())) for entry in entries)

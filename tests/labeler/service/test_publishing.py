@@ -1,0 +1,455 @@
+import hashlib
+import json
+import re
+import shutil
+import socket
+import zipfile
+from dataclasses import replace
+from datetime import date
+
+import jsonschema
+import mlcroissant
+import pandas as pd
+import pytest
+import yaml
+
+from analysis import fleiss_kappa
+from analysis.report import Resampling
+from labeler.errors import InputError, NotAllowed
+from labeler.model import Category, Role
+from labeler.plan.lifecycle import Step
+from labeler.service.data import curating, importing
+from labeler.service.people import identity
+from labeler.service.plan import course
+from labeler.service.results import exchange, report_checking, splits
+from labeler.service.results.publishing import bundle
+from labeler.service.results.publishing.answers import BLANK, Answers, Author, Venue
+from labeler.service.results.publishing.tables import folds_by_application
+from labeler.service.results.reporting import ReportOptions
+from labeler.store import events, items, open_database, studies
+from tests.conftest import GOLDEN
+from tests.labeler.conftest import NOW, import_all, make_study
+from tests.labeler.service.test_anonymising import BEN, CAROL, DAN, MAIL, NAMES, OLD_MAIL, named_study
+
+__all__ = ["named_study"]  # a fixture
+# mlcroissant uses what rdflib and pandas will remove
+OLD_CALLS = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+QUICK = ReportOptions(resampling=Resampling.none())
+OPTIONS = bundle.Options(report=QUICK)
+ANSWERS = Answers(
+    title="Labels of caches",
+    description="What reviewers said of runs.",
+    version="1.0.0",
+    date="2026-11-22",
+    licence="CC-BY-4.0",
+    keywords=("benchmarking",),
+    authors=(Author("Grace", "Hopper", "0000-0002-1825-0097", "Navy"), Author("Alan Mathison", "Turing")),
+    sources={"example/app0": "MIT", "example/app1": "Apache-2.0"},
+)
+
+
+@pytest.fixture(scope="session")
+def finished_study(named_study, tmp_path_factory):
+    """The study with unlikely names, one item excluded, one split item decided, unblinded."""
+    path = tmp_path_factory.mktemp("finished") / "finished.study"
+    shutil.copy(named_study, path)
+    with open_database(path) as db:
+        names = [item.name for item in items.all_items(db)]
+        curating.exclude(db, names[0], why=f"{DAN} saw it before", actor=CAROL, now=NOW)
+        course.move(db, Step.CLOSE, why=f"{BEN} is done", actor=CAROL, now=NOW)
+        split = splits.split_items(db)[0]
+        splits.adjudicate(db, split.item.name, Category.SIMILAR, why=f"{BEN} convinced us", actor=CAROL, now=NOW)
+        course.move(db, Step.UNBLIND, why=f"as {CAROL} says", actor=CAROL, now=NOW)
+    return path
+
+
+@pytest.fixture
+def finished(finished_study, tmp_path):
+    shutil.copy(finished_study, tmp_path / "finished.study")
+    with open_database(tmp_path / "finished.study") as db:
+        yield db
+
+
+@pytest.fixture(scope="session")
+def published(finished_study, tmp_path_factory):
+    """The folder of a published study, to be read only."""
+    folder = tmp_path_factory.mktemp("published")
+    shutil.copy(finished_study, folder / "finished.study")
+    with open_database(folder / "finished.study") as db:
+        return publish(db, folder / "out").folder
+
+
+def publish(db, out, answers=ANSWERS, options=OPTIONS):
+    return bundle.publish(db, out, answers, options, actor=CAROL, now=NOW)
+
+
+def texts_of(folder):
+    """Everything in a data set as text, by path: files, the cells of Parquet files, and what the zip file holds."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix == ".parquet":
+            yield path, pd.read_parquet(path).to_csv()
+            yield path, path.read_bytes().decode("latin-1")
+        elif path.is_file():
+            yield path, path.read_text(encoding="utf-8")
+
+
+# What is in it
+
+
+def test_every_file_of_the_description_is_there(published):
+    there = {path.relative_to(published).as_posix() for path in published.rglob("*") if path.is_file()}
+    assert there >= {
+        "README.md", "data/labels.csv", "data/labels.parquet", "data/items.parquet", "data/measurements.parquet",
+        "codebook.md", "codebook.json", "datasheet.md", "croissant.json", "ro-crate-metadata.json", "CITATION.cff",
+        ".zenodo.json", "read.ipynb", "report/report.html", "report/report.json", "report/plan.csv",
+        "report/plan.json", "report/log.csv", "report/verdicts.csv",
+    }  # fmt: skip
+    with zipfile.ZipFile(published.with_name("out.zip")) as archive:
+        assert set(archive.namelist()) == there
+        for name in there:
+            assert archive.read(name) == (published / name).read_bytes()
+
+
+def test_labels_that_count_give_the_kappa_of_the_report(published):
+    labels = pd.read_csv(published / "data/labels.csv")
+    counted = labels[labels["counts"] == 1].rename(columns={"reviewer": "rater", "label": "category"})
+    reported = json.loads((published / "report/report.json").read_text())
+    assert len(counted) == reported["agreement"]["n_labels"] > 0
+    assert fleiss_kappa(counted).value == pytest.approx(reported["agreement"]["fleiss_kappa"]["value"], abs=1e-12)
+
+
+def test_labels_as_csv_and_as_parquet_are_the_same(published):
+    csv = pd.read_csv(published / "data/labels.csv")
+    typed = pd.read_parquet(published / "data/labels.parquet")
+    pd.testing.assert_frame_equal(csv, typed.astype(csv.dtypes.to_dict()), check_dtype=False)
+
+
+def test_items_say_what_became_of_each(finished_study, published):
+    table = pd.read_parquet(published / "data/items.parquet").set_index("item")
+    with open_database(finished_study) as db:
+        known = {item.name: item for item in items.all_items(db)}
+    assert set(table.index) == set(known)
+    assert table["data_sha256"].to_dict() == {name: item.data_hash for name, item in known.items()}
+    assert table["role"].value_counts().to_dict() == {"counted": 7, "excluded": 1}
+    assert table.loc[table["role"] == "excluded", "excluded_why"].item() in {f"R{n} saw it before" for n in range(1, 5)}
+    assert table["adjudicated"].dropna().tolist() == ["similar"]
+    assert set(table["source_licence"]) == {"MIT", "Apache-2.0"}
+    assert table.groupby("application")["fold_by_application"].nunique().tolist() == [1, 1]
+    for classifier in ("heuristic", "same", "spread", "kruskal"):
+        assert {f"verdict_{classifier}", f"score_{classifier}", f"parameters_{classifier}"} <= set(table.columns)
+    assert table[["m1", "m2", "m3", "m4", "m5"]].notna().all(axis=None)
+
+
+def test_the_measurements_make_the_same_items_in_a_new_study(published, tmp_path):
+    make_study(tmp_path / "new.study", n_items=0, reviewers=())
+    with open_database(tmp_path / "new.study") as db:
+        import_all(db, result_file_of(published / "data/measurements.parquet"))
+        again = {item.name: item.data_hash for item in items.all_items(db)}
+    table = pd.read_parquet(published / "data/items.parquet")
+    assert sorted(again.values()) == sorted(table["data_sha256"])
+
+
+def result_file_of(path):
+    return importing.upload(path.name, path.read_bytes())
+
+
+def test_every_column_of_every_table_is_in_the_codebook(published):
+    book = {table["table"]: table for table in json.loads((published / "codebook.json").read_text())["tables"]}
+    page = (published / "codebook.md").read_text(encoding="utf-8")
+    for name in ("labels", "items", "measurements"):
+        frame = pd.read_parquet(published / f"data/{name}.parquet")
+        assert [column["name"] for column in book[name]["columns"]] == frame.columns.tolist()
+        for column in book[name]["columns"]:
+            assert column["meaning"] and column["missing"] and f"`{column['name']}`" in page
+            if column["missing"] == "never missing":
+                assert frame[column["name"]].notna().all(), column["name"]
+            if column["values"]:
+                found = frame[column["name"]].dropna()
+                found = found.astype(int) if column["type"] == "boolean" else found
+                assert set(map(str, found)) <= set(column["values"]), column["name"]
+
+
+def test_the_report_is_checked_from_the_data_set_alone(published):
+    check = (published / "data/labels.csv", published / "report/verdicts.csv", published / "report/report.json")
+    assert report_checking.check_files(*check) == []
+
+
+def test_a_changed_label_is_found_by_the_check(published, tmp_path):
+    text = (published / "data/labels.csv").read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if ",similar,0,1,1,0," in line)
+    changed = text.replace(line, line.replace(",similar,", ",dissimilar,", 1), 1)
+    (tmp_path / "labels.csv").write_text(changed, encoding="utf-8")
+    places = report_checking.check_files(
+        tmp_path / "labels.csv", published / "report/verdicts.csv", published / "report/report.json"
+    )
+    assert "hashes.answers" in {difference.place for difference in places}
+    assert any(difference.place.startswith("agreement.") for difference in places)
+
+
+def test_the_notebook_runs_with_pandas_alone_and_finds_the_reported_kappa(published, monkeypatch, capsys):
+    cells = json.loads((published / "read.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    imported = {word for text in code for word in re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE)}
+    assert imported == {"json", "pandas"}
+    monkeypatch.chdir(published)
+    names = {}
+    for text in code:
+        exec(text, names)
+    reported = json.loads((published / "report/report.json").read_text())["agreement"]["fleiss_kappa"]["value"]
+    assert names["kappa"] == pytest.approx(reported)
+    assert "items with several labels" in capsys.readouterr().out
+
+
+# What others read
+
+
+@OLD_CALLS
+def test_mlcroissant_validates_the_description_and_reads_every_record(published):
+    described = mlcroissant.Dataset(jsonld=published / "croissant.json")
+    assert not described.metadata.ctx.issues.errors
+    assert not described.metadata.ctx.issues.warnings
+    n_records = {}
+    for record_set in described.metadata.record_sets:
+        frame = pd.read_parquet(published / f"data/{record_set.uuid}.parquet")
+        records = list(described.records(record_set.uuid))
+        n_records[record_set.uuid] = len(records)
+        assert len(records) == len(frame)
+        first = {name.partition("/")[2]: value for name, value in records[0].items()}
+        assert list(first) == frame.columns.tolist()
+        key = frame.columns[0]
+        assert [record[f"{record_set.uuid}/{key}"].decode() for record in records] == frame[key].tolist()
+    assert n_records == {"labels": n_records["labels"], "items": 8, "measurements": 8 * 3 * 60}
+
+
+def test_croissant_has_every_responsible_ai_field_and_the_hash_of_each_file(published):
+    content = json.loads((published / "croissant.json").read_text())
+    assert content["conformsTo"] == ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
+    for name in (
+        "dataAnnotationProtocol", "dataAnnotationPlatform", "dataAnnotationAnalysis", "annotationsPerItem",
+        "annotatorDemographics", "machineAnnotationTools", "dataCollection", "dataCollectionType",
+        "dataCollectionTimeframe", "dataPreprocessingProtocol", "dataBiases", "dataLimitations", "dataUseCases",
+        "personalSensitiveInformation", "dataReleaseMaintenancePlan",
+    ):  # fmt: skip
+        assert content[f"rai:{name}"], name
+    for file in content["distribution"]:
+        assert file["sha256"] == hashlib.sha256((published / file["contentUrl"]).read_bytes()).hexdigest()
+
+
+def test_the_citation_follows_its_schema(published):
+    schema = json.loads((GOLDEN / "citation-file-format-1.2.0.schema.json").read_text())
+    citation = yaml.safe_load((published / "CITATION.cff").read_text(encoding="utf-8"))
+    jsonschema.validate(citation, schema)
+    assert [author["family-names"] for author in citation["authors"]] == ["Hopper", "Turing"]
+
+
+@pytest.mark.parametrize("title", ['A "quoted": title # no comment', "Müller’s – data", "- list", "{a: b}"])
+def test_awkward_titles_survive_every_format(finished, tmp_path, title):
+    out = publish(finished, tmp_path / "out", replace(ANSWERS, title=title)).folder
+    assert yaml.safe_load((out / "CITATION.cff").read_text(encoding="utf-8"))["title"] == title
+    assert json.loads((out / "croissant.json").read_text(encoding="utf-8"))["name"] == title
+    assert json.loads((out / ".zenodo.json").read_text(encoding="utf-8"))["title"] == title
+
+
+def test_the_crate_lists_every_other_file_with_its_hash(published):
+    graph = {entry["@id"]: entry for entry in json.loads((published / "ro-crate-metadata.json").read_text())["@graph"]}
+    parts = {part["@id"] for part in graph["./"]["hasPart"]}
+    there = {path.relative_to(published).as_posix() for path in published.rglob("*") if path.is_file()}
+    assert parts == there - {"ro-crate-metadata.json"}
+    assert all(graph[part]["sha256"] == hashlib.sha256((published / part).read_bytes()).hexdigest() for part in parts)
+    assert {reference["@id"] for reference in graph["./"]["author"]} <= set(graph)
+
+
+def test_the_datasheet_marks_what_only_people_know(published, finished, tmp_path):
+    assert "payment in publish.toml" in (published / "datasheet.md").read_text()
+    told = replace(ANSWERS, payment="They were paid in cake.")
+    sheet = (publish(finished, tmp_path / "out", told).folder / "datasheet.md").read_text()
+    assert "They were paid in cake." in sheet and "payment in publish.toml" not in sheet
+    assert BLANK in sheet
+
+
+# Nobody is named
+
+
+def test_nothing_names_a_person_a_host_a_path_or_an_address(published, finished_study):
+    words = [*NAMES, CAROL, MAIL, OLD_MAIL, "Quillfeather", "Zacharias", "Wintergreen", socket.gethostname()]
+    words += [str(finished_study), str(published), str(finished_study.parent)]
+    with open_database(finished_study) as db:
+        words += [row[0] for row in db.execute("SELECT event_id FROM labels UNION SELECT code FROM assignments")]
+        words.append(db.execute("SELECT picture_secret FROM studies").fetchone()[0])
+    for path, text in texts_of(published):
+        folded = text.casefold()
+        found = [word for word in words if re.search(rf"(?<!\w){re.escape(word.casefold())}(?!\w)", folded)]
+        assert not found, (path, found)
+        if path.suffix != ".parquet":
+            assert not re.search(r"[\w.]+@[\w-]+\.[a-z]{2,}", folded), path
+            assert not re.search(r"(?<![\w./:])/(home|root|tmp|work|var)/", folded), path
+
+
+def test_the_crawl_would_find_a_name(finished, tmp_path):
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    (folder / "a.md").write_text(f"by {MAIL}", encoding="utf-8")
+    assert any(MAIL in text for _, text in texts_of(folder))
+
+
+def test_an_address_or_a_path_that_people_wrote_is_refused_with_its_place(finished_study, tmp_path):
+    shutil.copy(finished_study, tmp_path / "finished.study")
+    with open_database(tmp_path / "finished.study") as db:
+        studies.describe(db, "Caches", "See /home/ada/runs?")
+        with pytest.raises(InputError, match=r"has a path of a computer: '/home/ada/runs"):
+            publish(db, tmp_path / "out")
+        assert not list(tmp_path.glob("*out*"))
+
+
+def test_comments_are_left_out_unless_somebody_read_and_released_them(published, finished, tmp_path):
+    assert "comment" not in pd.read_csv(published / "data/labels.csv")
+    text, n_comments = bundle.comments_to_read(finished)
+    assert n_comments == 4  # three of reviewers, and why a split item was decided
+    table = pd.read_csv(pd.io.common.StringIO(text), dtype=str, keep_default_na=False)
+    file = tmp_path / "comments.csv"
+    table.to_csv(file, index=False)
+    with pytest.raises(InputError, match=r"line 2: publish is ''\. Write yes or no after reading it\."):
+        publish(finished, tmp_path / "out", options=replace(OPTIONS, comments=file))
+    table["publish"] = ["yes" if comment == "plain" else "no" for comment in table["comment"]]
+    table.to_csv(file, index=False)
+    out = publish(finished, tmp_path / "out", options=replace(OPTIONS, comments=file)).folder
+    assert pd.read_csv(out / "data/labels.csv")["comment"].dropna().tolist() == ["plain"]
+    table.iloc[:1].to_csv(file, index=False)
+    with pytest.raises(InputError, match=r"3 comments of the study are not in it"):
+        publish(finished, tmp_path / "other", options=replace(OPTIONS, comments=file))
+
+
+def test_the_seed_of_the_plan_is_published_only_when_somebody_says_so(published, finished, tmp_path):
+    plan = json.loads((published / "report/plan.json").read_text())
+    assert plan["seed"] is None and "names" in plan["why_no_seed"]
+    assert "seed" not in (published / "report/log.csv").read_text()
+    out = publish(finished, tmp_path / "out", replace(ANSWERS, plan_seed=True)).folder
+    assert json.loads((out / "report/plan.json").read_text())["seed"] == 1
+    assert "can tell who is who" in (out / "datasheet.md").read_text()
+
+
+def test_items_without_names_are_numbered(finished, tmp_path):
+    out = publish(finished, tmp_path / "out", options=replace(OPTIONS, keep_benchmarks=False)).folder
+    assert not [path for path, text in texts_of(out) if "bench_" in text or "example__" in text or "example/" in text]
+    assert pd.read_parquet(out / "data/items.parquet")["item"].tolist() == [f"item-{n:03}" for n in range(1, 9)]
+
+
+# The same bytes, and nothing half-written
+
+
+def test_the_same_study_gives_the_same_bytes_whatever_was_looked_at_in_between(finished, tmp_path):
+    first = publish(finished, tmp_path / "out")
+    exchange.export_labels(finished, actor=CAROL, now=NOW)
+    identity.sign_in(finished, identity.invite(finished, BEN, Role.REVIEWER, actor=CAROL, now=NOW), now=NOW)
+    second = publish(finished, tmp_path / "again")
+    assert first.archive.read_bytes() == second.archive.read_bytes()
+    assert first.sha256 == second.sha256 == hashlib.sha256(second.archive.read_bytes()).hexdigest()
+
+
+def test_publishing_is_an_event_of_the_study(finished, tmp_path):
+    done = publish(finished, tmp_path / "out")
+    (event,) = events.of_actions(finished, ["publish"])
+    assert (event.actor, event.details["file"], event.details["sha256"]) == (CAROL, "out", done.sha256)
+
+
+@OLD_CALLS
+def test_measurements_can_be_left_out(finished, tmp_path):
+    told = replace(ANSWERS, measurements_url="https://example.org/runs")
+    out = publish(finished, tmp_path / "out", told, replace(OPTIONS, measurements=False)).folder
+    assert not (out / "data/measurements.parquet").exists()
+    assert "https://example.org/runs" in (out / "README.md").read_text()
+    described = mlcroissant.Dataset(jsonld=out / "croissant.json")
+    assert [record_set.uuid for record_set in described.metadata.record_sets] == ["labels", "items"]
+
+
+def test_a_study_that_is_not_unblinded_is_refused(named_study, tmp_path):
+    shutil.copy(named_study, tmp_path / "named.study")
+    with open_database(tmp_path / "named.study") as db:
+        with pytest.raises(NotAllowed, match=r"The study is open: only an unblinded study can be published"):
+            publish(db, tmp_path / "out")
+        with pytest.raises(NotAllowed):
+            bundle.comments_to_read(db)
+    assert not list(tmp_path.glob("*out*"))
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "reason"),
+    [
+        ({"licence": ""}, OPTIONS, "licence: under which others may use it"),
+        ({"authors": ()}, OPTIONS, "authors: at least one"),
+        ({"sources": {}}, OPTIONS, "sources: no licence is given of example/app0, example/app1"),
+        ({}, replace(OPTIONS, venue=Venue.NEURIPS), "neurips asks for:\n  address: url or doi"),
+        ({}, replace(OPTIONS, venue=Venue.ICSE), "affiliations: of every author"),
+        ({"keywords": ()}, replace(OPTIONS, venue=Venue.ZENODO), "keywords: Zenodo finds records by them"),
+    ],
+)
+def test_what_is_not_answered_is_listed_and_nothing_is_written(finished, tmp_path, change, options, reason):
+    with pytest.raises(InputError, match=re.escape(reason)):
+        publish(finished, tmp_path / "out", replace(ANSWERS, **change), options)
+    assert not list(tmp_path.glob("*out*"))
+
+
+def test_applications_without_a_licence_are_published_on_request(finished, tmp_path):
+    told = replace(ANSWERS, sources={})
+    out = publish(finished, tmp_path / "out", told, replace(OPTIONS, unlicensed=True)).folder
+    assert pd.read_parquet(out / "data/items.parquet")["source_licence"].isna().all()
+
+
+def test_what_is_there_already_is_left_alone(finished, tmp_path):
+    (tmp_path / "out.zip").write_text("mine")
+    with pytest.raises(InputError, match=r"out\.zip exists already"):
+        publish(finished, tmp_path / "out")
+    assert (tmp_path / "out.zip").read_text() == "mine"
+    assert not (tmp_path / "out").exists()
+
+
+# publish.toml
+
+
+def test_the_template_can_be_read_and_lacks_what_only_people_know(finished):
+    answers = Answers.of_text(bundle.new_answers(finished, date(2026, 11, 22)))
+    assert answers.date == "2026-11-22" and set(answers.sources) == {"example/app0", "example/app1"}
+    assert [line.partition(":")[0] for line in bundle.lacking(finished, answers, OPTIONS)] == [
+        "licence", "authors", "sources",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("title = ", "publish.toml is not TOML"),
+        ('titel = "x"', "unknown entry 'titel'"),
+        ("title = 3", "title must be a text in quotes"),
+        ('[people]\nage = "x"', "[people] has an unknown entry 'age'"),
+        ('people = "x"', "people must be a table"),
+        ('doi = "https://doi.org/10.1/x"', "doi 'https://doi.org/10.1/x' is not of the form 10."),
+        ('licence = "CC BY 4.0"', "is not of the form CC-BY-4.0"),
+        ('date = "22.11.2026"', "is not a day such as 2026-11-22"),
+        ('[[authors]]\ngiven_names = "A"\nfamily_names = "B"\norcid = "0000-0002-1825-0098"', "its check digit"),
+        ('[[authors]]\ngiven_names = "A"', "author 1 needs given_names and family_names"),
+        ('[[authors]]\nage = "A"', "author 1 has an unknown entry 'age'"),
+        ("authors = 1", "authors must be blocks"),
+        ('description = "ask ada@example.org"', "description has an e-mail address"),
+        ('[sources]\n"a/b" = "no licence"', "is not an SPDX identifier"),
+        ('keywords = "x"', "keywords must be a list of texts"),
+        ('[privacy]\nplan_seed = "no"', "privacy.plan_seed must be true or false"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_is_named(text, reason):
+    with pytest.raises(InputError, match=re.escape(reason)):
+        Answers.of_text(text)
+
+
+def test_an_orcid_may_end_in_x():
+    text = '[[authors]]\ngiven_names = "A"\nfamily_names = "B"\norcid = "0000-0002-1694-233X"'
+    assert Answers.of_text(text).authors[0].orcid == "0000-0002-1694-233X"
+
+
+def test_folds_are_even_and_keep_applications_together():
+    sizes = {"a": 9, "b": 5, "c": 4, "d": 4, "e": 3, "f": 2, "g": 1}
+    applications = {f"{name}{n}": name for name, size in sizes.items() for n in range(size)}
+    folds = folds_by_application(applications)
+    of_application = {name: {folds[item] for item in folds if applications[item] == name} for name in sizes}
+    assert all(len(found) == 1 for found in of_application.values())
+    assert sorted(pd.Series(folds).value_counts()) == [4, 5, 5, 5, 9]
+    assert folds == folds_by_application(dict(reversed(applications.items())))
