@@ -35,6 +35,10 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/formats": {
         "labeler.formats", "labeler.safe_text", "labeler.plugins", "analysis.benchmark", "orjson", "pyarrow", *PURE,
     },
+    "labeler/measuring": {
+        "labeler.measuring", "labeler.formats", "labeler.safe_text", "labeler.whole_files", "analysis.benchmark",
+        "analysis.power", "psutil", "scipy", *PURE,
+    },
     "labeler/store": {"labeler.store", *PURE},
     "labeler/service": {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.plan", "labeler.screen",
@@ -66,7 +70,7 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/ui/frames.py": {"streamlit", "starlette", "google.protobuf"},
     "labeler/ui/server.py": {"labeler.ui", "streamlit", "starlette", *SHELL},
     "labeler/cli": {
-        "labeler", "labeler.cli", "labeler.safe_text", "labeler.whole_files", "labeler.ui.server",
+        "labeler", "labeler.cli", "labeler.measuring", "labeler.safe_text", "labeler.whole_files", "labeler.ui.server",
         "labeler.plan.lifecycle", "click", "dask",
         *SHELL,
     },

@@ -60,6 +60,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "replicate": Place("report:replicate", "Show every number of the paper's Tables 1 to 3"),
     },
     "Check and explore files": {
+        "measure": Place("measure:measure", "Run the benchmarks of a plan, and record the conditions of every run"),
         "check": Place("check:check", "Judge the runs in result files, and compare them with a baseline"),
         "spread": Place("exploring:spread", "How far apart the runs of each benchmark are"),
         "order": Place("exploring:order", "Whether the order in which benchmarks are run decides their result"),

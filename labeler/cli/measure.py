@@ -1,0 +1,206 @@
+"""The command that runs a measurement plan."""
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from labeler.cli.common import remark, write_text
+from labeler.errors import InputError
+from labeler.measuring import design, machine
+from labeler.measuring.example import example
+from labeler.measuring.plan import Plan
+from labeler.measuring.plan_file import read_plan, with_changes
+from labeler.measuring.process import check_system
+from labeler.measuring.schedule import Step, contexts_of, kinds_of_order, n_steps, schedule
+from labeler.measuring.session import Outcome, Progress, done_so_far, seconds_left
+from labeler.measuring.session import measure as measure_plan
+from labeler.measuring.tools import TOOLS
+from labeler.safe_text import one_line
+
+PLAN = Path("plan.toml")
+N_SHOWN = 12  # runs of a dry run
+
+
+@click.command(epilog="Example: labeler measure plan.toml --out results/")
+@click.argument("plan", type=click.Path(path_type=Path, dir_okay=False), default=PLAN)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("results"), show_default=True,
+              metavar="DIR", help="Folder for the measurements.")  # fmt: skip
+@click.option("--init", is_flag=True, help="Write an example of a plan, with every key explained, and stop.")
+@click.option("--dry-run", is_flag=True, help="Show what would run, how long it takes, and what the plan can tell.")
+@click.option("--limit", type=click.IntRange(min=1), default=None, metavar="N", help="Make at most N runs now.")
+@click.option("--runs", type=click.IntRange(min=1), default=None, metavar="N",
+              help="Runs of each benchmark, instead of the plan's number.")  # fmt: skip
+@click.option("--interleave/--no-interleave", default=None, help="Whether versions take turns, instead of the plan.")
+def measure(
+    plan: Path, out: Path, *, init: bool, dry_run: bool, limit: int | None, runs: int | None, interleave: bool | None
+) -> None:
+    """Run the benchmarks of a plan, and record the conditions of every run.
+
+    PLAN is a TOML file [default: plan.toml]. Every run goes into DIR/measurements.csv as soon as it has ended. Ctrl+C
+    stops; the same command goes on. `labeler check`, `spread`, `order`, `contexts`, `trust` and `import` read DIR.
+    """
+    if init:
+        _write_example(plan)
+        return
+    check_system()
+    planned = with_changes(read_plan(plan), runs=runs, interleave=interleave)
+    for text in machine.warnings():
+        remark(f"Warning: {text}")
+    if dry_run:
+        _show_plan(planned, out)
+        return
+    with _stopped_by_signals(), _progress(planned) as watch:
+        try:
+            outcome = measure_plan(planned, out, plan.resolve().parent, limit=limit, watch=watch)
+        except KeyboardInterrupt:
+            sys.stderr.write("\n")
+            remark("Stopped. The run under way is not recorded; the same command goes on.")
+            raise SystemExit(130) from None
+    _say_outcome(planned, outcome, out)
+
+
+def _write_example(path: Path) -> None:
+    if path.exists():
+        raise InputError(f"{path} exists already. Name a file that does not.")
+    write_text(path, example(path.name, ", ".join(TOOLS)))
+    remark(f"{path} written. `labeler measure {path} --dry-run` shows what it would do.")
+
+
+def _show_plan(plan: Plan, out: Path) -> None:
+    done = done_so_far(plan, out)
+    n, contexts, kinds = n_steps(plan), contexts_of(plan), kinds_of_order(plan)
+    factors = [
+        _counted(len(plan.benchmarks), "benchmark"),
+        _counted(max(len(plan.versions), 1), "version"),
+        _counted(len(contexts), "context"),
+        f"{_counted(plan.runs, 'run')} in {' and '.join(kinds)} order",
+    ]
+    click.echo(f"{n:,} runs: {' x '.join(factors)}")
+    if done:
+        failed = sum(bool(run.failure) for run in done)
+        click.echo(f"{len(done):,} are done{f', {failed:,} of them failed' if failed else ''}.")
+    left = seconds_left(plan, done)
+    click.echo(
+        f"Time left: about {_duration(left)}, from the runs so far."
+        if left is not None
+        else "Time: not known before the first runs. --limit N makes N of them; then --dry-run says it. At most "
+        f"{_duration(_longest(plan))}, by the timeouts."
+    )
+    click.echo("\nWhat this plan can tell:")
+    for text in design.in_words(plan, done):
+        click.echo(f"- {text}")
+    click.echo("\nThe first runs:")
+    for step in schedule(plan):
+        if step.number >= N_SHOWN:
+            click.echo(f"… and {n - N_SHOWN:,} more")
+            break
+        click.echo(f"  {_in_words(step)}")
+
+
+def _in_words(step: Step) -> str:
+    levels = [f"{name}={level}" for name, level in step.factors.items()]
+    place = f"{step.order_type} order, position {step.position}"
+    return one_line(", ".join([step.benchmark, *([step.version] if step.version else []), *levels, place]))
+
+
+def _longest(plan: Plan) -> float:
+    per_round = n_steps(plan) // len(plan.benchmarks)
+    return sum(per_round * (entry.timeout + plan.pause) for entry in plan.benchmarks)
+
+
+@contextmanager
+def _progress(plan: Plan) -> Iterator[Callable[[Progress], None]]:
+    """A progress bar, which also names what failed."""
+    total = n_steps(plan)
+    last_said: dict[str, str] = {}
+
+    def shown(progress: Progress | None) -> str:
+        if progress is None:
+            return ""
+        left = "" if progress.seconds_left is None else f", about {_duration(progress.seconds_left)} left"
+        return f"{progress.n_done} of {total}{left}"
+
+    with click.progressbar(
+        length=total, label="Measuring", file=sys.stderr, item_show_func=shown, show_eta=False
+    ) as bar:
+
+        def watch(progress: Progress) -> None:
+            bar.update(progress.n_done - bar.pos, progress)
+            if progress.failure and last_said.get(progress.step.benchmark) != progress.failure:
+                last_said[progress.step.benchmark] = progress.failure
+                remark(f"\nFailed: {_in_words(progress.step)}: {one_line(progress.failure)}")
+            if progress.stopped:
+                remark(f"Stopped: {one_line(progress.stopped)}")
+
+        yield watch
+
+
+def _say_outcome(plan: Plan, outcome: Outcome, out: Path) -> None:
+    n_done = outcome.n_before + outcome.n_made
+    click.echo(
+        f"{n_done:,} of {outcome.n_steps:,} runs are in {outcome.path}"
+        f"{f' ({outcome.n_made:,} of them made now)' if outcome.n_before else ''}."
+    )
+    if outcome.n_made:
+        click.echo(
+            f"{_counted(outcome.n_made, 'run')} took {_duration(outcome.seconds)}, of which "
+            f"{1000 * outcome.overhead_s:.0f} ms per run were not the command itself."
+        )
+    if outcome.n_failed:
+        click.echo(f"{_counted(outcome.n_failed, 'run')} failed; the column failure says why.")
+    if outcome.n_skipped:
+        click.echo(f"{_counted(outcome.n_skipped, 'run')} not made, as a benchmark failed too often.")
+        for text in outcome.stopped:
+            click.echo(f"  {one_line(text)}")
+    if not outcome.is_complete:
+        click.echo("The same command goes on.")
+        return
+    click.echo(f"Next: {', '.join(_next_commands(plan, out))}")
+    if n_done == outcome.n_failed:
+        raise SystemExit(1)
+
+
+def _next_commands(plan: Plan, out: Path) -> Iterator[str]:
+    if plan.order == "both":
+        yield f"labeler order {out}"
+    if plan.factors and len(plan.versions) > 1:
+        yield f"labeler contexts {out} --baseline {next(iter(plan.versions))}"
+    yield f"labeler spread {out}"
+
+
+def _counted(n: int, word: str) -> str:
+    return f"{n:,} {word if n == 1 else word + 's'}"
+
+
+def _duration(seconds: float) -> str:
+    """Seconds as people say them.
+
+    Examples
+    --------
+    >>> _duration(4.2), _duration(200), _duration(12000)
+    ('4 s', '3 min 20 s', '3 hours 20 min')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 6000:
+        return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+    return f"{int(seconds) // 3600} hours {int(seconds) % 3600 // 60} min"
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """A request to end stops the measurement as Ctrl+C does."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

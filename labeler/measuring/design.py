@@ -1,0 +1,107 @@
+"""What a plan can and cannot tell, before it is measured."""
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+from scipy import stats
+
+from analysis.power import power, smallest_difference
+from labeler.measuring.plan import Plan
+from labeler.measuring.schedule import contexts_of, kinds_of_order
+from labeler.measuring.table import Done
+
+ALPHA, WANTED = 0.05, 0.8
+NOISE = (0.005, 0.02, 0.1)  # coefficients of variation between runs, for which an answer is given beforehand
+
+
+def in_words(plan: Plan, done: Sequence[Done] = ()) -> Iterator[str]:
+    """Sentences on each question that the methods answer: what this plan allows, or what it lacks.
+
+    Parameters
+    ----------
+    plan : Plan
+    done : sequence of Done
+        Runs made already, from which the noise is known.
+    """
+    kinds, contexts = kinds_of_order(plan), contexts_of(plan)
+    yield from _versions(plan, done)
+    if len(kinds) == 2:
+        yield _order(plan)
+    else:
+        yield f'Order: cannot be told, as all runs are in {kinds[0]} order. Set order = "both" to ask.'
+    n_all = prod(len(factor.levels) for factor in plan.factors)
+    if len(contexts) < 2:
+        yield "Contexts: cannot be told, as there is one. Add [factors], such as the environment size."
+    elif len(plan.versions) < 2:
+        yield (
+            f"Contexts: {len(contexts)} for one version: `labeler contexts --observer FACTOR` and `labeler spread` "
+            "compare them; whether they decide between versions cannot be told without a second version."
+        )
+    else:
+        yield f"Contexts: {len(contexts)} with both versions each; `labeler contexts` says whether they decide."
+    if len(contexts) < n_all:
+        yield f"Contexts are {len(contexts)} of {n_all} combinations: what factors do together cannot be told."
+    if plan.runs < 2:
+        yield "One run tells nothing of the noise between runs: no interval and no test. Set runs to 10 or more."
+
+
+def _versions(plan: Plan, done: Sequence[Done]) -> Iterator[str]:
+    n_tests = len(plan.benchmarks)
+    if len(plan.versions) < 2:
+        yield "Versions: nothing to compare, as there is one. Add [versions] to ask which is faster."
+        return
+    if plan.runs < 2:
+        return
+    n_runs = plan.runs * len(kinds_of_order(plan))
+    known = list(_known(plan, done, n_runs))
+    if known:
+        yield f"Versions, with {n_runs} runs each in a context and the noise of the runs so far: {'; '.join(known)}."
+        return
+    examples = ", ".join(
+        f"{_percent(_smallest_effect(n_runs, n_tests) * noise)} where runs vary by {_percent(noise)}" for noise in NOISE
+    )
+    yield (
+        f"Versions: with {n_runs} runs each in a context, {_percent(WANTED)} of differences are found that are as "
+        f"large as {examples}. After the first runs, --dry-run says it from their noise."
+    )
+
+
+def _known(plan: Plan, done: Sequence[Done], n_runs: int) -> Iterator[str]:
+    """The smallest difference of each benchmark, from the runs so far of its first version."""
+    for entry in plan.benchmarks:
+        for version in plan.versions:
+            values = [run.value for run in done if (run.benchmark, run.version) == (entry.name, version) and run.value]
+            if len(values) > 2:
+                smallest = smallest_difference(
+                    values, alpha=ALPHA, wanted=WANTED, n_tests=len(plan.benchmarks), n_runs=n_runs
+                )
+                if smallest.value is not None:
+                    yield f"{entry.name} a difference of {_percent(smallest.value)}"
+                break
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _smallest_effect(n_runs: int, n_tests: int) -> float:
+    """In standard deviations, the smallest difference that is found with the wanted power."""
+    low, high = 0.0, 100.0
+    for _halving in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if power(middle, n_runs, alpha=ALPHA, n_tests=n_tests) >= WANTED else (middle, high)
+    return high
+
+
+def _order(plan: Plan) -> str:
+    n_tests = len(plan.benchmarks) * max(len(plan.versions), 1) * len(contexts_of(plan))
+    if plan.runs < 2:
+        return "Order: cannot be told from one run in each order."
+    p = float(stats.kruskal(range(plan.runs), range(plan.runs, 2 * plan.runs)).pvalue)
+    if p >= ALPHA / n_tests:
+        return (
+            f"Order: cannot be told. The smallest possible p of {plan.runs} runs in each order is {p:.2g}, and "
+            f"{n_tests} tests need one below {ALPHA / n_tests:.2g}. Add runs."
+        )
+    tests = f"{n_tests} {'test' if n_tests == 1 else 'tests'}"
+    return f"Order: {tests} of {plan.runs} runs in fixed against {plan.runs} in random order."

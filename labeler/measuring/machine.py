@@ -1,0 +1,146 @@
+"""The state of the machine: what is noted with each run, what to warn of before the first one. Nothing is changed."""
+
+import hashlib
+import os
+import platform
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+CPU = Path("/sys/devices/system/cpu")
+BUSY_LOAD = 0.25  # share of the processors that is busy with other things
+SECRET = re.compile(r"TOKEN|SECRET|PASS|PWD$|CREDENTIAL|AUTH|COOKIE|SESSION|PRIVATE|KEY|DSN", re.IGNORECASE)
+MIN_SECRET = 5  # letters; a shorter value is found in too many texts that have nothing to do with it
+
+
+def constant(*, hostname: bool) -> dict[str, str]:
+    """What stays the same over a measurement: machine, kernel, processor and Python.
+
+    Parameters
+    ----------
+    hostname : bool
+        Whether the name of the machine is given, not its hash.
+    """
+    name = platform.node()
+    return {
+        "machine": name if hostname else hashlib.sha256(name.encode()).hexdigest()[:12],
+        "kernel": f"{platform.system()} {platform.release()}",
+        "processor": processor(),
+        "processors": str(psutil.cpu_count() or ""),
+        "python": platform.python_version(),
+    }
+
+
+def processor() -> str:
+    """The model of the processor; its architecture where that is not known."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()
+
+
+def load() -> float:
+    """The load average of the last minute."""
+    return os.getloadavg()[0]
+
+
+def state() -> dict[str, str]:
+    """What may change between runs; "" where it cannot be read."""
+    return {
+        "cpu_mhz": _mhz(),
+        "governor": _read(CPU / "cpu0/cpufreq/scaling_governor"),
+        "temperature_c": _temperature(),
+        "memory_available_mb": str(psutil.virtual_memory().available // 2**20),
+    }
+
+
+def warnings() -> Iterator[str]:
+    """What may disturb measurements here, each with what to do about it."""
+    if _read(CPU / "intel_pstate/no_turbo") == "0" or _read(CPU / "cpufreq/boost") == "1":
+        yield (
+            "Turbo is on: the clock depends on temperature and on other load. Switch it off, such as with "
+            "`pyperf system tune` as root."
+        )
+    governor = _read(CPU / "cpu0/cpufreq/scaling_governor")
+    if governor not in ("", "performance"):
+        yield f"The frequency governor is {governor!r}: the clock changes with load. Set it to 'performance'."
+    n, busy = psutil.cpu_count() or 1, load()
+    if busy > BUSY_LOAD * n:
+        yield (
+            f"Other programs are running: load {busy:.1f} on {n} processors. Stop them, or measure processor time "
+            '(values = "cpu"), which depends less on them.'
+        )
+    battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
+    if battery is not None and battery.power_plugged is False:
+        yield "The machine runs on battery, which lowers the clock. Plug it in."
+    if virtual := _virtual():
+        yield (f"{virtual}: others on the same hardware may disturb. Measure on hardware of your own where it matters.")
+    if n == 1:
+        yield "There is one processor: this program and what is measured take turns on it."
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a variable of the environment is called as if it held a secret.
+
+    Examples
+    --------
+    >>> looks_secret("GITHUB_TOKEN"), looks_secret("AWS_ACCESS_KEY_ID"), looks_secret("LANG")
+    (True, True, False)
+    """
+    return SECRET.search(name) is not None
+
+
+def without_secrets(text: str, environment: Mapping[str, str]) -> str:
+    """The text with the values of variables that look secret blacked out.
+
+    Examples
+    --------
+    >>> without_secrets("no access with hunter22", {"DB_PASSWORD": "hunter22"})
+    'no access with ***'
+    """
+    secrets = {value for name, value in environment.items() if looks_secret(name) and len(value) >= MIN_SECRET}
+    for value in sorted(secrets, key=len, reverse=True):
+        text = text.replace(value, "***")
+    return text
+
+
+def _read(path: Path) -> str:
+    with suppress(OSError):
+        return path.read_text(encoding="ascii", errors="replace").strip()
+    return ""
+
+
+def _mhz() -> str:
+    with suppress(OSError, NotImplementedError, AttributeError, RuntimeError):
+        frequency = psutil.cpu_freq()
+        return f"{frequency.current:.0f}" if frequency and frequency.current else ""
+    return ""
+
+
+def _temperature() -> str:
+    """The hottest sensor of the processor, or of all where none is called so."""
+    with suppress(OSError, AttributeError, RuntimeError):
+        sensors = psutil.sensors_temperatures()
+        names = [name for name in sensors if name in ("coretemp", "k10temp", "cpu_thermal", "zenpower")] or list(
+            sensors
+        )
+        degrees = [sensor.current for name in names for sensor in sensors[name]]
+        return f"{max(degrees):.0f}" if degrees else ""
+    return ""
+
+
+def _virtual() -> str:
+    """In words, that this is a container or a virtual machine."""
+    if Path("/.dockerenv").exists() or "container" in _read(Path("/run/systemd/container")):
+        return "This is a container"
+    with suppress(OSError):
+        flags = next((line for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+                      if line.startswith("flags")), "")  # fmt: skip
+        if " hypervisor" in flags:
+            return "This is a virtual machine"
+    return ""

@@ -1,0 +1,250 @@
+"""One command as a process group of its own: timed, stopped when its time is over, with nothing of it left running."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread, Timer
+from typing import IO
+
+import psutil
+
+from labeler.errors import InputError
+
+MAX_OUTPUT_BYTES = 64_000_000  # of standard output, where measurements are read from it
+MAX_MESSAGE_BYTES = 4_000  # of standard error, of which the end is kept
+GRACE_S = 1.0  # between asking a process to end and ending it
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What became of a command.
+
+    Attributes
+    ----------
+    reason : str
+        Why it gave nothing; "" if it ended well.
+    exit_status : int or None
+        Negative: the signal that ended it. None if it could not be started.
+    wall_s, cpu_s : float
+        From start to end; processor time of the process and of the children that it waited for.
+    output : bytes
+        Its standard output, where that was asked for.
+    n_left : int
+        Processes that it left running, and which were ended.
+    """
+
+    reason: str
+    exit_status: int | None
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    output: bytes = b""
+    n_left: int = 0
+
+
+def check_system() -> None:
+    """Raise InputError where processes cannot be waited for in the way that is needed."""
+    if not hasattr(os, "wait4"):
+        raise InputError("`labeler measure` needs Linux, macOS or another Unix.")
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    directory: Path,
+    environment: Mapping[str, str],
+    timeout: float,
+    keep_output: bool = False,
+    cpus: frozenset[int] | None = None,
+) -> Ended:
+    """Run a command and wait for its end.
+
+    Parameters
+    ----------
+    argv : sequence of str
+        The program and its arguments; no shell reads them.
+    directory : Path
+    environment : mapping of str to str
+        All variables that the command sees.
+    timeout : float
+        Seconds after which the command, and all that it started, is ended.
+    keep_output : bool
+        Whether standard output is kept; otherwise nobody reads it.
+    cpus : frozenset of int, optional
+        The processors to which it is pinned.
+
+    Returns
+    -------
+    Ended
+        Also for a command that cannot be started.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If somebody stops the measurement; the command has ended by then.
+    """
+    _adopt_orphans()
+    before = frozenset(child.pid for child in _children())
+    with _pinned(cpus) as why_not:
+        if why_not:
+            return Ended(why_not, None)
+        began = time.perf_counter()
+        try:
+            process = subprocess.Popen(  # noqa: S603 - running what the plan names is what this is for
+                argv, cwd=directory, env=dict(environment), stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE if keep_output else subprocess.DEVNULL, stderr=subprocess.PIPE,
+                start_new_session=True,
+            )  # fmt: skip
+        except (OSError, ValueError) as error:
+            return Ended(f"{argv[0]!r} cannot be started: {getattr(error, 'strerror', None) or error}", None)
+    too_late, too_much = Event(), Event()
+    readers = [_Reader(process.stderr, MAX_MESSAGE_BYTES)]
+    if keep_output:
+        readers.append(_Reader(process.stdout, MAX_OUTPUT_BYTES, lambda: _stop(process.pid, too_much)))
+    timer = Timer(timeout, _stop, (process.pid, too_late))
+    timer.daemon = True
+    timer.start()
+    try:
+        _pid, status, used = os.wait4(process.pid, 0)
+        wall_s = time.perf_counter() - began
+    except BaseException:
+        _kill_group(process.pid, signal.SIGKILL)
+        process.wait()
+        _end_descendants(process.pid, before)
+        raise
+    finally:
+        timer.cancel()
+    process.returncode = exit_status = os.waitstatus_to_exitcode(status)
+    n_left = _end_descendants(process.pid, before)
+    message, *outputs = [reader.content() for reader in readers]
+    reason = _reason(exit_status, message)
+    if too_late.is_set():
+        reason = f"did not end within {timeout:g} s"
+    elif too_much.is_set():
+        reason = f"printed more than {MAX_OUTPUT_BYTES // 1_000_000} MB"
+    return Ended(reason, exit_status, wall_s, used.ru_utime + used.ru_stime, outputs[0] if outputs else b"", n_left)
+
+
+def _reason(exit_status: int, message: bytes) -> str:
+    if exit_status == 0:
+        return ""
+    lines = [line.strip() for line in message.decode("utf-8", "replace").splitlines() if line.strip()]
+    last = f": {lines[-1][:200]}" if lines else ""
+    if exit_status < 0:
+        with suppress(ValueError):
+            return f"ended by {signal.Signals(-exit_status).name}{last}"
+    return f"exit status {exit_status}{last}"
+
+
+class _Reader:
+    """Reads a pipe to its end on a thread of its own, so that the process never waits; keeps the end of it."""
+
+    def __init__(self, pipe: IO[bytes] | None, most: int, at_most: Callable[[], None] | None = None) -> None:
+        self.pipe, self.most, self.at_most, self.kept = pipe, most, at_most, bytearray()
+        self.thread = Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def _read(self) -> None:
+        with suppress(OSError, ValueError):
+            while self.pipe is not None and (chunk := os.read(self.pipe.fileno(), 1 << 16)):
+                self.kept += chunk
+                if len(self.kept) > self.most:
+                    del self.kept[: -self.most]
+                    if self.at_most:
+                        self.at_most()
+                        return
+
+    def content(self) -> bytes:
+        self.thread.join(GRACE_S)
+        if self.pipe is not None and not self.thread.is_alive():
+            self.pipe.close()
+        return bytes(self.kept)
+
+
+def _stop(pid: int, why: Event) -> None:
+    """Ask a process group to end, then end it."""
+    why.set()
+    _kill_group(pid, signal.SIGTERM)
+    timer = Timer(GRACE_S, _kill_group, (pid, signal.SIGKILL))
+    timer.daemon = True
+    timer.start()
+
+
+def _kill_group(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def _end_descendants(group: int, before: frozenset[int]) -> int:
+    """End whatever a command left running, in its group or adopted by this process; how many processes that were."""
+    left = _running(before)
+    _kill_group(group, signal.SIGKILL)
+    n_left = len(left)
+    for _attempt in range(50):  # one that goes on starting others is met again
+        if not left:
+            break
+        for child in left:
+            with suppress(psutil.Error):
+                child.kill()
+        psutil.wait_procs(left, timeout=GRACE_S)
+        left = _running(before)
+        n_left += len(left)
+    return n_left
+
+
+def _children() -> list[psutil.Process]:
+    with suppress(psutil.Error):
+        children: list[psutil.Process] = psutil.Process().children(recursive=True)
+        return children
+    return []
+
+
+def _running(before: frozenset[int]) -> list[psutil.Process]:
+    """All below this process that still run, but for those that did before; those that have ended are waited for."""
+    running = []
+    for child in _children():
+        if child.pid in before:
+            continue
+        with suppress(psutil.Error):
+            if child.status() != psutil.STATUS_ZOMBIE:
+                running.append(child)
+                continue
+        with suppress(ChildProcessError):
+            os.waitpid(child.pid, os.WNOHANG)
+    return running
+
+
+def _adopt_orphans() -> None:
+    """On Linux, processes whose parent ends become ours, so that a command cannot leave any behind unseen."""
+    if sys.platform == "linux" and not _ADOPTING.is_set():
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _ADOPTING.set()
+
+
+_ADOPTING = Event()
+
+
+@contextmanager
+def _pinned(cpus: frozenset[int] | None) -> Iterator[str]:
+    """Pin what is started meanwhile: a child has the processors of the thread that starts it. Yields why not."""
+    if cpus is None:
+        yield ""
+        return
+    before = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, cpus)
+    except OSError as error:
+        yield f"cannot be pinned to processor {', '.join(map(str, sorted(cpus)))}: {error.strerror}"
+        return
+    try:
+        yield ""
+    finally:
+        os.sched_setaffinity(0, before)

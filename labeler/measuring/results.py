@@ -1,0 +1,129 @@
+"""What one run gave: the measurements of each benchmark, from the clock, from standard output or from result files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from glob import glob, has_magic
+from math import isfinite
+from pathlib import Path
+
+from analysis.benchmark import LOWER, Benchmark
+from labeler.errors import Refused
+from labeler.formats import ReadOptions, Source, read
+from labeler.measuring.plan import CPU, FILE, STDOUT, WALL, Measured
+from labeler.measuring.process import Ended
+
+Numbers = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The iterations of one benchmark in one run.
+
+    Attributes
+    ----------
+    benchmark, application : str
+    process : str
+        What tells several processes of one run apart; "" where there is one.
+    values : tuple of float
+    unit, better : str
+    """
+
+    benchmark: str
+    values: Numbers
+    unit: str = "s"
+    better: str = LOWER
+    application: str = ""
+    process: str = ""
+
+
+Marks = Mapping[Path, tuple[int, int, int]]  # what tells whether a file was written again
+
+
+def marks_of(measured: Measured, files: str, directory: Path) -> Marks:
+    """The result files that are there, as they are before a run.
+
+    Parameters
+    ----------
+    measured : Measured
+    files : str
+        A path, or a pattern of paths, as from the directory.
+    directory : Path
+    """
+    if measured.values != FILE:
+        return {}
+    is_pattern = has_magic(files)
+    names = glob(files, root_dir=directory, recursive=True) if is_pattern else [files]  # noqa: PTH207 - may be absolute
+    paths = [directory / name for name in sorted(names)]
+    states = {path: path.stat() for path in paths if path.is_file()}
+    return {path: (state.st_mtime_ns, state.st_size, state.st_ino) for path, state in states.items()}
+
+
+def results_of(measured: Measured, ended: Ended, before: Marks, after: Marks) -> list[Result]:
+    """The measurements of a run that ended well.
+
+    Parameters
+    ----------
+    measured : Measured
+    ended : Ended
+    before, after : mapping
+        As `marks_of` gave them before and after the run: a file that was not written again is of an earlier run.
+
+    Returns
+    -------
+    list of Result
+        A benchmark that is the only one of its run has the name that the plan gives it; several have their own names
+        behind it.
+
+    Raises
+    ------
+    ValueError
+        If there are none.
+    """
+    if measured.values in (WALL, CPU):
+        return [Result(measured.name, (ended.wall_s if measured.values == WALL else ended.cpu_s,))]
+    options = ReadOptions(
+        unit=measured.unit, better=measured.better, values_are="iterations" if measured.file_is_run else None
+    )
+    if measured.values == STDOUT:
+        numbers = _plain_numbers(ended.output)
+        if numbers:
+            better = measured.better or (LOWER if measured.unit == "s" else "")
+            return [Result(measured.name, numbers, measured.unit, better)]
+        return _named(measured, _read([Source("standard output", data=ended.output)], options))
+    written = [path for path, mark in after.items() if before.get(path) != mark]
+    if not written:
+        raise ValueError(f"it wrote no file {measured.file}")
+    return _named(measured, _read([Source(str(path), path=path) for path in written], options))
+
+
+def _plain_numbers(output: bytes) -> Numbers:
+    """The numbers of an output that holds nothing else; none if it holds anything else."""
+    numbers = []
+    for word in output.split():
+        try:
+            numbers.append(float(word))
+        except ValueError:
+            return ()
+    return tuple(numbers) if all(map(isfinite, numbers)) else ()
+
+
+def _read(sources: Sequence[Source], options: ReadOptions) -> list[Benchmark]:
+    try:
+        return [benchmark for source in sources for benchmark in read(source, options) if benchmark.runs]
+    except Refused as error:
+        raise ValueError(f"its result cannot be read: {error.reason}") from None
+
+
+def _named(measured: Measured, benchmarks: Sequence[Benchmark]) -> list[Result]:
+    if not benchmarks:
+        raise ValueError("its result holds no measurements")
+    several = len(benchmarks) > 1
+    return [
+        Result(
+            f"{measured.name}: {benchmark.name}" if several else measured.name,
+            tuple(run.tolist()), benchmark.unit, benchmark.better, benchmark.application,
+            str(at) if len(benchmark.runs) > 1 else "",
+        )
+        for benchmark in benchmarks
+        for at, run in enumerate(benchmark.runs)
+    ]  # fmt: skip

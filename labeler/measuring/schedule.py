@@ -1,0 +1,140 @@
+"""A plan -> its runs, in the order in which they are made; the same seed gives the same order.
+
+A *pass* runs every benchmark once, in one version and one context, in one order. A round has one pass for each version,
+context and kind of order, so that any number of whole rounds is balanced. The rounds of a longer plan begin with those
+of a shorter one.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from labeler.measuring.plan import Plan
+
+FIXED, RANDOM = "fixed", "random"
+# what is drawn from the seed; each has random numbers of its own, so that none depends on how many another one takes
+_CONTEXTS, _ORDER_OF_CONTEXTS, _ORDER = range(3)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One run.
+
+    Attributes
+    ----------
+    number : int
+        From 0, in the order in which the runs are made.
+    round : int
+        From 0: what the table calls the run.
+    benchmark : str
+    version : str
+        "" where the plan names none.
+    order_type : str
+        "fixed" or "random".
+    position : int
+        From 1, within the pass.
+    predecessor : str
+        The benchmark that was run before in this pass; "" for the first one.
+    factors : mapping of str to str
+        Factor -> name of its level.
+    """
+
+    number: int
+    round: int
+    benchmark: str
+    version: str
+    order_type: str
+    position: int
+    predecessor: str
+    factors: Mapping[str, str] = field(default_factory=dict)
+
+
+def schedule(plan: Plan) -> Iterator[Step]:
+    """Every run of the plan, in order."""
+    contexts = contexts_of(plan)
+    number = 0
+    for round_, version, order_type, context in _passes(plan, contexts):
+        names = _order_of_benchmarks(plan, round_, version, order_type, context)
+        before = ""
+        for position, name in enumerate(names, start=1):
+            yield Step(number, round_, name, version, order_type, position, before, contexts[context])
+            number, before = number + 1, name
+
+
+def n_steps(plan: Plan) -> int:
+    """The number of runs."""
+    n_contexts = plan.contexts or prod(len(factor.levels) for factor in plan.factors)
+    per_round = len(plan.benchmarks) * max(len(plan.versions), 1) * n_contexts * len(kinds_of_order(plan))
+    return plan.runs * per_round
+
+
+def kinds_of_order(plan: Plan) -> tuple[str, ...]:
+    """The kinds of order that the plan measures."""
+    return (FIXED, RANDOM) if plan.order == "both" else (plan.order,)
+
+
+def contexts_of(plan: Plan) -> list[Mapping[str, str]]:
+    """The combinations of the factors' levels: all, or as many as the plan wants, drawn so that levels are balanced.
+
+    A fraction takes each level of each factor equally often, as far as its size allows.
+    """
+    if plan.contexts is None:
+        names = [factor.name for factor in plan.factors]
+        levels = [[level.name for level in factor.levels] for factor in plan.factors]
+        return [dict(zip(names, combination, strict=True)) for combination in product(*levels)]
+    rng = _rng(plan, _CONTEXTS)
+    best: list[Mapping[str, str]] = []
+    for _attempt in range(200):  # balanced columns, shuffled against one another, until no combination comes twice
+        columns = {
+            factor.name: [factor.levels[at % len(factor.levels)].name for at in range(plan.contexts)]
+            for factor in plan.factors
+        }
+        shuffled = {name: [column[at] for at in rng.permutation(len(column))] for name, column in columns.items()}
+        drawn = [dict(zip(shuffled, row, strict=True)) for row in zip(*shuffled.values(), strict=True)]
+        different: list[Mapping[str, str]] = list({tuple(row.values()): row for row in drawn}.values())
+        best = max(best, different, key=len)
+        if len(best) == plan.contexts:
+            return best
+    everything = [
+        dict(zip([f.name for f in plan.factors], combination, strict=True))
+        for combination in product(*([level.name for level in factor.levels] for factor in plan.factors))
+    ]
+    remaining = [row for row in everything if row not in best]
+    chosen = rng.permutation(len(remaining))[: plan.contexts - len(best)]
+    return [*best, *(remaining[at] for at in chosen)]
+
+
+def _passes(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, str, str, int]]:
+    """(round, version, kind of order, context) of each pass."""
+    versions = tuple(plan.versions) or ("",)
+    if not plan.interleave and len(versions) > 1:
+        for version in versions:
+            yield from ((round_, version, kind, at) for round_, _, kind, at in _rounds(plan, contexts))
+        return
+    for round_, place, kind, at in _rounds(plan, contexts):
+        turned = (round_ + place + at) % 2
+        yield from ((round_, version, kind, at) for version in (reversed(versions) if turned else versions))
+
+
+def _rounds(plan: Plan, contexts: Sequence[Mapping[str, str]]) -> Iterator[tuple[int, int, str, int]]:
+    """(round, number of the kind of order, kind of order, context): the blocks of both kinds take turns."""
+    kinds = list(enumerate(kinds_of_order(plan)))
+    for round_ in range(plan.runs):
+        for place, kind in reversed(kinds) if round_ % 2 else kinds:
+            for at in _rng(plan, _ORDER_OF_CONTEXTS, round_, place).permutation(len(contexts)):
+                yield round_, place, kind, int(at)
+
+
+def _order_of_benchmarks(plan: Plan, round_: int, version: str, order_type: str, context: int) -> list[str]:
+    names = [benchmark.name for benchmark in plan.benchmarks]
+    if order_type == FIXED:
+        return names
+    place = list(plan.versions).index(version) if version else 0
+    return [names[at] for at in _rng(plan, _ORDER, round_, place, context).permutation(len(names))]
+
+
+def _rng(plan: Plan, *what: int) -> np.random.Generator:
+    return np.random.default_rng([plan.seed, *what])

@@ -1,0 +1,467 @@
+"""Measuring: every run of the plan that the table does not hold yet, one after the other."""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import fmean
+from tempfile import TemporaryDirectory
+
+from labeler.errors import InputError
+from labeler.measuring import machine, process
+from labeler.measuring.plan import (
+    DIRECTORY_LENGTH,
+    ENVIRONMENT_SIZE,
+    OUTPUT,
+    PADDING,
+    PINNING,
+    STDOUT,
+    Argv,
+    Command,
+    Level,
+    Measured,
+    Plan,
+)
+from labeler.measuring.plan_file import VARIABLE
+from labeler.measuring.process import Ended
+from labeler.measuring.results import Result, marks_of, results_of
+from labeler.measuring.schedule import Step, n_steps, schedule
+from labeler.measuring.table import NAME, Done, Table, place_of
+from labeler.whole_files import in_place
+
+LOCK = "plan.lock"  # what of the plan must not change while a folder is filled
+MAY_CHANGE = ("runs", "pause", "keep_hostname", "keep_environment_names")
+MAX_FAILURES = 3  # in a row, of one benchmark in one version
+MAX_COMPONENT = 200  # letters of one folder's name
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a measurement is.
+
+    Attributes
+    ----------
+    n_done, n_steps : int
+    step : Step
+        The last run.
+    failure : str
+        Why it gave nothing; "" if it did.
+    stopped : str
+        In words, that its benchmark is run no more; "" if it is.
+    seconds_left : float or None
+    """
+
+    n_done: int
+    n_steps: int
+    step: Step
+    failure: str
+    stopped: str
+    seconds_left: float | None
+
+
+@dataclass
+class Outcome:
+    """What became of a measurement.
+
+    Attributes
+    ----------
+    path : Path
+        The table.
+    n_steps, n_before, n_made : int
+        Runs of the plan, those that were there before, and those made now.
+    n_failed, n_skipped : int
+        Among all runs: those that gave nothing, and those not made as their benchmark had failed too often.
+    is_complete : bool
+    stopped : list of str
+    seconds : float
+        What this part took.
+    overhead_s : float
+        The mean time from run to run beside the commands themselves.
+    """
+
+    path: Path
+    n_steps: int
+    n_before: int = 0
+    n_made: int = 0
+    n_failed: int = 0
+    n_skipped: int = 0
+    is_complete: bool = False
+    stopped: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    overhead_s: float = 0.0
+
+
+def measure(
+    plan: Plan,
+    out: Path,
+    base: Path,
+    *,
+    limit: int | None = None,
+    watch: Callable[[Progress], None] = lambda _progress: None,
+) -> Outcome:
+    """Make the runs of a plan that the folder does not hold yet, and append each to its table.
+
+    Parameters
+    ----------
+    plan : Plan
+    out : Path
+        The folder with the table; it is made if it is not there.
+    base : Path
+        The folder from which the plan's directory counts.
+    limit : int, optional
+        Make at most so many runs now.
+    watch : callable
+        Called after each run.
+
+    Raises
+    ------
+    InputError
+        If the folder belongs to another plan, is in use, or cannot be written.
+    KeyboardInterrupt
+        If somebody stops it: the run under way is not in the table.
+    """
+    process.check_system()
+    directory = _directory(plan, base)
+    _prepare(plan, out)
+    factors = tuple(factor.name for factor in plan.factors)
+    with Table(out / NAME, factors) as table, TemporaryDirectory(prefix="labeler-") as temporary:
+        outcome = Outcome(out / NAME, n_steps(plan), n_before=len(table.done))
+        runner = _Runner(plan, directory, Path(temporary))
+        failures = _Failures()
+        left = _TimeLeft(plan, table.done)
+        began, in_commands = time.perf_counter(), 0.0
+        for step, done in _with_done(plan, table.done, out):
+            if done is None and failures.is_stopped(step):
+                outcome.n_skipped += 1
+                continue
+            if done is None:
+                if limit is not None and outcome.n_made >= limit:
+                    break
+                run = runner.run(step)
+                table.append(step, run.results, run.failure, run.noted, plan.application)
+                done = table.done[-1]
+                outcome.n_made += 1
+                in_commands += run.seconds
+            stopped = failures.add(step, done.failure)
+            if stopped:
+                outcome.stopped.append(stopped)
+            if len(table.done) > outcome.n_before and done is table.done[-1]:
+                left.add(step, done)
+                watch(Progress(len(table.done), outcome.n_steps, step, done.failure, stopped, left.seconds()))
+        else:
+            outcome.is_complete = True
+        outcome.seconds = time.perf_counter() - began
+        outcome.overhead_s = (outcome.seconds - in_commands) / outcome.n_made if outcome.n_made else 0.0
+        outcome.n_failed = sum(bool(done.failure) for done in table.done)
+    return outcome
+
+
+def done_so_far(plan: Plan, out: Path) -> list[Done]:
+    """The runs that a folder holds already; none where there is no table.
+
+    Raises
+    ------
+    InputError
+        If the folder belongs to another plan.
+    """
+    if not (out / NAME).exists():
+        return []
+    _check_lock(plan, out)
+    with Table(out / NAME, tuple(factor.name for factor in plan.factors)) as table:
+        return [done for _step, done in _with_done(plan, table.done, out) if done]
+
+
+def seconds_left(plan: Plan, done: list[Done]) -> float | None:
+    """How long the rest takes, from the runs so far; None if there are none."""
+    return _TimeLeft(plan, done).seconds()
+
+
+def fill(words: Argv, variables: Mapping[str, Argv]) -> list[str]:
+    """Words with their variables filled in; a word that is nothing but a variable becomes all of its words.
+
+    Examples
+    --------
+    >>> fill(("cc", "{link}", "-o{out}", "{{x}}"), {"link": ("a.o", "b.o"), "out": ("prog",)})
+    ['cc', 'a.o', 'b.o', '-oprog', '{x}']
+    """
+    filled: list[str] = []
+    for word in words:
+        alone = VARIABLE.fullmatch(word)
+        if alone:
+            filled += variables[alone[1]]
+        else:
+            filled.append(_fill_text(word, variables))
+    return filled
+
+
+def _fill_text(text: str, variables: Mapping[str, Argv]) -> str:
+    filled = VARIABLE.sub(lambda match: " ".join(variables[match[1]]), text)
+    return re.sub(r"\{(\{[A-Za-z_]\w*\})\}", r"\1", filled)
+
+
+def _directory(plan: Plan, base: Path) -> Path:
+    directory = (base / plan.directory).resolve()
+    if not directory.is_dir():
+        raise InputError(f"The plan's directory {plan.directory!r} is no folder in {base}.")
+    return directory
+
+
+def _prepare(plan: Plan, out: Path) -> None:
+    """Make the folder, or see that it belongs to this plan."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out} cannot be made: {error.strerror}.") from None
+    if (out / NAME).exists():
+        _check_lock(plan, out)
+        return
+    others = [path.name for path in out.iterdir() if path.name != LOCK and not path.name.startswith(".")]
+    if others:
+        raise InputError(f"{out} holds other files, such as {min(others)}. Name an empty or a new folder with --out.")
+    with in_place(out / LOCK) as partial:
+        partial.write_text(json.dumps(_fingerprint(plan), indent=1) + "\n", encoding="utf-8")
+
+
+def _check_lock(plan: Plan, out: Path) -> None:
+    try:
+        known = json.loads((out / LOCK).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InputError(f"{out / LOCK} is missing or damaged, so nobody knows whether this is the same plan. "
+                         "Name another folder with --out.") from None  # fmt: skip
+    changed = [
+        part for part, mark in _fingerprint(plan).items() if not isinstance(known, dict) or known.get(part) != mark
+    ]
+    if changed:
+        raise InputError(
+            f"{out} was begun with another plan: {', '.join(changed)} changed since. Name another folder with --out, "
+            f"or take the changes back; only {', '.join(MAY_CHANGE[:2])} may change."
+        )
+
+
+def _fingerprint(plan: Plan) -> dict[str, str]:
+    """A hash of each part of the plan; values that look secret are left out."""
+    parts = {name: value for name, value in asdict(plan).items() if name not in MAY_CHANGE}
+    text = json.dumps(_without_secret_values(parts), sort_keys=True)
+    return {name: hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]
+            for name, part in json.loads(text).items()}  # fmt: skip
+
+
+def _without_secret_values(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {
+            name: "***" if isinstance(entry, str) and machine.looks_secret(name) else _without_secret_values(entry)
+            for name, entry in value.items()
+        }
+    return [_without_secret_values(entry) for entry in value] if isinstance(value, (list, tuple)) else value
+
+
+def _with_done(plan: Plan, done: list[Done], out: Path) -> Iterator[tuple[Step, Done | None]]:
+    """Every step with what the table holds of it; raises InputError where it holds another one."""
+    known = {entry.step: entry for entry in done}
+    for step in schedule(plan):
+        entry = known.pop(step.number, None)
+        if entry and (entry.benchmark, entry.version, entry.place) != (step.benchmark, step.version, place_of(step)):
+            raise InputError(
+                f"{out / NAME}: run number {step.number} is not that of this plan. The number of runs of a plan "
+                "without interleaving cannot change. Name another folder with --out."
+            )
+        yield step, entry
+
+
+class _Failures:
+    """Counts failures in a row."""
+
+    def __init__(self) -> None:
+        self.in_a_row: Counter[tuple[str, str]] = Counter()
+
+    def is_stopped(self, step: Step) -> bool:
+        return self.in_a_row[step.benchmark, step.version] >= MAX_FAILURES
+
+    def add(self, step: Step, failure: str) -> str:
+        """Count a run; in words, that its benchmark is run no more, if this is the run that decides it."""
+        key = step.benchmark, step.version
+        self.in_a_row[key] = self.in_a_row[key] + 1 if failure else 0
+        if self.in_a_row[key] != MAX_FAILURES:
+            return ""
+        version = f" in version {step.version}" if step.version else ""
+        return f"{step.benchmark}{version} failed {MAX_FAILURES} times in a row and is run no more: {failure}"
+
+
+class _TimeLeft:
+    """How long the rest takes: the mean time of the runs of each benchmark so far, times those to come."""
+
+    def __init__(self, plan: Plan, done: list[Done]) -> None:
+        self.plan = plan
+        self.seconds_of: dict[str, list[float]] = defaultdict(list)
+        self.to_come = Counter({entry.name: n_steps(plan) // len(plan.benchmarks) for entry in plan.benchmarks})
+        for entry in done:
+            self._count(entry.benchmark, entry.seconds)
+
+    def add(self, step: Step, done: Done) -> None:
+        self._count(step.benchmark, done.seconds)
+
+    def _count(self, benchmark: str, seconds: float) -> None:
+        self.seconds_of[benchmark].append(seconds + self.plan.pause)
+        self.to_come[benchmark] -= 1
+
+    def seconds(self) -> float | None:
+        if not self.seconds_of:
+            return None
+        mean_of = {name: fmean(seconds) for name, seconds in self.seconds_of.items()}
+        otherwise = fmean(mean_of.values())
+        return sum(max(n, 0) * mean_of.get(name, otherwise) for name, n in self.to_come.items())
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run: its measurements or why there are none, and what was noted of it."""
+
+    results: list[Result]
+    failure: str
+    noted: Mapping[str, str]
+    seconds: float
+
+
+class _Runner:
+    """Makes one run after the other."""
+
+    def __init__(self, plan: Plan, directory: Path, temporary: Path) -> None:
+        self.plan, self.directory, self.temporary = plan, directory, temporary
+        self.measured = {entry.name: entry for entry in plan.benchmarks}
+        self.levels = {factor.name: {level.name: level for level in factor.levels} for factor in plan.factors}
+        self.kinds = {factor.kind: factor.name for factor in plan.factors}
+        self.inherited = {
+            name: value for name, value in os.environ.items() if plan.inherit is None or name in plan.inherit
+        }
+        self.constant = machine.constant(hostname=plan.keep_hostname)
+
+    def run(self, step: Step) -> _Run:
+        measured = self.measured[step.benchmark]
+        folder = self.temporary / "run"
+        folder.mkdir()
+        try:
+            return self._run(step, measured, folder / "result")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _run(self, step: Step, measured: Measured, output: Path) -> _Run:
+        variables = self._variables(step, output)
+        environment = self._environment(step, measured, variables)
+        directory = self._working_directory(step)
+        environment["PWD"] = str(directory)
+        time.sleep(self.plan.pause)
+        noted = {
+            **self.constant,
+            "environment_bytes": str(
+                sum(len(os.fsencode(k)) + len(os.fsencode(v)) + 2 for k, v in environment.items())
+            ),
+        }
+        if self.plan.keep_environment_names:
+            noted["environment_names"] = " ".join(sorted(environment))
+        for name, command in (("reset", measured.reset), ("setup", measured.setup)):
+            if command:
+                ended = process.run(
+                    _argv(command, variables), directory=directory, environment=environment, timeout=measured.timeout
+                )
+                if ended.reason:
+                    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+                    noted |= {"time": now, "duration": f"{ended.wall_s:.6f}"}
+                    return _Run([], self._clean(f"{name}: {ended.reason}", environment), noted, ended.wall_s)
+        files = _fill_text(measured.file, variables)
+        before = marks_of(measured, files, directory)
+        noted |= {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "load_before": f"{machine.load():.2f}"}
+        ended = process.run(
+            _argv(measured.commands.get(step.version) or measured.commands[""], variables),
+            directory=directory, environment=environment, timeout=measured.timeout,
+            keep_output=measured.values == STDOUT, cpus=self._cpus(step),
+        )  # fmt: skip
+        noted |= _noted(ended) | machine.state()
+        if ended.reason:
+            return _Run([], self._clean(ended.reason, environment), noted, ended.wall_s)
+        try:
+            results = results_of(measured, ended, before, marks_of(measured, files, directory))
+            return _Run(results, "", noted, ended.wall_s)
+        except ValueError as error:
+            return _Run([], self._clean(str(error), environment), noted, ended.wall_s)
+
+    def _clean(self, failure: str, environment: Mapping[str, str]) -> str:
+        return " ".join(machine.without_secrets(failure, environment).split())
+
+    def _level(self, step: Step, name: str) -> Level:
+        return self.levels[name][step.factors[name]]
+
+    def _variables(self, step: Step, output: Path) -> dict[str, Argv]:
+        given = {
+            "python": sys.executable, "benchmark": step.benchmark, "version": step.version, "run": str(step.round),
+            OUTPUT: str(output), **self.plan.versions.get(step.version, {}),
+        }  # fmt: skip
+        levels = {name: self._level(step, name).words for name in step.factors}
+        return {**{name: (text,) for name, text in given.items()}, **levels}
+
+    def _environment(self, step: Step, measured: Measured, variables: Mapping[str, Argv]) -> dict[str, str]:
+        own = {**self.plan.environment, **measured.environment}
+        environment = {**self.inherited, **{name: _fill_text(text, variables) for name, text in own.items()}}
+        if ENVIRONMENT_SIZE in self.kinds:
+            (size,) = self._level(step, self.kinds[ENVIRONMENT_SIZE]).words
+            environment[PADDING] = "x" * int(size)
+        return environment
+
+    def _working_directory(self, step: Step) -> Path:
+        """The plan's folder, or one with a longer path that holds links to everything in it."""
+        if DIRECTORY_LENGTH not in self.kinds:
+            return self.directory
+        (text,) = self._level(step, self.kinds[DIRECTORY_LENGTH]).words
+        directory, left = self.temporary / "d", int(text)
+        while left > 0:
+            part = min(left, MAX_COMPONENT)
+            directory /= "d" * max(part - 1, 1)
+            left -= part
+        directory = directory / "work"
+        if directory.exists():
+            shutil.rmtree(directory)
+        directory.mkdir(parents=True)
+        for entry in self.directory.iterdir():
+            (directory / entry.name).symlink_to(entry)
+        return directory
+
+    def _cpus(self, step: Step) -> frozenset[int] | None:
+        if PINNING not in self.kinds:
+            return None
+        (text,) = self._level(step, self.kinds[PINNING]).words
+        return None if text == "any" else cpus_of(text)
+
+
+def cpus_of(text: str) -> frozenset[int]:
+    """The processors that a text such as "0,2-3" names.
+
+    Examples
+    --------
+    >>> sorted(cpus_of("0,2-3"))
+    [0, 2, 3]
+    """
+    ends = [part.partition("-") for part in text.split(",")]
+    return frozenset(n for low, _, high in ends for n in range(int(low), int(high or low) + 1))
+
+
+def _argv(command: Command, variables: Mapping[str, Argv]) -> list[str]:
+    if command.is_shell:
+        quoted = {name: tuple(map(shlex.quote, words)) for name, words in variables.items()}
+        return ["/bin/sh", "-c", _fill_text(command.words[0], quoted)]
+    return fill(command.words, variables)
+
+
+def _noted(ended: Ended) -> dict[str, str]:
+    return {
+        "duration": f"{ended.wall_s:.6f}", "cpu_s": f"{ended.cpu_s:.6f}", "load_after": f"{machine.load():.2f}",
+        "exit_status": "" if ended.exit_status is None else str(ended.exit_status),
+        "left_running": str(ended.n_left) if ended.n_left else "",
+    }  # fmt: skip

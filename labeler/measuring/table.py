@@ -1,0 +1,190 @@
+"""The long table that grows run by run: what is written is on the disk, and the runs that are whole can be found again.
+
+Every row says how many rows its run has, so that a run of which only a part was written is known, and cut off.
+"""
+
+import csv
+import fcntl
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from statistics import fmean
+from typing import Self
+
+from analysis.benchmark import FACTOR, PREDECESSOR, RECORDED
+from labeler.errors import InputError
+from labeler.formats.long_table import FAILURE, WRITTEN
+from labeler.measuring.results import Result
+from labeler.measuring.schedule import Step
+from labeler.safe_text import as_written, inert
+
+NAME = "measurements.csv"
+STEP, ROWS, DURATION, BENCHMARK = (RECORDED + name for name in ("step", "rows", "duration", "plan_entry"))
+NOTED = (
+    "time", "duration", "cpu_s", "exit_status", "load_before", "load_after", "cpu_mhz", "governor", "temperature_c",
+    "memory_available_mb", "left_running", "environment_bytes", "machine", "kernel", "processor", "processors",
+    "python", "environment_names",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Done:
+    """A run that the table holds: its number, what was run and where in the plan, how long it took, why it failed.
+
+    `value` is the mean of its measurements where it gave those of one benchmark.
+    """
+
+    step: int
+    benchmark: str
+    version: str
+    seconds: float
+    failure: str
+    value: float | None = None
+    place: tuple[str, ...] = ()
+
+
+@dataclass
+class Table:
+    """The table in a folder; only one process may have it open.
+
+    Attributes
+    ----------
+    path : Path
+    factors : tuple of str
+    done : list of Done
+        The whole runs, in order.
+    """
+
+    path: Path
+    factors: tuple[str, ...]
+    done: list[Done] = field(default_factory=list)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return (
+            *WRITTEN, PREDECESSOR, FAILURE, *(FACTOR + name for name in self.factors), STEP, ROWS, BENCHMARK,
+            *(RECORDED + name for name in NOTED),
+        )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        """Open the table, cut off what is not whole; raises InputError if it is in use or of another plan."""
+        try:
+            self.file = self.path.open("a+b", buffering=0)
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.file.close()
+            raise InputError(
+                f"{self.path} is in use by another `labeler measure`. Wait for its end, or name another folder."
+            ) from None
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be written: {error.strerror}.") from None
+        try:
+            self.file.seek(0)
+            self.done, size = read_done(self.path, self.file.read(), self.columns)
+            self.file.truncate(size)
+            self.file.seek(size)
+            if size == 0:
+                self._write([self.columns])
+        except BaseException:
+            self.file.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the table."""
+        self.file.close()
+
+    def append(
+        self, step: Step, results: Sequence[Result], failure: str, noted: Mapping[str, str], application: str
+    ) -> None:
+        """Write the rows of a run at once, and wait until they are on the disk."""
+        n_rows = sum(len(result.values) for result in results) or 1
+        shared = {
+            "version": step.version, "order_type": step.order_type, "order_position": str(step.position),
+            PREDECESSOR: step.predecessor, FAILURE: failure, STEP: str(step.number), ROWS: str(n_rows),
+            BENCHMARK: step.benchmark,
+            **{FACTOR + name: level for name, level in step.factors.items()},
+            **{RECORDED + name: text for name, text in noted.items()},
+        }  # fmt: skip
+        rows = [
+            {
+                **shared, "benchmark": result.benchmark, "application": result.application or application,
+                "run": f"{step.round}.{result.process}" if result.process else str(step.round),
+                "iteration": str(at), "value": repr(float(value)), "unit": result.unit, "better": result.better,
+            }
+            for result in results
+            for at, value in enumerate(result.values)
+        ] or [{**shared, "benchmark": step.benchmark, "application": application, "run": str(step.round)}]  # fmt: skip
+        try:
+            self._write([_cell(name, row.get(name, "")) for name in self.columns] for row in rows)
+        except OSError as error:
+            raise InputError(f"{self.path} cannot be written: {error.strerror}. The runs before are kept.") from None
+        seconds = float(noted.get("duration") or 0)
+        value = fmean(results[0].values) if len(results) == 1 else None
+        self.done.append(Done(step.number, step.benchmark, step.version, seconds, failure, value, place_of(step)))
+
+    def _write(self, rows: Iterable[Sequence[str]]) -> None:
+        text = StringIO()
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        content = memoryview(text.getvalue().encode("utf-8", "backslashreplace"))
+        while content:
+            content = content[self.file.write(content) :]
+        os.fsync(self.file.fileno())
+
+
+def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[Done], int]:
+    """The whole runs of a table, and how many bytes they and the header take.
+
+    Raises
+    ------
+    InputError
+        If it is not a table of these columns.
+    """
+    whole = content[: content.rfind(b"\n") + 1]
+    if not whole:
+        return [], 0
+    lines = whole.decode("utf-8").split("\n")[:-1]
+    reader = csv.reader(f"{line}\n" for line in lines)
+    header, end = next(reader), len(lines[0].encode()) + 1
+    if tuple(header) != tuple(columns):
+        raise InputError(
+            f"{path} is not the table of this plan: its columns are others. Name another folder with --out."
+        )
+    done: list[Done] = []
+    rows: list[dict[str, str]] = []
+    used = 1
+    for cells in reader:
+        row = dict(zip(header, map(as_written, cells), strict=False))
+        if rows and row.get(STEP) != rows[0][STEP]:
+            raise InputError(
+                f"{path}, line {reader.line_num}: rows of the run before are missing. Name another folder with --out."
+            )
+        rows.append(row)
+        if len(cells) == len(header) and row[ROWS] == str(len(rows)):
+            done.append(_done(rows))
+            end += sum(len(line.encode()) + 1 for line in lines[used : reader.line_num])
+            used, rows = reader.line_num, []
+    return done, end
+
+
+def place_of(step: Step) -> tuple[str, ...]:
+    """What of a step the table must hold, so that it is the same run of the same plan."""
+    levels = [f"{name}={level}" for name, level in step.factors.items()]
+    return (*levels, step.order_type, str(step.position), step.predecessor, str(step.round))
+
+
+def _cell(column: str, text: str) -> str:
+    return text if column in ("value", "iteration") else inert(text)
+
+
+def _done(rows: Sequence[Mapping[str, str]]) -> Done:
+    first = rows[0]
+    levels = [f"{name.removeprefix(FACTOR)}={text}" for name, text in first.items() if name.startswith(FACTOR)]
+    place = (*levels, first["order_type"], first["order_position"], first[PREDECESSOR], first["run"].partition(".")[0])
+    is_one = len({(row["benchmark"], row["run"]) for row in rows}) == 1 and not first[FAILURE]
+    value = fmean(float(row["value"]) for row in rows) if is_one else None
+    seconds = float(first[DURATION] or 0)
+    return Done(int(first[STEP]), first[BENCHMARK], first["version"], seconds, first[FAILURE], value, place)

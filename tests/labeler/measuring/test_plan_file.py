@@ -1,0 +1,121 @@
+"""Plans in TOML: what they mean, and what is refused with its place."""
+
+import pytest
+
+from labeler.errors import InputError
+from labeler.measuring.example import example
+from labeler.measuring.plan_file import parse_plan, read_plan, with_changes
+from labeler.measuring.schedule import n_steps
+from labeler.measuring.tools import TOOLS
+
+BENCHMARK = '[[benchmarks]]\nname = "b"\ncommand = ["true"]\n'
+
+
+def test_a_plan_is_a_benchmark_and_otherwise_what_is_usual():
+    plan = parse_plan(BENCHMARK)
+    (entry,) = plan.benchmarks
+    assert (entry.name, entry.commands[""].words, entry.values, entry.timeout) == ("b", ("true",), "wall", 600)
+    assert (plan.runs, plan.order, plan.interleave, plan.seed, plan.inherit) == (10, "random", True, 1, None)
+
+
+def test_the_example_is_a_plan_and_says_every_tool():
+    plan = parse_plan(example("plan.toml", ", ".join(TOOLS)))
+    assert [entry.name for entry in plan.benchmarks] == ["sum", "sort"]
+    assert n_steps(plan) == 160
+    assert all(name in example("plan.toml", ", ".join(TOOLS)) for name in TOOLS)
+
+
+def test_the_commented_lines_of_the_example_can_be_used():
+    lines = example("plan.toml", "pyperf").splitlines()
+    start = lines.index("# [factors.cpu]")
+    end = next(at for at, line in enumerate(lines) if line.startswith("# [record]"))
+    used = [line.removeprefix("# ") if start <= at < end + 3 else line for at, line in enumerate(lines)]
+    text = "\n".join(used).replace('"sum(range({n}))"]', '"sum(range({n}))", "{link}"]')
+    plan = parse_plan(text.replace('PYTHONHASHSEED = "0"', 'PYTHONHASHSEED = "0"\nGC = "{gc}"'))
+    assert [factor.kind for factor in plan.factors] == [
+        "environment size", "cpu", "directory length", "link order", "variable",
+    ]  # fmt: skip
+    assert (plan.keep_hostname, plan.keep_environment_names) == (True, True)
+
+
+def test_versions_have_commands_of_their_own_or_variables():
+    plan = parse_plan(
+        '[versions.old]\nbin = "./a"\n[versions.new]\nbin = "./b"\n[[benchmarks]]\nname = "b"\ncommand = ["{bin}"]\n'
+        '[[benchmarks]]\nname = "c"\n[benchmarks.commands]\nold = ["x"]\nnew = ["y"]\n'
+    )
+    assert plan.versions == {"old": {"bin": "./a"}, "new": {"bin": "./b"}}
+    assert {version: command.words for version, command in plan.benchmarks[1].commands.items()} == {
+        "old": ("x",), "new": ("y",),
+    }  # fmt: skip
+
+
+def test_orders_of_linking_are_drawn_from_the_seed_and_differ():
+    text = '[factors.link]\nkind = "link order"\nfiles = ["a", "b", "c"]\norders = 6\n' + BENCHMARK.replace(
+        '["true"]', '["cc", "{link}"]'
+    )
+    (factor,) = parse_plan(text).factors
+    assert factor.levels[0].words == ("a", "b", "c")
+    assert len({level.words for level in factor.levels}) == 6
+    assert parse_plan(text) == parse_plan(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("runs = 3", "no benchmark"),
+        ("runs = 0\n" + BENCHMARK, "the plan: runs must be a whole number of at least 1, got 0"),
+        ("runs = true\n" + BENCHMARK, "runs must be a whole number"),
+        ("run = 3\n" + BENCHMARK, "the plan: there is no key 'run'; known are seed, versions"),
+        ('order = "shuffled"\n' + BENCHMARK, "order must be one of fixed, random, both"),
+        (BENCHMARK + 'comand = ["x"]', "benchmark 'b': there is no key 'comand'"),
+        (BENCHMARK + BENCHMARK, "two benchmarks are called 'b'"),
+        (BENCHMARK.replace('["true"]', '"true"'), "benchmark 'b': command must be a list of words"),
+        (BENCHMARK.replace('["true"]', "[]"), "must be a list of words"),
+        (BENCHMARK + "shell = true", "must be one text, as shell = true"),
+        (BENCHMARK.replace("true", "{x}"), r"there is no variable \{x\}; known are .*\. Write \{\{x\}\}"),
+        ('[[benchmarks]]\nname = "b"', 'no command; write command = \\["program", "argument"\\]'),
+        ('[[benchmarks]]\nname = "b"\ntool = "jmh"', "target is missing: the jar"),
+        ('[[benchmarks]]\nname = "b"\ntool = "perf"\ntarget = "x"', "tool must be one of pyperf"),
+        ('[[benchmarks]]\nname = "b"\ntool = "pyperf"\ntarget = "x"\nonly = "y"', "cannot run only a part"),
+        (BENCHMARK + 'values = "clock"', "values must be one of wall, cpu, stdout, file"),
+        (BENCHMARK + 'unit = "ms"', "a time of a process is in seconds"),
+        (BENCHMARK + "timeout = 0", "timeout must be a number of at least 0.001"),
+        (BENCHMARK + "timeout = inf", "timeout must be a number"),
+        ('versions = ["old", "new"]\n' + BENCHMARK, "versions.old: no command uses {version}"),
+        ("[versions.old]\nx = 1\n[versions.new]\n" + BENCHMARK.replace("true", "{x}"),
+         r"version 'new' does not set \{x\}"),
+        (BENCHMARK + '[benchmarks.commands]\nold = ["x"]', "commands.old: there is no such version"),
+        ("[factors.gc]\nlevels = [1, 2]\n" + BENCHMARK, r"no command or environment uses \{gc\}"),
+        ("[factors.gc]\nlevels = [1, 1]\n" + BENCHMARK.replace("true", "{gc}"), "levels must be different"),
+        ("[factors.gc]\nlevels = 3\n" + BENCHMARK, "levels must be a list"),
+        ("[factors.version]\nlevels = [1]\n" + BENCHMARK, "cannot be the name of a factor"),
+        ('[factors.e]\nkind = "environment size"\nlevels = [-1]\n' + BENCHMARK, "whole numbers from 0 to 100000"),
+        ('[factors.e]\nkind = "cpu"\nlevels = ["one"]\n' + BENCHMARK, "processors such as 0"),
+        ('[factors.e]\nkind = "link order"\nfiles = ["a", "b"]\norders = 3\n' + BENCHMARK, "at most 2"),
+        ('[factors.e]\nlevels = [["-O", "3"]]\n' + BENCHMARK.replace("true", "x{e}"), "must be a word of its own"),
+        ("contexts = 2\n" + BENCHMARK, "contexts must be from 1 to 1"),
+        ("runs = 2000000\n" + BENCHMARK, "2,000,000 runs; at most 1,000,000"),
+        ("inherit = 3\n" + BENCHMARK, "inherit must be true or a list of names"),
+        ("a = [", "Invalid value"),
+    ],
+)  # fmt: skip
+def test_what_a_plan_cannot_mean_is_refused_with_its_place(tmp_path, text, message):
+    file = tmp_path / "plan.toml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message) as refused:
+        read_plan(file)
+    assert str(refused.value).startswith(f"{file}: ")
+
+
+def test_a_plan_that_is_not_there_says_how_to_get_one(tmp_path):
+    with pytest.raises(InputError, match=r"cannot be read: No such file or directory\. `labeler measure --init`"):
+        read_plan(tmp_path / "plan.toml")
+    (tmp_path / "plan.toml").write_bytes(b"\xff")
+    with pytest.raises(InputError, match="no text in UTF-8"):
+        read_plan(tmp_path / "plan.toml")
+
+
+def test_the_command_line_changes_a_plan_within_its_bounds():
+    assert with_changes(parse_plan(BENCHMARK), runs=3, interleave=None).runs == 3
+    with pytest.raises(InputError, match="at most 1,000,000"):
+        with_changes(parse_plan(BENCHMARK), runs=2_000_000)

@@ -1,0 +1,187 @@
+"""`labeler measure`, and every method on what it measured."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from labeler.store import open_database
+from tests.labeler.commands import run
+
+PROGRAM = """\
+import sys
+n = int(sys.argv[1])
+for iteration in range(4):
+    print(n * (1 + .01 * ((iteration * 7 + int(sys.argv[2])) % 5)))
+"""
+PLAN = """\
+runs = 4
+order = "both"
+[versions.old]
+n = 100
+[versions.new]
+n = 120
+[factors.env]
+kind = "environment size"
+levels = [0, 64]
+[[benchmarks]]
+name = "first"
+values = "stdout"
+unit = "ms"
+command = ["{python}", "-I", "-S", "program.py", "{n}", "{run}"]
+[[benchmarks]]
+name = "second"
+values = "stdout"
+unit = "ms"
+command = ["{python}", "-I", "-S", "program.py", "1{n}", "{run}"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "plan.toml").write_text(PLAN)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """A folder of measurements: the plan above, measured once."""
+    folder = tmp_path_factory.mktemp("measured")
+    (folder / "program.py").write_text(PROGRAM)
+    (folder / "plan.toml").write_text(PLAN)
+    run("measure", folder / "plan.toml", "--out", folder / "results")
+    return folder / "results"
+
+
+def content(command, results, *options):
+    return json.loads(run(command, results, *options, "--json", code=None).stdout)
+
+
+def test_measuring_says_what_was_done_and_what_comes_next(folder):
+    first = run("measure", "--limit", 6)
+    assert "6 of 64 runs are in results/measurements.csv." in first.stdout
+    assert "The same command goes on." in first.stdout
+    rest = run("measure")
+    assert "64 of 64 runs are in results/measurements.csv (58 of them made now)." in rest.stdout
+    assert "Next: labeler order results, labeler contexts results --baseline old, labeler spread results" in rest.stdout
+    assert "64 of 64 runs are in results/measurements.csv (0 of them made now)." in run("measure").stdout
+
+
+def test_a_dry_run_runs_nothing_and_says_what_it_would_do_and_could_tell(folder):
+    shown = run("measure", "--dry-run").stdout
+    assert "64 runs: 2 benchmarks x 2 versions x 2 contexts x 4 runs in fixed and random order" in shown
+    assert "first, old, env=0, fixed order, position 1\n  second, old, env=0, fixed order, position 2" in shown
+    assert "Time: not known before the first runs." in shown
+    assert "Order: cannot be told. The smallest possible p of 4 runs in each order is 0.021, and 8 tests need" in shown
+    assert not (folder / "results").exists()
+    run("measure", "--limit", 12)
+    after = run("measure", "--dry-run").stdout
+    assert "12 are done." in after
+    assert "from the runs so far" in after
+    assert "with 8 runs each in a context and the noise of the runs so far: first a difference of" in after
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("runs = 1", ("One run tells nothing", "Order: cannot be told, as all runs are in random", "as there is one.")),
+        ('runs = 20\norder = "both"', ("Order: 1 test of 20 runs in fixed against 20 in random order.",)),
+        ('runs = 5\nversions = ["a", "b"]', ("Versions: with 5 runs each in a context, 80 % of differences",)),
+        ("contexts = 2\n[factors.gc]\nlevels = [1, 2, 3]", ("Contexts: 2 for one version", "2 of 3 combinations")),
+    ],
+)  # fmt: skip
+def test_a_dry_run_says_what_a_plan_lacks(folder, lines, words):
+    benchmark = '[[benchmarks]]\nname = "b"\ncommand = ["echo", "{version}"]\n[benchmarks.environment]\nGC = "%s"'
+    (folder / "plan.toml").write_text(f"{lines}\n{benchmark % ('{gc}' if 'gc' in lines else '')}")
+    shown = run("measure", "--dry-run").stdout
+    for text in words:
+        assert text in shown
+
+
+def test_the_example_is_written_once_and_runs(folder):
+    assert "example.toml written." in run("measure", "example.toml", "--init").stderr
+    assert "3 of 160 runs" in run("measure", "example.toml", "--out", "e", "--limit", 3).stdout
+    assert "example.toml exists already" in run("measure", "example.toml", "--init", code=1).stderr
+
+
+def test_a_plan_without_any_measurement_fails(folder):
+    (folder / "plan.toml").write_text('[[benchmarks]]\nname = "b"\ncommand = ["/no/such"]')
+    done = run("measure", code=1)
+    assert "Failed: b, random order, position 1: '/no/such' cannot be started: No such file" in done.stderr
+    assert "Stopped: b failed 3 times in a row and is run no more" in done.stderr
+    assert (
+        "3 runs failed; the column failure says why.\n7 runs not made, as a benchmark failed too often." in done.stdout
+    )
+
+
+def test_bad_plans_are_said_in_one_line(folder):
+    (folder / "plan.toml").write_text('runs = 0\n[[benchmarks]]\nname = "b"\ncommand = ["true"]')
+    assert (
+        run("measure", code=1).stderr
+        == "Error: plan.toml: the plan: runs must be a whole number of at least 1, got 0\n"
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_request_to_stop_ends_at_once_and_the_same_command_goes_on(folder, number):
+    (folder / "plan.toml").write_text(
+        'runs = 3\n[[benchmarks]]\nname = "b"\ncommand = ["{python}", "-S", "-c", "import time; time.sleep(.3)"]\n'
+        '[[benchmarks]]\nname = "c"\nvalues = "cpu"\ncommand = ["{python}", "-S", "-c", "pass"]\n'
+    )
+    with subprocess.Popen(
+        [sys.executable, "-m", "labeler", "measure"], stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as child:  # fmt: skip
+        table, deadline = folder / "results" / "measurements.csv", time.monotonic() + 60
+        while time.monotonic() < deadline and not (table.exists() and table.read_bytes().count(b"\n") > 1):
+            time.sleep(0.01)
+        child.send_signal(number)
+        said = child.communicate(timeout=30)[1]
+    assert child.returncode == 130
+    assert "Stopped. The run under way is not recorded; the same command goes on." in said
+    assert "6 of 6 runs are in" in run("measure").stdout
+
+
+def test_order_reads_what_was_measured(results):
+    answer = content("order", results)
+    assert answer["n_tests"] == 8
+    assert {(len(test["fixed"]["values"]), len(test["random"]["values"])) for test in answer["tests"]} == {(4, 4)}
+
+
+def test_contexts_finds_the_slowdown_in_every_context_and_no_column_is_a_factor_by_accident(results):
+    answer = content("contexts", results, "--baseline", "old")
+    for sweep in answer["benchmarks"]:
+        assert [context["name"] for context in sweep["contexts"]] == ["env=0", "env=64"]
+        factor = 1.2 if sweep["name"] == "first" else 1.12 / 1.1
+        assert sweep["speedup"]["value"] == pytest.approx(1 / factor, rel=0.01)
+        assert {factor["name"] for factor in sweep["factors"]} == {"env"}
+
+
+def test_the_other_methods_read_what_was_measured(results):
+    assert len(content("spread", results)["environments"]) == 2
+    assert content("trust", results, "--runs", 2)["benchmarks"]
+    check = content("check", results)
+    assert "first @ old @ env=0" in json.dumps(check)
+
+
+def test_a_study_of_it_keeps_the_conditions_of_its_runs(results, tmp_path):
+    study = tmp_path / "s.study"
+    run("init", "--study", study)
+    run("import", results, "--study", study)
+    with open_database(study) as db:
+        from labeler.store import items, runs
+
+        kept = {item.name: runs.conditions_of_item(db, item.item_id) for item in items.all_items(db)}
+    assert set(kept) == {"first @ old", "first @ new", "second @ old", "second @ new"}
+    of_one = kept["first @ old"]
+    assert len(of_one["run"]) == 16
+    assert set(of_one["env"]) == {"0", "64"}
+    assert {"fixed", "random"} == set(of_one["order_type"])
+    assert all(of_one["recorded:load_before"])
+    assert run("order", "--study", study).stdout == run("order", results).stdout
