@@ -57,7 +57,7 @@ class PairLeniency(Result):
         Share of dissimilar of a minus that of b.
     mcnemar : McNemar
     p_holm : float
-        The exact p of McNemar's test after Holm's correction for all pairs.
+        The mid-p value of McNemar's test after Holm's correction for all pairs.
     """
 
     a: str
@@ -168,9 +168,9 @@ def leniency(
 def _pairs(raters: Sequence[str], y: Floats, level: float) -> tuple[PairLeniency, ...]:
     tables = {pair: two_by_two(cells) for pair, cells in tables_of(raters, y, 2).items()}
     tests = [mcnemar(table.b, table.c) for table in tables.values()]
-    corrected = holm([test.p for test in tests])
+    corrected = holm([test.p_mid for test in tests])
     return tuple(
-        PairLeniency(a, b, table, bias_index(table, level=level), test, p if p is not None else test.p)
+        PairLeniency(a, b, table, bias_index(table, level=level), test, p if p is not None else test.p_mid)
         for ((a, b), table), test, p in zip(tables.items(), tests, corrected, strict=True)
     )
 

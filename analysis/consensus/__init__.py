@@ -3,21 +3,29 @@
 from analysis.consensus._dawid_skene import DawidSkene, dawid_skene
 from analysis.consensus._identifiability import Identifiability, identifiability, identifiability_of_plan
 from analysis.consensus._latent import UNDECIDED, LatentClass, RaterRates, latent_class
-from analysis.consensus._misfit import Misfit, misfit
+from analysis.consensus._misfit import ENOUGH_POWER, Misfit, misfit
 from analysis.consensus._rates import classifier_rates
+from analysis.consensus._state import FITS, NOT_IDENTIFIED, REJECTED, UNTESTABLE, WEAK, ModelState, model_state
 from analysis.consensus._votes import ADJUDICATED, AGREED, INCOMPLETE, MAJORITY, SPLIT, agreed_only, majority
 
 __all__ = [
     "ADJUDICATED",
     "AGREED",
+    "ENOUGH_POWER",
+    "FITS",
     "INCOMPLETE",
     "MAJORITY",
+    "NOT_IDENTIFIED",
+    "REJECTED",
     "SPLIT",
     "UNDECIDED",
+    "UNTESTABLE",
+    "WEAK",
     "DawidSkene",
     "Identifiability",
     "LatentClass",
     "Misfit",
+    "ModelState",
     "RaterRates",
     "agreed_only",
     "classifier_rates",
@@ -27,4 +35,5 @@ __all__ = [
     "latent_class",
     "majority",
     "misfit",
+    "model_state",
 ]

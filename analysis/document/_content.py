@@ -33,12 +33,17 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts; `numeric` says which columns are aligned to the right, counted from 0."""
+    """A table of texts; `numeric` says which columns are aligned to the right, counted from 0.
+
+    `notes` stand below the table. `name` is what files and references call it; empty where nothing refers to it.
+    """
 
     caption: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,16 +65,22 @@ class Section:
     blocks: tuple[Block, ...]
     level: int = 2
 
+    @property
+    def anchor(self) -> str:
+        """What a link to the section names."""
+        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") or "section"
+
 
 @dataclass(frozen=True)
 class Document:
-    """A whole report."""
+    """A whole report: what everyone reads, and an appendix with a table of contents."""
 
     title: str
     lead: str
     interim: str
     sections: tuple[Section, ...] = field(default_factory=tuple)
     kind: str = "agreement report"
+    appendix: tuple[Section, ...] = ()
 
 
 def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()) -> Table:

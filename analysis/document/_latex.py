@@ -1,9 +1,18 @@
-"""A document for LaTeX with booktabs, to be read in with \\input or copied one by one."""
+"""A document for LaTeX: a file to compile, and one for each table and figure, to be read in or copied one by one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from itertools import count
 
-from analysis.document._content import Block, Bullets, Document, Figure, Paragraph, Table
+from analysis.document._content import Bullets, Document, Figure, Paragraph, Section, Table
+
+LONG, LONG_TEXT = 35, 60  # rows of a table that fits a page; characters of a cell that need no paragraph
+PREAMBLE = r"""\documentclass[a4paper]{article}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{textcomp,amssymb,booktabs,longtable,graphicx,placeins}
+\usepackage[export]{adjustbox}
+\usepackage[margin=22mm]{geometry}"""
 
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -15,51 +24,99 @@ LAST_OF_T1 = 0x17F  # Latin with its extensions
 _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
-def to_latex(document: Document) -> str:
-    """Render a document.
+def to_latex(document: Document, figures: Collection[str] | None = None) -> dict[str, str]:
+    """Render a document as files to compile, or to paste one by one.
 
     Parameters
     ----------
     document : Document
+    figures : collection of str, optional
+        The figures that were drawn, as figures/NAME.pdf; others are left out. All of them where missing.
 
     Returns
     -------
-    str
-        Sections with booktabs tables, without a preamble: it needs booktabs, textcomp and amssymb, and T1 fonts.
-        Figures are named, not included; every text from outside is escaped.
+    dict of str to str
+        File -> text: `main.tex`, which pdflatex compiles in their folder; `tables/NAME.tex`, each a table with caption,
+        label tab:NAME and booktabs rules; `figures/NAME.tex`, each a figure with caption and label fig:NAME. Every text
+        from outside is escaped.
     """
-    lines = ["% Needs: \\usepackage{booktabs,textcomp,amssymb} \\usepackage[T1]{fontenc} \\usepackage[utf8]{inputenc}"]
-    lines.append(f"\\section*{{{_escaped(document.title)}}}")
+    files: dict[str, str] = {}
+    lines = [PREAMBLE, f"\\title{{{_escaped(document.title)}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle"]
     lines += [_escaped(text) + "\n" for text in (document.lead, document.interim) if text]
     for section in document.sections:
-        lines.append(f"\\{'sub' * (section.level - 1)}section*{{{_escaped(section.title)}}}")
-        lines += [line for block in section.blocks for line in _block(block)]
-    return "\n".join(lines) + "\n"
+        lines += _section(section, files, figures)
+    if document.appendix:
+        lines.append("\\clearpage\n\\appendix")
+    for section in document.appendix:
+        lines += [*_section(section, files, figures), "\\FloatBarrier"]
+    return {"main.tex": "\n".join([*lines, "\\end{document}"]) + "\n", **files}
 
 
-def _block(block: Block) -> Iterator[str]:
-    if isinstance(block, Paragraph):
-        yield _escaped(block.text) + "\n"
-    elif isinstance(block, Bullets):
-        if block.items:
-            yield "\\begin{itemize}"
-            yield from (f"\\item {_escaped(item)}" for item in block.items)
-            yield "\\end{itemize}"
-    elif isinstance(block, Figure):
-        yield f"% figures/{block.name}.svg: {_escaped(block.caption)}"
-    else:
-        yield from _table(block)
+def _section(section: Section, files: dict[str, str], figures: Collection[str] | None) -> Iterator[str]:
+    """The lines of a section; its tables and figures become files."""
+    yield f"\\{'sub' * (section.level - 2)}section{{{_escaped(section.title)}}}"
+    for block in section.blocks:
+        if isinstance(block, Paragraph):
+            yield _escaped(block.text) + "\n"
+        elif isinstance(block, Bullets):
+            if block.items:
+                yield "\\begin{itemize}"
+                yield from (f"\\item {_escaped(item)}" for item in block.items)
+                yield "\\end{itemize}"
+        elif isinstance(block, Figure):
+            if figures is None or block.name in figures:
+                files[f"figures/{block.name}.tex"] = _figure(block)
+                yield f"\\input{{figures/{block.name}}}"
+        else:
+            name = _free_name(block.name or section.anchor, files)
+            files[f"tables/{name}.tex"] = _table(block, name)
+            yield f"\\input{{tables/{name}}}"
 
 
-def _table(block: Table) -> Iterator[str]:
-    columns = "".join("r" if column in block.numeric else "l" for column in range(len(block.header)))
-    yield "\\begin{table}\n\\centering"
-    yield f"\\caption{{{_escaped(block.caption)}}}"
-    yield f"\\begin{{tabular}}{{{columns}}}\n\\toprule"
-    if any(block.header):
-        yield " & ".join(map(_escaped, block.header)) + " \\\\\n\\midrule"
-    yield from (" & ".join(map(_escaped, row)) + " \\\\" for row in block.rows)
-    yield "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
+def _free_name(name: str, files: Collection[str]) -> str:
+    """The name, with a number where another table has it."""
+    numbered = (name if n == 1 else f"{name}-{n}" for n in count(1))
+    return next(candidate for candidate in numbered if f"tables/{candidate}.tex" not in files)
+
+
+def _figure(block: Figure) -> str:
+    return (
+        "\\begin{figure}[htbp]\n\\centering\n"
+        f"\\includegraphics[max width=\\linewidth,max height=0.8\\textheight]{{figures/{block.name}.pdf}}\n"
+        f"\\caption{{{_escaped(block.caption)}}}\n\\label{{fig:{block.name}}}\n\\end{{figure}}\n"
+    )
+
+
+def _table(block: Table, name: str) -> str:
+    """A table that floats and shrinks to the width of the text, or one that runs over pages."""
+    columns = "".join(_column(block, at) for at in range(len(block.header)))
+    caption = f"\\caption{{{_escaped(block.caption)}}}\\label{{tab:{name}}}"
+    header = " & ".join(map(_escaped, block.header)) + " \\\\\n\\midrule" if any(block.header) else ""
+    rows = [" & ".join(map(_escaped, row)) + " \\\\" for row in block.rows]
+    notes = [f"{_escaped(note)}\\\\" for note in block.notes]
+    if len(rows) > LONG:
+        lines = [
+            f"\\begin{{longtable}}{{{columns}}}",
+            f"{caption}\\\\",
+            "\\toprule",
+            *filter(None, [header]),
+            "\\endhead",
+        ]
+        return "\n".join([*lines, *rows, "\\bottomrule", "\\end{longtable}", *_in_small(notes)]) + "\n"
+    lines = ["\\begin{table}[htbp]\n\\centering", caption]
+    lines += ["\\begin{adjustbox}{max width=\\linewidth}", f"\\begin{{tabular}}{{{columns}}}", "\\toprule"]
+    lines += [*filter(None, [header]), *rows, "\\bottomrule", "\\end{tabular}", "\\end{adjustbox}", *_in_small(notes)]
+    return "\n".join([*lines, "\\end{table}"]) + "\n"
+
+
+def _column(block: Table, at: int) -> str:
+    """Numbers to the right, long texts in a paragraph."""
+    longest = max((len(row[at]) for row in block.rows), default=0)
+    return "r" if at in block.numeric else "p{0.45\\linewidth}" if longest > LONG_TEXT else "l"
+
+
+def _in_small(notes: Sequence[str]) -> list[str]:
+    return ["\\par\\raggedright\\footnotesize", *notes] if notes else []
 
 
 def _escaped(text: str) -> str:

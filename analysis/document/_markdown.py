@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from analysis.document._content import Block, Bullets, Document, Figure, Paragraph, Table, clean
+from analysis.document._content import Block, Bullets, Document, Figure, Paragraph, Section, Table, clean
 
 _LIST = re.compile(r"^(\d*)([-+.)])")  # what begins an item of a list, or a rule
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$!&@])")
@@ -13,10 +13,18 @@ def to_markdown(document: Document) -> str:
     """A document as Markdown; figures are linked as `figures/NAME.svg`, every text from outside is escaped."""
     parts = [f"# {_escaped(document.title)}", _escaped(document.lead)]
     parts += [f"**{_escaped(document.interim)}**"] if document.interim else []
-    for section in document.sections:
-        parts.append(f"{'#' * section.level} {_escaped(section.title)}")
-        parts += [text for block in section.blocks for text in _block(block)]
+    parts += [text for section in document.sections for text in _section(section)]
+    if document.appendix:
+        contents = [f"- [{_inline(section.title)}](#{section.anchor})" for section in document.appendix]
+        parts += ["## Appendix", "\n".join(contents)]
+        parts += [text for section in document.appendix for text in _section(section)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield f"{'#' * section.level} {_escaped(section.title)}"
+    for block in section.blocks:
+        yield from _block(block)
 
 
 def _block(block: Block) -> Iterator[str]:
@@ -32,6 +40,7 @@ def _block(block: Block) -> Iterator[str]:
     else:
         yield _escaped(block.caption)
         yield _table(block)
+        yield "\n".join(f"- {_escaped(note)}" for note in block.notes)
 
 
 def _table(block: Table) -> str:

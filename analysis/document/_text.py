@@ -30,7 +30,7 @@ def to_text(document: Document) -> str:
         Ends with a line break.
     """
     parts = [_wrapped(document.title), _wrapped(document.lead), _wrapped(document.interim)]
-    for section in document.sections:
+    for section in (*document.sections, *document.appendix):
         heading = _clean(section.title)
         parts.append(f"{heading}\n{'-' * len(heading)}" if heading else "")
         parts += [text for block in section.blocks for text in _block(block)]
@@ -49,6 +49,7 @@ def _block(block: Block) -> Iterator[str]:
         first, *further_parts = _parts(_columns(block))
         yield "\n".join([*([caption] if caption else []), *_lines(first)])
         yield from ("\n".join(_lines(part)) for part in further_parts)
+        yield "\n".join(_wrapped(note) for note in block.notes)
 
 
 def _command(line: str) -> str:

@@ -53,6 +53,11 @@ def to_svg(chart: Chart) -> str:
     return svg
 
 
+def svg_to_pdf(svg: str) -> bytes:
+    """A figure that is there as SVG text, as PDF for LaTeX."""
+    return vl_convert.svg_to_pdf(svg)
+
+
 def names_axis(names: Sequence[str | Sequence[str]], **more: Any) -> alt.Axis:
     """An axis over the numbers from 0 on that shows names, each of one line or several; equal ones stay apart."""
     texts = json.dumps(clean(list(names)))

@@ -1,7 +1,20 @@
 """How well a classifier does against a consensus. The positive category is *dissimilar*."""
 
 from analysis.evaluation._bounds import Bounds, Extremes, bounds
-from analysis.evaluation._compare import Comparison, McNemar, PairedShares, compare, mcnemar, paired_difference
+from analysis.evaluation._compare import (
+    BETTER,
+    CANNOT_TELL,
+    WORSE,
+    AgainstMajority,
+    Comparison,
+    McNemar,
+    PairedShares,
+    against_majority,
+    compare,
+    mcnemar,
+    paired_difference,
+    verdict_of,
+)
 from analysis.evaluation._confusion import (
     Confusion,
     accuracy,
@@ -37,6 +50,10 @@ from analysis.evaluation._threshold import (
 )
 
 __all__ = [
+    "BETTER",
+    "CANNOT_TELL",
+    "WORSE",
+    "AgainstMajority",
     "AucComparison",
     "Bounds",
     "Comparison",
@@ -49,6 +66,7 @@ __all__ = [
     "Roc",
     "ThresholdChoice",
     "accuracy",
+    "against_majority",
     "always",
     "auc",
     "average_precision",
@@ -72,5 +90,6 @@ __all__ = [
     "sensitivity",
     "specificity",
     "threshold_sweep",
+    "verdict_of",
     "youden",
 ]

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.categories import CATEGORIES
+from analysis.categories import CATEGORIES, DISSIMILAR, SIMILAR
+from analysis.evaluation._confusion import Confusion
 from analysis.evaluation._inputs import Categories, Declared, absent_words, check_categories, matched
 from analysis.intervals import Estimate, wilson
 from analysis.results import Result
 from analysis.tables import positive_category
+
+BETTER, WORSE, CANNOT_TELL = "better", "worse", "cannot tell"
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,18 +26,50 @@ class McNemar(Result):
         The discordant pairs, by direction.
     p : float
         Exact two-sided p-value; 1 if there is no discordant pair.
+    p_mid : float
+        Mid-p value [1]_: the exact one is too large for few discordant pairs. Reports use it.
     chi2 : float or None
         The large-sample statistic (b - c)^2 / (b + c), 1 degree of freedom, for comparison with other work; no
         p-value here is taken from it. None without a discordant pair.
     reason : str or None
         Why `chi2` is None.
+
+    References
+    ----------
+    .. [1] Fagerland, Lydersen, Laake (2013), BMC Med. Res. Methodol. 13:91, doi:10.1186/1471-2288-13-91
     """
 
     b: int
     c: int
     p: float
+    p_mid: float
     chi2: float | None
     reason: str | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class AgainstMajority(Result):
+    """A classifier beside the majority rule, which calls every item what most of the items are.
+
+    Attributes
+    ----------
+    category : str
+        What the rule calls every item.
+    accuracy : Estimate
+        Share of items on which the rule is right.
+    difference : Estimate
+        Accuracy of the classifier minus that of the rule, in [-1, 1].
+    mcnemar : McNemar
+        Test of "both are right equally often": `b` counts the items on which only the classifier is right.
+    verdict : str
+        "better", "worse" or "cannot tell", by the mid-p value.
+    """
+
+    category: str
+    accuracy: Estimate
+    difference: Estimate
+    mcnemar: McNemar
+    verdict: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,7 +130,8 @@ def mcnemar(b: int, c: int) -> McNemar:
     Returns
     -------
     McNemar
-        p is twice the smaller tail of the binomial distribution (b + c, 1/2), at most 1, and 1 if b + c = 0.
+        p is twice the smaller tail of the binomial distribution (b + c, 1/2), at most 1, and 1 if b + c = 0. The mid-p
+        value counts the observed split half: p_mid = p - P(b), 1 if b = c.
 
     Raises
     ------
@@ -115,11 +151,54 @@ def mcnemar(b: int, c: int) -> McNemar:
         if count < 0 or count != int(count):
             raise ValueError(f"{name} must be a whole number >= 0, got {count}")
     if b + c == 0:
-        return McNemar(0, 0, 1.0, None, "no discordant pair")
-    from statsmodels.stats import contingency_tables  # slow to import
+        return McNemar(0, 0, 1.0, 1.0, None, "no discordant pair")
+    from scipy import stats  # slow to import, as is the next
+    from statsmodels.stats import contingency_tables
 
     p = float(contingency_tables.mcnemar([[0, b], [c, 0]], exact=True).pvalue)
-    return McNemar(int(b), int(c), min(1.0, p), float((b - c) ** 2 / (b + c)))
+    p_mid = 1.0 if b == c else p - float(stats.binom.pmf(b, b + c, 0.5))
+    return McNemar(int(b), int(c), min(1.0, p), p_mid, float((b - c) ** 2 / (b + c)))
+
+
+def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMajority:
+    """Whether a classifier is right more often than calling every item what most of these items are.
+
+    The rule is the better of "always dissimilar" and "always similar", chosen on the items themselves; the two are
+    compared on the same items by McNemar's test.
+
+    Parameters
+    ----------
+    confusion : Confusion
+    level : float
+        Level of the intervals; the test is at 1 - level.
+
+    Returns
+    -------
+    AgainstMajority
+        Undefined where there is no item. At equally many items of both categories the rule is "always dissimilar".
+
+    Examples
+    --------
+    >>> from analysis.evaluation import Confusion
+    >>> against_majority(Confusion(tp=52, fp=23, fn=137, tn=112)).verdict
+    'cannot tell'
+    """
+    n_dissimilar, n_similar = confusion.tp + confusion.fn, confusion.fp + confusion.tn
+    if n_dissimilar >= n_similar:
+        category, counts = DISSIMILAR, (confusion.tp, confusion.tn, confusion.fn, confusion.fp)
+    else:
+        category, counts = SIMILAR, (confusion.tn, confusion.tp, confusion.fp, confusion.fn)
+    _, only_classifier, only_rule, _ = counts
+    accuracy = wilson(max(n_dissimilar, n_similar), confusion.n, level)
+    difference, test = paired_difference(*counts, level=level), mcnemar(only_classifier, only_rule)
+    return AgainstMajority(category, accuracy, difference, test, verdict_of(difference, test.p_mid, 1 - level))
+
+
+def verdict_of(difference: Estimate, p: float | None, alpha: float) -> str:
+    """The outcome of a paired test in a word: "better", "worse" or "cannot tell"."""
+    if difference.value is None or p is None or p > alpha:
+        return CANNOT_TELL
+    return BETTER if difference.value > 0 else WORSE
 
 
 def compare(

@@ -9,19 +9,57 @@ import pandas as pd
 from analysis.classifiers import classifier_named
 from analysis.document.figures import INK, SOFT, Chart, to_svg
 from analysis.measures import measures_by_application
+from analysis.report._wording import row_title
 
-MAX_STEPS = 500  # of a curve as it is drawn; more cannot be seen
+RATES = ("sensitivity", "specificity", "accuracy")
+MAX_STEPS = 200  # of a curve as it is drawn; more cannot be seen
 
 
 def draw(content: Mapping[str, Any]) -> dict[str, str]:
     """The report's figures as SVG text by name; one that has nothing to show is left out."""
     charts = {
+        "classifiers": classifier_rates(content),
         "pair-agreement": pair_agreement(content),
         "measures-by-application": measure_figure(content),
         "roc": roc(content),
         "precision-recall": precision_recall(content),
     }
     return {name: to_svg(chart) for name, chart in charts.items() if chart is not None}
+
+
+def classifier_rates(content: Mapping[str, Any]) -> Chart | None:
+    """Sensitivity, specificity and accuracy of each classifier with intervals; None without agreed items."""
+    rows, rules = [], []
+    for name, row in content["classifiers"].items():
+        for rate in RATES:
+            if row[rate]["value"] is not None:
+                limits = {end: row[rate][end] for end in ("value", "low", "high")}
+                rows.append({"classifier": row_title(name), "rate": rate, **limits})
+        if row["n"]:
+            rules.append(
+                {"classifier": row_title(name), "rate": "accuracy", "value": row["baseline"]["accuracy"]["value"]}
+            )
+    if not rows:
+        return None
+    y = alt.Y("classifier:N", title=None, sort=None, axis=alt.Axis(labelLimit=0))
+    x = alt.X("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3))
+    panels = []
+    for rate in RATES:
+        of_rate = [row for row in rows if row["rate"] == rate]
+        base = alt.Chart(pd.DataFrame(of_rate or [{"classifier": None, "value": None, "low": None, "high": None}]))
+        axis = y if rate == RATES[0] else alt.Y("classifier:N", title=None, sort=None, axis=None)
+        layers = [
+            base.mark_rule(color=INK).encode(
+                x=alt.X("low:Q", title=None, scale=alt.Scale(domain=[0, 1])), x2="high:Q", y=axis
+            ),
+            base.mark_point(color=INK, filled=True, size=60, opacity=1).encode(x=x, y=axis),
+        ]
+        if rate == "accuracy":
+            rule = alt.Chart(pd.DataFrame(rules)).mark_tick(color=SOFT, thickness=3, size=18)
+            layers.insert(0, rule.encode(x=x, y=axis))
+        panels.append(alt.layer(*layers).properties(width=170, height=alt.Step(26), title=rate))
+    drawn: Chart = alt.hconcat(*panels, spacing=18).configure_view(stroke=None)
+    return drawn
 
 
 def measure_figure(content: Mapping[str, Any], classifier: str = "heuristic") -> Chart | None:
@@ -59,26 +97,26 @@ def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
 
 
 def roc(content: Mapping[str, Any]) -> Chart | None:
-    """Sensitivity against the share of false alarms, a line a classifier; None where none has scores."""
-    curves, points = [], []
+    """Sensitivity against the share of false alarms, a panel for each classifier; None where none has scores."""
+    curves, points, chance = [], [], []
     for name, row, scores in _scored(content):
         curves += _steps(name, scores["roc"]["false_positive_rate"], scores["roc"]["sensitivity"])
+        chance += [{"classifier": name, "x": end, "y": end} for end in (0, 1)]
         if row["sensitivity"]["value"] is not None and row["specificity"]["value"] is not None:
             points.append({"classifier": name, "x": 1 - row["specificity"]["value"], "y": row["sensitivity"]["value"]})
-    titles = ("share of similar items called dissimilar", "share of dissimilar items called so")
-    return _curves(curves, points, pd.DataFrame({"x": [0, 1], "y": [0, 1]}), titles)
+    return _curves(curves, points, chance, ("similar items called dissimilar", "dissimilar items called so"))
 
 
 def precision_recall(content: Mapping[str, Any]) -> Chart | None:
-    """Precision against sensitivity, a line a classifier; None where none has scores."""
-    curves, points, shares = [], [], []
+    """Precision against sensitivity, a panel for each classifier; None where none has scores."""
+    curves, points, chance = [], [], []
     for name, row, scores in _scored(content):
         curves += _steps(name, scores["precision_recall"]["recall"], scores["precision_recall"]["precision"])
-        shares.append(scores["precision_recall"]["prevalence"])
+        share = scores["precision_recall"]["prevalence"]
+        chance += [{"classifier": name, "x": end, "y": share} for end in (0, 1)]
         if row["sensitivity"]["value"] is not None and row["precision"]["value"] is not None:
             points.append({"classifier": name, "x": row["sensitivity"]["value"], "y": row["precision"]["value"]})
-    titles = ("share of dissimilar items called so", "share of the items called dissimilar that are")
-    return _curves(curves, points, pd.DataFrame({"x": [0, 1], "y": shares[:1] * 2}) if shares else None, titles)
+    return _curves(curves, points, chance, ("dissimilar items called so", "called dissimilar and are"))
 
 
 def _scored(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
@@ -98,24 +136,27 @@ def _steps(name: str, x: Sequence[float], y: Sequence[float]) -> list[dict[str, 
 def _curves(
     curves: Sequence[Mapping[str, Any]],
     points: Sequence[Mapping[str, Any]],
-    chance: pd.DataFrame | None,
+    chance: Sequence[Mapping[str, Any]],
     titles: tuple[str, str],
 ) -> Chart | None:
-    """Lines told apart by their dashes, a mark at each classifier's own verdicts, and what guessing gives."""
-    if not curves or chance is None:
-        return None
+    """A panel for each classifier: its line, a mark at its own verdicts, and in grey what guessing gives."""
+    panels = []
     x = alt.X("x:Q", title=titles[0], scale=alt.Scale(domain=[0, 1]), axis=_PERCENT)
     y = alt.Y("y:Q", title=titles[1], scale=alt.Scale(domain=[0, 1]), axis=_PERCENT)
-    dash = alt.StrokeDash("classifier:N", title=None, legend=alt.Legend(symbolSize=400, orient="right"))
-    lines = alt.Chart(pd.DataFrame(curves)).mark_line(color=INK, strokeWidth=1.5, interpolate="linear")
-    layers = [
-        alt.Chart(chance).mark_line(color=SOFT, strokeWidth=0.7).encode(x=x, y=y),
-        lines.encode(x=x, y=y, strokeDash=dash, order="step:Q"),
-    ]
-    if points:
-        marks = alt.Chart(pd.DataFrame(points)).mark_point(color=INK, filled=True, size=90, opacity=1)
-        layers.append(marks.encode(x=x, y=y, shape=alt.Shape("classifier:N", title=None)))
-    return alt.layer(*layers).properties(width=320, height=320).configure_view(stroke=None)
+    for name in dict.fromkeys(row["classifier"] for row in curves):
+        line, guess, mark = ([row for row in rows if row["classifier"] == name] for rows in (curves, chance, points))
+        layers = [
+            alt.Chart(pd.DataFrame(guess)).mark_line(color=SOFT, strokeWidth=0.7).encode(x=x, y=y),
+            alt.Chart(pd.DataFrame(line)).mark_line(color=INK, strokeWidth=1.5).encode(x=x, y=y, order="step:Q"),
+        ]
+        if mark:
+            shown = alt.Chart(pd.DataFrame(mark)).mark_point(color=INK, filled=True, size=70, opacity=1)
+            layers.append(shown.encode(x=x, y=y))
+        panels.append(alt.layer(*layers).properties(width=165, height=165, title=row_title(name)))
+    if not panels:
+        return None
+    drawn: Chart = alt.concat(*panels, columns=3, spacing=14).configure_view(stroke=None)
+    return drawn
 
 
 _PERCENT = alt.Axis(format="%", tickCount=5)

@@ -25,19 +25,24 @@ def _sentences(content: Content) -> Iterator[str]:
         "analysis."
     )
     yield from _plan(content["plan"])
-    yield (
+    coefficients = (
         "Agreement is given as percent agreement and as Fleiss' kappa with Gwet's linearised standard errors (t "
         "distribution over items), beside Krippendorff's alpha, Gwet's AC1 and the Brennan-Prediger coefficient; "
-        "pairs of reviewers as percent agreement and Cohen's kappa. Intervals have a level of "
-        f"{level}; those of simple shares are Wilson's."
+        "pairs of reviewers as percent agreement and Cohen's kappa."
     )
+    yield coefficients
+    yield (
+        f"All intervals have a level of {level}; those of simple shares are Wilson's. Reviewers are fixed: intervals "
+        "speak of further items labelled by the same reviewers."
+    )
+    yield from _tests(agreement)
     decided = content["consensus"]
     yield (
         f"The consensus is the category of the {decided['agreed']} items whose first labels (two or more) were all "
         f"equal; {decided['split']} items were split."
     )
     yield from _classifiers(content)
-    yield from _resampling(content["parameters"].get("resampling"))
+    yield from _resampling(content)
 
 
 def _plan(plan: Content | None) -> Iterator[str]:
@@ -54,29 +59,72 @@ def _plan(plan: Content | None) -> Iterator[str]:
         yield f"Each reviewer met {_counted(plan['retest'], 'item')} a second time, hidden under another code."
 
 
+def _tests(agreement: Content) -> Iterator[str]:
+    """The tests of agreement that were made."""
+    made = []
+    if agreement["homogeneity"]["p"] is not None:
+        made.append("Pearson's chi-square test of equal agreement of all pairs (items with exactly two labels)")
+    if agreement["chance_test"]["p"] is not None:
+        made.append("the test of kappa = 0 by the null standard error of Fleiss, Nee and Landis")
+    if agreement["leniency"]["overall"]["p"] is not None:
+        made.append(
+            f"conditional logit on items with a {agreement['leniency']['overall']['test']} test of equal leniency"
+        )
+    if agreement["leniency"]["pairs"]:
+        made.append("McNemar's mid-p test of the leniency of two reviewers, with Holm's correction")
+    if agreement["retest"]:
+        made.append("McNemar's mid-p test of drift between test and retest, with Holm's correction")
+    if (agreement["order"] or {}).get("matters") is not None:
+        made.append("tests of trend over each reviewer's order, with Bonferroni's correction")
+    if made:
+        yield f"Tests: {'; '.join(made)}."
+
+
 def _classifiers(content: Content) -> Iterator[str]:
     settings = content["parameters"].get("verdicts", {})
     comparisons = [
         f"{name} ({'; '.join(map(value_in_words, settings[name]))})" if settings.get(name) else str(name)
         for name in content["classifiers"]
     ]
-    if comparisons:
-        yield (
-            f"Classifiers were compared with the consensus (positive category: dissimilar): {', '.join(comparisons)}. "
-            "Sensitivity, specificity, precision and accuracy have Wilson intervals; balanced accuracy has one by "
-            "square-and-add; the rule that calls everything dissimilar is the baseline."
-        )
+    if not comparisons:
+        return
+    holm = " with Holm's correction" if len(comparisons) > 1 else ""
+    resampled = content["parameters"]["resampling"]["n_bootstrap"]
+    mcc = "Matthews' correlation has a bootstrap interval over items; " if resampled else ""
+    scored = any(row["scores"] for row in content["classifiers"].values())
+    auc = "areas under the ROC curve have DeLong's standard error; " if scored else ""
+    between = "; classifiers are compared with each other by the same test" if len(comparisons) > 1 else ""
+    yield (
+        f"Classifiers were compared with the consensus (positive category: dissimilar): {', '.join(comparisons)}. "
+        "Sensitivity, specificity, precision and accuracy have Wilson intervals; balanced accuracy has one by "
+        f"square-and-add; {mcc}{auc}the baseline is the majority rule, which calls every item what most of the agreed "
+        f"items are, compared by McNemar's mid-p test{holm}{between}."
+    )
 
 
-def _resampling(resampling: Content | None) -> Iterator[str]:
+def _resampling(content: Content) -> Iterator[str]:
+    resampling, latent = content["parameters"].get("resampling"), content["consensus"]["latent"]
     if resampling and resampling["n_bootstrap"]:
         yield f"Bootstrap intervals come from {resampling['n_bootstrap']} draws of items (seed {resampling['seed']})."
-    if resampling and resampling["n_sweeps"]:
+    if not (resampling and resampling["n_sweeps"]):
+        return
+    if not latent["identifiability"]["identified"]:
+        yield "A latent class model of the reviewers is not identified by these labels, so that none is reported."
+        return
+    yield "A latent class model with conditional independence was fitted by EM."
+    tests = latent["misfit"]
+    if any(test["p"] is not None for test in (tests["reviewers"], *tests["with_classifier"].values())):
         yield (
-            "A latent class model with conditional independence was fitted by EM; its 90 % credible intervals come "
-            f"from a Gibbs sampler ({resampling['n_sweeps']} sweeps in each of four chains); its fit was tested with "
-            f"{resampling['n_misfit']} data sets drawn from it (seed {resampling['seed']})."
+            f"Its fit was tested with {resampling['n_misfit']} data sets drawn from it (seed {resampling['seed']}), "
+            "for the reviewers and with each classifier as a further rater."
         )
+    if latent["prevalence"]["value"] is not None:
+        yield (
+            f"Its {100 * latent['level']:g} % credible intervals come from a Gibbs sampler ({resampling['n_sweeps']} "
+            f"sweeps in each of four chains, seed {resampling['seed']})."
+        )
+    elif latent["state"]["state"] == "rejected":
+        yield "The fit was rejected, so that its numbers are withheld."
 
 
 def _counted(n: int, noun: str) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 from analysis import agreement
 from analysis.document import plain
 from analysis.intervals import Estimate
+from analysis.multiple import holm
 from analysis.report._resampling import Resampling
 from analysis.tables import count_table
 
@@ -66,7 +67,7 @@ def agreement_numbers(labels: Labels, level: float, resampling: Resampling) -> d
         "bootstrap": _bootstrap(counts, level, resampling),
         "warning": agreement.minority_warning(counts),
         "leniency": plain(agreement.leniency(first, level=level)),
-        "retest": plain(agreement.retest_agreement(labels.retest, level=level)),
+        "retest": _retest(labels.retest, level),
         "by_labels_used": _by_labels_used(labels, level),
         **_by_groups(first, level),
         "order": _order(first),
@@ -84,6 +85,13 @@ def _pairs(first: pd.DataFrame, level: float) -> list[dict[str, Any]]:
         }
         for pair in agreement.pair_agreements(first, level=level)
     ]
+
+
+def _retest(pairs: pd.DataFrame, level: float) -> list[dict[str, Any]]:
+    """Each reviewer against themselves, the tests of drift corrected for the number of reviewers."""
+    rows = plain(agreement.retest_agreement(pairs, level=level))
+    corrected = holm([row["drift"]["p_mid"] for row in rows])
+    return [{**row, "p_holm": p} for row, p in zip(rows, corrected, strict=True)]
 
 
 def _with_bands(kappa: Estimate) -> dict[str, Any]:

@@ -7,12 +7,15 @@ from typing import Any
 import pandas as pd
 
 from analysis import evaluation
-from analysis.categories import CATEGORIES
+from analysis.categories import CATEGORIES, DISSIMILAR
 from analysis.document import plain
 from analysis.evaluation import Confusion
+from analysis.intervals import Estimate
+from analysis.multiple import holm
 from analysis.report._of_consensus import Truths
 from analysis.report._resampling import Resampling
 
+BY_CONSTRUCTION = "fixed by construction"
 NEAR = 0.1  # a threshold is nearly the best where it costs at most so much more
 STATISTICS = {
     name: getattr(evaluation, name)
@@ -51,13 +54,49 @@ def classifier_numbers(
         | {"none": int(verdict.isna().sum())},
         **_rates_against(confusion, level),
         "mcc": _mcc(name, confusion, level, resampling),
-        "always_dissimilar": _shares(evaluation.always(confusion), level),
+        "baseline": _baseline(confusion, level),
+        "always_dissimilar": _always_dissimilar(confusion, level),
         "bounds": plain(evaluation.bounds(*_with_split(truth.agreed, verdict), level=level)),
         "scores": _scores(name, rows, truth.agreed, applications, level, resampling),
         "by_consensus": {
             "adjudicated": _rates_against(evaluation.confusion_matrix(_decided(truth.majority), verdict), level),
             "latent": dict(latent) if latent else None,
         },
+    }
+
+
+def with_holm_of_baseline(classifiers: dict[str, dict[str, Any]], level: float) -> dict[str, dict[str, Any]]:
+    """The same numbers with the tests against the majority rule corrected for the number of classifiers."""
+    rules = [row["baseline"] for row in classifiers.values()]
+    tested = [rule["difference"]["value"] is not None for rule in rules]
+    corrected = holm(
+        [rule["mcnemar"]["p_mid"] if is_tested else None for rule, is_tested in zip(rules, tested, strict=True)]
+    )
+    for rule, p in zip(rules, corrected, strict=True):
+        rule["p_holm"] = p
+        rule["verdict"] = evaluation.verdict_of(Estimate(rule["difference"]["value"]), p, 1 - level)
+    return classifiers
+
+
+def _always_dissimilar(confusion: Confusion, level: float) -> dict[str, Any]:
+    """The published baseline; what is fixed by the rule has no interval."""
+    shares = _shares(evaluation.always(confusion), level)
+    for name in ("sensitivity", "specificity", "balanced_accuracy", "youden"):
+        value = shares[name]["value"]
+        if value is not None:
+            shares[name] = plain(Estimate(value, reason=BY_CONSTRUCTION))
+    return shares
+
+
+def _baseline(confusion: Confusion, level: float) -> dict[str, Any]:
+    """The majority rule on the same items; its rates are fixed by what it is, so that they have no interval."""
+    compared = evaluation.against_majority(confusion, level=level)
+    is_dissimilar = compared.category == DISSIMILAR
+    return {
+        **plain(compared),
+        "sensitivity": plain(Estimate(float(is_dissimilar), reason=BY_CONSTRUCTION)),
+        "specificity": plain(Estimate(float(not is_dissimilar), reason=BY_CONSTRUCTION)),
+        "mcc": plain(Estimate(None, reason="one verdict for all items")),
     }
 
 
@@ -71,7 +110,19 @@ def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> list[dic
             agreed, *(rows["verdict"].reindex(agreed.index) for rows in (of_a, of_b)), level=level
         )
         pairs.append({"a": a, "b": b, **plain(compared), "auc": _compared_scores(agreed, of_a, of_b, level)})
+    for part in ("overall", "dissimilar", "similar"):
+        for pair, p in zip(pairs, holm([_p_of(pair[part]) for pair in pairs]), strict=True):
+            pair[part]["p_holm"] = p
+    with_scores = [pair["auc"] for pair in pairs if pair["auc"] is not None]
+    for scores, p in zip(with_scores, holm([scores["p"] for scores in with_scores]), strict=True):
+        scores["p_holm"] = p
     return pairs
+
+
+def _p_of(shares: Mapping[str, Any]) -> float | None:
+    """The mid-p value of a paired comparison; None where there is no item to compare on."""
+    p: float | None = shares["mcnemar"]["p_mid"] if shares["n"] else None
+    return p
 
 
 def _compared_scores(agreed: pd.Series, of_a: pd.DataFrame, of_b: pd.DataFrame, level: float) -> dict[str, Any] | None:
@@ -107,11 +158,13 @@ def _shares(confusion: Confusion, level: float) -> dict[str, Any]:
     return {name: plain(function(confusion, level=level)) for name, function in STATISTICS.items()}
 
 
-def _mcc(name: str, confusion: Confusion, level: float, resampling: Resampling) -> dict[str, Any] | None:
-    if not resampling.n_bootstrap:
-        return None
+def _mcc(name: str, confusion: Confusion, level: float, resampling: Resampling) -> dict[str, Any]:
     rng = resampling.rng(f"mcc {name}")
-    return dict(plain(evaluation.mcc(confusion, rng=rng, n_draws=resampling.n_bootstrap, level=level)))
+    if resampling.n_bootstrap:
+        return dict(plain(evaluation.mcc(confusion, rng=rng, n_draws=resampling.n_bootstrap, level=level)))
+    value = evaluation.mcc(confusion, rng=rng, n_draws=1).value
+    reason = "made without resampling" if value is not None else evaluation.mcc(confusion, rng=rng, n_draws=1).reason
+    return dict(plain(Estimate(value, reason=reason)))
 
 
 def _scores(

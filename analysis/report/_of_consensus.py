@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -9,7 +10,7 @@ import pandas as pd
 from analysis import consensus
 from analysis.categories import CATEGORIES
 from analysis.document import plain
-from analysis.intervals import wilson
+from analysis.intervals import Estimate, wilson
 from analysis.report._of_agreement import Labels
 from analysis.report._resampling import Resampling
 
@@ -42,10 +43,8 @@ def truths(labels: Labels, decisions: Mapping[object, str]) -> Truths:
     )
 
 
-def consensus_numbers(
-    truth: Truths, labels: Labels, verdicts: pd.DataFrame, n_items: int, level: float, resampling: Resampling
-) -> dict[str, Any]:
-    """Everything the report says of the consensus."""
+def consensus_numbers(truth: Truths, n_third: int, n_items: int, level: float) -> dict[str, Any]:
+    """Everything the report says of the counted consensus."""
     status, n_labels = truth.agreed["status"], truth.agreed["n_labels"]
     n_agreed, n_split = ((status == name).sum() for name in (consensus.AGREED, consensus.SPLIT))
     return {
@@ -63,8 +62,7 @@ def consensus_numbers(
             }
             for n, group in status[n_labels >= 2].groupby(n_labels)
         ],
-        "majority": _majority(truth.majority, len(labels.third)),
-        "latent": _latent(truth, labels, verdicts, resampling),
+        "majority": _majority(truth.majority, n_third),
     }
 
 
@@ -78,29 +76,81 @@ def _majority(table: pd.DataFrame, n_third: int) -> dict[str, Any]:
     }
 
 
-def _latent(truth: Truths, labels: Labels, verdicts: pd.DataFrame, resampling: Resampling) -> dict[str, Any]:
-    """The latent class model of the reviewers; without sweeps only whether it could be identified."""
+def latent_numbers(
+    truth: Truths,
+    first: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    level: float,
+    resampling: Resampling,
+    show_rejected: bool,
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """The latent class model of the reviewers, and the rates of each classifier against it.
+
+    Every row carries the state of the model it rests on. The numbers of a rejected model are withheld unless they are
+    asked for. Without sweeps there is only the answer whether the model could be identified.
+    """
     if not resampling.n_sweeps:
-        return {"identifiability": plain(consensus.identifiability(truth.all_labels))}
-    fitted = consensus.latent_class(truth.all_labels, n_sweeps=resampling.n_sweeps, rng=resampling.rng("latent class"))
-    # classifiers that judge the same items make the test stronger; only what was fixed before any label was seen
-    table = verdicts[["item", "classifier", "verdict"]] if len(verdicts) else None
-    tested = {
-        "reviewers": consensus.misfit(labels.first, n_draws=resampling.n_misfit, rng=resampling.rng("misfit")),
-        "with_classifiers": consensus.misfit(
-            labels.first, table, n_draws=resampling.n_misfit, rng=resampling.rng("misfit with classifiers")
-        ),
-    }
+        return {"identifiability": plain(consensus.identifiability(truth.all_labels))}, {}
+    fitted = consensus.latent_class(
+        truth.all_labels, level=level, n_sweeps=resampling.n_sweeps, rng=resampling.rng("latent class")
+    )
+    tests = _tests(first, verdicts, resampling)
+    prevalence = fitted.prevalence.value
+    judged = partial(consensus.model_state, fitted.identifiability, n_items=fitted.n_items, prevalence=prevalence)
+    of_classifiers = list(tests["with_classifier"].values())
+    alone = tests["reviewers"]
+    enough = alone.p is not None and (alone.power is None or alone.power >= consensus.ENOUGH_POWER)
+    state = judged([alone] if enough else [alone, *of_classifiers])
+    shown = partial(_shown, show_rejected=show_rejected)
     items = fitted.items
-    return {
+    is_withheld = state.state == consensus.REJECTED and not show_rejected
+    counts = {category: int((items["category"] == category).sum()) for category in CATEGORIES}
+    numbers = {
         "identifiability": plain(fitted.identifiability),
+        "state": plain(state),
         "level": fitted.level,
-        "prevalence": plain(fitted.prevalence),
-        "reviewers": plain(fitted.reviewers),
-        "n_decided": {category: int((items["category"] == category).sum()) for category in CATEGORIES},
-        "undecided": _undecided(items),
-        "misfit": plain(tested),
+        "prevalence": shown(plain(fitted.prevalence), state),
+        "reviewers": [shown(plain(rates), state) for rates in fitted.reviewers],
+        "n_decided": None if is_withheld else counts,
+        "undecided": None if is_withheld else _undecided(items),
+        "misfit": plain(tests),
     }
+    rates = _classifier_rates(truth, verdicts, level, resampling)
+    return numbers, {
+        name: shown(plain(of_one), judged([alone, tests["with_classifier"][name]])) for name, of_one in rates.items()
+    }
+
+
+def _tests(first: pd.DataFrame, verdicts: pd.DataFrame, resampling: Resampling) -> dict[str, Any]:
+    """The fit of the reviewers' model, and with each classifier as a further rater.
+
+    Only labels that were assigned before any label was seen take part. Classifiers take part one by one: that two of
+    them err alike says nothing against the rates of either.
+    """
+    names = sorted({str(name) for name in verdicts["classifier"]}) if len(verdicts) else []
+    return {
+        "reviewers": consensus.misfit(first, n_draws=resampling.n_misfit, rng=resampling.rng("misfit")),
+        "with_classifier": {
+            name: consensus.misfit(
+                first,
+                verdicts.loc[verdicts["classifier"].astype(str) == name, ["item", "classifier", "verdict"]],
+                n_draws=resampling.n_misfit,
+                rng=resampling.rng(f"misfit with {name}"),
+            )
+            for name in names
+        },
+    }
+
+
+def _shown(row: dict[str, Any], state: consensus.ModelState, *, show_rejected: bool) -> dict[str, Any]:
+    """A row with the state of its model; its numbers are withheld where the model is rejected."""
+    marked = {**row, "state": state.state, "state_words": state.words}
+    if state.state != consensus.REJECTED or show_rejected:
+        return marked
+    withheld = plain(Estimate(None, reason=f"withheld: {state.words}"))
+    if "value" in row:
+        return {**marked, **withheld}
+    return {**marked, "sensitivity": withheld, "specificity": withheld}
 
 
 def _undecided(items: pd.DataFrame) -> list[dict[str, Any]]:
@@ -112,14 +162,17 @@ def _undecided(items: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
-def latent_rates(truth: Truths, verdicts: pd.DataFrame, resampling: Resampling) -> dict[str, dict[str, Any]]:
-    """Sensitivity and specificity of each classifier against the latent class; empty without sweeps."""
-    if not resampling.n_sweeps or not len(verdicts):
+def _classifier_rates(
+    truth: Truths, verdicts: pd.DataFrame, level: float, resampling: Resampling
+) -> dict[str, consensus.RaterRates]:
+    """Sensitivity and specificity of each classifier against the latent class."""
+    if not len(verdicts):
         return {}
     all_rates = consensus.classifier_rates(
         truth.all_labels,
         verdicts[["item", "classifier", "verdict"]],
+        level=level,
         n_sweeps=resampling.n_sweeps,
         rng=resampling.rng("classifier rates"),
     )
-    return {str(rates.rater): plain(rates) for rates in all_rates}
+    return {str(rates.rater): rates for rates in all_rates}

@@ -1,6 +1,6 @@
 """The agreement report in each of its forms, from its numbers alone."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from analysis import document as written
@@ -20,6 +20,6 @@ def to_markdown(content: Content) -> str:
     return written.to_markdown(document(content))
 
 
-def to_latex(content: Content) -> str:
-    """The report's sections with booktabs tables, without a preamble; figures are named, not included."""
-    return written.to_latex(document(content))
+def to_latex(content: Content, figures: Collection[str] | None = None) -> dict[str, str]:
+    """The report for LaTeX: `main.tex`, and a file for each table and each figure that was drawn."""
+    return written.to_latex(document(content), figures)

@@ -1,20 +1,18 @@
-"""Every number of a report -> its sections in words and tables."""
+"""Every number of a report -> two pages that everyone reads, and an appendix with everything else."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.classifiers import classifier_named
 from analysis.document import (
     Block,
     Bullets,
     Document,
+    Figure,
     Paragraph,
     Section,
     Table,
     clean,
-    first_rows,
     number,
-    p_value,
     percent,
     table,
     value_in_words,
@@ -23,12 +21,21 @@ from analysis.document import (
 from analysis.report._methods import methods
 from analysis.report._sections_agreement import agreement_sections
 from analysis.report._sections_classifiers import classifier_sections
+from analysis.report._sections_consensus import consensus_sections
 from analysis.report._sections_course import course_sections, unblinded_in_words
-from analysis.report._wording import estimate, interval
+from analysis.report._wording import (
+    interval,
+    level_of,
+    p_in_words,
+    plain_number,
+    row_title,
+    sentence,
+    share,
+    stat_table,
+    title_of,
+)
 
 Content = Mapping[str, Any]
-
-TESTED = {"reviewers": "reviewers", "with_classifiers": "reviewers and classifiers together"}
 
 
 def document(content: Content) -> Document:
@@ -41,20 +48,170 @@ def document(content: Content) -> Document:
     """
     content = clean(content)
     study = content["study"]
+    interim = f"Interim: the study is {study['state']}, not unblinded. Numbers will change." if study["interim"] else ""
     notes = tuple(Paragraph(note, "note") for note in content["notes"])
     sections = (
         Section("In short", (Bullets(tuple(in_short(content))), *notes)),
+        Section("Classifiers beside the majority rule", tuple(_classifiers(content))),
+        Section("Agreement of the reviewers", tuple(_agreement(content))),
+        Section("Methods", (Paragraph(methods(content)),)),
+    )
+    appendix = (
         *_published(content),
         *agreement_sections(content),
-        Section("Consensus and what was dropped", tuple(_consensus(content))),
-        Section("Latent class", tuple(_latent(content["consensus"]["latent"]))),
+        *consensus_sections(content),
         *classifier_sections(content),
         *course_sections(content),
-        Section("Methods", (Paragraph(methods(content)),)),
         Section("Parameters and provenance", tuple(_provenance(content))),
     )
-    interim = f"Interim: the study is {study['state']}, not unblinded. Numbers will change." if study["interim"] else ""
-    return Document(study["name"] or "Agreement report", study["question"], interim, sections)
+    return Document(study["name"] or "Agreement report", study["question"], interim, sections, appendix=appendix)
+
+
+def in_short(content: Content) -> list[str]:
+    """The report in a few sentences."""
+    sentences = [_agreement_in_words(content), _kappa_in_words(content)]
+    sentences += [_classifier_in_words(name, row, content) for name, row in content["classifiers"].items()]
+    sentences += [_dropped_in_words(content), _model_in_words(content), unblinded_in_words(content)]
+    return [text for text in sentences if text]
+
+
+def _agreement_in_words(content: Content) -> str:
+    value, decided = content["agreement"]["percent"], content["consensus"]
+    if value["value"] is None:
+        return f"Agreement cannot be computed yet: {value['reason']}."
+    n_two = content["agreement"]["n_items_with_two_labels"]
+    limits = interval(value)
+    return (
+        f"Reviewers agree on {decided['agreed']} of {n_two} items with two or more labels: "
+        f"{decided['agreed_dissimilar']} dissimilar, {decided['agreed_similar']} similar. "
+        f"Overall agreement is {percent(value['value'])}{f' ({level_of(content)} {limits})' if limits else ''}."
+    )
+
+
+def _kappa_in_words(content: Content) -> str:
+    kappa = content["agreement"]["fleiss_kappa"]
+    if kappa["value"] is None:
+        return f"Fleiss' kappa is undefined: {kappa['reason']}."
+    text = f"Corrected for chance, Fleiss' kappa is {number(kappa['value'])}"
+    if kappa["low"] is None:
+        return f"{text}; it has no interval ({kappa['reason']})."
+    low, high = kappa["band_low"], kappa["band_high"]
+    bands = f"“{low}”" if low == high else f"from “{low}” to “{high}”"
+    limits = interval(kappa, as_percent=False)
+    return f"{text} ({level_of(content)} {limits}), which is {bands} in the words of Landis and Koch."
+
+
+def _classifier_in_words(name: str, row: Content, content: Content) -> str:
+    """A classifier against the majority rule."""
+    if not row["n"]:
+        return ""
+    rule = row["baseline"]
+    start = (
+        f"{row_title(name)} is right on {percent(row['accuracy']['value'])} of {row['n']} agreed items; calling every "
+        f"item {rule['category']} is right on {percent(rule['accuracy']['value'])}."
+    )
+    outcome = {
+        "better": "It is better than this majority rule",
+        "worse": "It is worse than this majority rule",
+        "cannot tell": "These items cannot tell whether it is better or worse",
+    }[rule["verdict"]]
+    points = number(100 * rule["difference"]["value"], 1)
+    limits = interval(rule["difference"]).removesuffix(" %")
+    holm = ", Holm" if len(content["classifiers"]) > 1 else ""
+    return (
+        f"{start} {outcome} (difference {points} percentage points, {level_of(content)} {limits}; "
+        f"{p_in_words(rule['p_holm'])}{holm})."
+    )
+
+
+def _dropped_in_words(content: Content) -> str:
+    decided = content["consensus"]
+    n_two = decided["agreed"] + decided["split"]
+    if not decided["split"]:
+        return ""
+    text = f"{decided['split']} of {n_two} items ({percent(decided['split'] / n_two)}) are split and not scored"
+    scored = [(name, row) for name, row in content["classifiers"].items() if row["n"]]
+    if not scored:
+        return f"{text}."
+    name, row = scored[0]
+    worst, best = (row["bounds"]["accuracy"][end]["value"] for end in ("worst", "best"))
+    more = "; the appendix has the others. " if len(scored) > 1 else ". "
+    return (
+        f"{text}. Depending on what they are, the accuracy of {title_of(name)} over all items is anywhere from "
+        f"{percent(worst)} to {percent(best)}{more}"
+    ).strip()
+
+
+def _model_in_words(content: Content) -> str:
+    """What cannot be known, or how far the latent class model may be believed."""
+    latent = content["consensus"]["latent"]
+    judged = latent.get("state")
+    if judged is None:
+        if latent["identifiability"]["identified"]:
+            return "How often each reviewer is right was not estimated: the report was made without resampling."
+        return f"What cannot be known: how often each reviewer is right. {sentence(latent['identifiability']['words'])}"
+    start = {
+        "fits": "A model of reviewers' errors fits",
+        "rejected": "A model in which reviewers err independently is rejected",
+        "untestable": "What cannot be known: whether reviewers err independently",
+        "weak": "A model of reviewers' errors rests on too few data",
+        "not identified": "What cannot be known: how often each reviewer is right",
+    }[judged["state"]]
+    end = ""
+    if judged["state"] == "rejected" and not content["parameters"].get("show_rejected"):
+        end = f" Its numbers are withheld. What would help: {'; '.join(judged['remedies'])}."
+    return f"{start}: {judged['words'].removesuffix('.')}.{end}"
+
+
+def _classifiers(content: Content) -> Iterator[Block]:
+    rows = [(name, row) for name, row in content["classifiers"].items() if row["n"]]
+    if not content["classifiers"]:
+        yield Paragraph("There are no verdicts. Compute them, or give a file of verdicts.")
+        return
+    if not rows:
+        yield Paragraph("No agreed item has a verdict of a classifier yet.")
+        return
+    yield _classifier_table(content, rows)
+    yield Figure("classifiers", _figure_caption(content))
+
+
+def _classifier_table(content: Content, rows: list[tuple[str, Content]]) -> Table:
+    level = level_of(content)
+    cells: list[tuple[Any, ...]] = []
+    for name, row in rows:
+        rule = row["baseline"]
+        auc = None if row["scores"] is None else plain_number(row["scores"]["auc"])
+        outcome = f"{rule['verdict']} ({p_in_words(rule['p_holm'])})"
+        rates = (share(row["sensitivity"]), share(row["specificity"]), share(row["accuracy"]))
+        cells.append((row_title(name), row["n"], *rates, plain_number(row["mcc"]), auc, outcome))
+    rules = {(row["n"], row["baseline"]["category"], row["baseline"]["accuracy"]["value"]): row for _, row in rows}
+    for (n, category, _), row in rules.items():
+        rule = row["baseline"]
+        fixed = [percent(rule[rate]["value"]) for rate in ("sensitivity", "specificity")]
+        cells.append((f"majority rule: always {category}", n, *fixed, share(rule["accuracy"]), None, None, None))
+    return stat_table(
+        "classifiers",
+        "Classifiers on the agreed items; the positive category is dissimilar. The last column compares the accuracy "
+        "with that of the majority rule on the same items (McNemar, mid-p, Holm's correction). The rates of the "
+        "majority rule are fixed by construction.",
+        ("Classifier", "Items", f"Sensitivity ({level})", f"Specificity ({level})", f"Accuracy ({level})",
+         f"MCC ({level})", f"AUC ({level})", "Against the majority rule"),
+        cells,
+        numeric=(1,),
+    )  # fmt: skip
+
+
+def _figure_caption(content: Content) -> str:
+    return f"Rates of each classifier with {level_of(content)}s. Grey: accuracy of the majority rule."
+
+
+def _agreement(content: Content) -> Iterator[Block]:
+    if content["agreement"]["pairs"]:
+        yield Figure(
+            "pair-agreement", f"Agreement of each pair with its {level_of(content)}; dashed: overall agreement."
+        )
+    else:
+        yield Paragraph("No two reviewers have labelled an item in common yet.")
 
 
 def _published(content: Content) -> Iterator[Section]:
@@ -64,134 +221,8 @@ def _published(content: Content) -> Iterator[Section]:
             (row["where"], row["what"], row["paper"], row["ours"], "yes" if row["agrees"] else "NO", row["note"])
             for row in content["published"]
         ]
-        comparison = table("Rounded as printed.", ("Where", "What", "Published", "Ours", "Agrees", "Note"), rows)
-        yield Section("Published numbers beside ours", (comparison,))
-
-
-def in_short(content: Content) -> list[str]:
-    """The report in a few sentences."""
-    sentences = [_agreement_in_words(content), _kappa_in_words(content["agreement"]["fleiss_kappa"])]
-    sentences += [_classifier_in_words(name, row) for name, row in content["classifiers"].items()]
-    sentences.append(unblinded_in_words(content))
-    return [sentence for sentence in sentences if sentence]
-
-
-def _agreement_in_words(content: Content) -> str:
-    share, decided = content["agreement"]["percent"], content["consensus"]
-    if share["value"] is None:
-        return f"Agreement cannot be computed yet: {share['reason']}."
-    n_two = content["agreement"]["n_items_with_two_labels"]
-    return (
-        f"Reviewers agree on {decided['agreed']} of {n_two} items with two or more labels: "
-        f"{decided['agreed_dissimilar']} dissimilar, {decided['agreed_similar']} similar. "
-        f"Overall agreement is {percent(share['value'])} ({interval(share)})."
-    )
-
-
-def _kappa_in_words(kappa: Content) -> str:
-    if kappa["value"] is None:
-        return f"Fleiss' kappa is undefined: {kappa['reason']}."
-    text = f"Corrected for chance, Fleiss' kappa is {number(kappa['value'])}"
-    if kappa["low"] is None:
-        return f"{text} ({kappa['reason']})."
-    low, high = kappa["band_low"], kappa["band_high"]
-    bands = f"“{low}”" if low == high else f"from “{low}” to “{high}”"
-    return f"{text} (interval {interval(kappa, as_percent=False)}), which is {bands} in the words of Landis and Koch."
-
-
-def _classifier_in_words(name: str, row: Content) -> str:
-    if not row["n"]:
-        return ""
-    cells, accuracy, baseline = (
-        row["confusion"],
-        row["accuracy"]["value"],
-        row["always_dissimilar"]["accuracy"]["value"],
-    )
-    known = classifier_named(name)
-    title = known.title if known else name
-    n_dissimilar, n_similar = cells["tp"] + cells["fn"], cells["tn"] + cells["fp"]
-    return (
-        f"On {row['n']} agreed items, {title} calls {cells['tp']} of {n_dissimilar} dissimilar items "
-        f"dissimilar (sensitivity {percent(row['sensitivity']['value'])}) and {cells['tn']} of "
-        f"{n_similar} similar items similar (specificity {percent(row['specificity']['value'])}). "
-        f"Its accuracy, {percent(accuracy)}, is {'below' if accuracy < baseline else 'not below'} that of calling "
-        f"everything dissimilar, {percent(baseline)}."
-    )
-
-
-def _consensus(content: Content) -> Iterator[Block]:
-    decided = content["consensus"]
-    yield Paragraph(
-        f"Consensus is {decided['rule']}. Of {decided['n_items']} items, {decided['agreed']} are agreed "
-        f"({decided['agreed_dissimilar']} dissimilar, {decided['agreed_similar']} similar), {decided['split']} are "
-        f"split and {decided['incomplete']} have fewer than two first labels. Only agreed items enter the confusion "
-        "matrices: what reviewers disagree on is not scored, and those items are hardly the easy ones."
-    )
-    yield Paragraph(_majority_in_words(decided["majority"]))
-    if len(decided["by_n_labels"]) > 1:
-        yield table(
-            "Agreed items by number of labels: more reviewers agree less often.",
-            ("Labels", "Items", "Agreed"),
-            [(row["n_labels"], row["n"], estimate(row["agreed"])) for row in decided["by_n_labels"]],
-            numeric=(0, 1),
-        )
-    left_out = ", ".join(f"{n} {words(name)}" for name, n in content["left_out"].items())
-    yield Paragraph(f"Answers that do not enter the tables: {left_out}.")
-
-
-def _majority_in_words(majority: Content) -> str:
-    if not majority["n_third_labels"] and not majority["adjudicated"]:
-        return "There are no third labels and no decisions yet: the adjudicated majority is that of the first labels."
-    return (
-        f"With {majority['n_third_labels']} third labels and {majority['adjudicated']} decisions, the adjudicated "
-        f"majority has {majority['n_dissimilar']} dissimilar and {majority['n_similar']} similar items; "
-        f"{majority['split']} are still split and {majority['incomplete']} incomplete."
-    )
-
-
-def _latent(latent: Content) -> Iterator[Block]:
-    """What a model of hidden categories and fallible reviewers can tell, and what it cannot."""
-    identifiability = latent["identifiability"]
-    yield Paragraph(
-        "A latent class model asks what each item would be if reviewers made errors at rates of their own. "
-        f"{_sentence(identifiability['words'])}"
-    )
-    if identifiability["remedies"]:
-        yield Paragraph(f"What would fix it, each alone: {'; '.join(identifiability['remedies'])}.")
-    if "reviewers" not in latent:
-        yield Paragraph("The model was not fitted: the report was made without resampling.", "note")
-        return
-    if identifiability["identified"]:
-        yield Paragraph(f"Share of dissimilar items: {estimate(latent['prevalence'])}.")
-        yield table(
-            f"How often each reviewer is right, with {round(100 * latent['level'])} % credible intervals.",
-            ("Reviewer", "Items", "On dissimilar items", "On similar items"),
-            [(row["rater"], row["n"], estimate(row["sensitivity"]), estimate(row["specificity"]))
-             for row in latent["reviewers"]],
-            numeric=(1,),
-        )  # fmt: skip
-    for name, test in latent["misfit"].items():
-        p = "" if test["p"] is None else f" (p = {p_value(test['p'])}, {test['n_draws']} draws)"
-        yield Paragraph(f"Does the model fit the {TESTED[name]}{p}? {_sentence(test['words'])}")
-    yield from _undecided(latent)
-
-
-def _undecided(latent: Content) -> Iterator[Block]:
-    undecided = latent["undecided"]
-    if not latent["identifiability"]["identified"] or not undecided:
-        return
-    yield first_rows(
-        f"{len(undecided)} items that the reviewers' labels leave undecided: the probability of dissimilar is between "
-        "0.1 and 0.9.",
-        ("Item", "Probability of dissimilar"),
-        [(row["item"], number(row["posterior"], 2)) for row in undecided],
-        numeric=(1,),
-    )
-
-
-def _sentence(text: str) -> str:
-    """Words of a result as a sentence."""
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+        header = ("Where", "What", "Published", "Ours", "Agrees", "Note")
+        yield Section("Published numbers beside ours", (stat_table("published", "Rounded as printed.", header, rows),))
 
 
 def _provenance(content: Content) -> Iterator[Block]:
@@ -210,13 +241,13 @@ def _provenance(content: Content) -> Iterator[Block]:
         ("Versions", content["versions"]),
     )
     rows = [(title, words(name), value_in_words(value)) for title, part in parts for name, value in part.items()]
-    yield table("Where the numbers come from.", ("", "", ""), rows)
+    yield stat_table("provenance", "Where the numbers come from.", ("", "", ""), rows)
 
 
 def _registry(kind: str, rows: Content) -> Table:
     flags = list(next(iter(rows.values())))
     return table(
-        f"{kind.capitalize()} and what holds of them.",
+        f"{kind.capitalize()} and their properties.",
         (kind.capitalize()[:-1], *map(words, flags)),
         [(name, *(value_in_words(row[flag]) for flag in flags)) for name, row in rows.items()],
     )

@@ -3,17 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analysis.document import (
-    Block,
-    Figure,
-    Paragraph,
-    Section,
-    number,
-    p_value,
-    table,
-    words,
-)
-from analysis.report._wording import estimate, interval
+from analysis.document import DASH, Block, Paragraph, Section, number, p_value, words
+from analysis.report._wording import Cell, alpha_of, interval, level_of, plain_number, share, stat_table
 
 Content = Mapping[str, Any]
 
@@ -23,6 +14,7 @@ COEFFICIENTS = (
     ("gwet_ac1", "Gwet's AC1"),
     ("brennan_prediger", "Brennan-Prediger"),
 )
+CLUSTERED = (("fleiss_kappa", "Fleiss' kappa"), ("percent", "Percent agreement"))
 INDICES = ("pabak", "prevalence_index", "bias_index")
 MANY = 40  # rows beyond which a table of groups is cut; all are in the JSON
 
@@ -31,66 +23,75 @@ def agreement_sections(content: Content) -> tuple[Section, ...]:
     """The sections on agreement."""
     return (
         Section("Agreement of pairs", tuple(_pairs(content))),
-        Section("Overall agreement", tuple(_over_all(content))),
-        Section("Agreement by group", tuple(_groups(content["agreement"]))),
-        Section("Reviewers", tuple(_reviewers(content["agreement"]))),
+        Section("Overall agreement", tuple(_overall(content))),
+        Section("Agreement by group", tuple(_groups(content))),
+        Section("Reviewers", tuple(_reviewers(content))),
     )
 
 
 def _pairs(content: Content) -> Iterator[Block]:
-    agreement, level = content["agreement"], round(100 * content["parameters"]["level"])
+    agreement, level = content["agreement"], level_of(content)
     if agreement["pairs"]:
-        yield table(
-            "Table 1. Items that both reviewers of a pair labelled, and the share on which they agree; first labels "
-            f"only. In brackets: {level} % intervals (Wilson for shares).",
-            ("Pair", "Items", "Agreed", "Agreement", "Cohen's kappa", "PABAK", "Prevalence index", "Bias index"),
+        yield stat_table(
+            "pairs",
+            "Items that both reviewers of a pair labelled, and the share on which they agree; first labels only. "
+            "Intervals of shares are Wilson's.",
+            ("Pair", "Items", "Agreed", f"Agreement ({level})", f"Cohen's kappa ({level})", "PABAK",
+             "Prevalence index", "Bias index"),
             [
-                (f"{pair['a']} – {pair['b']}", pair["n"], pair["agree"], estimate(pair["percent"]),
-                 estimate(pair["cohen_kappa"], as_percent=False), *(number(pair[name]["value"], 2) for name in INDICES))
+                (f"{pair['a']} – {pair['b']}", pair["n"], pair["agree"], share(pair["percent"]),
+                 plain_number(pair["cohen_kappa"]), *(number(pair[name]["value"], 2) for name in INDICES))
                 for pair in agreement["pairs"]
             ],
             numeric=(1, 2, 5, 6, 7),
         )  # fmt: skip
-        yield Figure("pair-agreement", "Agreement of each pair with its interval; dashed: overall agreement.")
-    else:
-        yield Paragraph("No two reviewers have labelled an item in common yet.")
-    yield Paragraph(f"Do all pairs share one agreement rate? {_homogeneity(agreement['homogeneity'])}")
+    yield Paragraph(f"Do all pairs share one agreement rate? {_homogeneity(content)}")
 
 
-def _homogeneity(test: Content) -> str:
+def _homogeneity(content: Content) -> str:
+    test = content["agreement"]["homogeneity"]
     if test["p"] is None:
         return f"Not tested: {test['reason']}."
     result = f"χ² = {number(test['chi2'], 1)}, {test['df']} degrees of freedom, p = {p_value(test['p'])} "
     result += "(items with exactly two first labels)."
-    return result + (" The pairs differ: one number for all of them hides that." if test["p"] < 0.05 else "")
+    differ = test["p"] <= alpha_of(content)
+    return result + (" The pairs differ: one number for all of them hides that." if differ else "")
 
 
-def _over_all(content: Content) -> Iterator[Block]:
-    agreement = content["agreement"]
-    rows = [("Percent agreement", estimate(agreement["percent"]), "", _resampled(agreement, "percent"))]
+def _overall(content: Content) -> Iterator[Block]:
+    agreement, level = content["agreement"], level_of(content)
+    rows: list[tuple[Any, ...]] = [
+        ("Percent agreement", share(agreement["percent"]), "", _resampled(agreement, "percent"))
+    ]
     for name, title in COEFFICIENTS:
         kappa = agreement[name]
-        rows.append((title, estimate(kappa, as_percent=False), _bands(kappa), _resampled(agreement, name)))
-    for category, share in agreement["specific"].items():
-        rows.append((f"Agreement on {category}", estimate(share), "", ""))
-    yield table(
+        rows.append((title, plain_number(kappa), _bands(kappa), _resampled(agreement, name)))
+    for category, estimate_ in agreement["specific"].items():
+        rows.append((f"Agreement on {category}", share(estimate_), "", ""))
+    for name, title in CLUSTERED:
+        rows.append(
+            (
+                f"{title}, items of one application alike",
+                Cell(agreement["by_applications"][name], name == "percent"),
+                "",
+                "",
+            )
+        )
+    yield stat_table(
+        "overall-agreement",
         f"{agreement['n_labels']} first labels on {agreement['n_items']} items, "
         f"{agreement['n_items_with_two_labels']} of them with two labels or more.",
-        ("Statistic", "Value", "Band of both ends", "Bootstrap of items"),
+        ("Statistic", f"Value ({level})", "Band of both ends", f"Bootstrap of items ({level})"),
         rows,
     )
-    clustered, chance = agreement["by_applications"]["fleiss_kappa"], agreement["chance_test"]
-    yield Paragraph(
-        f"If items of one application may be alike, Fleiss' kappa is {estimate(clustered, as_percent=False)}. Test of "
-        f"agreement by chance alone: {_chance_in_words(chance)}."
-    )
+    yield Paragraph(f"Test of agreement by chance alone: {_chance_in_words(agreement['chance_test'])}.")
     if agreement["warning"]:
         yield Paragraph(f"{agreement['warning'].capitalize()}.", "warning")
 
 
 def _resampled(agreement: Content, name: str) -> str:
     resampled = agreement["bootstrap"].get(name)
-    return "" if resampled is None else interval(resampled, as_percent=name == "percent") or resampled["reason"]
+    return "" if resampled is None else interval(resampled, as_percent=name == "percent") or DASH
 
 
 def _chance_in_words(test: Content) -> str:
@@ -104,12 +105,14 @@ def _bands(kappa: Content) -> str:
     return "" if not low else low if low == high else f"{low} to {high}"
 
 
-def _groups(agreement: Content) -> Iterator[Block]:
-    yield table(
+def _groups(content: Content) -> Iterator[Block]:
+    agreement, level = content["agreement"], level_of(content)
+    yield stat_table(
+        "labels-used",
         "By the labels that are used.",
-        ("Labels", "Number", "Agreement", "Fleiss' kappa"),
+        ("Labels", "Number", f"Agreement ({level})", f"Fleiss' kappa ({level})"),
         [
-            (row["labels"], row["n_labels"], estimate(row["percent"]), estimate(row["fleiss_kappa"], as_percent=False))
+            (row["labels"], row["n_labels"], share(row["percent"]), plain_number(row["fleiss_kappa"]))
             for row in ({"labels": "first", **agreement}, *agreement["by_labels_used"])
         ],
         numeric=(1,),
@@ -123,12 +126,13 @@ def _groups(agreement: Content) -> Iterator[Block]:
         rows = agreement[name]
         if len(rows) > 1:
             more = f" The first {MANY} of {len(rows)}; all are in report.json." if len(rows) > MANY else ""
-            yield table(
+            yield stat_table(
+                name.replace("_", "-"),
                 caption + more,
-                (first, "Items", "Labels", "Dissimilar", "Agreement", "Kappa"),
+                (first, "Items", "Labels", f"Dissimilar ({level})", f"Agreement ({level})", f"Kappa ({level})"),
                 [
-                    (row["group"], row["n_items"], row["n_labels"], estimate(row["dissimilar"]),
-                     estimate(row["percent"]), estimate(row["kappa"], as_percent=False))
+                    (row["group"], row["n_items"], row["n_labels"], share(row["dissimilar"]), share(row["percent"]),
+                     plain_number(row["kappa"]))
                     for row in rows[:MANY]
                 ],
                 numeric=(1, 2),
@@ -155,55 +159,62 @@ def _order_in_words(order: Content | None) -> str:
     return f"{question}yes: {names}."
 
 
-def _reviewers(agreement: Content) -> Iterator[Block]:
-    leniency = agreement["leniency"]
+def _reviewers(content: Content) -> Iterator[Block]:
+    leniency, level = content["agreement"]["leniency"], level_of(content)
     if leniency["raters"]:
-        yield table(
+        yield stat_table(
+            "leniency",
             "How often each reviewer says dissimilar, and the log odds of that on equal items (0: as the others).",
-            ("Reviewer", "First labels", "Dissimilar", "Log odds on equal items"),
+            ("Reviewer", "First labels", f"Dissimilar ({level})", f"Log odds on equal items ({level})"),
             [
-                (row["rater"], row["n"], estimate(row["dissimilar"]), estimate(row["log_odds"], as_percent=False))
+                (row["rater"], row["n"], share(row["dissimilar"]), plain_number(row["log_odds"]))
                 for row in leniency["raters"]
             ],
             numeric=(1,),
         )
-    yield Paragraph(f"Are all reviewers equally strict? {_leniency_in_words(leniency['overall'])}")
+    yield Paragraph(f"Are all reviewers equally strict? {_leniency_in_words(leniency['overall'], alpha_of(content))}")
     if leniency["pairs"]:
-        yield table(
-            "Two reviewers on the same items: who alone says dissimilar. McNemar's exact test; Holm's correction over "
-            "the pairs.",
-            ("Pair", "Only the first", "Only the second", "Difference of shares", "p", "p (Holm)"),
+        yield stat_table(
+            "leniency-pairs",
+            "Two reviewers on the same items: who alone says dissimilar. McNemar's mid-p test with Holm's correction "
+            "over the pairs; raw and exact p values are in report.json.",
+            ("Pair", "Only the first", "Only the second", f"Difference of shares ({level})", "p (Holm)"),
             [
-                (f"{pair['a']} – {pair['b']}", pair["table"]["b"], pair["table"]["c"], estimate(pair["difference"]),
-                 p_value(pair["mcnemar"]["p"]), p_value(pair["p_holm"]))
+                (f"{pair['a']} – {pair['b']}", pair["table"]["b"], pair["table"]["c"], share(pair["difference"]),
+                 p_value(pair["p_holm"]))
                 for pair in leniency["pairs"]
             ],
-            numeric=(1, 2),
+            numeric=(1, 2, 4),
         )  # fmt: skip
-    yield from _retest(agreement["retest"])
+    yield from _retest(content["agreement"]["retest"], level)
 
 
-def _leniency_in_words(test: Content) -> str:
+def _leniency_in_words(test: Content, alpha: float) -> str:
     if test["p"] is None:
         return f"Not tested: {test['reason']}."
     result = (
         f"Conditional logit on {test['n_split']} items on which reviewers differ, {test['test']} test: "
         f"χ² = {number(test['chi2'], 1)}, {test['df']} degrees of freedom, p = {p_value(test['p'])}."
     )
-    return result + (" They are not." if test["p"] < 0.05 else "") + (f" ({test['reason']}.)" if test["reason"] else "")
+    return (
+        result + (" They are not." if test["p"] <= alpha else "") + (f" ({test['reason']}.)" if test["reason"] else "")
+    )
 
 
-def _retest(rows: Sequence[Content]) -> Iterator[Block]:
+def _retest(rows: Sequence[Content], level: str) -> Iterator[Block]:
     if not rows:
         yield Paragraph("No item was labelled twice by the same reviewer, so how steady reviewers are is not known.")
         return
-    yield table(
-        "Test and retest: the same reviewer on the same item, hidden under another code.",
-        ("Reviewer", "Items", "Agreement", "Cohen's kappa", "PABAK", "Drift to dissimilar", "p of drift"),
+    yield stat_table(
+        "retest",
+        "Test and retest: the same reviewer on the same item, hidden under another code. Drift: McNemar's mid-p test "
+        "with Holm's correction over the reviewers.",
+        ("Reviewer", "Items", f"Agreement ({level})", f"Cohen's kappa ({level})", f"PABAK ({level})",
+         f"Drift to dissimilar ({level})", "p of drift (Holm)"),
         [
-            (row["rater"], row["n"], estimate(row["percent"]), estimate(row["cohen_kappa"], as_percent=False),
-             estimate(row["pabak"], as_percent=False), estimate(row["change"]), p_value(row["drift"]["p"]))
+            (row["rater"], row["n"], share(row["percent"]), plain_number(row["cohen_kappa"]),
+             plain_number(row["pabak"]), share(row["change"]), p_value(row["p_holm"]))
             for row in rows
         ],
-        numeric=(1,),
+        numeric=(1, 6),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the report says of classifiers: against each consensus, over thresholds, beside each other."""
+"""What the appendix says of classifiers: one table a question, with every classifier in it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,143 +9,146 @@ from analysis.document import (
     Figure,
     Paragraph,
     Section,
-    Table,
     number,
     p_value,
     percent,
-    table,
     value_in_words,
-    words,
 )
-from analysis.report._wording import estimate
+from analysis.report._wording import level_of, plain_number, row_title, share, stat_table, title_of
 
 Content = Mapping[str, Any]
 
+CELLS = ("tp", "fp", "fn", "tn")
 RATES = ("sensitivity", "specificity")
-CLASSIFIER_STATISTICS = ("sensitivity", "specificity", "precision", "accuracy", "balanced_accuracy", "f1")
 
 
 def classifier_sections(content: Content) -> Iterator[Section]:
-    """The sections on classifiers; one that says so where there are none."""
+    """The sections on classifiers; none where there are none."""
     if not content["classifiers"]:
-        nothing = Paragraph("There are no verdicts. Compute them, or give a file of verdicts.")
-        yield Section("Classifiers against the agreed items", (nothing,))
         return
-    yield Section("Classifiers against the agreed items", tuple(_all_classifiers(content)))
-    for name, row in content["classifiers"].items():
-        yield Section(name, tuple(_classifier(name, row, content["parameters"].get("verdicts", {}).get(name, []))), 3)
+    yield Section("Confusion matrices", tuple(_confusion(content)))
+    if any(row["n"] for row in content["classifiers"].values()):
+        yield Section("Classifiers against each consensus", tuple(_by_consensus(content)))
+    if any(row["n"] or row["scores"] for row in content["classifiers"].values()):
+        yield Section("Scores and thresholds", tuple(_scores(content)))
+    if content["comparisons"]:
+        yield Section("Classifiers beside each other", tuple(_comparisons(content)))
 
 
-def _all_classifiers(content: Content) -> Iterator[Block]:
+def _confusion(content: Content) -> Iterator[Block]:
+    level = level_of(content)
+    rows = [
+        (row_title(name), *(row["confusion"][cell] for cell in CELLS), row["n_without_verdict"],
+         share(row["precision"]), percent(row["prevalence"]["value"]), share(row["balanced_accuracy"]),
+         share(row["f1"]))
+        for name, row in content["classifiers"].items()
+    ]  # fmt: skip
+    yield stat_table(
+        "confusion",
+        "Verdicts on the agreed items: dissimilar and called so (tp), similar and called dissimilar (fp), dissimilar "
+        "and called similar (fn), similar and called so (tn). Precision holds at the prevalence beside it.",
+        ("Classifier", "tp", "fp", "fn", "tn", "No verdict", f"Precision ({level})", "Prevalence of dissimilar",
+         f"Balanced accuracy ({level})", f"F1 ({level})"),
+        rows,
+        numeric=(1, 2, 3, 4, 5, 7),
+    )  # fmt: skip
+    yield stat_table(
+        "verdicts",
+        "Verdicts on all items.",
+        ("Classifier", "Dissimilar", "Similar", "No verdict", "Computed with"),
+        [
+            (row_title(name), *(row["verdicts"][kind] for kind in ("dissimilar", "similar", "none")),
+             "; ".join(map(value_in_words, content["parameters"].get("verdicts", {}).get(name, []))) or DASH)
+            for name, row in content["classifiers"].items()
+        ],
+        numeric=(1, 2, 3),
+    )  # fmt: skip
     if content["measures"].get("heuristic"):
         yield Figure("measures-by-application", "What the heuristic measures, by application.")
-    if any(row["scores"] and row["scores"]["roc"]["threshold"] for row in content["classifiers"].values()):
-        yield Figure("roc", "Sensitivity against false alarms over all thresholds; point: the verdicts as they are.")
-        yield Figure("precision-recall", "Precision against sensitivity; grey: the share of dissimilar items.")
-    if content["comparisons"]:
-        yield table(
-            "Two classifiers on the same agreed items: McNemar's exact test overall, and within each class, where "
-            "they usually point in opposite directions.",
-            (
-                "Pair",
-                "Items",
-                "Accuracy difference",
-                "p",
-                "On dissimilar items",
-                "p",
-                "On similar items",
-                "p",
-                "AUC difference",
-            ),
-            [_compared(row) for row in content["comparisons"]],
-            numeric=(1,),
-        )
 
 
-def _compared(row: Content) -> tuple[Any, ...]:
-    parts = [row[name] for name in ("overall", "dissimilar", "similar")]
-    cells = [text for part in parts for text in (estimate(part["difference"]), p_value(part["mcnemar"]["p"]))]
-    auc = DASH if row["auc"] is None else estimate(row["auc"]["difference"], as_percent=False)
-    return f"{row['a']} – {row['b']}", row["overall"]["n"], *cells, auc
-
-
-def _classifier(name: str, row: Content, settings: list[Content]) -> Iterator[Block]:
-    if row["n"]:
-        yield _confusion(row)
-        yield table(
-            f"{name} beside the rule that calls everything dissimilar.",
-            ("", *(words(s).capitalize() for s in CLASSIFIER_STATISTICS)),
-            [
-                (name, *(estimate(row[s]) for s in CLASSIFIER_STATISTICS)),
-                ("always dissimilar", *(estimate(row["always_dissimilar"][s]) for s in CLASSIFIER_STATISTICS)),
-            ],
-        )
-        yield _by_consensus(row)
-        yield from _scores(row["scores"])
-    else:
-        yield Paragraph("No agreed item has a verdict of this classifier yet.")
-    counts = row["verdicts"]
-    none = f", {counts['none']} without a verdict" if counts["none"] else ""
-    computed = "".join(f" Computed with {value_in_words(setting)}." for setting in settings)
-    text = f"Verdicts on all items: {counts['dissimilar']} dissimilar, {counts['similar']} similar{none}.{computed}"
-    yield Paragraph(text, "note")
-
-
-def _by_consensus(row: Content) -> Table:
+def _by_consensus(content: Content) -> Iterator[Block]:
     """The three consensus rows side by side, and what the split items could change."""
-    majority, latent, bounds = row["by_consensus"]["adjudicated"], row["by_consensus"]["latent"], row["bounds"]
-    rows = [("agreed only", row["n"], *(estimate(row[s]) for s in RATES))]
-    extremes = [[percent(bounds[s][end]["value"]) for end in ("worst", "best")] for s in RATES]
-    rows.append(
-        (
-            "whatever the split items are",
-            sum(bounds["worst"][cell] for cell in ("tp", "fp", "fn", "tn")),
-            *map(" to ".join, extremes),
-        )
-    )
-    rows.append(("adjudicated majority", majority["n"], *(estimate(majority[s]) for s in RATES)))
-    if latent is None:
-        rows.append(("latent class", DASH, "not fitted", "not fitted"))
-    else:
-        rows.append(("latent class", latent["n"], *(estimate(latent[s]) for s in RATES)))
-    return table(
-        f"Against each consensus. {percent(bounds['dropped']['value'])} of the items with two labels are split; "
-        "scoring on agreed items only is biased in both directions.",
-        ("Consensus", "Items", "Sensitivity", "Specificity"),
+    rows: list[tuple[Any, ...]] = []
+    dropped = DASH
+    for name, row in content["classifiers"].items():
+        if not row["n"]:
+            continue
+        majority, latent, bounds = row["by_consensus"]["adjudicated"], row["by_consensus"]["latent"], row["bounds"]
+        dropped = percent(bounds["dropped"]["value"])
+        extremes = [" to ".join(percent(bounds[s][end]["value"]) for end in ("worst", "best")) for s in RATES]
+        n_all = sum(bounds["worst"][cell] for cell in CELLS)
+        rows += [
+            (row_title(name), "agreed only", row["n"], *(share(row[s]) for s in RATES), DASH),
+            ("", "whatever the split items are", n_all, *extremes, DASH),
+            ("", "adjudicated majority", majority["n"], *(share(majority[s]) for s in RATES), DASH),
+        ]
+        if latent is not None:
+            rows.append(("", "latent class", latent["n"], *(share(latent[s]) for s in RATES), latent["state"]))
+    level = level_of(content)
+    yield stat_table(
+        "by-consensus",
+        f"{dropped} of the items with two labels are split. Scoring on agreed items only is biased, in either "
+        "direction: label errors lower both rates, leaving out hard items raises them. The last row of a classifier "
+        "rests on a latent class model, in the state given (credible intervals).",
+        ("Classifier", "Consensus", "Items", f"Sensitivity ({level})", f"Specificity ({level})", "Model"),
         rows,
-        numeric=(1,),
+        numeric=(2,),
     )
+    for name, row in content["classifiers"].items():
+        latent = row["by_consensus"]["latent"]
+        if latent is not None and latent["state"] not in ("fits", "not identified"):
+            yield Paragraph(f"{row_title(name)}, latent class: {latent['state']}; {latent['state_words']}.", "note")
 
 
-def _scores(scores: Content | None) -> Iterator[Block]:
-    if scores is None:
-        yield Paragraph("This classifier has no scores, so nothing is said of other thresholds.", "note")
+def _scores(content: Content) -> Iterator[Block]:
+    scored = {name: row["scores"] for name, row in content["classifiers"].items() if row["scores"]}
+    without = [row_title(name) for name, row in content["classifiers"].items() if not row["scores"]]
+    if without:
+        yield Paragraph(f"Without scores, so that nothing can be said of other thresholds: {', '.join(without)}.")
+    if not scored:
         return
-    auc, precision = (estimate(scores[name], as_percent=False) for name in ("auc", "average_precision"))
-    yield Paragraph(f"Across all thresholds: area under the ROC curve {auc}; average precision {precision}.")
-    choice = scores["threshold"]
+    level = level_of(content)
+    yield stat_table(
+        "average-precision",
+        "Average precision over all thresholds; the area under the ROC curve stands in the first table of the report.",
+        ("Classifier", f"Average precision ({level})"),
+        [(row_title(name), plain_number(scores["average_precision"])) for name, scores in scored.items()],
+    )
+    if any(scores["roc"]["threshold"] for scores in scored.values()):
+        yield Figure("roc", "Sensitivity against false alarms over all thresholds; point: the verdicts as they are.")
+        yield Figure("precision-recall", "Precision against sensitivity; grey line: the share of dissimilar items.")
+    rows = [row for name, scores in scored.items() for row in _threshold_rows(name, scores["threshold"])]
+    if rows:
+        yield stat_table(
+            "thresholds",
+            "Thresholds. Chosen and scored on the same items, a threshold looks better than it is; the row “chosen on "
+            "other applications” scores each item at a threshold chosen without its application.",
+            ("Classifier", "Threshold", "Value", "tp", "fp", "fn", "tn", "Youden"),
+            rows,
+            numeric=(2, 3, 4, 5, 6, 7),
+        )
+    for name, scores in scored.items():
+        choice = scores["threshold"]
+        if choice is not None:
+            reason = f" Choosing a threshold from the data: {choice['reason']}." if choice["reason"] else ""
+            costs = _costs_in_words(choice["fixed"], scores["cost_range"], scores["near_cost_range"])
+            yield Paragraph(f"{row_title(name)}: {costs}{reason}")
+
+
+def _threshold_rows(name: str, choice: Content | None) -> Iterator[tuple[Any, ...]]:
     if choice is None:
         return
-    if choice["reason"]:
-        yield Paragraph(f"Choosing a threshold from the data: {choice['reason']}.")
-    rows = [("fixed", number(choice["fixed"]), choice["at_fixed"])]
+    yield row_title(name), "fixed", number(choice["fixed"]), *_cells(choice["at_fixed"])
     if choice["in_sample"]:
-        rows.append(("best on these very items", number(choice["theta_in_sample"]), choice["in_sample"]))
+        yield "", "best on these very items", number(choice["theta_in_sample"]), *_cells(choice["in_sample"])
     if choice["out_of_fold"]:
         spread = f"{number(choice['theta_low'])} to {number(choice['theta_high'])}"
-        rows.append(("chosen on other applications", spread, choice["out_of_fold"]))
-    yield table(
-        "Thresholds. Chosen and scored on the same items, a threshold looks better than it is; the last row chooses "
-        "it on other applications than those it is scored on.",
-        ("Threshold", "Value", "tp", "fp", "fn", "tn", "Youden"),
-        [(name, value, *_cells(confusion)) for name, value, confusion in rows],
-        numeric=(1, 2, 3, 4, 5, 6),
-    )
-    yield Paragraph(_costs_in_words(choice["fixed"], scores["cost_range"], scores["near_cost_range"]))
+        yield "", "chosen on other applications", spread, *_cells(choice["out_of_fold"])
 
 
 def _cells(confusion: Content) -> Sequence[Any]:
-    tp, fp, fn, tn = (confusion[cell] for cell in ("tp", "fp", "fn", "tn"))
+    tp, fp, fn, tn = (confusion[cell] for cell in CELLS)
     has_both_categories = (tp + fn) and (fp + tn)
     return tp, fp, fn, tn, number(tp / (tp + fn) + tn / (fp + tn) - 1) if has_both_categories else DASH
 
@@ -153,26 +156,40 @@ def _cells(confusion: Content) -> Sequence[Any]:
 def _costs_in_words(fixed: float, best: Content, near: Content) -> str:
     """For which costs of a missed dissimilar item, in false alarms, the fixed threshold is best, or nearly."""
     clauses = []
-    for costs, name in ((best, "the best threshold"), (near, "at most a tenth dearer than the best")):
+    for costs, name, never in (
+        (best, "the best threshold", "never the best threshold, whatever the cost ratio"),
+        (near, "within 10 % of the lowest cost", "never within 10 % of the lowest cost, whatever the cost ratio"),
+    ):
         if costs["low"] is None:
-            clauses.append(f"at no ratio of costs {name} ({costs['reason']})")
+            clauses.append(never)
         else:
             high = "any number of" if costs["high"] is None else number(costs["high"], 2)
             clauses.append(
                 f"{name} where a missed dissimilar item costs {number(costs['low'], 2)} to {high} false alarms"
             )
-    return f"{fixed:g} is {'; it is '.join(clauses)}."
+    return f"the threshold {fixed:g} is {'; it is '.join(clauses)}."
 
 
-def _confusion(row: Content) -> Table:
-    cells, missing = row["confusion"], row["n_without_verdict"]
-    more = f"; {missing} more have no verdict" if missing else ""
-    return table(
-        f"Confusion matrix on {row['n']} agreed items{more}.",
-        ("", "called dissimilar", "called similar"),
-        [
-            ("reviewers: dissimilar", cells["tp"], cells["fn"]),
-            ("reviewers: similar", cells["fp"], cells["tn"]),
-        ],
-        numeric=(1, 2),
+def _comparisons(content: Content) -> Iterator[Block]:
+    level = level_of(content)
+    n_pairs = len(content["comparisons"])
+    corrected = f"; p after Holm's correction over {n_pairs} pairs" if n_pairs > 1 else ""
+    yield stat_table(
+        "comparisons",
+        "Two classifiers on the same agreed items, overall and within each category, where they usually point in "
+        f"opposite directions: differences of the shares of right verdicts with McNemar's mid-p test{corrected}. Raw "
+        "and exact p values are in report.json.",
+        ("Pair", "Items", f"Accuracy ({level})", "p", f"Sensitivity ({level})", "p", f"Specificity ({level})", "p",
+         f"AUC ({level})", "p"),
+        [_compared(row) for row in content["comparisons"]],
+        numeric=(1, 3, 5, 7, 9),
+    )  # fmt: skip
+
+
+def _compared(row: Content) -> tuple[Any, ...]:
+    parts = [row[name] for name in ("overall", "dissimilar", "similar")]
+    cells = [cell for part in parts for cell in (share(part["difference"]), p_value(part["p_holm"]))]
+    auc = (
+        (DASH, DASH) if row["auc"] is None else (plain_number(row["auc"]["difference"]), p_value(row["auc"]["p_holm"]))
     )
+    return f"{row_title(row['a'])} – {title_of(row['b'])}", row["overall"]["n"], *cells, *auc

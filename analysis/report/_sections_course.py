@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.document import Block, Paragraph, Section, percent, table
-from analysis.report._wording import estimate
+from analysis.report._wording import level_of, plain_number, share, stat_table
 
 Content = Mapping[str, Any]
 
@@ -15,7 +15,7 @@ def course_sections(content: Content) -> Iterator[Section]:
     if course:
         yield Section("Course of the study", tuple(_course(course)))
         if course["calibration"]:
-            yield Section("Calibration round", tuple(_calibration(course["calibration"])))
+            yield Section("Calibration round", tuple(_calibration(course["calibration"], level_of(content))))
 
 
 def unblinded_in_words(content: Content) -> str:
@@ -47,7 +47,7 @@ def _course(course: Content) -> Iterator[Block]:
         yield table("Excluded items: kept, but in no number.", ("Item", "Why"), excluded)
 
 
-def _calibration(round_: Content) -> Iterator[Block]:
+def _calibration(round_: Content, level: str) -> Iterator[Block]:
     gate = round_["gate"]
     words = f"Before the study every reviewer labelled {round_['n_items']} items, which enter no other number. "
     words += f"Reviewers agreed on {percent(round_['percent']['value'])} of pairs of labels"
@@ -59,21 +59,18 @@ def _calibration(round_: Content) -> Iterator[Block]:
         " The round was passed." if not round_["not_passed"] else f" Not passed: {'; '.join(round_['not_passed'])}."
     )
     yield Paragraph(words)
-    yield table(
+    yield stat_table(
+        "calibration",
         f"Agreement with the {round_['n_reference']} reference labels.",
-        ("Reviewer", "Labelled", "Of", "Equal to the reference"),
+        ("Reviewer", "Labelled", "Of", f"Equal to the reference ({level})"),
         [
-            (row["reviewer"], row["n_done"], row["n_assigned"], estimate(row["with_reference"]))
+            (row["reviewer"], row["n_done"], row["n_assigned"], share(row["with_reference"]))
             for row in round_["reviewers"]
         ],
         numeric=(1, 2),
     )
-    between = (("percent agreement", estimate(round_["percent"])), ("Fleiss' kappa", _kappa(round_["kappa"])))
-    yield table("Between the reviewers.", ("Measure", "Value"), between)
-
-
-def _kappa(kappa: Content) -> str:
-    return estimate(kappa, as_percent=False)
+    between = (("percent agreement", share(round_["percent"])), ("Fleiss' kappa", plain_number(round_["kappa"])))
+    yield stat_table("calibration-agreement", "Between the reviewers.", ("Measure", f"Value ({level})"), between)
 
 
 def _day(at_utc: str) -> str:

@@ -11,8 +11,8 @@ from analysis.categories import CATEGORIES, NOT_SURE, WITHDRAWN
 from analysis.document import plain
 from analysis.measures._tables import measure_numbers
 from analysis.report._of_agreement import Labels, agreement_numbers
-from analysis.report._of_classifiers import classifier_numbers, comparisons
-from analysis.report._of_consensus import consensus_numbers, latent_rates, truths
+from analysis.report._of_classifiers import classifier_numbers, comparisons, with_holm_of_baseline
+from analysis.report._of_consensus import consensus_numbers, latent_numbers, truths
 from analysis.report._resampling import Resampling
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
@@ -56,6 +56,7 @@ def summarise(
     n_items: int | None = None,
     level: float = 0.95,
     resampling: Resampling = NO_RESAMPLING,
+    show_rejected: bool = False,
 ) -> dict[str, Any]:
     """Compute the report.
 
@@ -72,9 +73,11 @@ def summarise(
     n_items : int, optional
         Number of items in the study; those with an answer where missing.
     level : float
-        Confidence level of all intervals but those of the latent class model, which are of 0.90.
+        Level of all intervals, credible intervals included; tests are at 1 - level.
     resampling : Resampling
         Bootstrap, Gibbs sampler and test of misfit; none unless asked for.
+    show_rejected : bool
+        Give the numbers of a latent class model that the labels reject; they are withheld otherwise.
 
     Returns
     -------
@@ -91,21 +94,22 @@ def summarise(
     labels = _labels(table, first)
     truth = truths(labels, _decisions(table))
     n_all = table.loc[table["kind"] != CALIBRATION, "item"].nunique() if n_items is None else n_items
-    latent = latent_rates(truth, verdicts, resampling)
+    latent, latent_rates = latent_numbers(truth, labels.first, verdicts, level, resampling, show_rejected)
     applications = _applications(table, verdicts)
     return {
         "study": {"name": "", "question": "", "state": "", "interim": False} | plain(provenance.study),
         "parameters": {
-            "level": level, "resampling": asdict(resampling), **plain(provenance.parameters), **_used(verdicts)
+            "level": level, "show_rejected": show_rejected, "resampling": asdict(resampling),
+            **plain(provenance.parameters), **_used(verdicts)
         },
         "plan": plain(provenance.plan),
         "agreement": agreement_numbers(labels, level, resampling),
-        "consensus": consensus_numbers(truth, labels, verdicts, n_all, level, resampling),
+        "consensus": {**consensus_numbers(truth, len(labels.third), n_all, level), "latent": latent},
         "left_out": _left_out(table, first),
-        "classifiers": {
-            name: classifier_numbers(name, rows, truth, latent.get(name), applications, level, resampling)
+        "classifiers": with_holm_of_baseline({
+            name: classifier_numbers(name, rows, truth, latent_rates.get(name), applications, level, resampling)
             for name, rows in classifiers.items()
-        },
+        }, level),
         "comparisons": comparisons(verdicts, truth, level),
         "measures": {name: measure_numbers(rows) for name, rows in classifiers.items()},
         "hashes": plain(provenance.hashes),

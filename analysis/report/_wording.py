@@ -1,14 +1,79 @@
 """A report is written from the numbers in its JSON: here a statistic becomes an `Estimate` again, and is worded."""
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from string import ascii_lowercase
 from typing import Any
 
 from analysis import document
+from analysis.classifiers import classifier_named
+from analysis.document import DASH, Table, p_value
 from analysis.intervals import Estimate
 
+Content = Mapping[str, Any]
 
-def estimate(content: Mapping[str, Any], *, as_percent: bool = True) -> str:
+
+@dataclass(frozen=True)
+class Cell:
+    """A statistic for a cell of a table."""
+
+    content: Content
+    as_percent: bool
+
+
+def share(content: Content) -> Cell:
+    """A statistic that is shown as a percentage."""
+    return Cell(content, True)
+
+
+def plain_number(content: Content) -> Cell:
+    """A statistic that is shown as a number."""
+    return Cell(content, False)
+
+
+def stat_table(
+    name: str, caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()
+) -> Table:
+    """A table of statistics; a reason why something is missing stands once below it, not in every cell.
+
+    Parameters
+    ----------
+    name : str
+        What files and references call the table.
+    caption : str
+    header : sequence of str
+    rows : sequence of sequences
+        Cells are texts, numbers, None or what `share` and `plain_number` make of a statistic.
+    numeric : sequence of int
+    """
+    marks: dict[str, str] = {}
+    written = [[_cell(cell, marks) if isinstance(cell, Cell) else cell for cell in row] for row in rows]
+    notes = tuple(f"{mark} {reason[:1].upper()}{reason[1:]}." for reason, mark in marks.items())
+    return replace(document.table(caption, header, written, numeric), name=name, notes=notes)
+
+
+def _cell(cell: Cell, marks: dict[str, str]) -> str:
+    found = _read_back(cell.content)
+    if found.value is None or found.low is None:
+        value = DASH if found.value is None else _value(found.value, as_percent=cell.as_percent)
+        if not found.reason:
+            return value
+        mark = marks.setdefault(found.reason, _mark(len(marks)))
+        return f"{value} {mark}"
+    return document.estimate(found, as_percent=cell.as_percent)
+
+
+def _value(value: float, *, as_percent: bool) -> str:
+    return document.percent(value) if as_percent else document.number(value)
+
+
+def _mark(n: int) -> str:
+    """(a), (b), ..., (aa)."""
+    letters = ascii_lowercase[n % 26]
+    return f"({letters * (n // 26 + 1)})"
+
+
+def estimate(content: Content, *, as_percent: bool = True) -> str:
     """A statistic with its interval, or with the reason why it or its interval is missing.
 
     Examples
@@ -19,11 +84,49 @@ def estimate(content: Mapping[str, Any], *, as_percent: bool = True) -> str:
     return document.estimate(_read_back(content), as_percent=as_percent)
 
 
-def interval(content: Mapping[str, Any], *, as_percent: bool = True) -> str:
+def interval(content: Content, *, as_percent: bool = True) -> str:
     """The ends of an interval; empty where there is none."""
     return document.interval(_read_back(content), as_percent=as_percent)
 
 
-def _read_back(content: Mapping[str, Any]) -> Estimate:
+def level_of(content: Content) -> str:
+    """The level of all intervals of the report: "95 % CI"."""
+    return f"{100 * content['parameters']['level']:g} % CI"
+
+
+def alpha_of(content: Content) -> float:
+    """The level of all tests of the report."""
+    return round(1 - float(content["parameters"]["level"]), 6)
+
+
+def p_in_words(p: float | None) -> str:
+    """A p value for a sentence.
+
+    Examples
+    --------
+    >>> p_in_words(0.04), p_in_words(1e-9)
+    ('p = 0.04', 'p < 0.001')
+    """
+    return "not tested" if p is None else "p < 0.001" if p < 0.001 else f"p = {p_value(p)}"
+
+
+def title_of(classifier: str) -> str:
+    """The name of a classifier as people read it."""
+    known = classifier_named(classifier)
+    return known.title if known else classifier
+
+
+def row_title(classifier: str) -> str:
+    """The same where it stands first: in a row of a table, or at the start of a sentence."""
+    title = title_of(classifier)
+    return f"{title[:1].upper()}{title[1:]}" if classifier_named(classifier) else title
+
+
+def sentence(text: str) -> str:
+    """Words of a result as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
+def _read_back(content: Content) -> Estimate:
     """What `plain` made of an estimate, and perhaps more stands beside it, as an estimate."""
     return Estimate(**{field.name: content.get(field.name) for field in fields(Estimate)})

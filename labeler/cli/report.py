@@ -20,7 +20,13 @@ from labeler.service.results.reporting import ReportOptions, Resampling
               help="With --labels: item, classifier, verdict.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR")
 @click.option("--quick", is_flag=True, help="Without what is resampled: bootstrap, latent class, test of misfit.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of what is resampled.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed for the resampling."
+)
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+              help="Level of all intervals; tests are at 1 - level.")  # fmt: skip
+@click.option("--show-rejected", is_flag=True,
+              help="Show the numbers of a latent class model even if the labels reject it.")  # fmt: skip
 @click.option("--check", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.json",
               help="Recompute every number of this report instead, and say which differ.")  # fmt: skip
 @click.option("--actor", default=OWNER, hidden=True, help="Who asked for it on a page, for the log.")
@@ -32,11 +38,13 @@ def report(
     out: Path | None,
     quick: bool,
     seed: int,
+    level: float,
+    show_rejected: bool,
     check: Path | None,
     actor: str,
     as_json: bool,
 ) -> None:
-    """Write the agreement report: HTML, Markdown, LaTeX, JSON, the labels as tables, and the figures.
+    """Write the agreement report: HTML, Markdown, JSON, LaTeX to paste, the labels as tables, and the figures.
 
     With --check nothing is written: every number of an earlier report is computed again with its own seed, and the exit
     code is 1 if one differs.
@@ -49,7 +57,7 @@ def report(
     if out is None or check is not None:
         raise InputError("Give either --out DIR or --check FILE.json.")
     resampling = Resampling.none(seed) if quick else Resampling(seed)
-    options = ReportOptions(resampling=resampling)
+    options = ReportOptions(level, resampling, show_rejected)
     if label_file is not None:
         files = reporting.files_of_files(label_file, verdict_file, options=options)
     else:

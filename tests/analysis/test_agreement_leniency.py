@@ -58,7 +58,9 @@ def test_two_raters_by_hand():
     assert (pair.a, pair.b, pair.table) == ("R0", "R1", TwoByTwo(a=5, b=9, c=3, d=4))
     assert pair.difference.value == pytest.approx(6 / 21)
     assert (pair.mcnemar.b, pair.mcnemar.c) == (9, 3)
-    assert pair.mcnemar.p == pair.p_holm == pytest.approx(mcnemar([[5, 9], [3, 4]], exact=True).pvalue)
+    assert pair.mcnemar.p == pytest.approx(mcnemar([[5, 9], [3, 4]], exact=True).pvalue)
+    # of 12 discordant pairs: 2 (1 + 12 + 66 + 220 / 2) / 4096
+    assert pair.mcnemar.p_mid == pair.p_holm == pytest.approx(2 * (1 + 12 + 66 + 110) / 4096)
 
 
 def test_mcnemar_of_a_published_table(golden_agreement):
@@ -120,7 +122,7 @@ def test_separate_sets_of_raters_are_compared_within_themselves():
 def test_without_a_split_item_there_is_no_test(rows):
     result = leniency(label_table(rows))
     assert (result.overall.p, result.overall.reason) == (None, "no item on which raters differ")
-    assert all(pair.mcnemar == McNemar(0, 0, 1.0, None, "no discordant pair") for pair in result.pairs)
+    assert all(pair.mcnemar == McNemar(0, 0, 1.0, 1.0, None, "no discordant pair") for pair in result.pairs)
 
 
 @settings(max_examples=examples(50))
@@ -133,7 +135,7 @@ def test_every_number_of_leniency_is_one_or_has_a_reason(rows):
             assert estimate.value is None or np.isfinite(estimate.value)
     assert (result.overall.p is None) <= (result.overall.reason is not None)
     assert result.overall.p is None or 0 <= result.overall.p <= 1
-    assert all(0 <= pair.mcnemar.p <= pair.p_holm <= 1 for pair in result.pairs)
+    assert all(0 <= pair.mcnemar.p_mid <= pair.p_holm <= 1 for pair in result.pairs)
 
 
 @settings(max_examples=examples(50))

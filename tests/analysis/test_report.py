@@ -36,9 +36,9 @@ def test_a_report_counted_by_hand():
     mine = report["classifiers"]["mine"]
     assert mine["confusion"] == {"tp": 1, "fp": 1, "fn": 0, "tn": 0}
     assert mine["verdicts"] == {"similar": 0, "dissimilar": 2, "none": 1}
-    assert mine["always_dissimilar"]["accuracy"]["value"] == 0.5
+    assert mine["baseline"]["accuracy"]["value"] == 0.5
     page = to_html(report)
-    assert "mine calls 1 of 1 dissimilar items dissimilar" in page
+    assert "mine is right on 50.0 % of 2 agreed items; calling every item dissimilar is right on 50.0 %." in page
     assert "Reviewers agree on 2 of 3 items with two or more labels: 1 dissimilar, 1 similar" in page
 
 

@@ -267,7 +267,10 @@ def test_the_shares_of_a_classifier_follow_from_its_confusion_matrix(content):
             assert told["specificity"]["value"] == pytest.approx(tn / (fp + tn))
             assert told["accuracy"]["value"] == pytest.approx((tp + tn) / told["n"])
             assert told["prevalence"]["value"] == pytest.approx((tp + fn) / told["n"])
-        assert row["always_dissimilar"]["accuracy"]["value"] == pytest.approx(row["prevalence"]["value"])
+        share = row["prevalence"]["value"]
+        assert row["baseline"]["accuracy"]["value"] == pytest.approx(max(share, 1 - share))
+        difference = row["accuracy"]["value"] - row["baseline"]["accuracy"]["value"]
+        assert row["baseline"]["difference"]["value"] == pytest.approx(difference)
 
 
 def test_the_bounds_take_agreed_and_split_items(content):

@@ -96,12 +96,12 @@ def test_a_table_of_verdicts_without_parameters_says_nothing_of_them():
 
 def test_the_page_says_what_the_verdicts_were_computed_with():
     page = to_html(report(("a", "z", "same", {}, '{"cut": 0.2, "drop": 0.0}', 3)))
-    assert "Computed with cut = 0.2, drop = 0, version = 3." in page
+    assert "<td>cut = 0.2, drop = 0, version = 3</td>" in page
 
 
 def test_the_page_holds_the_heat_map_of_the_heuristic():
     page = to_html(report(("a", "org/app", "heuristic", {"m1": 0.2512, "m2": 0.1})))
-    figure = page[page.index("<svg", page.index("Classifiers against")) :]
+    figure = page[page.index("<svg", page.index('id="confusion-matrices"')) :]
     assert HEAT_MAP in figure
     assert {"org/app (1)", "0.25", "0.10", "▲ above θ = 0.25"} <= set(re.split(r"; |\s{2,}", without_tags(figure)))
 
@@ -126,14 +126,14 @@ def test_the_page_from_a_file_is_the_same():
 @pytest.mark.parametrize("kind", ["classifiers", "measures"])
 def test_the_page_lists_every_one_with_all_that_holds_of_it(kind):
     entries = registry()[kind]
-    header, *lines = table_of(to_html(report(parameters=registry())), f"{kind.capitalize()} and what holds of them")
+    header, *lines = table_of(to_html(report(parameters=registry())), f"{kind.capitalize()} and their properties")
     assert header[1:] == [flag.replace("_", " ") for flag in next(iter(entries.values()))]
     assert [line[0] for line in lines] == list(entries)
     assert {len(line) for line in lines} == {len(header)}
 
 
 def test_the_page_says_of_a_measure_what_the_registry_says():
-    header, *lines = table_of(to_html(report(parameters=registry())), "Measures and what holds of them")
+    header, *lines = table_of(to_html(report(parameters=registry())), "Measures and their properties")
     cells = dict(zip(header, next(line for line in lines if line[0] == "m2"), strict=True))
     assert (cells["title"], cells["symmetric"], cells["zero for same"]) == ("compression", "no", "no")
     assert (cells["scale invariant"], cells["min iterations"]) == ("yes", "50")

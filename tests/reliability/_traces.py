@@ -72,7 +72,7 @@ def in_what_leaves_it(ground: Ground) -> Case:
         log = reporting.as_csv(coordinating.event_log(db))
         anonymising.anonymise(db, copy, keep_comments=True, actor=COORDINATOR, now=now)
     for name, text in files.items():
-        look(tally, name, text.encode(), [*in_clear(ground), *EMAILS.values()])
+        look(tally, name, text.encode() if isinstance(text, str) else text, [*in_clear(ground), *EMAILS.values()])
     look(tally, "log", log.encode(), in_clear(ground))
     names = [name for name in (*REVIEWERS, COORDINATOR) if len(name) > 3 and name != LEFT]
     look(tally, "copy", copy.read_bytes(), [*in_clear(ground), *EMAILS.values(), *names])

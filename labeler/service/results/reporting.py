@@ -18,6 +18,7 @@ import scipy
 import labeler
 from analysis import report
 from analysis.document import to_json
+from analysis.document.figures import svg_to_pdf
 from analysis.report import Resampling as Resampling
 from labeler.errors import InputError
 from labeler.formats import tables
@@ -31,7 +32,7 @@ from labeler.service.verdicts import background
 from labeler.store import Database, chain, events, items, people, studies, verdicts
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-COMPUTED = ("level", "resampling", "verdicts")  # parameters that a report computes anew
+COMPUTED = ("level", "show_rejected", "resampling", "verdicts")  # parameters that a report computes anew
 EXCLUDED = "excluded"  # column of a label file: 1 where the item counts nowhere
 EMPTY_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
 
@@ -56,10 +57,13 @@ class ReportOptions:
         Confidence level of the intervals.
     resampling : Resampling
         Draws and seed of what is resampled.
+    show_rejected : bool
+        Whether to give the numbers of a latent class model that the labels reject.
     """
 
     level: float = 0.95
     resampling: Resampling = FULL_RESAMPLING
+    show_rejected: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a level that is none."""
@@ -69,7 +73,8 @@ class ReportOptions:
     @classmethod
     def of_report(cls, parameters: Mapping[str, Any]) -> Self:
         """Those that a report says it was made with; raises KeyError, TypeError or ValueError if it does not."""
-        return cls(float(parameters["level"]), Resampling.of(parameters["resampling"]))
+        level, resampling = float(parameters["level"]), Resampling.of(parameters["resampling"])
+        return cls(level, resampling, bool(parameters.get("show_rejected", True)))  # earlier versions withheld nothing
 
 
 STANDARD = ReportOptions()
@@ -120,19 +125,21 @@ class Gathered:
             n_items=self.n_items,
             level=options.level,
             resampling=options.resampling,
+            show_rejected=options.show_rejected,
         )
 
-    def files(self, content: Mapping[str, Any]) -> dict[str, str]:
-        """What `content` is as files, beside the labels it was made from: name -> text."""
+    def files(self, content: Mapping[str, Any]) -> dict[str, str | bytes]:
+        """What `content` is as files, beside the labels it was made from: name -> text, or bytes of a PDF."""
         figures = report.draw(content)
         return {
             "report.html": report.to_html(content, figures),
             "report.md": report.to_markdown(content),
-            "report.tex": report.to_latex(content),
             "report.json": to_json(content),
             "labels.csv": tables.write(self.label_file),
             "labels-wide.csv": tables.write(report.wide(self.answers, self.verdicts)),
             **{f"figures/{name}.svg": svg for name, svg in figures.items()},
+            **{f"latex/{name}": text for name, text in report.to_latex(content, figures).items()},
+            **{f"latex/figures/{name}.pdf": svg_to_pdf(svg) for name, svg in figures.items()},
         }
 
 
@@ -154,8 +161,10 @@ def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: s
     return gathered_study(db, actor=actor, now=now).content(options)
 
 
-def files_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> dict[str, str]:
-    """The report of a study as its files: name -> text. The label files hold what the numbers were made from."""
+def files_of_study(
+    db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime
+) -> dict[str, str | bytes]:
+    """The report of a study as its files: name -> contents. The label files hold what the numbers were made from."""
     gathered = gathered_study(db, actor=actor, now=now)
     return gathered.files(gathered.content(options))
 
@@ -286,8 +295,8 @@ def report_of_files(
 
 def files_of_files(
     label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), options: ReportOptions = STANDARD
-) -> dict[str, str]:
-    """The same as files: name -> text."""
+) -> dict[str, str | bytes]:
+    """The same as files: name -> contents."""
     gathered = gathered_files(label_file, verdict_file, notes)
     try:
         return gathered.files(gathered.content(options))

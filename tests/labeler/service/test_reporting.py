@@ -258,14 +258,20 @@ def test_a_report_can_be_made_at_every_stage_without_a_number_that_is_none(maste
 def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(planned, tmp_path):
     fill(planned)
     files = reporting.files_of_study(planned, actor="owner", now=NOW)
-    documents = ["report.html", "report.md", "report.tex", "report.json", "labels.csv", "labels-wide.csv"]
-    figures = ["pair-agreement", "measures-by-application", "roc", "precision-recall"]
-    assert list(files) == [*documents, *(f"figures/{name}.svg" for name in figures)]
+    documents = ["report.html", "report.md", "report.json", "labels.csv", "labels-wide.csv"]
+    figures = ["classifiers", "pair-agreement", "measures-by-application", "roc", "precision-recall"]
+    drawn = [*documents, *(f"figures/{name}.svg" for name in figures)]
+    assert list(files)[: len(drawn)] == drawn
+    assert {"latex/main.tex", *(f"latex/figures/{name}.{end}" for name in figures for end in ("tex", "pdf"))} < set(
+        files
+    )
+    assert all(name.startswith("latex/") for name in list(files)[len(drawn) :])
     assert differences(json.loads(files["report.json"]), report(planned)) == []
     assert files["labels.csv"] == reporting.as_csv(labels.table(planned))
     written = reporting.write_files(files, tmp_path / "a" / "b")
-    assert [path.read_text(encoding="utf-8") for path in written] == list(files.values())
-    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == sorted([*documents, "figures"])
+    contents = [text.encode() if isinstance(text, str) else text for text in files.values()]
+    assert [path.read_bytes() for path in written] == contents
+    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == sorted([*documents, "figures", "latex"])
     assert reporting.write_files(files, tmp_path / "a" / "b") == written  # again, in their place
 
 

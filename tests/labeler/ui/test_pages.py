@@ -254,7 +254,7 @@ def test_report_page_makes_the_report_when_asked_and_logs_it(study):
         assert "report" not in events.table(db)["action"].tolist()
     page.button[0].click().run()
     assert [error.message for error in page.exception] == []
-    assert len(page.get("download_button")) == 6
+    assert len(page.get("download_button")) == 5
     with open_database(study) as db:
         assert events.table(db)["action"].tolist()[-1] == "report"
 

@@ -1,0 +1,120 @@
+"""What the report says of the consensus: what was counted, what was dropped, and what a model of errors can tell."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analysis.document import Block, Paragraph, Section, first_rows, number, p_value, words
+from analysis.report._wording import estimate, level_of, sentence, share, stat_table, title_of
+
+Content = Mapping[str, Any]
+
+
+def consensus_sections(content: Content) -> tuple[Section, ...]:
+    """The sections on consensus and latent class."""
+    return (
+        Section("Consensus and what was dropped", tuple(_consensus(content))),
+        Section("Latent class", tuple(_latent(content))),
+    )
+
+
+def _consensus(content: Content) -> Iterator[Block]:
+    decided = content["consensus"]
+    yield Paragraph(
+        f"Consensus is {decided['rule']}. Of {decided['n_items']} items, {decided['agreed']} are agreed "
+        f"({decided['agreed_dissimilar']} dissimilar, {decided['agreed_similar']} similar), {decided['split']} are "
+        f"split and {decided['incomplete']} have fewer than two first labels. Only agreed items enter the confusion "
+        "matrices: items on which reviewers disagree are not scored, and they are rarely the easy ones."
+    )
+    yield Paragraph(_majority_in_words(decided["majority"]))
+    if len(decided["by_n_labels"]) > 1:
+        yield stat_table(
+            "agreed-by-labels",
+            "Agreed items by number of labels: more reviewers agree less often.",
+            ("Labels", "Items", f"Agreed ({level_of(content)})"),
+            [(row["n_labels"], row["n"], share(row["agreed"])) for row in decided["by_n_labels"]],
+            numeric=(0, 1),
+        )
+    left_out = ", ".join(f"{n} {words(name)}" for name, n in content["left_out"].items())
+    yield Paragraph(f"Answers that do not enter the tables: {left_out}.")
+
+
+def _majority_in_words(majority: Content) -> str:
+    if not majority["n_third_labels"] and not majority["adjudicated"]:
+        return "There are no third labels and no decisions yet: the adjudicated majority is that of the first labels."
+    return (
+        f"With {majority['n_third_labels']} third labels and {majority['adjudicated']} decisions, the adjudicated "
+        f"majority has {majority['n_dissimilar']} dissimilar and {majority['n_similar']} similar items; "
+        f"{majority['split']} are still split and {majority['incomplete']} incomplete."
+    )
+
+
+def _latent(content: Content) -> Iterator[Block]:
+    """What a model of hidden categories and fallible reviewers can tell, and what it cannot."""
+    latent = content["consensus"]["latent"]
+    identifiability = latent["identifiability"]
+    yield Paragraph(
+        "A latent class model asks what each item would be if reviewers made errors at rates of their own. "
+        f"{sentence(identifiability['words'])}"
+    )
+    if identifiability["remedies"]:
+        yield Paragraph(f"What would fix it, each alone: {'; '.join(identifiability['remedies'])}.")
+    if "state" not in latent:
+        yield Paragraph("The model was not fitted: the report was made without resampling.", "note")
+        return
+    yield from _state(content)
+    for name, test in (
+        ("reviewers", latent["misfit"]["reviewers"]),
+        *((f"reviewers with {title_of(name)}", test) for name, test in latent["misfit"]["with_classifier"].items()),
+    ):
+        p = "" if test["p"] is None else f" (p = {p_value(test['p'])}, {test['n_draws']} draws)"
+        yield Paragraph(f"Does the model fit the {name}{p}? {sentence(test['words'])}")
+    if identifiability["identified"]:
+        yield from _rates(content)
+    yield from _undecided(latent)
+
+
+def _state(content: Content) -> Iterator[Block]:
+    judged, shows = content["consensus"]["latent"]["state"], content["parameters"].get("show_rejected")
+    text = f"State of the model: {judged['state']}. {sentence(judged['words'])}"
+    if judged["state"] == "rejected":
+        text += (
+            " Its numbers are shown on request and not to be trusted."
+            if shows
+            else (" Its numbers are withheld; labeler report --show-rejected shows them.")
+        )
+    if judged["remedies"]:
+        text += f" What would help: {'; '.join(judged['remedies'])}."
+    yield Paragraph(text, "text" if judged["state"] == "fits" else "warning")
+
+
+def _rates(content: Content) -> Iterator[Block]:
+    """Every number of the model, each row with the state of the model."""
+    latent = content["consensus"]["latent"]
+    level = f"{100 * latent['level']:g} % credible interval"
+    prevalence = latent["prevalence"]
+    yield Paragraph(
+        f"Share of dissimilar items ({level}): {estimate(prevalence)}. Model: {prevalence['state']}."
+        if prevalence["value"] is not None
+        else f"Share of dissimilar items: {prevalence['reason']}."
+    )
+    yield stat_table(
+        "reviewer-rates",
+        f"How often each reviewer is right by the model, with {level}s.",
+        ("Reviewer", "Items", f"On dissimilar items ({level})", f"On similar items ({level})", "Model"),
+        [(row["rater"], row["n"], share(row["sensitivity"]), share(row["specificity"]), row["state"])
+         for row in latent["reviewers"]],
+        numeric=(1,),
+    )  # fmt: skip
+
+
+def _undecided(latent: Content) -> Iterator[Block]:
+    undecided = latent["undecided"]
+    if not latent["identifiability"]["identified"] or not undecided:
+        return
+    yield first_rows(
+        f"{len(undecided)} items that the reviewers' labels leave undecided: the probability of dissimilar is between "
+        f"0.1 and 0.9. Model: {latent['state']['state']}.",
+        ("Item", "Probability of dissimilar"),
+        [(row["item"], number(row["posterior"], 2)) for row in undecided],
+        numeric=(1,),
+    )
