@@ -263,8 +263,8 @@ def _write_report(gathered: Gathered, content: Mapping[str, Any], facts: Facts, 
     }
     texts["plan.json"] = to_json(plan)
     for name, text in texts.items():
-        (folder / "report" / name).parent.mkdir(exist_ok=True)
-        (folder / "report" / name).write_bytes(text.encode())
+        (folder / "report" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "report" / name).write_bytes(text.encode() if isinstance(text, str) else text)
 
 
 def _write_documents(facts: Facts, folder: Path) -> None:
@@ -325,7 +325,7 @@ _MEANINGS = {
     "read.ipynb": "loads the tables with pandas and computes kappa again",
     "report/report.html": "the report",
     "report/report.md": "the report as Markdown",
-    "report/report.tex": "the report as LaTeX",
+    "report/latex/main.tex": "the report for LaTeX, with a file for each table and figure beside it",
     REPORT: "every number of the report",
     VERDICTS: "the verdicts that the report is computed from",
     "report/labels-wide.csv": "one row an item, one column a reviewer",
