@@ -1,7 +1,7 @@
-"""Benchmark result files -> `Benchmark`. The format is found from the content; one module a format.
+"""Read benchmark result files as `Benchmark`. The format is detected from the content; each format has one module.
 
 A reader is a function of the file's name and content that yields benchmarks and raises `ValueError` with the place and
-the reason where it cannot. `read` turns that into `Refused`, which also names the file; `read_benchmarks` reads many.
+the reason if it cannot. `read` turns this into `Refused`, which also names the file; `read_benchmarks` reads many.
 """
 
 from analysis.benchmark import Benchmark, Failure, Run

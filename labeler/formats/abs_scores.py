@@ -1,4 +1,4 @@
-"""What JavaABS and GoABS write, the tools of the API benchmarking score: every suite with one method made slower.
+"""Tables of JavaABS and GoABS, the tools of the API benchmarking score: the suite measured with one method slowed down.
 
 `Run;Method altered;Microbenchmark;Result`, or for Go `Run-SuiteExecution-BenchmarkExecution?-?;Function altered;
 Benchmark;Runtime in ns`; the tools themselves write no header line. The first number of a Go run is the run, the others

@@ -1,9 +1,9 @@
-"""airspeed velocity's results: `results[benchmark]`, a list whose positions `result_columns` names.
+"""airspeed velocity (asv): `results[benchmark]` is a list; `result_columns` names its positions.
 
 A file holds one commit in one environment: it is a run. With `--record-samples` the column samples has a list for every
 combination of parameter values, which are the iterations; `result` is their median. A measurement of memory, or of what
-`track_` functions give, is taken once and stands in `result` itself. null is a combination that failed, NaN one that
-its setup skipped. What the parameters are called, and the unit of `track_`, stand in another file.
+`track_` functions return, is taken once and stored in `result` itself. null is a combination that failed, NaN one that
+its setup skipped. The names of parameters, and the unit of `track_`, are in another file.
 """
 
 import itertools
@@ -20,7 +20,7 @@ from labeler.formats.naming import measured, with_parameters
 from labeler.model import Series, is_storable
 
 VERSION = 2
-MEMORY = ("mem_", "peakmem_", "Mem", "PeakMem")  # what the names of functions that measure it begin with
+MEMORY = ("mem_", "peakmem_", "Mem", "PeakMem")  # prefix of functions that measure memory
 _FAILED = "failed"
 _NOT_KEPT = "has only the median; asv keeps every measurement with: asv run --record-samples"
 
@@ -65,14 +65,14 @@ def _read(content: bytes, *, medians: bool) -> Iterator[Benchmark]:
 
 
 def _row(row: Any, columns: Sequence[Any], place: str) -> dict[str, Any]:
-    """What asv holds of a benchmark, by column; what is null at the end is not written."""
+    """The row of a benchmark, by column; asv leaves out trailing nulls."""
     if not isinstance(row, list):
         raise ValueError(f"{place}: {reprlib.repr(row)} is not a list")
     return dict(zip(map(str, columns), row, strict=False))
 
 
 def _conditions(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Of the one run: commit, environment and machine."""
+    """The conditions of the run: commit, environment and machine."""
     machine = json_text.member(document, "params", dict, "the file").get("machine")
     told = {"version": document.get("commit_hash"), "context": machine, "environment": document.get("env_name")}
     for name, value in told.items():
@@ -113,7 +113,7 @@ def _combinations(
 
 
 def _column(row: Mapping[str, Any], column: str, n: int, place: str) -> list[Any]:
-    """The entries of a column, one a combination; all None where asv has written null for the whole."""
+    """The entries of a column, one per combination; all None if asv wrote null for the whole column."""
     entries = row.get(column)
     if entries is None:
         return [None] * n

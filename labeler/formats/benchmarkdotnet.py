@@ -1,9 +1,9 @@
 """BenchmarkDotNet, full JSON report: `Benchmarks[].Measurements[]`, each the nanoseconds of a number of operations.
 
-A launch is a process: it is a run. Its iterations are the measurements of mode Workload and stage Result: from these
-BenchmarkDotNet has taken the overhead of an empty method and the slowest outliers, and of these is its own mean.
+A launch is a process, and so a run. Its iterations are the measurements of mode Workload and stage Result, from which
+BenchmarkDotNet has subtracted the overhead of an empty method and removed the slowest outliers; its mean uses them.
 `--columns stage=Actual` takes stage Actual instead, with overhead and outliers. A launch without results has its actual
-times less the mean of its overhead. Where several jobs measured one benchmark, the job is part of the name.
+times minus the mean of its overhead. Where several jobs measured a benchmark, the job is part of the name.
 """
 
 import reprlib
@@ -87,19 +87,19 @@ def _benchmark(entry: Mapping[str, Any], full_name: str, stage: str, *, has_jobs
 
 
 def _job(entry: Mapping[str, Any]) -> str:
-    """From the text shown for people, `Type.Method: Job [parameters]`."""
+    """The job in the display text, `Type.Method: Job [parameters]`."""
     job = str(entry.get("DisplayInfo", "")).partition(": ")[2]
     return job.rpartition(" [")[0] if job.endswith("]") and " [" in job else job
 
 
 def _parameters(entry: Mapping[str, Any]) -> dict[str, str]:
-    """`N=10&Text=a`."""
+    """The parameters of a text such as `N=10&Text=a`."""
     pairs = str(entry.get("Parameters") or "").split("&")
     return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
 
 
 def _runs(entry: Mapping[str, Any], stage: str, place: str) -> Iterator[Series]:
-    """By launch and iteration, in order."""
+    """The runs, in order of launch and iteration."""
     launches: dict[int, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     held = json_text.member(entry, "Measurements", list, place) if entry.get("Measurements") is not None else []
     for index, one in enumerate(held):
@@ -122,7 +122,7 @@ def _runs(entry: Mapping[str, Any], stage: str, place: str) -> Iterator[Series]:
             yield values[RESULT]
         elif ACTUAL in values:
             has_overhead = stage == RESULT and OVERHEAD in values
-            with np.errstate(all="ignore"):  # what is not finite is refused with its place
+            with np.errstate(all="ignore"):  # values that are not finite are refused with their place
                 yield np.maximum(values[ACTUAL] - values[OVERHEAD].mean(), 0) if has_overhead else values[ACTUAL]
 
 

@@ -1,8 +1,8 @@
-"""BenchmarkTools.jl, `BenchmarkTools.save`: a list of versions and of results, `["Trial", {"times": [...], ...}]`.
+"""BenchmarkTools.jl, `BenchmarkTools.save`: a list of versions and results, `["Trial", {"times": [...], ...}]`.
 
 Groups hold groups and trials by name; the names from the outermost to the trial are the benchmark's. A file is written
-by one process: it is a run. Its one value is the mean of the trial's times, in nanoseconds: BenchmarkTools sorts them,
-so that nobody knows their order any more. An estimate (`TrialEstimate`) is a value already.
+by one process, and so a run. Its one value is the mean of the trial's times, in nanoseconds: BenchmarkTools sorts
+them, so their order is lost. An estimate (`TrialEstimate`) is a single value already.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from labeler.formats.naming import measured
 from labeler.formats.units import SECONDS
 
 GROUP, TRIAL, ESTIMATE = "BenchmarkGroup", "Trial", "TrialEstimate"
-MAX_DEPTH = 50  # of groups in one another
+MAX_DEPTH = 50  # of nested groups
 
 
 def detect(_name: str, content: bytes) -> bool:
@@ -49,7 +49,7 @@ def _results(result: Any, name: str, depth: int) -> Iterator[Benchmark]:
             yield from _results(inner, f"{name}/{key}" if name else key, depth - 1)
     elif kind == TRIAL:
         times = json_text.series(json_text.member(fields, "times", list, place), place)
-        with np.errstate(all="ignore"):  # what is not finite is refused with its place
+        with np.errstate(all="ignore"):  # values that are not finite are refused with their place
             runs = [[times.mean() * SECONDS["ns"]]] if len(times) else []
         failures = () if runs else (Failure({}, "no times"),)
         yield Benchmark.of_series(name or "trial", runs, failures=failures)

@@ -1,7 +1,6 @@
-"""How much a file may hold: looked at before it is read, so that a small file cannot fill the memory.
+"""Limits on what a file may hold, checked before it is read, so that a small file cannot fill the memory.
 
-What a file of up to `FREELY` bytes gives is bounded whatever stands in it; a larger one may hold as much as its size
-allows.
+The content of a file of up to `FREELY` bytes has a fixed bound; a larger file may hold as much as its size allows.
 """
 
 from collections.abc import Collection, Iterator
@@ -11,25 +10,25 @@ if TYPE_CHECKING:
     from pyarrow import parquet
 
 
-FREELY, MAX_UNPACKED = 64 * 2**20, 2**30  # bytes of one compressed file
-MAX_UNPACKED_SMALL = 128 * 2**20  # of one that is itself at most FREELY
-MAX_RATIO = 100  # of unpacked to packed; numbers as text have 3 to 30
-MAX_VALUES, BYTES_PER_VALUE = 15_000_000, 2  # of a table or a JSON text, each of which takes about 50 bytes
+FREELY, MAX_UNPACKED = 64 * 2**20, 2**30  # bytes of a compressed file
+MAX_UNPACKED_SMALL = 128 * 2**20  # of a file of at most FREELY bytes
+MAX_RATIO = 100  # unpacked to packed; numbers as text have 3 to 30
+MAX_VALUES, BYTES_PER_VALUE = 15_000_000, 2  # values in a table or a text, of about 50 bytes each
 MAX_RUNS = 200_000  # of a table
 MAX_COLUMNS = 10_000
-# how many values the signs of a JSON text stand for, by the memory that they take
+# how many values each character of a JSON text counts for, by the memory it takes
 JSON_WEIGHTS = {b",": 1, b'"': 1, b"[": 6, b"{": 12}
-XML_WEIGHTS = {b"<": 6, b"=": 10}  # an element and its end, an attribute
+XML_WEIGHTS = {b"<": 6, b"=": 10}  # tags and attributes
 
 MAX_FOOTER_BYTES, MAX_PAGES = 4 * 2**20, 200_000
 MAX_FIXED_BYTES = 16  # of one value of fixed length: a decimal, not a text
-DELTA_BYTE_ARRAY = 7  # a few bits per text repeat the text before: its pages tell nothing of its size
+DELTA_BYTE_ARRAY = 7  # a few bits can repeat the previous text, so its pages do not show the size
 _DATA_PAGE, _DATA_PAGE_V2 = 5, 8  # fields of a page header
 _STRUCT, _MAX_DEPTH = 12, 8
 
 
 def most_unpacked(packed_size: int) -> int:
-    """How many bytes so many may unpack to.
+    """The most bytes that a file of this size may unpack to.
 
     Examples
     --------
@@ -82,14 +81,14 @@ def check_parquet_footer(content: bytes) -> None:
 
 
 def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Collection[str]) -> None:
-    """Look at the pages of these columns, without unpacking any.
+    """Check the pages of these columns without unpacking them.
 
-    The metadata at the end of a file may say anything; what a reader makes room for stands in front of each page.
+    The metadata at the end of a file can be wrong; readers allocate what the header of each page says.
 
     Raises
     ------
     ValueError
-        If a column is nested, or what the pages unpack to, or the table, would be too large.
+        If a column is nested, or the pages or the table would be too large.
     """
     check_columns(metadata.num_columns)
     kept = [at for at in range(metadata.num_columns) if metadata.schema.column(at).path.partition(".")[0] in names]
@@ -114,7 +113,7 @@ def check_parquet(content: bytes, metadata: "parquet.FileMetaData", names: Colle
 
 
 def _pages(content: bytes, chunk: Any) -> Iterator[tuple[int, int | None]]:
-    """Bytes when unpacked, and encoding, of each page of a column in a row group."""
+    """The unpacked size and the encoding of each page of a column in a row group."""
     begins = [chunk.data_page_offset]
     if chunk.has_dictionary_page and chunk.dictionary_page_offset is not None:
         begins.append(chunk.dictionary_page_offset)
@@ -133,13 +132,13 @@ def _pages(content: bytes, chunk: Any) -> Iterator[tuple[int, int | None]]:
 
 
 class _Thrift:
-    """Reads one struct of Thrift's compact protocol, in which Parquet writes the headers of pages."""
+    """A reader of one struct in Thrift's compact protocol, which Parquet uses for page headers."""
 
     def __init__(self, content: bytes, at: int, end: int) -> None:
         self._content, self._at, self._end = content, at, end
 
     def read(self) -> tuple[dict[int, Any], int]:
-        """The fields by number, and where the struct ends; raises ValueError if there is none."""
+        """The fields by number, and the end of the struct; raises ValueError if there is none."""
         try:
             return self._struct(0), self._at
         except IndexError:

@@ -1,7 +1,7 @@
-"""Catch2, `--reporter xml`: of each `BenchmarkResults` the mean in nanoseconds, as it writes no samples.
+"""Catch2, `--reporter xml`: the mean of each `BenchmarkResults`, in nanoseconds, because Catch2 writes no samples.
 
-A file is written by one process: it is a run of one value. A test case scopes the names of its benchmarks, and so do
-its sections. Nothing outside the file is ever looked up: a document type, which could name other files, is refused.
+A file is written by one process, so it is a run of one value. Test case and sections are part of the benchmark's name.
+Nothing outside the file is ever read: a document type, which could name other files, is refused.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 ROOTS = (b"<Catch2TestRun", b"<Catch ", b"<Catch>")
-MAX_DEPTH = 100  # of elements in one another
+MAX_DEPTH = 100  # of nested elements
 
 
 def detect(_name: str, content: bytes) -> bool:
@@ -30,7 +30,7 @@ def detect(_name: str, content: bytes) -> bool:
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The benchmarks of all test cases; raises ValueError naming the one at fault."""
     try:
-        text = content.decode("utf-8-sig").strip()  # whatever encoding it declares: Catch2 writes this one
+        text = content.decode("utf-8-sig").strip()  # whatever encoding the file declares: Catch2 always writes UTF-8
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start}: not UTF-8 text") from None
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
@@ -39,7 +39,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 
 def _root(text: str) -> "ElementTree.Element":
-    from xml.etree import ElementTree  # here, as few commands read XML
+    from xml.etree import ElementTree  # imported here: few commands read XML
 
     try:
         return ElementTree.fromstring(text)  # noqa: S314 - without a document type there are no entities
@@ -50,7 +50,7 @@ def _root(text: str) -> "ElementTree.Element":
 
 
 def _benchmarks(holder: "ElementTree.Element", scopes: tuple[str, ...] = (), depth: int = 1) -> Iterator[Benchmark]:
-    """Those in an element, behind the names of the test case and sections in which it stands."""
+    """The benchmarks in an element, with the names of its test case and sections in front."""
     if depth > MAX_DEPTH:
         raise ValueError(f"more than {MAX_DEPTH} elements in one another")
     for element in holder:

@@ -1,4 +1,4 @@
-"""What every reader must give: benchmarks with names that are texts, and runs of finite numbers."""
+"""Checks on what a reader returns: benchmarks whose names are texts, and runs of finite numbers."""
 
 from collections.abc import Mapping
 
@@ -7,11 +7,11 @@ import numpy as np
 from analysis.benchmark import Benchmark, Failure, Run
 from labeler.model import is_storable
 
-LARGEST = 1e150  # beyond it squares, and so variances, are no numbers any more
+LARGEST = 1e150  # beyond this, squares and so variances overflow
 
 
 def check(benchmark: Benchmark) -> None:
-    """Raise ValueError naming the place if a benchmark cannot be kept."""
+    """Raise ValueError naming the place if a benchmark cannot be stored."""
     if not benchmark.name.strip():
         raise ValueError("a benchmark without a name")
     if not all(map(is_storable, (benchmark.name, benchmark.application, benchmark.unit))):
@@ -38,12 +38,12 @@ def _texts(benchmark: Benchmark) -> set[str]:
 
 
 def plain(given: object) -> Benchmark:
-    """What a reader of another package gave, as a benchmark of plain texts.
+    """A benchmark from another package's reader, with plain texts and arrays.
 
     Raises
     ------
     TypeError, ValueError
-        If it is none, or holds what cannot be one.
+        If it is not a benchmark, or holds something that cannot be part of one.
     """
     if not isinstance(given, Benchmark):
         raise TypeError(f"gave {type(given).__name__}, not a Benchmark")
@@ -64,7 +64,7 @@ def _plain(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def in_words(error: BaseException) -> str:
-    """What an error of another package says; a ValueError is meant for people.
+    """The message of another package's error; a ValueError is meant for people.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What tools write beside their results: skipped where the results themselves lie in the same folder."""
+"""Files that tools write beside their results; skipped if the results are in the same folder."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -15,12 +15,12 @@ _OF_DOTNET = re.compile(
 
 
 def companions(paths: Collection[P]) -> set[P]:
-    """Those of the paths that only accompany others of them.
+    """The paths that only accompany other paths.
 
     Parameters
     ----------
     paths : collection of PurePath
-        All that were found.
+        All paths found.
 
     Examples
     --------

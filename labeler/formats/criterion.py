@@ -1,8 +1,8 @@
 """criterion.rs: `sample.json`, where sample i took `times[i]` nanoseconds for `iters[i]` executions.
 
 The file lies in `target/criterion/<group>/<function>/<value>/new/`: it does not name its benchmark, its folders do, and
-the last of them is the version: new, base, or the name given to `--save-baseline`. A file is written by one process: it
-is a run, and a sample is an iteration. The first releases wrote two lists, executions and times, in place of an object.
+the last of them is the version: new, base, or the name given to `--save-baseline`. A file is written by one process, so
+it is a run, and a sample is an iteration. The first releases wrote two lists, executions and times, not an object.
 """
 
 import re
@@ -17,7 +17,7 @@ from labeler.formats.units import scaled
 from labeler.model import Series
 
 SAMPLE, ROOT = "sample.json", "criterion"
-N_FOLDERS = 3  # group, function and value: what may name a benchmark where no folder is called `criterion`
+N_FOLDERS = 3  # group, function and value name a benchmark if no folder is called `criterion`
 NANOSECOND = 1e-9
 _OLD = re.compile(r"(^|[/\\])(new|base)[/\\]sample\.json$", re.IGNORECASE)
 _ESTIMATES = re.compile(rb'\{\s*"(mean|median|median_abs_dev|slope|std_dev)"\s*:\s*\{')
@@ -25,7 +25,7 @@ _OF_ESTIMATES = (b'"confidence_interval"', b'"point_estimate"', b'"standard_erro
 
 
 def detect(name: str, content: bytes) -> bool:
-    """A JSON object with our keys, the two lists of old where they lie, or estimates, to refuse them in words."""
+    """A JSON object with our keys, the two lists of early releases, or estimates, which are refused in words."""
     head = json_text.first_signs(content)
     if head[:1] == b"[":
         return _OLD.search(name) is not None and head[1:].lstrip()[:1] == b"["
@@ -54,7 +54,7 @@ def _is_estimates(content: bytes) -> bool:
 
 
 def _benchmark_and_version(name: str) -> tuple[str, str]:
-    """From the folders; a file that was renamed, or is named without a folder, is called as it is.
+    """Name and version from the folders; a renamed file, or one named without a folder, gives its own name.
 
     Examples
     --------

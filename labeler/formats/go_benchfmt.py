@@ -1,10 +1,10 @@
-"""What `go test -bench` prints: lines `BenchmarkX-8  N  value unit [value unit]...` [1]_; most other lines are noise.
+"""Output of `go test -bench`: lines `BenchmarkX-8  N  value unit [value unit]...` [1]_; most other lines are ignored.
 
-A process prints `goos:`, `goarch:` and `pkg:` before its results, so that these behind results, as in the output of
-several processes in one file, begin another run. Each line of a benchmark in a run (`-count`) is an iteration, and
-every unit is a benchmark of its own. `pkg` scopes names, `Unit NAME better=higher` tells a direction. The last `-8` of
-a name is GOMAXPROCS to Go's own tools; it stays in the name. `go test -json` wraps the same output in events; line
-numbers are then those of what was printed.
+A process prints `goos:`, `goarch:` and `pkg:` before its results. After results, as in the output of several processes
+in one file, they therefore begin another run. Each line of a benchmark in a run (`-count`) is an iteration, and every
+unit is a separate benchmark. `pkg` is part of the name, `Unit NAME better=higher` gives a direction. The last `-8` of a
+name is GOMAXPROCS to Go's own tools; it stays in the name. `go test -json` wraps the same output in events; line
+numbers then count the printed lines.
 
 .. [1] https://go.dev/design/14313-benchmark-format
 """
@@ -29,40 +29,40 @@ _RESULT = re.compile(
     re.MULTILINE,
 )
 _EVENT = re.compile(rb'\{\s*"(Time|ImportPath|Action)"\s*:')
-_ALONE = re.compile(r"\s+[1-9]\d*(\s+[-+.\d]\S*\s+[^\s\d]\S*)+\s*", re.ASCII)  # values behind log lines
+_ALONE = re.compile(r"\s+[1-9]\d*(\s+[-+.\d]\S*\s+[^\s\d]\S*)+\s*", re.ASCII)  # values after log lines
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _KEY = re.compile(r"(goos|goarch|pkg):\s*(.*)", re.ASCII)
 _UNIT = re.compile(r"Unit\s+(\S+)\s(?:.*\s)?better=(higher|lower)\b.*", re.ASCII)
 _FAIL = re.compile(r"--- FAIL: (Benchmark\S*)", re.ASCII)
 _TIME = re.compile(r"(?:.*-)?(ns|us|µs|ms|s|sec)(?:/op)?")
 _SECONDS = SECONDS | {"sec": 1.0}
-_PLAIN = ("ns/op", "sec/op")  # the units that need no mention in a name
+_PLAIN = ("ns/op", "sec/op")  # units left out of names
 
 Key = tuple[str, str]  # package and name
 
 
 @dataclass
 class _Output:
-    """What the lines have told so far."""
+    """The content of the lines so far."""
 
     package: str = ""
     run: int = 0
     has_results: bool = False  # of this run
-    interrupted: str = ""  # the name that log lines stand behind; its result comes on a line of its own
+    interrupted: str = ""  # a name followed by log lines; its result is on a separate line
     values: dict[Key, dict[str, dict[int, list[float]]]] = field(default_factory=dict)  # by unit, then by run
     failures: dict[Key, list[Failure]] = field(default_factory=lambda: defaultdict(list))
     better: dict[str, str] = field(default_factory=dict)
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A text with a line of results, or with the lines in front of them, as it is or in the events of `-json`."""
+    """A text with a line of results or the lines before them, plain or in the events of `-json`."""
     if _EVENT.match(json_text.first_signs(content)):
         return b'"Action"' in content and b'"Output"' in content and b"Benchmark" in content
     return json_text.first_signs(content)[:1] not in (b"{", b"[") and _RESULT.search(content) is not None
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks of the output, one for every unit; a line that cannot be used is a failure that names it."""
+    """The benchmarks of the output, one per unit; an unusable line becomes a failure that names it."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -76,9 +76,9 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 
 def _printed(events: str) -> str:
-    """What the processes of `go test -json` printed, those of one package after those of another.
+    """The printed output inside `go test -json`, package by package.
 
-    An event holds a line or a part of one, and events of several packages may stand between each other.
+    An event holds a line or part of one, and events of several packages may alternate.
     """
     by_package: dict[str, list[str]] = {}
     for number, line in enumerate(events.split("\n"), 1):
@@ -130,7 +130,7 @@ def _take_result(output: _Output, name: str, pairs: list[str], number: int) -> N
 
 
 def _why_not(pairs: list[str]) -> str:
-    """In words, why a line cannot be used, as where the output of two processes ran together; "" if it can."""
+    """In words, why a line is unusable, such as mixed output of two processes; "" if it is usable."""
     if len(pairs) % 2:
         return f"{' '.join(pairs)!r} are not pairs of a value and its unit"
     units = pairs[1::2]
@@ -161,7 +161,7 @@ def _benchmarks(output: _Output) -> Iterator[Benchmark]:
 
 
 def _parameters(name: str) -> dict[str, str]:
-    """The parts `name=value` of a name, and GOMAXPROCS."""
+    """The `name=value` parts of a name, and GOMAXPROCS."""
     match = re.fullmatch(r"(.*?)(?:-([1-9]\d*))?", name, re.ASCII)
     operation, processors = match.groups() if match else (name, None)
     told = dict(part.split("=", 1) for part in operation.split("/") if "=" in part)

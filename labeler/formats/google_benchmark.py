@@ -1,7 +1,7 @@
-"""Google Benchmark JSON: `benchmarks[]`, a row a repetition, with `real_time` in its own `time_unit`.
+"""Google Benchmark JSON: `benchmarks[]`, one row per repetition, with `real_time` in its own `time_unit`.
 
-A file is written by one process: it is a run, and a repetition, which is a mean over many executions, is an iteration.
-Rows of means, medians and deviations are left out; files older than version 1.5 tell them by their names only.
+A file is written by one process, so it is a run; a repetition, a mean over many executions, is an iteration. Rows of
+means, medians and deviations are left out; before version 1.5 only their names tell them apart.
 """
 
 import re
@@ -22,7 +22,7 @@ _KEEPS = "--benchmark_report_aggregates_only=false --benchmark_out=FILE.json --b
 _CSV = b"name,iterations,real_time,cpu_time,time_unit,"
 _AGGREGATE = re.compile(r"(.+)_(mean|median|stddev|cv|BigO|RMS)")
 _NUMBER = re.compile(r"-?\d+")
-_FITTED = ("cpu_coefficient", "rms")  # what a row of a fitted complexity has in place of times
+_FITTED = ("cpu_coefficient", "rms")  # keys of a row of fitted complexity, in place of times
 Row = Mapping[str, Any]
 
 
@@ -53,7 +53,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 
 def _is_aggregate(name: str, row: Row, names: set[str]) -> bool:
-    """By type; in older files a name that another name, or those of three aggregates, begin."""
+    """Whether a row is an aggregate: by its type, or in older files by its name."""
     if "run_type" in row:
         return bool(row["run_type"] != "iteration")
     match = _AGGREGATE.fullmatch(name)
@@ -91,7 +91,7 @@ def _benchmark(name: str, rows: Sequence[Row], time: str) -> Benchmark:
 
 
 def _in_order(name: str, rows: Sequence[Row]) -> list[tuple[int, Row]]:
-    """The repetitions by their number; where there is none, as they stand there."""
+    """The repetitions by number; without numbers in the order of the file."""
     numbered = [(row.get("repetition_index", at), row) for at, row in enumerate(rows)]
     for at, _row in numbered:
         if isinstance(at, bool) or not isinstance(at, int):
@@ -104,7 +104,7 @@ def _in_order(name: str, rows: Sequence[Row]) -> list[tuple[int, Row]]:
 
 
 def _why_not(row: Row) -> str:
-    """In words, why a repetition gave no measurement; "" if it did."""
+    """In words, why a repetition has no measurement; "" if it has one."""
     if row.get("error_occurred"):
         return f"error {row.get('error_message', '')!r}"
     if row.get("skipped"):
@@ -113,7 +113,7 @@ def _why_not(row: Row) -> str:
 
 
 def _parameters(name: str) -> dict[str, str]:
-    """The arguments behind the first slash: those with a name, and plain numbers by their place."""
+    """The arguments after the first slash: named ones, and plain numbers by position."""
     arguments = [part.partition(":") for part in name.split("/")[1:]]
     return {
         (key if colon else f"argument {at}"): value if colon else key

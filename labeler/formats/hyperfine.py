@@ -1,6 +1,6 @@
-"""hyperfine, `--export-json`: `results[].times`, seconds, each of a process of its own: a run of one iteration.
+"""hyperfine, `--export-json`: `results[].times` in seconds, one process each, so each is a run of one iteration.
 
-Processes that ended with another exit code than 0 (`--ignore-failure`) are failures, whatever time they took.
+Processes with an exit code other than 0 (`--ignore-failure`) are failures, whatever time they took.
 """
 
 import re
@@ -58,7 +58,7 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
 
 
 def _why_not(code: Any, place: str) -> str:
-    """In words, why a process does not count; "" if it does."""
+    """In words, why a process is a failure; "" if it is not."""
     if code is None:
         return "ended by a signal"
     if isinstance(code, bool) or not isinstance(code, int):

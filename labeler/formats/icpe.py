@@ -1,6 +1,6 @@
-"""ICPE '23 data challenge: one JSON file a benchmark, a list of runs, each a list of seconds.
+"""ICPE '23 data challenge: one JSON file per benchmark, a list of runs, each a list of seconds.
 
-The file name carries the rest: `org__project#method#k=v&k=v.json`, where the parameters may be missing.
+The file name holds the rest: `org__project#method#k=v&k=v.json`; the parameters are optional.
 """
 
 from collections.abc import Iterator, Mapping

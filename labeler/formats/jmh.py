@@ -1,8 +1,8 @@
 """JMH, `-rf json`: a list of benchmarks with `primaryMetric.rawData`, a list of forks, each a list of iterations.
 
-A fork is a run. A benchmark is told apart by its name, parameters, mode and, unless there is one, number of threads.
+A fork is a run. Name, parameters, mode and, if there are several, the number of threads identify a benchmark.
 In mode `sample` an iteration is a histogram, `rawDataHistogram[fork][iteration] = [[value, count], ...]`: when each
-value was measured is not known any more, so that the iteration's measurement is their mean, which JMH calls its score.
+value was measured is lost, so the iteration's measurement is their mean, which JMH calls the score.
 """
 
 import re
@@ -18,8 +18,8 @@ from labeler.formats.naming import with_parameters
 from labeler.formats.units import SECONDS, scaled
 from labeler.model import Series
 
-TIMES = SECONDS | {"hr": 3600.0, "day": 86400.0}  # as JMH writes them, in front of "/op"
-# what `-rf csv`, `scsv` and `text` begin with, and what is printed meanwhile
+TIMES = SECONDS | {"hr": 3600.0, "day": 86400.0}  # as JMH writes them before "/op"
+# how `-rf csv`, `scsv`, `text` and the printed progress begin
 _AGGREGATES = re.compile(rb'"Benchmark"[,;]"Mode"|Benchmark\s[^\n]*\bMode\s+(Cnt|Samples)\s|# JMH version:')
 
 
@@ -71,7 +71,7 @@ def _benchmark(entry: Any, place: str) -> Benchmark:
 
 
 def _how(entry: Mapping[str, Any], place: str) -> str:
-    """Mode and threads as part of a name."""
+    """Mode and number of threads as part of a name."""
     threads = entry.get("threads", 1)
     if isinstance(threads, bool) or not isinstance(threads, int):
         raise ValueError(f"{place}: 'threads' is {reprlib.repr(threads)}, not a whole number")
@@ -102,5 +102,5 @@ def _mean(histogram: Any, place: str) -> float:
     )
     if not len(counts) or not (counts > 0).all():
         raise ValueError(f"{place}: {reprlib.repr(histogram)} has no count above 0 with every value")
-    with np.errstate(all="ignore"):  # what is not finite is refused with its place
+    with np.errstate(all="ignore"):  # values that are not finite are refused with their place
         return float((values * (counts / counts.sum())).sum())

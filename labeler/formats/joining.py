@@ -1,11 +1,11 @@
-"""Result files -> benchmarks, the runs of one benchmark in several files together: the only way from files to them.
+"""Read result files as benchmarks and join the runs of a benchmark from several files: the only way from files to them.
 
 A file is one run of its benchmarks, or holds all of their runs (`Format.file_is`). Files that are runs are joined. Of
-files that hold all runs only one can speak of a benchmark; that a second one does so is a conflict, unless it says the
-same, or the names of the files tell them apart.
+files that hold all runs, only one may contain a given benchmark; a second one is a conflict, unless the content is the
+same or the file names tell them apart.
 
-The runs of files that are joined are kept aside in a temporary folder until all files are read: of a thousand files no
-more than one benchmark's runs are in memory at a time.
+Runs to be joined are kept in a temporary folder until all files are read, so that only one benchmark's runs are in
+memory at a time, even with a thousand files.
 """
 
 import hashlib
@@ -28,8 +28,8 @@ from labeler.formats.known import STUDY, Format
 from labeler.formats.reading import DEFAULTS, ReadOptions, format_of, read
 from labeler.formats.source import Source, content_hash
 
-N_NAMED = 3  # files named one by one
-N_TELLING = 5  # different values with which a run is not by chance the same as another
+N_NAMED = 3  # files or reasons listed one by one
+N_TELLING = 5  # distinct values: with as many, two runs are not equal by chance
 
 HOW_TO_JOIN = (
     "If both files hold runs of it, give --file-is run; if they are of different versions or contexts, name the files "
@@ -42,7 +42,7 @@ Key = tuple[str, str, str]  # format, application and name of a benchmark
 
 @dataclass(frozen=True)
 class Opened:
-    """A file that was read: its name, the hash of its content, and what its name says of its runs."""
+    """A file that was read: its name, the hash of its content, and the conditions in its name."""
 
     name: str
     sha256: str
@@ -52,25 +52,25 @@ class Opened:
 
 @dataclass(frozen=True)
 class Part:
-    """What one file gave, or what several files gave of one benchmark.
+    """The result of one file, or of several files for one benchmark.
 
     Attributes
     ----------
     files : tuple of Opened
     benchmarks : tuple of Benchmark
     unmeasured : tuple of Benchmark
-        Those of which no run gave a measurement.
+        Benchmarks without a measurement.
     known : Format or None
-        What the files are; None if that could not be told.
+        The format of the files; None if it was not recognised.
     refused : str
         Why there are no benchmarks.
     is_conflict : bool
-        Whether that is because several files contradict each other.
+        Whether it was refused because files contradict each other.
     already_there : bool
         Whether the content was known, so that nothing was read.
     warnings : tuple of str
     remarks : tuple of str
-        What was found twice and counted once.
+        What was found twice and used once.
     is_joined : bool
         Whether a benchmark has the runs of several files.
     """
@@ -105,9 +105,9 @@ def read_benchmarks(
     may_conflict: bool = False,
     advance: Advance = lambda _source: None,
 ) -> Iterator[Part]:
-    """What every file gives, in order, and then the benchmarks that several files share.
+    """The result of each file in order, then the benchmarks that several files share.
 
-    A file of the same content as another, and a run that another file holds too, count once, and the part says so.
+    A file with the same content as another, and a run that is in another file too, count once; a remark says so.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def read_benchmarks(
     skip : callable
         Hash of a file's content -> whether it is known already; not asked of files that are joined.
     may_conflict : bool
-        Whether a second file that holds all runs of a benchmark is given too, not refused.
+        Whether to return a second file with all runs of a benchmark instead of refusing it.
     advance : callable
         Called with each file that was read.
 
@@ -157,23 +157,23 @@ def why_unmeasured(benchmark: Benchmark) -> str:
 
 
 def after_name(error: Refused) -> str:
-    """Place and reason of a refusal; who shows it names the file."""
+    """Place and reason of a refusal, without the file name."""
     return f"{error.place}: {error.reason}" if error.place else error.reason
 
 
 def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
-    """What a file's name says of its runs.
+    """A function that reads the conditions of runs from a file's name.
 
     Parameters
     ----------
     pattern : str
-        The last part of the name, or the last folders too, with {name} where a condition stands: version, context,
+        The file name, optionally with its last folders, with {name} in place of a condition: version, context,
         order_type, order_position, altered, run, or a factor of your own.
 
     Raises
     ------
     InputError
-        If nothing stands in braces, one name twice, or two without anything between them.
+        If there is no name in braces, a name is repeated, or two names have nothing between them.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
 
 
 def _read_ahead(files: Sequence[Source]) -> Iterator[tuple[Source, "Future[tuple[bytes, str]]"]]:
-    """Each file with its content and hash, while the next one is read and unpacked on another thread."""
+    """Each file with its content and hash; another thread reads and unpacks the next one meanwhile."""
     with ThreadPoolExecutor(1) as reader:
         ahead: deque[tuple[Source, Future[tuple[bytes, str]]]] = deque()
         for source in files:
@@ -217,7 +217,7 @@ def _content(source: Source) -> tuple[bytes, str]:
 
 @dataclass
 class _Reader:
-    """Reads one file after the other; those that are joined go aside."""
+    """Reads one file after the other, and sets aside the files to be joined."""
 
     options: ReadOptions
     skip: Callable[[str], bool]
@@ -225,7 +225,7 @@ class _Reader:
     read_already: dict[tuple[str, frozenset[tuple[str, str]]], str] = field(default_factory=dict)
 
     def part(self, source: Source, conditions: Mapping[str, str], content: bytes, sha256: str) -> Part | None:
-        """What a file gives by itself; None if it is kept aside."""
+        """The result of a file; None if the file is set aside."""
         known = format_of(source, content, self.options)
         file_is = self.options.file_is or known.file_is
         file = Opened(source.name, sha256, conditions, file_is == FILE_IS_RUN)
@@ -250,7 +250,7 @@ class _Reader:
 
 
 def _part(files: tuple[Opened, ...], benchmarks: Iterable[Benchmark], **rest: Any) -> Part:
-    """Benchmarks with and without measurements apart."""
+    """A part with its benchmarks sorted into those with and without measurements."""
     measured: list[Benchmark] = []
     unmeasured: list[Benchmark] = []
     for benchmark in benchmarks:
@@ -259,7 +259,7 @@ def _part(files: tuple[Opened, ...], benchmarks: Iterable[Benchmark], **rest: An
 
 
 def _with_conditions(benchmark: Benchmark, known: Mapping[str, str]) -> Benchmark:
-    """With what the file's name says of all its runs."""
+    """The benchmark with the conditions in the file's name added to all its runs."""
     if not known:
         return benchmark
     runs = tuple(replace(run, conditions={**run.conditions, **known}) for run in benchmark.runs)
@@ -268,7 +268,7 @@ def _with_conditions(benchmark: Benchmark, known: Mapping[str, str]) -> Benchmar
 
 
 def _told_apart(benchmark: Benchmark, place: int) -> Benchmark:
-    """With runs called PLACE:RUN, as every file counts its own."""
+    """The benchmark with its runs called PLACE:RUN, because each file numbers its own."""
     runs = tuple(
         replace(run, conditions={**run.conditions, RUN: f"{place}:{label}"})
         for run, label in zip(benchmark.runs, benchmark.labels, strict=True)
@@ -282,7 +282,7 @@ def _told_apart(benchmark: Benchmark, place: int) -> Benchmark:
 
 @dataclass
 class _Joiner:
-    """Files that are joined, and what they gave, kept aside."""
+    """The files to be joined, and their benchmarks."""
 
     spool: "Spool"
     files: list[Opened] = field(default_factory=list)
@@ -291,7 +291,7 @@ class _Joiner:
     n_runs: Counter[Key] = field(default_factory=Counter)
 
     def add(self, file: Opened, known: Format, benchmarks: Sequence[Benchmark]) -> None:
-        """Keep what a file gave."""
+        """Set aside the benchmarks of a file."""
         for benchmark in benchmarks:
             key = (known.name, benchmark.application, benchmark.name)
             self.spool.add(key, len(self.files), benchmark)
@@ -301,9 +301,9 @@ class _Joiner:
         self.formats[known.name] = known
 
     def joined(self) -> Iterator[Part]:
-        """Every benchmark with the runs of all its files, these in natural order of name.
+        """Every benchmark with the runs of all its files, in natural order of file name.
 
-        A file that is alone and has one run of everything stays whole, as there is one thing to say about it.
+        A single file with one run of each benchmark stays one part.
         """
         if len(self.files) == 1 and set(self.n_runs.values()) <= {0, 1}:
             (file,), (known,) = self.files, self.formats.values()
@@ -318,7 +318,7 @@ class _Joiner:
             yield self._part(key, [(place[number], self.files[number], benchmark) for number, benchmark in entries])
 
     def _part(self, key: Key, kept: Sequence[tuple[int, Opened, Benchmark]]) -> Part:
-        """One benchmark; a warning if another one of the same tool is in more files."""
+        """One benchmark, with a warning if another benchmark of the same tool is in more files."""
         files = tuple(file for _place, file, _benchmark in kept)
         most = max(n for other, n in self.n_files.items() if other[0] == key[0])
         is_missing = len(files) < most and all(file.is_run for file in files)
@@ -332,7 +332,7 @@ class _Joiner:
 
 
 def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) -> tuple[Benchmark, list[str]]:
-    """The runs of all files as those of one benchmark, each run once, and in words which were doubled.
+    """One benchmark with the runs of all files, each run once, and in words which were duplicates.
 
     Raises
     ------
@@ -363,13 +363,13 @@ def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) ->
 
 @dataclass
 class _KnownRuns:
-    """The runs of one benchmark in the files before, by what they are called and by what is in them."""
+    """The runs of a benchmark in the files so far, by label and by content."""
 
     by_label: dict[Hashable, tuple[Opened, str]] = field(default_factory=dict)
     by_content: dict[Hashable, Opened] = field(default_factory=dict)
 
     def without(self, benchmark: Benchmark, file: Opened) -> tuple[Run, ...]:
-        """The runs of the next file that no file before holds; raises ValueError if one holds another one so called."""
+        """The new runs of the next file; raises ValueError if an earlier file has another run with the same label."""
         new, labels, contents = [], {}, {}
         for label, run in zip(benchmark.labels, benchmark.runs, strict=True):
             called, content = (label, _shared_conditions(run)), content_of(run)
@@ -392,30 +392,30 @@ def _shared_conditions(run: Run) -> frozenset[tuple[str, str]]:
 
 
 def content_of(run: Run) -> str:
-    """The hash of a run's measurements, with its conditions but what it is called."""
+    """The hash of a run's measurements and conditions, without its label."""
     digest = hashlib.sha256(np.ascontiguousarray(run.values, dtype="<f8").tobytes())
     digest.update(repr(sorted(_shared_conditions(run))).encode())
     return digest.hexdigest()
 
 
 def _content_of_all(runs: Iterable[Run]) -> bytes:
-    """The hash of the contents of runs in any order."""
+    """The hash of the contents of runs, independent of their order."""
     return hashlib.sha256("".join(sorted(map(content_of, runs))).encode()).digest()
 
 
 def _is_telling(run: Run) -> bool:
-    """Whether a run has so many different values that another one is not by chance the same."""
+    """Whether a run has so many distinct values that another run is not equal by chance."""
     return len(np.unique(run.values)) >= N_TELLING
 
 
 @dataclass
 class _Holders:
-    """Which file, or files, spoke of a benchmark, and with what content."""
+    """The first file, or files, with each benchmark, and the hash of its content."""
 
     known: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
 
     def checked(self, part: Part) -> Part:
-        """Without the benchmarks that another file holds in the same way; refused if one holds it in another way."""
+        """The part without benchmarks that another file has with the same content; refused if the content differs."""
         new, doubled = [], []
         for benchmark in part.benchmarks:
             key, content = (benchmark.application, benchmark.name), _content_of_all(benchmark.runs)
@@ -436,12 +436,12 @@ class _Holders:
 
 @dataclass
 class Spool:
-    """Benchmarks kept aside on the disk: a file for each key, to which they are appended.
+    """Benchmarks kept on disk: one file per key, to which they are appended.
 
     Attributes
     ----------
     folder : Path
-        Which somebody else makes and removes.
+        A folder that the caller creates and removes.
     numbers : dict
         The key of each benchmark, in order of first appearance -> the number of its file.
     """
@@ -450,7 +450,7 @@ class Spool:
     numbers: dict[Hashable, int] = field(default_factory=dict)
 
     def add(self, key: Hashable, mark: int, benchmark: Benchmark) -> None:
-        """Keep a benchmark, marked with a number.
+        """Store a benchmark with a number.
 
         Raises
         ------

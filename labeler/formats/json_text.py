@@ -1,4 +1,4 @@
-"""JSON text -> values, and lists of numbers -> series, with words for what is neither."""
+"""JSON text to values, and lists of numbers to series, with errors in words."""
 
 import json
 import reprlib
@@ -10,18 +10,18 @@ import orjson
 from labeler.model import Series
 
 BOM = b"\xef\xbb\xbf"
-MAX_DIGITS = 400  # of a whole number; measurements end at 309
+MAX_DIGITS = 400  # digits of an integer; measurements have at most 309
 T = TypeVar("T")
 _KINDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
 
 
 def first_signs(content: bytes, n: int = 200) -> bytes:
-    """What the text begins with, without blanks in front."""
+    """The beginning of the text, without leading blanks."""
     return content[:n].removeprefix(BOM).lstrip()
 
 
 def parse(content: bytes) -> Any:
-    """The value of a JSON text; raises ValueError naming line and column where it is none."""
+    """The value of a JSON text; raises ValueError naming line and column if it is not JSON."""
     content = content.removeprefix(BOM)
     try:
         return orjson.loads(content)
@@ -39,7 +39,7 @@ def parse(content: bytes) -> Any:
 
 
 def _integer(digits: str) -> int | float:
-    """A whole number; one beyond all floating-point numbers is infinite, as Python limits the digits that it reads."""
+    """An integer; one beyond the floating-point range is infinite, because Python limits the digits that it reads."""
     return int(digits) if len(digits) <= MAX_DIGITS else float(digits)
 
 
@@ -50,9 +50,9 @@ def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> 
     ----------
     values : list
     place : str
-        What an error calls the run.
+        The name of the run in error messages.
     may_hold_booleans : bool
-        Whether to look for true and false, which numpy takes for 1 and 0.
+        Whether to look for true and false, which numpy would read as 1 and 0.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> 
 
 
 def number(value: Any, place: str) -> float:
-    """The slow way, for whole numbers beyond 64 bits and to name what is no number."""
+    """A number, also an integer beyond 64 bits; raises ValueError naming the value if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"{place}: {reprlib.repr(value)} is not a number")
     try:
@@ -80,7 +80,7 @@ def number(value: Any, place: str) -> float:
 
 
 def member(holder: Any, name: str, kind: type[T], place: str) -> T:
-    """What an object holds under a name; raises ValueError naming the place if it is of another kind."""
+    """The member of an object; raises ValueError naming the place if it has another type."""
     if not isinstance(holder, dict):
         raise ValueError(f"{place}: {reprlib.repr(holder)} is not an object")
     if name not in holder:

@@ -1,4 +1,4 @@
-"""JMeter's results as CSV (JTL): a row a request, `elapsed` milliseconds, begun at `timeStamp`.
+"""JMeter's results as CSV (JTL): one row per request, which took `elapsed` milliseconds from `timeStamp` on.
 
 A file is written by one process: it is a run. Each label is a benchmark, and its requests are the iterations, in the
 order in which they began. Requests that failed are left out, whatever time they took, and are counted as one failure.

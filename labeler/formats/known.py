@@ -1,4 +1,4 @@
-"""The formats that known, in the order in which they are tried: ours, a module each; then those of other packages."""
+"""The known formats, in the order in which they are tried: ours, a module each; then those of other packages."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -45,20 +45,20 @@ class Format:
     ----------
     name, title : str
     runs, iterations : str
-        What in the file a run is, and what an iteration.
+        What counts as a run, and what as an iteration.
     detect : callable
         (name of the file, content) -> whether it is this format; cheap, and never raises.
     read : callable
         (name of the file, content, columns) -> benchmarks; raises ValueError with place and reason. The name is the
         whole one, without the ending of a compression.
     file_is : str
-        "study": what one file says of a benchmark is all there is. "run": several files are several runs.
+        "study": one file holds everything about a benchmark. "run": several files are several runs.
     values_are : str
-        "runs" if each value was measured by a process of its own.
+        "runs" if a separate process measured each value.
     keep : str
-        How the tool is made to write every value into a file.
+        How to make the tool write every value into a file.
     package : str
-        Who brings it, if it is not ours.
+        The package that provides the format; "" for a built-in one.
     read_means : callable, optional
         As `read`, with the tool's own mean or median as the one value of a run where the file keeps no measurements:
         enough for a comparison by one number per run, and for nothing else.
@@ -155,14 +155,14 @@ FORMATS: dict[str, Format] = {
 
 @dataclass(frozen=True)
 class Others:
-    """Formats of other packages by name, and why some cannot be used."""
+    """Formats of other packages by name, with the reason why some cannot be used."""
 
     formats: Mapping[str, Format]
     errors: Mapping[str, str]
 
 
 def others() -> Others:
-    """What other packages bring."""
+    """The formats of other packages."""
     formats, errors = {}, {}
     for name, plugin in format_plugins().items():
         reason = _why_not(plugin)
@@ -182,7 +182,7 @@ def _why_not(plugin: Plugin) -> str:
 
 
 def table() -> list[dict[str, Any]]:
-    """A row a format: name, title, what a run and an iteration is, what a file is, how the tool keeps the values.
+    """One row per format: name, title, what a run, an iteration and a file are, and how the tool keeps the values.
 
     A format of another package that cannot be used says why in place of its title.
     """

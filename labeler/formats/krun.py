@@ -1,7 +1,7 @@
-"""The table of krun and of warmup_stats: a row a process execution, a column an in-process iteration, in seconds.
+"""The table of krun and warmup_stats: one row per process execution, one column per in-process iteration, in seconds.
 
-`process_exec_num, bench_name, 0, 1, 2, ...`; what the first two are called varies. A row is a run. One that crashed has
-the word in place of its first time, and then often no further cell.
+`process_exec_num, bench_name, 0, 1, 2, ...`; the first two names vary. A row is a run. A crashed one has the word crash
+in place of its first time, and often no further cell.
 """
 
 import csv
@@ -19,7 +19,7 @@ from labeler.model import Series
 
 CRASH = "crash"
 _NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
-N_NAMES = 2  # the columns in front of the first iteration
+N_NAMES = 2  # columns before the first iteration
 
 
 def detect(_name: str, content: bytes) -> bool:

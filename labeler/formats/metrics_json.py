@@ -1,6 +1,7 @@
-"""JSON of one number a benchmark: github-action-benchmark's custom tools, the Bencher Metric Format, k6's summary.
+"""JSON with one number per benchmark: github-action-benchmark's custom tools, the Bencher Metric Format, k6's summary.
 
-Whoever writes such a file says what the number is, most often a mean. A file is written by one process: it is a run.
+The author of such a file decides what the number is, most often a mean. A file is written by one process, so it is a
+run.
 """
 
 import re
@@ -16,8 +17,8 @@ _ACTION = re.compile(rb'\[\s*\{\s*"(name|unit|value|range|extra)"\s*:')
 _BMF = re.compile(
     rb'\{\s*"(?:[^"\\]|\\.){1,1024}"\s*:\s*\{\s*"(?:[^"\\]|\\.){1,64}"\s*:\s*\{\s*"(lower_|upper_)?value"\s*:'
 )
-_MEASURES = {"latency": "ns", "throughput": "ops/s", "build-time": "s", "file-size": "byte"}  # those Bencher brings
-_TRENDS, _RATES = ("avg", "p(95)"), ("rate",)  # what is taken of k6's metrics
+_MEASURES = {"latency": "ns", "throughput": "ops/s", "build-time": "s", "file-size": "byte"}  # built into Bencher
+_TRENDS, _RATES = ("avg", "p(95)"), ("rate",)  # statistics read from k6's metrics
 
 
 def detect_action(_name: str, content: bytes) -> bool:
@@ -54,7 +55,7 @@ def _of_action(entries: list[Any]) -> Iterator[Single]:
 
 
 def read_bencher(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks with each of their measures; latency needs no mention in a name."""
+    """The benchmarks with each of their measures; names leave out latency."""
     yield from benchmarks(_of_bencher(json_text.parse(content)))
 
 
@@ -69,7 +70,7 @@ def _of_bencher(document: Any) -> Iterator[Single]:
 
 
 def read_k6(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Of each metric over all requests of the process: mean and 95th percentile of times, rate of counts."""
+    """For each metric over all requests of the process: mean and 95th percentile of times, rate of counts."""
     metrics = json_text.member(json_text.parse(content), "metrics", dict, "the file")
     yield from measured(benchmarks(_of_k6(metrics)))
 
@@ -89,6 +90,6 @@ def _of_k6(metrics: Mapping[str, Any]) -> Iterator[Single]:
 
 
 def _is_time(name: str) -> bool:
-    """k6's own metrics of time, in milliseconds; it says the kind of others in `handleSummary` only."""
+    """Whether it is one of k6's own metrics of time, in milliseconds; only `handleSummary` gives the type of others."""
     metric = name.partition("{")[0]
     return metric.startswith("http_req_") or metric.endswith("_duration")

@@ -1,7 +1,7 @@
 """mitata, `run({ format: "json" })`: `benchmarks[].runs[].stats`, nanoseconds, where a run is one set of arguments.
 
-A file is written by one process: it is a run in our sense. Its one value is mitata's `avg`: the samples are sorted and
-the extreme ones are gone, so that nobody knows their order any more.
+A file is written by one process, so it is a run in our sense. Its one value is mitata's `avg`: the samples are sorted
+without the extreme ones, so their order is lost.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""How to measure several runs, by turns for a baseline and a candidate, with the tool that wrote a file.
+"""Commands that measure several runs, alternating between baseline and candidate, with the tool that wrote a file.
 
 One file of one process leaves nothing to compare; these lines make ten processes of each version. `OLD` and `NEW` are
 folders with the two versions.
@@ -43,7 +43,7 @@ MORE_RUNS: dict[str, str] = {
     ),
 }
 
-# of suites in which nothing was changed; measured with the tools themselves
+# for unchanged suites; measured with the tools themselves
 FALSE_ALARMS = {"go": "49 %", "pytest-benchmark": "82 %", "google-benchmark": "79 %"}
 FALSE_ALARMS_OF_PROCESSES = "2 to 5 %"
 
@@ -51,12 +51,12 @@ _GENERAL = _TURNS.format("your-benchmarks $v > $v-$i", "labeler check NEW-* --ag
 
 
 def more_runs(format_name: str) -> str:
-    """The lines for a shell that measure ten runs of each version; general ones where the tool is not known."""
+    """Shell commands that measure ten runs of each version; general ones if the tool is unknown."""
     return MORE_RUNS.get(format_name, _GENERAL)
 
 
 def false_alarms(format_name: str, title: str) -> str:
-    """What taking each value as a run costs, in a sentence.
+    """A sentence about the false alarms if each value is taken as a run.
 
     Examples
     --------

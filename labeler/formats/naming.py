@@ -1,4 +1,4 @@
-"""Names that tell the benchmarks of a file apart, which of them can be used, and when runs were made."""
+"""Unique names of the benchmarks of a file, and the times of runs."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -18,19 +18,19 @@ def with_parameters(operation: str, parameters: Mapping[str, str]) -> str:
 
 
 def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[Benchmark]:
-    """The benchmarks of a file, also those of which every run failed, as long as one of them has a run.
+    """The benchmarks of a file, including those whose every run failed, if at least one benchmark has a run.
 
     Parameters
     ----------
     benchmarks : iterable of Benchmark
-        One without runs tells in its failures why.
+        A benchmark without runs has failures that say why.
     advice : str
-        What to do about a name that stands there twice.
+        What to do about a duplicate name.
 
     Raises
     ------
     ValueError
-        If a name stands there twice, or if no benchmark has a run.
+        If a name is not unique, or no benchmark has a run.
     """
     names: set[str] = set()
     first, n_measured = None, 0
@@ -47,9 +47,9 @@ def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[B
 
 
 def time_of(text: object) -> str:
-    """A time as tools write it, as one text that sorts by time: ISO 8601 in UTC; "" for what is no time.
+    """A time from a result file as a text that sorts by time: ISO 8601 in UTC; "" if it is not a time.
 
-    A time without a zone is taken as UTC: all that is asked is which of two runs of one machine was earlier.
+    A time without a zone is taken as UTC: it only serves to order runs of one machine.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """nanobench, template `json`: `results[].measurements[]`, an epoch each, with `elapsed` seconds of one iteration.
 
-A file is written by one process: it is a run, and an epoch, which is a mean over its iterations, is an iteration. What
-a `batch` did is divided by its size, as in nanobench's own table.
+A file is written by one process, so it is a run; an epoch, a mean over its iterations, is an iteration. Times are
+divided by the size of the `batch`, as in nanobench's own table.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""OrderSage's table of trials: one row a test in a run, in fixed or random order; each trial is a run of one iteration.
+"""OrderSage's table of trials: one row per test and run, in fixed or random order; a trial is a run of one iteration.
 
 A cell may hold the numbers of several sub-tests, with their names ("copy=1.5, scale=2") or without; those of STREAM
-have names of their own. Failed trials become failures; what stands there as their result is whatever the test left
-behind. No unit is stated.
+have names of their own. Failed trials become failures: their result is whatever the test left behind. No unit is
+stated.
 """
 
 import re
@@ -23,7 +23,7 @@ STREAM = ("copy", "scale", "add", "triad")  # what McCalpin's STREAM prints, in 
 
 @dataclass
 class _Trials:
-    """What the rows gave: one entry a number, its line; which command gave a benchmark; what failed of a command."""
+    """The content of the rows: numbers with their lines, each benchmark's command, each command's failures."""
 
     rows: list[dict[str, object]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
@@ -33,13 +33,13 @@ class _Trials:
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A header line with the columns of OrderSage; its list of runs is one too, so that it can be refused in words."""
+    """A header line with the columns of OrderSage, or its list of runs, which is refused in words."""
     columns = header(content[:4096].decode("utf-8-sig", "replace").split("\n", 1)[0], ",")
     return {"run_num", "order_type"} <= set(columns)
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The tests, one benchmark each; raises ValueError naming the line at fault."""
+    """One benchmark per test; raises ValueError naming the line at fault."""
     import pandas as pd
 
     table = read_text_table(content, separators=(",",))
@@ -89,7 +89,7 @@ def _take(trials: _Trials, row: Mapping[str, str], column: str, line: int) -> No
 
 
 def _sub_tests(command: str, cells: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Names and numbers of a cell; without names those of STREAM, or places from 0."""
+    """Names and numbers of a cell; without names those of STREAM, or positions from 0."""
     pairs = [cell.rpartition("=") for cell in cells]
     names, numbers = [name for name, _, _ in pairs], [number for _, _, number in pairs]
     if all(names) and len(set(names)) == len(names):

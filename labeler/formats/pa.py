@@ -1,4 +1,4 @@
-"""The table of pa and bencher, a row a value: `project;commit;benchmark;params;instance;trial;fork;iteration;mode;...`.
+"""The table of pa and bencher, with a row per value: `project;commit;benchmark;params;instance;trial;fork;...`.
 
 A fork of a trial on an instance is a run. An iteration may have several rows, a histogram of its invocations where
 value_count says how often a value occurred; its measurement is their mean, as for JMH. The header line may be missing.
@@ -66,7 +66,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
 
 def _iterations(frame: pd.DataFrame, lines: Sequence[int]) -> pd.DataFrame:
-    """One row an iteration, the first of each, with the mean of its values, each as often as it was counted."""
+    """One row per iteration, with the mean of its values, weighted by their counts."""
     import pandas as pd
 
     values, counts = (_numbers(frame, column, lines) for column in ("value", "value_count"))
@@ -74,7 +74,7 @@ def _iterations(frame: pd.DataFrame, lines: Sequence[int]) -> pd.DataFrame:
         at = int((counts > 0).argmin())
         raise ValueError(f"line {lines[at]}: {frame['value_count'][at]!r} in column 'value_count' is not above 0")
     keys = frame.groupby(list(COLUMNS[:-2]), sort=False).ngroup()
-    with np.errstate(all="ignore"):  # what is not finite is refused with its line
+    with np.errstate(all="ignore"):  # values that are not finite are refused with their line
         shares = counts / pd.Series(counts).groupby(keys).transform("sum").to_numpy()
         means = pd.Series(values * shares).groupby(keys, sort=False).sum()
     return frame[~keys.duplicated()].assign(value=means.to_numpy())
@@ -95,7 +95,7 @@ def _renamed(iterations: pd.DataFrame) -> pd.DataFrame:
     table = iterations[["iteration", "value", *OURS]].rename(columns=OURS).reset_index(drop=True)
     times = iterations["unit"].str.removesuffix("/op")
     is_time = iterations["unit"].str.endswith("/op") & times.isin(TIMES)
-    with np.errstate(over="ignore"):  # what becomes infinite is refused with its line
+    with np.errstate(over="ignore"):  # values that become infinite are refused with their line
         table["value"] *= times.map(TIMES).where(is_time, 1.0).to_numpy()
     table["unit"] = iterations["unit"].where(~is_time, "s").to_numpy()
     is_rate = iterations["unit"].str.match(_RATE) | (iterations["mode"] == "thrpt")

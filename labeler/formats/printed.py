@@ -1,7 +1,7 @@
-"""What tools print for people, one number a benchmark: Benchmark.js, `cargo bench` (libtest and criterion.rs), wrk.
+"""Printed output with one number per benchmark: Benchmark.js, `cargo bench` (libtest and criterion.rs), wrk.
 
-A process prints every benchmark once. Its output is a run of one value, and a name that comes again in the same file
-begins the output of another process, so another run.
+A process prints every benchmark once, so its output is a run of one value. A repeated name in the same file begins the
+output of another process, and so another run.
 """
 
 import re
@@ -38,7 +38,7 @@ def detect_wrk(_name: str, content: bytes) -> bool:
 def _is_any(singles: Iterator[Single]) -> bool:
     try:
         return next(singles, None) is not None
-    except ValueError:  # a result with a number that the reader refuses in words
+    except ValueError:  # a result with a bad number, which the reader refuses in words
         return True
 
 
@@ -51,7 +51,7 @@ def _is_text(content: bytes) -> bool:
 
 
 def read_benchmark_js(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """The benchmarks in operations per second; raises ValueError if a number is none."""
+    """The benchmarks in operations per second; raises ValueError naming what is not a number."""
     yield from benchmarks(_of_benchmark_js(_text(content)))
 
 
@@ -69,7 +69,7 @@ def read_cargo(_name: str, content: bytes, _columns: Mapping[str, str]) -> Itera
 
 
 def _of_cargo(text: str) -> Iterator[Single]:
-    """libtest names a benchmark in front of its time, criterion.rs too, or on the line before if the name is long."""
+    """The results; a name stands before its time, or with criterion.rs on the previous line if it is long."""
     before = ""
     for line in text.splitlines():
         name, _word, rest = line.partition(" ... bench:")

@@ -1,7 +1,7 @@
-"""pyperf, `-o FILE.json`: `benchmarks[].runs[].values`, one value an iteration, in units of one operation.
+"""pyperf, `-o FILE.json`: `benchmarks[].runs[].values`, one value per iteration, in units of one operation.
 
-Values are divided by the loops already. Runs without values only calibrated the loops, and no run's warmups are
-measurements. What holds for all runs may stand with the benchmark, and what holds for all benchmarks with the file.
+Values are already divided by the loops. Runs without values only calibrated the loops, and warmups are not
+measurements. Metadata of all runs may be given for the benchmark, and metadata of all benchmarks for the file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,11 +12,11 @@ from labeler.formats import json_text
 from labeler.formats.naming import time_of
 
 VERSIONS = ("1.0", 6)
-UNITS = {"second": "s"}  # the others, byte and integer, stay
+UNITS = {"second": "s"}  # byte and integer stay as they are
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """A JSON object with our keys, and not with that of mitata, which has them too."""
+    """A JSON object with our keys, but without mitata's own, which has ours too."""
     keys = (b'"benchmarks"', b'"runs"', b'"version"')
     is_ours = json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
     return is_ours and b'"layout"' not in content

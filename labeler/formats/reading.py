@@ -1,4 +1,4 @@
-"""One result file -> its benchmarks: the format is found from the content, and the person's options are applied."""
+"""Read one result file: detect the format from the content and apply the reading options."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,26 +17,26 @@ from labeler.formats.units import scaled, to_seconds
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What the person says about the files.
+    """Options for reading files.
 
     Attributes
     ----------
     format : str or None
         The name of a format; None: found from the content.
     columns : mapping of str to str
-        For tables: our column -> the file's column.
+        For tables: our column name to the file's column name.
     file_is : str or None
-        "run": several files of a benchmark are several runs. "study": each stands for itself. None: as its format says.
+        "run": several files of a benchmark are several runs. "study": each file is complete. None: as the format says.
     values_are : str or None
-        "iterations" of the run in which they stand, or "runs". None: as its format says.
+        "iterations" of their run, or "runs". None: as the format says.
     unit, better : str
-        For measurements whose file states none: the unit, and whether "lower" or "higher" is better.
+        For measurements without them in the file: the unit, and whether "lower" or "higher" is better.
     pattern : str
-        What the names of the files say of their runs, such as "{version}-{context}.json".
+        Where file names hold conditions of the runs, such as "{version}-{context}.json".
     others : mapping of str to Format
-        Formats of other packages by name, tried after all of ours.
+        Formats of other packages by name, tried after the built-in ones.
     accept_means : bool
-        Whether the mean of a run will do where a file keeps nothing else.
+        Whether to accept the mean of a run if a file keeps nothing else.
     """
 
     format: str | None = None
@@ -63,12 +63,12 @@ def read_options(
     better: str | None = None,
     pattern: str | None = None,
 ) -> ReadOptions:
-    """What the person says about the files, with the formats that other packages bring.
+    """Options for reading files, with the formats of other packages.
 
     Raises
     ------
     InputError
-        If there is no such format, or it cannot be used, or an option has a value that it does not know.
+        If the format does not exist or cannot be used, or an option has an unknown value.
     """
     known = others()
     why_not = known.errors.get(format_name or "")
@@ -93,12 +93,12 @@ def _named_format(options: ReadOptions) -> Format | None:
 
 
 def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -> Format:
-    """The format that the person names, or the one to which the content belongs.
+    """The named format, or the one detected from the content.
 
     Raises
     ------
     Refused
-        If it belongs to none.
+        If no format recognises it.
     InputError
         If the named format does not exist.
     """
@@ -130,9 +130,9 @@ def read(
     source : Source
     options : ReadOptions
     content : bytes, optional
-        The decompressed content where the caller has it already.
+        The decompressed content, if the caller has it.
     known : Format, optional
-        Its format where the caller knows it already.
+        The format, if the caller knows it.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def read(
     Raises
     ------
     Refused
-        If nothing of the file can be used; it names the file, the place and the reason.
+        If nothing in the file can be used; the error names file, place and reason.
     InputError
         If the named format does not exist.
     """
@@ -160,7 +160,7 @@ def read(
 
 
 def _checked(source: Source, chosen: Format, content: bytes, options: ReadOptions) -> Iterator[Benchmark]:
-    """The benchmarks in the shape that the person asks for; what a reader cannot use is a refusal of its file."""
+    """The benchmarks in the requested shape; an error of the reader refuses the file."""
     is_one_run = options.file_is == RUN or options.values_are == "runs"
     columns = {"run": ONE_RUN, **options.columns} if is_one_run else options.columns
     try:
@@ -186,7 +186,7 @@ def _shaped(benchmark: Benchmark, chosen: Format, options: ReadOptions) -> Bench
 
 
 def _in_unit(benchmark: Benchmark, options: ReadOptions) -> Benchmark:
-    """With unit and direction as the person says, where the file does not."""
+    """The benchmark with unit and direction from the options, if the file gives none."""
     unit, factor = (benchmark.unit, 1.0) if benchmark.unit else to_seconds(options.unit)
     better = benchmark.better or options.better or (LOWER if unit == "s" else UNKNOWN)
     if (unit, better) == (benchmark.unit, benchmark.better):
@@ -198,7 +198,7 @@ def _in_unit(benchmark: Benchmark, options: ReadOptions) -> Benchmark:
 
 
 def each_value_a_run(benchmark: Benchmark) -> Benchmark:
-    """Every measurement as a run of its own, called RUN:ITERATION, or ITERATION where there was one run only.
+    """Every measurement as a separate run called RUN:ITERATION, or ITERATION if there was only one run.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def each_value_a_run(benchmark: Benchmark) -> Benchmark:
 
 
 def values_as_iterations(benchmark: Benchmark) -> Benchmark:
-    """Runs of one value each as the iterations of one run, or of one for each set of other conditions.
+    """Runs of one value each as the iterations of one run, or of one run per set of other conditions.
 
     A benchmark with a longer run stays as it is: its iterations are known.
     """

@@ -1,4 +1,4 @@
-"""Benchmarks of which a process gives one number each: a mean, or whatever its tool computes."""
+"""Benchmarks with one number per process: a mean, or whatever the tool computes."""
 
 import math
 import re
@@ -19,7 +19,7 @@ _WORDS = {"nanosecond": "ns", "microsecond": "us", "millisecond": "ms", "second"
 
 
 def benchmarks(values: Iterable[Single]) -> Iterator[Benchmark]:
-    """One for each name, in order of first appearance; a name that comes again is of another process, so another run.
+    """One benchmark per name, in order of first appearance; a repeated name is another process, so another run.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def in_unit(unit: str) -> tuple[str, float, str]:
 
 
 def finite(text: str, place: str) -> float:
-    """A number, also in groups of three as in `16,092.5`; raises ValueError naming the place if it is none."""
+    """A number, also with separators as in `16,092.5`; raises ValueError naming the place if it is not a number."""
     try:
         value = float(text.replace(",", "") if _GROUPS.fullmatch(text) else text)
     except ValueError:

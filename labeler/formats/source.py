@@ -1,8 +1,7 @@
-"""A result file, wherever its bytes are: named, in a folder, behind a pattern, in a zip file, sent or piped.
+"""Result files from anywhere: named, in a folder, matching a pattern, in a zip file, uploaded or piped.
 
-Compression is known by the first bytes and taken off. What unpacks to too much (`labeler.formats.bounds`) is refused
-before it fills the memory. Nothing is ever unpacked onto the
-disk, so that a name in a zip file is never a path.
+Compression is recognised by the first bytes and removed. Content that unpacks to too much (`labeler.formats.bounds`) is
+refused before it fills the memory. Nothing is ever unpacked to disk, so a name in a zip file is never a path.
 """
 
 import glob
@@ -22,7 +21,7 @@ from labeler.errors import InputError, Refused
 from labeler.formats.bounds import FREELY, MAX_RATIO, most_unpacked
 from labeler.formats.companions import companions
 
-# each also with one of PACKED behind it; .xml is read where it is named, but in a folder it is mostly somebody else's
+# each also followed by one of PACKED; .xml is read if named, but in a folder it mostly belongs to other tools
 ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out", ".jtl")
 PACKED = (".gz", ".zst")
 ZIP = ".zip"
@@ -36,7 +35,7 @@ _GZIP, _ZSTD, _ZIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
 
 @dataclass(frozen=True)
 class Source:
-    """One file: its name as the person knows it, and its bytes on disk, in a zip file or, for an upload, in memory.
+    """A file: its display name, and its bytes on disk, in a zip file or, for an upload, in memory.
 
     Attributes
     ----------
@@ -44,11 +43,11 @@ class Source:
     path : Path or None
         Where it is on disk, or the zip file that holds it.
     data : bytes
-        What was sent, if it is not on disk.
+        The content of an upload, if it is not on disk.
     member : tuple of ZipFile and ZipInfo, or None
-        Where it is in an opened zip file.
+        Its place in an opened zip file.
     unusable : str
-        Why there is no content, where that is known already.
+        Why there is no content, if that is already known.
     """
 
     name: str
@@ -58,7 +57,7 @@ class Source:
     unusable: str = ""
 
     def __post_init__(self) -> None:
-        """A file name may hold bytes that are no text; what is shown and stored is."""
+        """Replace bytes in the name that are not text."""
         object.__setattr__(self, "name", self.name.encode("utf-8", "backslashreplace").decode())
 
     @property
@@ -69,7 +68,7 @@ class Source:
 
     @property
     def size(self) -> int:
-        """Bytes as they lie there, compressed or not; 0 where they cannot be counted."""
+        """The size in bytes as stored, compressed or not; 0 if unknown."""
         if self.member:
             return self.member[1].compress_size
         try:
@@ -78,7 +77,7 @@ class Source:
             return 0
 
     def content(self) -> bytes:
-        """All bytes, decompressed; text in UTF-16 as UTF-8.
+        """All bytes, decompressed; UTF-16 text becomes UTF-8.
 
         Raises
         ------
@@ -130,15 +129,15 @@ class Source:
 
 
 def content_hash(content: bytes) -> str:
-    """SHA-256 of a file's bytes: the same file is recognised under any name."""
+    """SHA-256 of a file's bytes, which recognises the same file under any name."""
     return hashlib.sha256(content).hexdigest()
 
 
 def sources(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _path: None) -> Iterator[Source]:
-    """The files that paths stand for, those of a folder, zip file or pattern in natural order of name.
+    """The files that paths stand for; those of a folder, zip file or pattern in natural order of name.
 
-    A folder stands for all files below it whose ending is one of results; hidden ones are somebody else's. A path with
-    `*`, `?` or `[` that is no file is a pattern, where `**` stands for any folders; `-` is standard input.
+    A folder stands for all files below it with an ending of result files, except hidden ones. A path with
+    `*`, `?` or `[` that is not a file is a pattern, where `**` matches any folders; `-` is standard input.
 
     Parameters
     ----------
@@ -186,7 +185,7 @@ def _without_companions(paths: set[Path]) -> list[Path]:
 
 
 def may_hold_results(path: PurePath) -> bool:
-    """By name; hidden files and folders are somebody else's."""
+    """Whether a file may hold results, by its name; hidden files and folders do not."""
     name = path.name.lower()
     plain = next((name.removesuffix(packed) for packed in PACKED if name.endswith(packed)), name)
     is_one = PurePath(plain).suffix in ENDINGS or name.endswith(ZIP)
@@ -194,7 +193,7 @@ def may_hold_results(path: PurePath) -> bool:
 
 
 def members(source: Source) -> Iterator[Source]:
-    """The file itself, or the result files in a zip file, named `FILE.zip/NAME`; one that cannot be used says why."""
+    """The file itself, or the result files in a zip file as `FILE.zip/NAME`; an unusable one says why."""
     is_sent = source.path is None and source.data[:4] == _ZIPPED
     if not (source.name.lower().endswith(ZIP) or is_sent):
         yield source

@@ -1,4 +1,4 @@
-"""Label and verdict tables in CSV: the tidy files that the application writes, and those that others make by hand."""
+"""Label and verdict tables in CSV, written by the application or by hand."""
 
 import json
 import math
@@ -17,22 +17,22 @@ from labeler.safe_text import inert as inert
 LABEL_COLUMNS = ("item", "reviewer", "label")
 VERDICT_COLUMNS = ("item", "verdict")
 MEASURES = ("m1", "m2", "m3", "m4", "m5")  # columns of a verdict table with the mean of each measure
-LINE = "line"  # name of the index of a table that was read from a file
+LINE = "line"  # name of the index of a table read from a file
 
 
 def read_labels(source: Source) -> pd.DataFrame:
-    """A label table: every cell as text, empty cells as "", at least the columns item, reviewer, label; by line.
+    """A label table with at least the columns item, reviewer and label; cells are text, the index is the line.
 
     Raises
     ------
     Refused
-        If it is no table or lacks a column.
+        If it is not a table, or a column is missing.
     """
     return _read(source, LABEL_COLUMNS)
 
 
 def read_table(source: Source, columns: Sequence[str]) -> pd.DataFrame:
-    """A table with at least these columns: every cell as text, empty cells as ""; by line; raises Refused."""
+    """A table with at least these columns; cells are text, the index is the line; raises Refused."""
     return _read(source, columns)
 
 
@@ -51,8 +51,8 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
     Raises
     ------
     Refused
-        If it is no table, lacks a column, holds a verdict or a number that is none, or two verdicts of a
-        classifier on an item.
+        If it is not a table, a column is missing, a verdict or number is not one, or a classifier has two verdicts
+        on an item.
     """
     table = _read(source, VERDICT_COLUMNS if classifier else (*VERDICT_COLUMNS, "classifier"))
     if "classifier" not in table:
@@ -100,7 +100,7 @@ def _numbers(source: Source, table: pd.DataFrame, column: str) -> list[float | N
 
 
 def _object(source: Source, text: str, line: Any) -> str:
-    """JSON of an object, as it is written."""
+    """A JSON object in a cell."""
     try:
         is_object = isinstance(json.loads(text or "{}"), dict)
     except ValueError:

@@ -1,4 +1,4 @@
-"""CSV text -> a table of texts whose rows know their line in the file. Nothing is moved, guessed or dropped."""
+"""CSV as a table of texts whose rows know their line in the file. Nothing is moved, guessed or dropped."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from labeler.formats.bounds import check_columns
 
 SEPARATORS = (",", ";", "\t")
 
-csv.field_size_limit(2**31 - 1)  # a long cell is a cell, not an error
+csv.field_size_limit(2**31 - 1)  # a long cell is not an error
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of texts, and the content it came from."""
+    """A table of texts with its source content."""
 
     frame: pd.DataFrame
     content: bytes
@@ -32,7 +32,7 @@ class TextTable:
         return self.lines()[row]
 
     def lines(self) -> list[int]:
-        """The line of every row; cells may hold newlines, and blank lines are no rows."""
+        """The line of every row; cells may contain newlines, and blank lines are not rows."""
         return [line for line, _cells in _records(_stream(self.content), self.separator)][1:]
 
 
@@ -44,7 +44,7 @@ def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> T
     content : bytes
         UTF-8, with or without a byte order mark. Spaces after a separator are skipped.
     separators : sequence of str
-        The one that splits the header into most cells is used.
+        The separator that splits the header into most cells is used.
 
     Returns
     -------
@@ -54,12 +54,12 @@ def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> T
     Raises
     ------
     ValueError
-        If it is no UTF-8, a column name stands there twice, or a row is longer or shorter than the header; with place.
+        If it is not UTF-8, a column name is repeated, or a row is longer or shorter than the header; names the place.
     """
     import pandas as pd
 
     try:
-        content.decode("utf-8-sig")  # the text is not kept: it can take four times as much
+        content.decode("utf-8-sig")  # the decoded text is not kept: it can take four times as much memory
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start}: not UTF-8 text") from None
     check_columns(max(content.partition(b"\n")[0].count(separator.encode()) for separator in separators))
@@ -78,7 +78,7 @@ def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> T
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise ValueError(f"not a table: {str(error).strip()}") from None
     frame.columns = pd.Index(columns)
-    if (frame.iloc[:, -1] == "").any():  # pandas fills a short row up; a long one it refuses
+    if (frame.iloc[:, -1] == "").any():  # pandas pads a short row and refuses a long one
         _check_lengths(_records(_stream(content), separator), len(columns))
     return TextTable(frame, content, separator)
 
@@ -104,7 +104,7 @@ def _check_lengths(records: Iterable[tuple[int, list[str]]], expected: int) -> N
 
 
 def _records(stream: TextIO, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """(line, cells) of every record that is not a blank line; ends where the text is no CSV."""
+    """(line, cells) of every record except blank lines; stops where the text is not CSV."""
     reader = csv.reader(stream, delimiter=separator, skipinitialspace=True)
     try:
         for cells in reader:

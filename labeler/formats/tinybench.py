@@ -1,7 +1,7 @@
 """tinybench, by itself or in `vitest bench --outputJson`: the mean time of each task, in milliseconds.
 
-A file is written by one process: it is a run. Its one value is the mean. tinybench sorts the times of the iterations
-before it gives them away, so that nobody knows their order any more, and by default it gives none.
+A file is written by one process, so it is a run. Its one value is the mean: tinybench sorts the times of the
+iterations, so their order is lost, and by default writes none.
 """
 
 import re
@@ -22,7 +22,7 @@ _SAY = "write them with JSON.stringify(bench.tasks.map(({ name, result }) => ({ 
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """What vitest writes, or a list of tasks with their results."""
+    """Output of vitest, or a list of tasks with their results."""
     head = json_text.first_signs(content)
     if _VITEST.match(head):
         return b'"groups"' in content and b'"benchmarks"' in content
@@ -56,7 +56,7 @@ def _of_tasks(tasks: Any) -> Iterator[Benchmark]:
 
 
 def _benchmark(name: str, result: Mapping[str, Any]) -> Benchmark:
-    """Of one task; since tinybench 3 the statistics of its time stand in `latency`."""
+    """The benchmark of one task; since tinybench 3 the statistics of its time are in `latency`."""
     statistics = json_text.member(result, "latency", dict, f"benchmark {name!r}") if "latency" in result else result
     if result.get("error") is not None or "mean" not in statistics:
         has_failed = result.get("error") is not None or result.get("state") == "errored"

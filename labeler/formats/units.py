@@ -1,4 +1,4 @@
-"""Units of measurements: times become seconds, everything else keeps its unit."""
+"""Units of measurements: times become seconds, all others keep their unit."""
 
 import numpy as np
 
@@ -19,6 +19,6 @@ def to_seconds(unit: str) -> tuple[str, float]:
 
 
 def scaled(series: Series, factor: float) -> Series:
-    """The measurements in the unit to store; beyond all numbers they become infinite, which readers refuse."""
+    """The measurements in the stored unit; an overflow becomes infinite, which readers refuse."""
     with np.errstate(over="ignore"):
         return series * factor

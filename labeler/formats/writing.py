@@ -1,7 +1,7 @@
-"""Benchmarks -> files that others read: one long table, CSV or Parquet, or JSON of the ICPE '23 data challenge.
+"""Write benchmarks as files for other programs: a long table in CSV or Parquet, or JSON of the ICPE '23 data challenge.
 
-`long_table` and `icpe` read them again as the same measurements. A table has every column of `WRITTEN` and one for each
-further condition, whatever its benchmarks know, so that all tables fit together.
+`long_table` and `icpe` read them back as the same measurements. A table always has every column of `WRITTEN`, and one
+for each further condition, so that tables can be combined.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ MAX_STEM_BYTES = 200
 
 
 def columns(factors: Iterable[str]) -> list[str]:
-    """The columns of a table whose benchmarks know these conditions besides those of `WRITTEN`."""
+    """The columns of a table: `WRITTEN`, and these further conditions."""
     return [
         *WRITTEN,
         *(name if name in CONDITIONS or name.startswith(RECORDED) else FACTOR + name for name in factors),
@@ -31,30 +31,30 @@ def columns(factors: Iterable[str]) -> list[str]:
 
 
 def factors_of(benchmark: Benchmark) -> list[str]:
-    """The conditions that need a column of their own."""
+    """The conditions that need an additional column."""
     return [name for name in benchmark.conditions if name not in WRITTEN]
 
 
 def schema(names: Sequence[str]) -> pa.Schema:
-    """Of a table: numbers, and texts as dictionaries."""
+    """The schema of a table: numbers, and texts as dictionaries."""
     text = pa.dictionary(pa.int32(), pa.string())
     return pa.schema([(name, NUMBERS.get(name, text)) for name in names])
 
 
 def csv_writer(file: IO[bytes], names: Sequence[str]) -> csv.CSVWriter:
-    """A writer to which `rows` are given; every text is quoted. It must be closed."""
+    """A CSV writer for `rows`; every text is quoted. It must be closed."""
     return csv.CSVWriter(file, schema(names))
 
 
 def parquet_writer(file: IO[bytes], names: Sequence[str]) -> parquet.ParquetWriter:
-    """A writer to which `rows` are given, which become a row group. It must be closed."""
+    """A Parquet writer for `rows`, which become a row group. It must be closed."""
     return parquet.ParquetWriter(file, schema(names), compression="zstd")
 
 
 def rows(benchmark: Benchmark, names: Sequence[str], *, is_csv: bool = False) -> pa.Table:
-    """A row a measurement, in order of runs and iterations; "" where nothing is known.
+    """One row per measurement, in order of runs and iterations; "" where nothing is known.
 
-    In CSV, a text that a spreadsheet would run as a formula is made inert (see `tables`).
+    In CSV, a text that a spreadsheet would run as a formula is neutralised (see `tables`).
     """
     lengths = [len(run) for run in benchmark.runs]
     run = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
@@ -67,7 +67,7 @@ def rows(benchmark: Benchmark, names: Sequence[str], *, is_csv: bool = False) ->
 
 
 def _texts(benchmark: Benchmark, column: str) -> Sequence[str]:
-    """What a column says of each run."""
+    """The entry of a column for each run."""
     if column == RUN:
         return benchmark.labels
     one = {"benchmark": benchmark.name, "application": benchmark.application, "unit": benchmark.unit,
@@ -83,15 +83,15 @@ def _dictionary(texts: Sequence[str], run: "np.typing.NDArray[np.int32]", *, is_
 
 
 def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
-    """The name of the file and its content: a list of runs, each a list of seconds.
+    """The file's name and content: a list of runs, each a list of seconds.
 
-    The name is `org__project#method#k=v.json` where it can be. A name that is no file name, or a long one, is changed
-    and gets the beginning of its hash, so that no two are the same.
+    The name is `org__project#method#k=v.json` if possible. A long name, or one that cannot be a file name, is changed
+    and gets part of its hash, so that no two are the same.
 
     Raises
     ------
     ValueError
-        If the measurements are no seconds of which fewer are better: the format has no place for another unit.
+        If the measurements are not in seconds with lower as better: the format has no other unit.
     """
     if benchmark.unit != "s" or benchmark.better != "lower":
         raise ValueError(
@@ -104,7 +104,7 @@ def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
 
 
 def file_stem(name: str) -> str:
-    r"""A name as that of a file on any system: no folder, nothing hidden, no sign that has a meaning, not too long.
+    r"""A name that is a valid file name on any system: no folder, not hidden, no special character, not too long.
 
     Examples
     --------
