@@ -6,7 +6,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 
-.PHONY: help demo test test-all test-pythons soak bench format clean
+.PHONY: help demo test test-all test-pythons soak bench site format clean
 
 help:
 	@echo "make demo      make a virtual environment, install, build the demo study, start the browser application"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-pythons  the tests under Python 3.12 and 3.13, without the slow and the browser ones"
 	@echo "make soak      try for about an hour to lose answers, to see what is hidden and to get in (tests/reliability)"
 	@echo "make bench     measure how fast it is (analysis, report, labelling in a real browser) and how often a comparison is wrong; writes bench.json"
+	@echo "make site      build the documentation as a site, in site/"
 	@echo "make format    format the code"
 
 demo: $(VENV)/.installed
@@ -43,6 +44,9 @@ bench: $(VENV)/.test-tools
 	$(BIN)/python -m tests.performance.hot_path
 	$(BIN)/python -m tests.performance.comparison_grid
 
+site: $(VENV)/.test-tools
+	$(BIN)/python -m mkdocs build --strict
+
 format: $(VENV)/.test-tools
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -65,4 +69,4 @@ $(VENV)/.test-tools: $(BIN)/python pyproject.toml constraints.txt
 	@touch $(VENV)/.installed $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage bench.json
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage bench.json

@@ -1,6 +1,6 @@
 """Run every command of the guides in docs, in order, and write what each prints beneath it.
 
-python scripts/guides.py [coordinator|methods|check|ci ...]
+python scripts/guides.py [coordinator check ci spread trust order contexts reasons classifiers]
 
 Commands are the lines `    $ ...` of a page; what is indented beneath them is their output. A long one is cut, unless a
 comment in front of the command says what to show: `<!-- shows: 20 -->` stands for its first lines, and
@@ -35,7 +35,7 @@ from labeler.store import Database, open_database
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-GUIDES = ("coordinator", "methods", "check", "ci")
+GUIDES = ("coordinator", "check", "ci", "spread", "trust", "order", "contexts", "reasons", "classifiers")
 STUDY = Path("runs.study")
 COMMAND = "    $ "
 AT_WORK = re.compile(r"<!-- the reviewers label: (\d+) -->")
