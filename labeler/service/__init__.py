@@ -1,1 +1,1 @@
-"""One function for each thing a person does, each one transaction; both shells call them."""
+"""One function per user action, each a single transaction; pages and commands call them."""

@@ -1,1 +1,1 @@
-"""Measurements into a study and out of it, and looking through them."""
+"""Importing, exporting and browsing measurements."""

@@ -1,4 +1,4 @@
-"""The items of a study as one table to look through, and what is chosen from it."""
+"""The items of a study as a table to browse and filter."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -16,8 +16,8 @@ from labeler.store import Database, items
 from labeler.store import verdicts as stored_verdicts
 
 COLUMNS = ("item", "application", "benchmark", "runs", "iterations", "unit", "spread", "excluded")
-MARK = " (classifier)"  # behind the name of one that is called like another column
-SPREADS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)  # where limits may lie on a slider
+MARK = " (classifier)"  # suffix of a classifier with the name of another column
+SPREADS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)  # the stops of a slider
 
 Catalogue = pd.DataFrame
 Limits = tuple[float, float]
@@ -25,22 +25,22 @@ Limits = tuple[float, float]
 
 @dataclass(frozen=True)
 class Filter:
-    """What an item must be to be chosen: everything that is said here.
+    """The conditions that an item must meet, all of them.
 
     Attributes
     ----------
     text : str
-        Words that all occur in its name, benchmark or application; capitals do not matter.
+        Words that must all occur in its name, benchmark or application, ignoring case.
     applications : sequence of str
-        It belongs to one of these; none stands for all.
+        It belongs to one of these; empty for all.
     verdict : (str, str) or None
         This classifier gives it this verdict.
     disagreeing : bool
         At least two classifiers give it different verdicts.
     spread, iterations : (float, float) or None
-        Smallest and largest that will do.
+        Smallest and largest accepted value.
     with_excluded : bool
-        Whether excluded items are chosen too.
+        Whether to include excluded items.
     """
 
     text: str = ""
@@ -53,14 +53,14 @@ class Filter:
 
 
 def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
-    """Every item, in order of name, with how long and how spread it is.
+    """Every item, in order of name, with its length and spread.
 
     Parameters
     ----------
     db : Database
     verdicts : bool
-        Whether a column is wanted for each classifier with its verdict, None where it gives none. A classifier whose
-        name is one of the other columns gets "(classifier)" behind it.
+        Whether to add a column per classifier with its verdict, None if it has none. A classifier with the name of
+        another column gets the suffix "(classifier)".
 
     Returns
     -------
@@ -92,13 +92,13 @@ def classifiers(table: Catalogue) -> list[str]:
 
 
 def chosen(table: Catalogue, filters: Filter) -> Catalogue:
-    """The rows of a catalogue that fulfil every condition.
+    """The rows of a catalogue that meet every condition.
 
     Raises
     ------
     InputError
-        If there is no such application or classifier, a verdict is none, there are no verdicts to compare, or limits
-        are the wrong way round.
+        If an application, classifier or verdict is unknown, there are no verdicts to compare, or limits are in the
+        wrong order.
     """
     _check(table, filters)
     keep = pd.Series(data=True, index=table.index)
@@ -108,7 +108,7 @@ def chosen(table: Catalogue, filters: Filter) -> Catalogue:
 
 
 def plain(table: Catalogue) -> list[dict[str, Any]]:
-    """The rows of a catalogue, JSON-ready: None where something is missing."""
+    """The rows of a catalogue, ready for JSON: None for missing values."""
     return [
         {str(column): None if pd.isna(value) else value for column, value in row.items()}
         for row in table.to_dict("records")
@@ -116,7 +116,7 @@ def plain(table: Catalogue) -> list[dict[str, Any]]:
 
 
 def in_words(share: float) -> str:
-    """A spread as it stands on a slider.
+    """A spread as shown on a slider.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def in_words(share: float) -> str:
 
 
 def _spread(db: Database, item: Item) -> float | None:
-    """From the quantiles kept for drawing; to read all measurements would take a while."""
+    """The spread, from the quantiles stored for drawing: reading all measurements would take long."""
     if not item.n_runs:
         return None
     payload = drawing.payload_of_item(db, item.item_id)
@@ -144,7 +144,7 @@ def _free_column(table: Catalogue, classifier: str) -> str:
 
 
 def _column_of(classifier: str, columns: Sequence[str]) -> str | None:
-    """The column with its verdicts; None if there is none."""
+    """The column with the verdicts of a classifier; None if there is none."""
     return next((name for name in (f"{classifier}{MARK}", classifier) if name in columns), None)
 
 

@@ -1,4 +1,4 @@
-"""Result files -> the check of a build."""
+"""Check result files of a build."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ SPREAD = "spread"
 
 @dataclass(frozen=True)
 class Checked:
-    """A check, and what is needed to write it down."""
+    """A check with everything needed to write it."""
 
     check: Check
     formats: tuple[Format, ...] = ()
@@ -43,14 +43,14 @@ class Checked:
 
     @cached_property
     def document(self) -> Document:
-        """In words and tables."""
+        """The check in words and tables."""
         each = "ten processes of each version, by turns (OLD and NEW are their folders)"
         commands = [(f"With {file_format.title}, {each}:", more_runs(file_format.name)) for file_format in self.formats]
         return checking.document(self.check, commands=commands)
 
     @property
     def content(self) -> Any:
-        """Every number, as plain values."""
+        """Every number of the check as plain values."""
         return plain(self.check)
 
 
@@ -75,23 +75,23 @@ def rules(
     model: Path | None = None,
     **options: Any,
 ) -> Rules:
-    """What counts as a finding.
+    """The rules for findings.
 
     Parameters
     ----------
     classifier : str, optional
-        A name in `CLASSIFIERS`. Without one, a theta asks for the heuristic, a cut for SAME, and neither for spread.
+        A name in `CLASSIFIERS`. By default the heuristic if theta is given, SAME if a cut is given, otherwise spread.
     theta, cut : float, optional
-        Threshold of the heuristics, or of SAME, in place of the default.
+        Threshold of the heuristics, or of SAME.
     model : Path, optional
-        A model of `labeler learn` that is the classifier.
+        A model of `labeler learn` to use as the classifier.
     **options
-        As `Rules` takes them.
+        As for `Rules`.
 
     Raises
     ------
     InputError
-        If an option cannot be used, or a threshold is not one of the classifier.
+        If an option cannot be used, or the classifier has no such threshold.
     """
     if model is not None:
         if classifier or theta is not None or cut is not None:
@@ -117,7 +117,7 @@ def rules(
 def gather(
     files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
 ) -> Gathered:
-    """The benchmarks of result files, each with a failed run for every file of its suite in which it is missing.
+    """The benchmarks of result files, each with a failed run for every file of its suite that lacks it.
 
     Raises
     ------
@@ -131,14 +131,14 @@ def gather(
 
 
 def _with_failed(part: Part) -> Part:
-    """With the benchmarks among the others of which runs failed; those left out on purpose stay apart."""
+    """The part with benchmarks whose every run failed moved to the others; those skipped on purpose stay apart."""
     failed = [one for one in part.unmeasured if not all(failure.on_purpose for failure in one.failures)]
     skipped = [one for one in part.unmeasured if all(failure.on_purpose for failure in one.failures)]
     return replace(part, benchmarks=(*part.benchmarks, *failed), unmeasured=tuple(skipped))
 
 
 def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
-    """The benchmarks, each with a failure for every file of its suite that does not have it.
+    """The benchmarks, each with a failure for every file of its suite that lacks it.
 
     A process that crashes leaves a file without the benchmarks that it did not reach. Files that share a benchmark are
     of one suite, directly or by way of others; files of other versions or contexts are not.
@@ -176,7 +176,7 @@ def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
 
 
 def apart_by_version(gathered: Gathered, baseline: str) -> tuple[Gathered, Gathered]:
-    """Candidate and baseline out of files that hold both, as asv's results of several commits do.
+    """Split benchmarks into candidate and baseline by version, as for asv's results of several commits.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def check_files(
     options: ReadOptions = DEFAULTS,
     known: Sequence[KnownChange] = (),
 ) -> Checked:
-    """Judge benchmarks, and compare them with a baseline; findings that are known do not decide the outcome.
+    """Judge benchmarks and compare them with a baseline; known changes do not affect the outcome.
 
     Raises
     ------

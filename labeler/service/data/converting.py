@@ -1,4 +1,4 @@
-"""Result files -> one table, or a folder of files, that others read; no study is needed."""
+"""Convert result files to one table, or a folder of files, without a study."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ FORMS = ("parquet", "csv", "icpe")
 
 @dataclass
 class Done:
-    """What was written, (file, reason) of what could not be, and what else is to be said of the files."""
+    """The result of a conversion: what was written, (file, reason) of what was refused, and remarks."""
 
     n_benchmarks: int = 0
     n_runs: int = 0
@@ -26,7 +26,7 @@ class Done:
     remarks: list[str] = field(default_factory=list)
 
     def add(self, benchmark: Benchmark) -> None:
-        """Count a benchmark that was written."""
+        """Count a written benchmark."""
         self.n_benchmarks += 1
         self.n_runs += len(benchmark.runs)
         self.n_values += sum(map(len, benchmark.runs))
@@ -41,16 +41,16 @@ def convert(
     *,
     advance: Advance = lambda _source: None,
 ) -> Done:
-    """Write the benchmarks of result files in another form.
+    """Write the benchmarks of result files in another format.
 
-    All files are read first, their runs kept in a temporary folder; then one benchmark after the other is written under
-    another name, which at the end is put in place: nothing half-written is left behind.
+    All files are read first, with their runs in a temporary folder. Then the benchmarks are written one by one to a
+    temporary name, which is renamed at the end: nothing half-written is left behind.
 
     Parameters
     ----------
     files : sequence of Source
     form : str
-        "parquet" or "csv": one long table; a file that is there is replaced. "icpe": a folder, which must not be there.
+        "parquet" or "csv": one long table, which replaces an existing file. "icpe": a folder, which must not exist.
     out : Path
     options : ReadOptions
     advance : callable
@@ -59,12 +59,12 @@ def convert(
     Returns
     -------
     Done
-        With what was refused: a file that cannot be used, or the second one with the same benchmark.
+        With what was refused: unusable files, and a second file with the same benchmark.
 
     Raises
     ------
     InputError
-        If nothing can be written, or not there.
+        If there is nothing to write, or the target cannot be written.
     """
     if form == "icpe" and out.exists():
         raise InputError(f"{out} exists already. Name a folder that does not.")
@@ -86,7 +86,7 @@ def _all_benchmarks(spool: Spool) -> Iterator[Benchmark]:
 
 
 def _gather(files: Sequence[Source], options: ReadOptions, spool: Spool, done: Done, advance: Advance) -> list[str]:
-    """Keep everything that can be written; the conditions that need a column of their own."""
+    """Store all benchmarks in the spool; returns the conditions that need a column."""
     factors: dict[str, None] = {}
     for part in read_benchmarks(files, options, advance=advance):
         if part.refused:

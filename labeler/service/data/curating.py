@@ -1,4 +1,4 @@
-"""Single items: taken out of a study with a reason, and back in."""
+"""Exclude single items from a study with a reason, and include them again."""
 
 from datetime import datetime
 
@@ -10,14 +10,14 @@ from labeler.store import Database, events, items, studies
 
 
 def exclude(db: Database, name: str, why: str, *, actor: str, now: datetime) -> None:
-    """Leave an item out: nobody is asked about it any more, and no number counts it; its labels are kept.
+    """Exclude an item: nobody is asked about it any longer and no number counts it, but its labels are kept.
 
     Raises
     ------
     InputError
         If there is no such item, or no reason.
     NotAllowed
-        If it is left out already, or the study is unblinded.
+        If it is already excluded, or the study is unblinded.
     """
     with db.atomic():
         item = _changeable(db, name)
@@ -28,7 +28,7 @@ def exclude(db: Database, name: str, why: str, *, actor: str, now: datetime) -> 
 
 
 def include(db: Database, name: str, why: str, *, actor: str, now: datetime) -> None:
-    """Take an item back in that was excluded.
+    """Include an excluded item again.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def include(db: Database, name: str, why: str, *, actor: str, now: datetime) -> 
 
 
 def item_named(db: Database, name: str) -> Item:
-    """The item of this name; raises InputError if there is none."""
+    """The item with this name; raises InputError if there is none."""
     item = items.by_name(db, name)
     if item is None:
         raise InputError(f"There is no item {name!r} in this study. labeler browse lists them.")

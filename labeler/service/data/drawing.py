@@ -1,4 +1,4 @@
-"""What is drawn of an item's runs, from the bins made at import."""
+"""The picture of an item's runs, from the bins computed at import."""
 
 import json
 from collections.abc import Callable, Mapping

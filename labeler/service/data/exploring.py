@@ -1,4 +1,4 @@
-"""Measurements, from files or a study, -> the methods: spread, order, trust and contexts."""
+"""Apply the methods spread, order, trust and contexts to measurements from files or a study."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,9 +31,9 @@ class Method:
     Attributes
     ----------
     name, title : str
-        Its command, and what it is called in a list.
+        Its command, and its title in a list.
     question : str
-        What it answers.
+        The question it answers.
     survey : callable
         (benchmarks, **options) -> its result, a frozen dataclass.
     document, charts : callable
@@ -65,7 +65,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Explored:
-    """An answer: as plain values, in words and tables, and in figures."""
+    """The answer of a method: plain values, words and tables, and figures."""
 
     content: Mapping[str, Any]
     document: Document
@@ -73,7 +73,7 @@ class Explored:
 
 
 def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explored:
-    """Ask a method about benchmarks.
+    """Apply a method to benchmarks.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explo
 
 
 def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> pd.DataFrame:
-    """A shuffled plan of runs over contexts, as `analysis.contexts.variant_plan` makes it.
+    """A shuffled plan of runs over contexts; see `analysis.contexts.variant_plan`.
 
     Raises
     ------
@@ -118,23 +118,23 @@ def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def as_text(explored: Explored) -> str:
-    """For a terminal."""
+    """The answer as text for a terminal."""
     return to_text(explored.document)
 
 
 def as_json(explored: Explored) -> str:
-    """Every number."""
+    """Every number as JSON."""
     return to_json(explored.content)
 
 
 def as_html(explored: Explored) -> str:
-    """One page with its figures."""
+    """The answer as one HTML page with figures."""
     figures = {name: to_svg(chart) for name, chart in explored.charts.items()}
     return to_html(explored.document, figures)
 
 
 def from_study(db: Database) -> Gathered:
-    """The benchmarks of a study; the levels of one, items of their own, are one again."""
+    """The benchmarks of a study; items that are levels of one benchmark are joined again."""
     imported = sorted(items.all_items(db), key=lambda item: item.item_id)
     benchmarks = [_of_item(db, item) for item in imported if item.n_runs and item.excluded_why is None]
     return Gathered(tuple(canonical(by_name(benchmarks))))
@@ -147,7 +147,7 @@ def _of_item(db: Database, item: Item) -> Benchmark:
     for condition in (VERSION, ALTERED):
         if condition in conditions:
             name = name.removesuffix(f" @ {conditions[condition][0] or '?'}")
-    is_stated = item.unit or item.better == HIGHER  # "lower" is kept also where nothing was known
+    is_stated = item.unit or item.better == HIGHER  # "lower" is also stored if nothing was known
     series = runs.of_item(db, item.item_id)
     return Benchmark.of_series(
         name, series, item.application, item.unit, item.better if is_stated else UNKNOWN, conditions, failures

@@ -1,4 +1,4 @@
-"""What a page may read and write on the server's disk, and what became of the files that it took in."""
+"""What pages may read and write on the server's disk, and the outcome of imported files."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -17,14 +17,14 @@ Files = list[Source]
 
 
 def below(root: Path, path: str | Path) -> Path:
-    """The file or folder of this path, where neither `..` nor a link leads out of the root.
+    """Resolve a path inside the root; neither `..` nor a link may lead out of it.
 
     Parameters
     ----------
     root : Path
         The folder from which files may be read.
     path : str or Path
-        As from the root, or absolute.
+        Relative to the root, or absolute.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def below(root: Path, path: str | Path) -> Path:
     Raises
     ------
     InputError
-        If it lies elsewhere, or cannot be a path.
+        If it is outside the root, or not a valid path.
     """
     try:
         allowed = root.resolve()
@@ -42,14 +42,16 @@ def below(root: Path, path: str | Path) -> Path:
     except (OSError, ValueError, RuntimeError):  # a loop of links is a RuntimeError
         raise InputError(f"{str(path)!r} leads to no file or folder.") from None
     if any(os.path.islink(part) for part in (target, *target.parents)):  # noqa: PTH114 - is_symlink raises on a long name
-        raise InputError(f"{str(path)!r} leads to no file or folder.")  # from Python 3.13 on a loop is left as it is
+        raise InputError(
+            f"{str(path)!r} leads to no file or folder."
+        )  # from Python 3.13 on, a loop of links is left unresolved
     if not target.is_relative_to(allowed):
         raise InputError(f"{str(path)!r} lies outside of {allowed}; only what lies below it can be imported.")
     return target
 
 
 def result_files(root: Path, path: str, *, study: Path) -> Files:
-    """The result file of this path, or those below the folder, also in zip files, named as from the root.
+    """The result file at this path, or all below this folder and in zip files, named relative to the root.
 
     Parameters
     ----------
@@ -62,13 +64,13 @@ def result_files(root: Path, path: str, *, study: Path) -> Files:
     Raises
     ------
     InputError
-        If something lies outside of the root or cannot be looked at, there is nothing, or a file is none of results.
+        If something is outside the root or cannot be read, nothing is found, or a file is not a result file.
     """
     start, allowed = below(root, path), below(root, "")
 
     def check(file: Path) -> None:
         below(root, file)
-        if not file.is_file():  # a pipe would be waited for
+        if not file.is_file():  # reading a pipe would block
             raise InputError(f"{path!r}: {file.name} is no plain file.")
         if not may_hold_results(PurePath(file.name.lstrip("."))) or file.samefile(study):
             raise InputError(f"{path!r}: {file.name} is no result file ({', '.join((*ENDINGS, ZIP))}).")
@@ -81,12 +83,12 @@ def result_files(root: Path, path: str, *, study: Path) -> Files:
 
 
 def beside(study: Path, name: str) -> Path:
-    """A file of this name in the folder of the study, ending in `.study`.
+    """The path of a file `NAME.study` in the folder of the study.
 
     Raises
     ------
     InputError
-        If it is no plain file name.
+        If it is not a plain file name.
 
     Examples
     --------
@@ -104,7 +106,7 @@ def beside(study: Path, name: str) -> Path:
 
 
 def file_is_in_words(file_is: str | None) -> str:
-    """What `--file-is` means, for a list."""
+    """The meaning of `--file-is`, for a list of options."""
     return {
         None: "as its tool writes it", "run": "one run: several files are several runs", "study": "all there is",
     }[file_is]  # fmt: skip
@@ -112,7 +114,7 @@ def file_is_in_words(file_is: str | None) -> str:
 
 @dataclass
 class Progress:
-    """Counts files and bytes as they are read, and shows how far it is and how long it will take.
+    """Counts files and bytes as they are read, and shows progress and the time left.
 
     Attributes
     ----------
@@ -132,7 +134,7 @@ class Progress:
         self.total = sum(file.size for file in self.files) or 1
 
     def __call__(self, file: Source) -> None:
-        """A file was read."""
+        """Count a file that was read."""
         self.n_done, self.done = self.n_done + 1, min(self.done + file.size, self.total)
         remaining_s = (self.clock() - self.began) / max(self.done, 1) * (self.total - self.done)
         self.show(
@@ -143,7 +145,7 @@ class Progress:
 
 
 def outcome(result: importing.FileResult) -> dict[str, str | int]:
-    """What became of a file, in one row for the list of all files."""
+    """The outcome of a file as one row of the list."""
     benchmarks = result.benchmarks
     if result.refused:
         became = f"refused: {result.refused}"

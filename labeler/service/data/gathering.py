@@ -1,4 +1,4 @@
-"""Result files -> the benchmarks to work on, for every method and for the check."""
+"""Read result files as the benchmarks for the methods and the check."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
 
 @dataclass(frozen=True)
 class Gathered:
-    """The benchmarks to work on, the files that could not be used, and what else is to be said of files.
+    """The benchmarks, the refused files, and remarks about files.
 
     Attributes
     ----------
@@ -18,7 +18,7 @@ class Gathered:
     refused : tuple of Refused
     remarks : tuple of str
     formats : tuple of Format
-        Of the files that were used, in order of first appearance.
+        Formats of the files used, in order of first appearance.
     """
 
     benchmarks: tuple[Benchmark, ...]
@@ -30,7 +30,7 @@ class Gathered:
 def from_files(
     files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
 ) -> Gathered:
-    """The benchmarks of result files, in an order that does not depend on the files; raises InputError as `usable`.
+    """The benchmarks of result files, in an order independent of the files; raises InputError as `usable`.
 
     A remark names each benchmark without a measurement.
     """
@@ -41,14 +41,14 @@ def from_files(
 
 
 def left_out(part: Part) -> list[str]:
-    """A remark for each benchmark of files that has no measurement."""
+    """A remark for each benchmark without a measurement."""
     return [f"{part.label}: benchmark {name!r} is left out: {why}" for name, why in part.left_out()]
 
 
 def usable(
     files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
 ) -> tuple[list[Part], Gathered]:
-    """What files give, and what is to be said of them, without the benchmarks.
+    """The parts that files give, and a `Gathered` without benchmarks.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def usable(
 
 
 def sampling(warmup: float, aggregate: str) -> Sampling:
-    """How a run becomes one number; raises InputError if it cannot."""
+    """How a run becomes one number; raises InputError for an invalid option."""
     try:
         return Sampling(warmup, aggregate)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Result files -> study."""
+"""Import result files into a study."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -37,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class FileBenchmark:
-    """One benchmark in a file, as the dry run shows it."""
+    """A benchmark in a file, as shown in a dry run."""
 
     benchmark: str
     runs: int
@@ -49,20 +49,20 @@ class FileBenchmark:
 
 @dataclass(frozen=True)
 class FileResult:
-    """What became of one file, or of a benchmark in several: what was found, or why there is nothing.
+    """The outcome of one file, or of a benchmark in several files: what was found, or why nothing was imported.
 
     Attributes
     ----------
     file : str
-        Its name, or those of the files in one line.
+        The name of the file, or the names of several in one line.
     benchmarks : tuple of FileBenchmark
     refused : str
-        Why nothing of it is imported.
+        Why nothing is imported; "" if something is.
     already_there : bool
     names : tuple of str
-        Of the new items.
+        Names of the new items.
     files : tuple of str
-        The names of the files, where the benchmark is in several.
+        The names of the files, if the benchmark is in several.
     """
 
     file: str
@@ -73,7 +73,7 @@ class FileResult:
     files: tuple[str, ...] = ()
 
     def plain(self) -> list[dict[str, Any]]:
-        """JSON-ready, one entry a benchmark, or one for the whole file."""
+        """One row per benchmark, or one for the whole file, ready for JSON."""
         rows: list[dict[str, Any]] = [
             {
                 "benchmark": f.benchmark, "runs": f.runs, "iterations": f.iterations, "unit": f.unit,
@@ -88,7 +88,7 @@ class FileResult:
 
 @dataclass(frozen=True)
 class KnownItem:
-    """What a study, or a dry run, knows of an item; `n_runs` is 0 if it is known from labels or verdicts alone."""
+    """What is known of an item; `n_runs` is 0 if it is known only from labels or verdicts."""
 
     application: str
     benchmark: str
@@ -96,16 +96,16 @@ class KnownItem:
     n_runs: int
 
 
-File = Source  # as shells call it
-NewItem = tuple[Benchmark, tuple[str, ...]]  # what becomes an item, and what to say about it
+File = Source  # the name used by pages and commands
+NewItem = tuple[Benchmark, tuple[str, ...]]  # a benchmark that becomes an item, and its warnings
 
 BETTER = tuple(filter(None, DIRECTIONS))
-LEVELS = (ALTERED, VERSION)  # conditions whose levels are different software
+LEVELS = (ALTERED, VERSION)  # conditions with different software at each level
 Lookup = Callable[[str], KnownItem | None]
 
 
 def files_below(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _path: None) -> Iterator[Source]:
-    """The files that paths, folders, zip files and patterns stand for; raises InputError where there are none.
+    """The files that paths, folders, zip files and patterns stand for; raises InputError if there are none.
 
     `check` is called with the path of each file before it is opened, and may raise.
     """
@@ -113,17 +113,17 @@ def files_below(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda
 
 
 def upload(name: str, data: bytes) -> Source:
-    """A file that a browser sent; its name is only shown, never opened."""
+    """An uploaded file; its name is only shown, never opened."""
     return Source(name, data=data)
 
 
 def uploads(files: Iterable[tuple[str, bytes]]) -> list[Source]:
-    """The files that a browser sent, (name, content) each, and those in its zip files."""
+    """Uploaded files, given as (name, content), and the files inside uploaded zip files."""
     return [source for name, data in files for source in members(upload(name, data))]
 
 
 def in_words(results: Sequence[FileResult]) -> str:
-    """What became of all files, in one line."""
+    """The outcome of all files in one line."""
     n_items, n_refused = sum(len(result.names) for result in results), sum(bool(result.refused) for result in results)
     alone = [result for result in results if not result.files]
     shared = {name: True for result in results for name in result.files}
@@ -137,7 +137,7 @@ def in_words(results: Sequence[FileResult]) -> str:
 
 
 def look_into(source: Source, options: ReadOptions = DEFAULTS) -> FileResult:
-    """What an import of this file alone would bring, without a study."""
+    """A dry run of importing this file alone, without a study."""
     results = list(look_into_files([source], options))
     benchmarks = tuple(benchmark for result in results for benchmark in result.benchmarks)
     return FileResult(source.name, benchmarks, next((result.refused for result in results if result.refused), ""))
@@ -150,7 +150,7 @@ def look_into_files(
     as_new: bool = False,
     advance: Advance = lambda _source: None,
 ) -> Iterator[FileResult]:
-    """What an import of these files into an empty study would bring; parameters as of `import_files`."""
+    """A dry run of importing these files into an empty study; parameters as for `import_files`."""
     known_items: dict[str, KnownItem] = {}
     for part in read_benchmarks(files, options, may_conflict=as_new, advance=advance):
         try:
@@ -178,12 +178,12 @@ def import_files(
     actor: str,
     now: datetime,
 ) -> Iterator[FileResult]:
-    """Take measurements into the study, one transaction a file: a bad file leaves nothing and stops nothing.
+    """Import measurements, one transaction per file: a bad file leaves nothing behind and stops nothing.
 
-    A file whose content is there already adds nothing. Where a file is a run, a benchmark becomes one item with the
-    runs of all files, in one transaction once all files are read. A benchmark with runs of several versions, or of
-    several altered methods, becomes an item for each, `NAME @ LEVEL`. Yields what became of each file, in order, and
-    then of each benchmark that several files share.
+    A file whose content was imported before adds nothing. If a file is a run, a benchmark becomes one item with the
+    runs of all files, in one transaction after all files are read. A benchmark with runs of several versions, or of
+    several altered methods, becomes one item per level, `NAME @ LEVEL`. Yields the outcome of each file in order, then of each
+    benchmark that several files share.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def import_files(
     Raises
     ------
     NotAllowed
-        If the plan is drawn already: new items would belong to nobody.
+        If the plan is drawn already: new items would be assigned to nobody.
     """
     study = studies.get(db)
     if study.plan_hash is not None:
@@ -218,15 +218,15 @@ def import_files(
 
 
 def to_import(part: Part) -> list[NewItem]:
-    """The benchmarks of a file, or of several, those with several levels of `LEVELS` apart.
+    """The benchmarks of one or several files, split by the levels of `LEVELS`.
 
-    Nobody can say of different software whether its runs are alike. A level with one run is left out; if no level has
-    more, runs of several files are taken together, as if nothing were known of their versions.
+    Runs of different software cannot be judged as repetitions. A level with one run is left out; if no level has more,
+    the runs of several files are taken together, as if their versions were unknown.
 
     Raises
     ------
     Refused
-        If that is why there are no benchmarks, or a benchmark has one run only.
+        If no benchmark is left, or a benchmark has only one run.
     """
     if part.refused:
         as_new = "; or keep both with --as-new" if part.is_conflict and not part.is_joined else ""
@@ -244,7 +244,7 @@ def to_import(part: Part) -> list[NewItem]:
 
 
 def _without_time(benchmark: Benchmark) -> Benchmark:
-    """A study does not keep when a run was made: that differs for each run, and would look like a condition."""
+    """The benchmark without times of runs: they differ for each run and would look like a condition."""
     if not any(run.of(TIME) for run in benchmark.runs):
         return benchmark
     runs = (
@@ -255,7 +255,7 @@ def _without_time(benchmark: Benchmark) -> Benchmark:
 
 
 def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[NewItem]:
-    """The runs of each level of a condition that has several."""
+    """One item per level of a condition with several levels."""
     entries = benchmark.of(condition)
     if len(set(entries)) < 2:
         _check_comparable(part, benchmark)
@@ -274,7 +274,7 @@ def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[NewItem]:
 
 
 def _as_item(benchmark: Benchmark, level: Benchmark, condition: str, entry: str) -> Benchmark:
-    """A level whose runs say so even where it has no name, with the failures that may belong to it."""
+    """A level as an item: its runs carry the condition even if it is empty, with the failures that may belong to it."""
     runs = tuple(replace(run, conditions={**run.conditions, condition: entry}) for run in level.runs)
     failures = (failure for failure in benchmark.failures if failure.conditions.get(condition, entry) == entry)
     return replace(level, runs=runs, failures=tuple(failures))
@@ -293,7 +293,7 @@ def _check_comparable(part: Part, benchmark: Benchmark) -> None:
 
 
 def _without_study(db: Database, files: Sequence[Source]) -> list[Source]:
-    """The study itself among the files is refused: to open it beside SQLite would end the locks (`open_database`)."""
+    """Refuse the study itself among the files: opening it outside SQLite would release its locks (`open_database`)."""
 
     def is_study(path: Path | None) -> bool:
         try:
@@ -328,16 +328,16 @@ class _Importer:
     file_ids: dict[str, int] = field(default_factory=dict)
 
     def keep(self, part: Part, new_items: Sequence[NewItem]) -> FileResult:
-        """Write all of it or nothing; raises Refused if a name is taken."""
+        """Write the whole part or nothing; raises Refused if a name is taken."""
         if part.already_there:
             return _result(part, already_there=True)
         prepared = [
             (benchmark, measurement_hash(benchmark.values), _bins(benchmark, self.min_span))
-            for benchmark, _warnings in new_items  # no lock is held meanwhile
+            for benchmark, _warnings in new_items  # computed before the lock is taken
         ]
         with self.db.atomic():
             new_ids = self._add_files(part)
-            if not (new_ids or part.is_joined):  # somebody else was importing it too
+            if not (new_ids or part.is_joined):  # another import added it meanwhile
                 return _result(part, already_there=True)
             file_id = (self.file_ids | new_ids).get(part.files[0].sha256)
             names = [self._add(part.label, file_id, *item) for item in prepared]
@@ -350,13 +350,13 @@ class _Importer:
         return _result(part, tuple(map(_file_benchmark, new_items)), already_there=is_there, names=added)
 
     def _add_files(self, part: Part) -> dict[str, int]:
-        """Those that the study does not know yet."""
+        """Record the files that the study does not know yet; returns their ids by hash."""
         new = [file for file in part.files if file.sha256 not in self.file_ids]
         ids = {file.sha256: items.add_file(self.db, file.name, file.sha256, self.now.isoformat()) for file in new}
         return {sha256: file_id for sha256, file_id in ids.items() if file_id is not None}
 
     def _add(self, label: str, file_id: int | None, benchmark: Benchmark, data_hash: str, payload: bytes) -> str | None:
-        """The name of the new item; None if it is there already."""
+        """Add an item and return its name; None if it is already there."""
         name = _free_name(self._known_item, label, benchmark, data_hash, self.as_new)
         if name is not None:
             item_id = items.add(
@@ -380,7 +380,7 @@ def _bins(benchmark: Benchmark, min_span: float) -> bytes:
 
 
 def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str, as_new: bool) -> str | None:
-    """The name for a new item; None if these very measurements are known under this name."""
+    """A free name for a new item; None if the same measurements already have this name."""
     name, number, changed = benchmark.name, 1, False
     while (existing := lookup(name)) is not None:
         if not existing.n_runs:

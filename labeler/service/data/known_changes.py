@@ -1,4 +1,4 @@
-"""The file of known changes: what a build accepts, for which reason and until when."""
+"""The file of known changes that a build accepts, each with a reason and a last day."""
 
 import tomllib
 from collections.abc import Mapping
@@ -20,18 +20,18 @@ def read_known(path: Path, *, today: date) -> tuple[KnownChange, ...]:
     ----------
     path : Path
     today : date
-        Entries whose last day is before it are expired.
+        Entries with an earlier last day are expired.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or an entry cannot be understood.
+        If the file cannot be read, or an entry is invalid.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}.") from None
-    except ValueError as error:  # also bytes that are no UTF-8
+    except ValueError as error:  # also for bytes that are not UTF-8
         raise InputError(f"{path} is not valid TOML: {error}.") from None
     entries = content.pop("known", [])
     if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -47,7 +47,7 @@ def _entry(entry: Mapping[str, Any], where: str, today: date) -> KnownChange:
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             raise InputError(f"{where}: {key} must be a text. Write it as\n[[known]]\n{EXAMPLE}")
     until = entry.get("until")
-    if type(until) is not date:  # a time of day is no day
+    if type(until) is not date:  # a datetime is also a date
         raise InputError(f"{where}: until must be the last day on which the change is accepted, such as 2027-03-31.")
     return KnownChange(
         entry["benchmark"], entry["reason"].strip(), until.isoformat(), _share(entry, where), is_expired=until < today

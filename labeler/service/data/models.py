@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def read_model(path: Path) -> "Model":
     """A model file, read strictly; raises InputError naming the file."""
-    from analysis.learning import ModelError, model_from_text  # here, as it loads pandas
+    from analysis.learning import ModelError, model_from_text  # imported here: it loads pandas
 
     try:
         return model_from_text(Source(str(path), path).content().decode("utf-8"))
@@ -23,7 +23,7 @@ def read_model(path: Path) -> "Model":
 
 
 def warmup_of(model: "Model", warmup: float) -> float:
-    """The warm-up that a model was learnt with; raises InputError if another one is asked for."""
+    """The warm-up that a model was learnt with; raises InputError if a different one is requested."""
     if warmup not in (0, model.warmup):
         raise InputError(
             f"The model was learnt with the warm-up {model.warmup:g}, not {warmup:g}. Leave out --warmup, or learn a "

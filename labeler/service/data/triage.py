@@ -1,4 +1,4 @@
-"""A study of some of the items of another: what deserves the time of reviewers."""
+"""Make a study from some items of another: those worth the reviewers' time."""
 
 import shlex
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from labeler.store import Database, bins, events, items, open_database, runs, st
 
 
 def usable(table: Catalogue) -> Catalogue:
-    """The rows of a catalogue (`browsing.catalogue`) that a new study can have: measured, and not excluded."""
+    """The rows of a catalogue (`browsing.catalogue`) that a new study can use: measured and not excluded."""
     return table[(table["runs"] > 0) & table["excluded"].isna()].reset_index(drop=True)
 
 
@@ -34,18 +34,18 @@ def make_study(
 ) -> str:
     """Make a new study file with these items only, under the question and the protocol of this study.
 
-    It has their measurements and verdicts, but no labels, no plan, and nobody but its coordinator.
+    It has their measurements and verdicts, but no labels, no plan, and no people except its coordinator.
 
     Parameters
     ----------
     db : Database
-        Stays as it is, but for an event.
+        Unchanged, except for an event in the log.
     names : sequence of str
-        The items; named twice they count once.
+        The items; duplicates count once.
     path : Path
-        Where; must not exist.
+        The new file; must not exist.
     name, coordinator : str
-        Of the new study.
+        Names for the new study.
     actor : str
     now : datetime
 
@@ -57,9 +57,9 @@ def make_study(
     Raises
     ------
     InputError
-        If no items are named, one is unknown, excluded or without measurements, or a name cannot be one.
+        If no items are given, one is unknown, excluded or without measurements, or a name is invalid.
     StudyError
-        If there is a file already, or none can be written; nothing is left behind.
+        If the file exists or cannot be written; nothing is left behind.
     """
     chosen, study = _usable(db, names), studies.get(db)
     try:
@@ -84,22 +84,22 @@ def make_study(
 
 
 def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: str, now: datetime) -> tuple[str, str]:
-    """Make a new study of this name, in a file of the same name beside this study, as its coordinator wants it.
+    """Make a new study with this name, in a file of the same name beside this study.
 
     Returns
     -------
     (str, str)
-        The command that serves it, and the address under which its coordinator signs in there.
+        The command that serves it, and the sign-in address of its coordinator.
 
     Raises
     ------
     InputError, StudyError
-        As `make_study`, and if no file can have this name.
+        As `make_study`, and if the name cannot be a file name.
     NotAllowed
-        If verdicts are hidden from the coordinator now: in the new study they are not.
+        If verdicts are hidden from the coordinator now: the new study would show them.
     """
     visibility.require(db, coordinator, Action.SEE_VERDICTS)
-    from labeler.service.data import folders  # here, as it knows all formats, which choosing items needs not
+    from labeler.service.data import folders  # imported here: it loads all formats, which choosing items does not need
 
     path = folders.beside(db.path, name)
     secret = make_study(db, names, path, name=path.stem, coordinator=coordinator, actor=coordinator, now=now)
@@ -107,7 +107,7 @@ def make_beside(db: Database, names: Sequence[str], name: str, *, coordinator: s
 
 
 def _usable(db: Database, names: Sequence[str]) -> list[Item]:
-    """The items named, once each."""
+    """The named items, each once."""
     chosen = [curating.item_named(db, name) for name in dict.fromkeys(names)]
     if not chosen:
         raise InputError("No items were chosen, and a study needs some. Choose by less.")

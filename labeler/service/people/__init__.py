@@ -1,1 +1,1 @@
-"""People: sign-in, messages, and what a coordinator may see."""
+"""People: sign-in, messages, and what coordinators may see."""

@@ -1,6 +1,6 @@
-"""Who is there and in which role: people, their invitations, their sessions.
+"""People, their roles, invitations and sessions.
 
-A secret leaves this module once, to be handed to its person; the study keeps only SHA-256 hashes. The secrets are 192
+A secret leaves this module once, to be given to its person; the study stores only SHA-256 hashes. Secrets have 192
 random bits, so a plain hash is enough.
 """
 
@@ -16,7 +16,7 @@ from labeler.store import Database, events, invitations, people, sessions, studi
 
 MAX_NAME_LENGTH, MAX_EMAIL_LENGTH, MAX_REASON_LENGTH = 60, 254, 1000
 INVITATION_DAYS, MAX_INVITATION_DAYS = 90, 3650
-SESSION_DAYS, MAX_SESSIONS = 180, 20  # a person's sessions on all devices; the oldest end
+SESSION_DAYS, MAX_SESSIONS = 180, 20  # sessions of a person on all devices; more end the oldest ones
 N_SESSION_DIGITS = 12
 
 
@@ -26,7 +26,7 @@ def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, no
     Raises
     ------
     InputError
-        If the name is empty, too long, not printable, or taken (capitals do not matter).
+        If the name is empty, too long, not printable, or taken (ignoring case).
     """
     name, roles = checked_name(name), frozenset(roles)
     with db.atomic():
@@ -38,7 +38,7 @@ def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, no
 
 
 def checked_name(name: str) -> str:
-    """The name of a person without spaces around it; raises InputError if it cannot be one."""
+    """The name of a person, stripped; raises InputError if it is invalid."""
     name = name.strip()
     if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
         raise InputError(f"A name has 1 to {MAX_NAME_LENGTH} printable characters, got {name[:80]!r}.")
@@ -46,7 +46,7 @@ def checked_name(name: str) -> str:
 
 
 def checked_reason(why: str) -> str:
-    """A reason without spaces around it; raises InputError if it cannot be one."""
+    """A reason, stripped; raises InputError if it is invalid."""
     why = why.strip()
     if not why or len(why) > MAX_REASON_LENGTH or not is_storable(why):
         raise InputError(f"A reason of 1 to {MAX_REASON_LENGTH} characters is needed: it stays in the log.")
@@ -59,7 +59,7 @@ def everyone(db: Database) -> list[Person]:
 
 
 def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_DAYS, actor: str, now: datetime) -> str:
-    """A new sign-in secret for a person; the one before stops working, open sessions go on.
+    """A new sign-in secret for a person; the previous one stops working, and open sessions stay signed in.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_
 
 
 def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
-    """A person's sign-in link and e-mail address stop working, and all their windows are signed out.
+    """Revoke a person's sign-in link and e-mail address, and sign out all their sessions.
 
     Raises
     ------
@@ -96,12 +96,12 @@ def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) ->
 
 
 def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, now: datetime) -> None:
-    """Let a person sign in through the identity provider under this address; an empty one ends that.
+    """Let a person sign in through the identity provider with this address; an empty address ends that.
 
     Raises
     ------
     InputError
-        If there is nobody of this name in this role, or it is no address, or somebody else's.
+        If there is nobody of this name in this role, or the address is invalid or belongs to another person.
     """
     email = email.strip()
     if email and (
@@ -123,14 +123,14 @@ def sign_in(db: Database, secret: str, *, now: datetime) -> str:
     Raises
     ------
     SignInFailed
-        If the invitation is unknown, has expired, was replaced or revoked, or its person no longer takes part.
+        If the invitation is unknown, expired, replaced or revoked, or its person no longer takes part.
     """
     with db.atomic():
         return _begin_session(db, person_of_invitation(db, secret, now=now), now)
 
 
 def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
-    """Whom an invitation signs in; nothing is changed.
+    """The person whom an invitation signs in; nothing changes.
 
     Raises
     ------
@@ -153,12 +153,12 @@ def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
 
 
 def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
-    """Begin a session for whom an identity provider knows under this address; returns the session's id.
+    """Begin a session for the person with this address at the identity provider; returns the session's id.
 
     Raises
     ------
     SignInFailed
-        If nobody who takes part signs in under it.
+        If no active person has this address.
     """
     with db.atomic():
         person = people.by_email(db, email) if email.isprintable() else None
@@ -171,24 +171,24 @@ def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
 
 
 def person_of_session(db: Database, token: str | None, *, now: datetime) -> Person | None:
-    """Who is signed in with this session id; None for nobody, also when deactivated or after 180 days."""
+    """The person of a session; None if it is unknown or older than 180 days, or the person is deactivated."""
     oldest = now - timedelta(days=SESSION_DAYS)
     person = sessions.person_of(db, _hashed(token), oldest.isoformat()) if token else None
     return person if person is not None and person.active else None
 
 
 def session_id(token: str) -> str:
-    """What labels and the audit log call a session; nobody can sign in with it."""
+    """The name of a session in labels and the audit log; nobody can sign in with it."""
     return _hashed(token)[:N_SESSION_DIGITS]
 
 
 def study_id(db: Database) -> str:
-    """Tells the studies of one host apart, also where their files have one name."""
+    """An id that tells the studies of one host apart, even if their files have the same name."""
     return _hashed(studies.get(db).created_utc)[:N_SESSION_DIGITS]
 
 
 def sign_out(db: Database, token: str, *, now: datetime) -> None:
-    """End a session; an unknown one is none."""
+    """End a session; an unknown id does nothing."""
     with db.atomic():
         person = sessions.person_of(db, _hashed(token), "")
         if person is not None:
@@ -225,7 +225,7 @@ def _named(db: Database, name: str, role: Role) -> Person:
 
 
 def _why_not(invitation: invitations.Invitation, now: datetime) -> str:
-    """Why an invitation no longer works; empty as long as it does."""
+    """Why an invitation no longer works; empty while it works."""
     next_step = "Ask your coordinator for a new one."
     if invitation.replaced_utc is not None:
         return f"A newer sign-in link took the place of this one on {invitation.replaced_utc[:10]}. Open that one."

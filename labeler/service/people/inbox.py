@@ -1,4 +1,4 @@
-"""What reviewers flagged or commented, and what coordinators answer; never the labels that go with it."""
+"""Flags and comments of reviewers, and coordinators' replies; never the labels that go with them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,15 +23,15 @@ class Message:
     item : str
         The item's name.
     code : str
-        What the item is called on this reviewer's screen.
+        The code of the item on this reviewer's screen.
     reviewer : str
-        Not to be shown in the browser before the study is unblinded.
+        Must not be shown in the browser before the study is unblinded.
     flag : bool
     comment : str or None
     created_utc : str
-        Since when flag and comment are as they are.
+        When flag and comment were last changed.
     replies : tuple of Reply
-        In the order written.
+        In order of time.
     """
 
     item: str
@@ -44,12 +44,12 @@ class Message:
 
     @property
     def is_answered(self) -> bool:
-        """Whether somebody replied since flag and comment are as they are."""
+        """Whether there is a reply since flag and comment were last changed."""
         return any(reply.created_utc >= self.created_utc for reply in self.replies)
 
 
 def messages(db: Database) -> list[Message]:
-    """Every flag and comment that stands: those without an answer first, then the newest."""
+    """Every current flag and comment: unanswered ones first, then the newest."""
     entries = replies.flags_and_comments(db)
     answers = replies.of_assignments(db, [entry.assignment_id for entry in entries])
     unsorted = [
@@ -64,7 +64,7 @@ def messages(db: Database) -> list[Message]:
 
 
 def list_messages(db: Database, *, actor: str, now: datetime) -> list[Message]:
-    """The same, for who also sees whose they are; the log says that they were listed."""
+    """As `messages`, for a person who also sees the reviewers' names; the listing is logged."""
     with db.atomic():
         result = messages(db)
         events.add(db, now.isoformat(), actor, "list flags", {"messages": len(result)})
@@ -77,9 +77,9 @@ def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> N
     Raises
     ------
     InputError
-        If the text cannot be kept, or nothing was flagged or commented under this code.
+        If the text cannot be stored, or nothing was flagged or commented under this code.
     NotAllowed
-        If who answers reviews as well and the study is not unblinded.
+        If the coordinator also labels and the study is not unblinded.
     """
     text = _checked(text)
     with db.atomic():
@@ -94,12 +94,12 @@ def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> N
 def reply_to_item(
     db: Database, item_name: str, text: str, *, reviewer: str | None = None, actor: str, now: datetime
 ) -> int:
-    """Answer all messages on an item, or those of one reviewer; how many there are.
+    """Answer all messages on an item, or those of one reviewer; returns how many there are.
 
     Raises
     ------
     InputError
-        If the text cannot be kept, there is no such item, or it was not flagged or commented (by this reviewer).
+        If the text cannot be stored, there is no such item, or it was not flagged or commented (by this reviewer).
     """
     text = _checked(text)
     with db.atomic():

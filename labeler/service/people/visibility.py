@@ -1,4 +1,4 @@
-"""What a coordinator may see in the browser at the moment; commands act as the study's owner and see everything."""
+"""What a coordinator may see in the browser now; commands act as the study's owner and see everything."""
 
 from labeler.errors import NotAllowed
 from labeler.model import Role, State
@@ -7,13 +7,13 @@ from labeler.store import Database, people, studies
 
 
 def why_not(db: Database, coordinator: str, action: Action) -> str:
-    """Why this coordinator is not shown something now; empty if they are.
+    """Why something is hidden from this coordinator now; empty if it is shown.
 
     Parameters
     ----------
     db : Database
     coordinator : str
-        Their name.
+        The coordinator's name.
     action : Action
         One of `labeler.plan.lifecycle.SIGHTS`.
     """
@@ -24,13 +24,13 @@ def why_not(db: Database, coordinator: str, action: Action) -> str:
 
 
 def require(db: Database, coordinator: str, action: Action) -> None:
-    """Raise NotAllowed, saying why, if this coordinator is not to see it now."""
+    """Raise NotAllowed with the reason if this coordinator may not see it now."""
     reason = why_not(db, coordinator, action)
     if reason:
         raise NotAllowed(reason)
 
 
 def reviews_too(db: Database, coordinator: str) -> bool:
-    """Whether a coordinator labels as well, in a study that is not unblinded: what others say could sway them."""
+    """Whether a coordinator also labels in a study that is not unblinded, so that others' labels could sway them."""
     person = people.by_name(db, coordinator)
     return person is not None and Role.REVIEWER in person.roles and studies.get(db).phase is not State.UNBLINDED
