@@ -182,8 +182,8 @@ def import_files(
 
     A file whose content was imported before adds nothing. If a file is a run, a benchmark becomes one item with the
     runs of all files, in one transaction after all files are read. A benchmark with runs of several versions, or of
-    several altered methods, becomes one item per level, `NAME @ LEVEL`. Yields the outcome of each file in order, then of each
-    benchmark that several files share.
+    several altered methods, becomes one item per level, `NAME @ LEVEL`. Yields the outcome of each file in order, then
+    of each benchmark that several files share.
 
     Parameters
     ----------
