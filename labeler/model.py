@@ -94,9 +94,10 @@ class Protocol:
     Attributes
     ----------
     axis_rule : str
-        "core", "pooled" or "full": the limits of the y axis that an item is first shown with.
+        "levels", "core", "pooled" or "full": the limits of the y axis that an item is first shown with
+        (`labeler.screen.binning.axis_limits`).
     min_span : float
-        The `core` axis spans at least this share of the pooled median.
+        Under "levels" and "core" this axis spans at least this share of the pooled median.
     asks_confidence : bool
         Whether each label needs a confidence from 1 to 3.
     shows_numbers : bool
@@ -108,8 +109,8 @@ class Protocol:
         by less than the eye can see. Otherwise every picture of an item has the same bytes.
     """
 
-    axis_rule: str = "core"
-    min_span: float = 0.10
+    axis_rule: str = "levels"
+    min_span: float = 0.15
     asks_confidence: bool = False
     shows_numbers: bool = False
     instructions: str = ""

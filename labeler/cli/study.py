@@ -35,14 +35,14 @@ from labeler.store import Database
 @click.option("--coordinator", default=COORDINATOR, show_default=True, help="Name of the first coordinator.")
 @click.option(
     "--axis",
-    default="core",
+    default=coordinating.STANDARD_PROTOCOL.axis_rule,
     show_default=True,
     type=click.Choice(coordinating.AXIS_RULES),
     help="The y axis that every item is first shown with.",
 )
 @click.option(
     "--min-span",
-    default=0.10,
+    default=coordinating.STANDARD_PROTOCOL.min_span,
     show_default=True,
     type=click.FloatRange(0, 10),
     help="The axis spans at least this share of the median.",

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from labeler.model import Series
 from labeler.screen import binning
 
-MAX_SHIFT = 0.001  # of the core axis; farther out, of the distance from the median: a fifth of a pixel in 200
+MAX_SHIFT = 0.001  # of the main axis; farther out, of the distance from the median: a fifth of a pixel in 200
 MAX_STRETCH = 0.003  # of the numbers of iterations of long runs, which may identify an item
 N_WAVES = 3
 TINY = 1e-250
-NAMES = ("low", "high", "medians", "quantiles")
+MAX_SHARE_SHIFT = 4 / binning.WHOLE  # of what lies beyond the axis in a window: a fifth of a pixel in 12
 
 _TIMES = ("s", "ms", "µs", "us", "ns", "min", "h")
 _AMOUNTS = ("ops", "op", "B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB", "bytes", "bit", "kbit", "Mbit", "Gbit")
@@ -88,9 +88,9 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
     Returns
     -------
     dict
-        As `payload`, without `outside`: such counts would be equal wherever the item is shown. The screen counts the
-        bins that reach beyond the axis instead. `scale` is (offset, factor): a value is offset + factor * packed
-        number. As plain float32, thousands of values of one level would have many in common by chance.
+        As `payload`. `scale` is (offset, factor): a value is offset + factor * packed number. As plain float32,
+        thousands of values of one level would have many in common by chance. The shares in `beyond` are moved by less
+        than 2 %: what is beyond the axis in a window of 50 would be equal wherever the item is shown.
     """
     shift = _Shift(payload, variation.seed)
     stretch = 1 + MAX_STRETCH * _signed(variation.seed, "stretch")
@@ -98,14 +98,26 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
     quantiles = np.stack([binning.unpacked(payload["runs"][run]["quantiles"]) for run in variation.order])
     drawn_runs: list[dict[str, Any]] = []
     for block in binning.blocks_of([runs[run] for run in variation.order]):
-        bins = (*binning.bins_of(block, variation.phase), quantiles[len(drawn_runs) : len(drawn_runs) + len(block)])
+        first, phase = len(drawn_runs), variation.phase
+        series = (
+            *binning.bins_of(block, phase), *binning.windows_of(block, phase), quantiles[first : first + len(block)],
+        )  # fmt: skip
         with np.errstate(over="ignore"):
-            shifted = [(shift(values) - offset) / factor for values in bins]
+            shifted = [(shift(values) - offset) / factor for values in series]
+        beyond = {view: binning.beyond_of(block, limits, phase) for view, limits in payload["axes"].items()}
         n = block.shape[1]
         shown_n = max(round(n * stretch), binning.MAX_BINS + 1) if n > binning.MAX_BINS else n
         drawn_runs += [
-            {"n": shown_n, **dict(zip(NAMES, map(binning.packed, rows), strict=True))}
-            for rows in zip(*shifted, strict=True)
+            {
+                "n": shown_n,
+                **dict(zip(binning.SERIES, map(binning.packed, rows), strict=True)),
+                "beyond": {
+                    view: binning.packed_shares(_moved(shares[i], f"{variation.seed} {view} {first + i}"))
+                    for view, shares in beyond.items()
+                    if n >= binning.FEW_ITERATIONS and shares[i].any()
+                },
+            }
+            for i, rows in enumerate(zip(*shifted, strict=True))
         ]
     return {
         **payload,
@@ -117,14 +129,21 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
     }
 
 
+def _moved(shares: NDArray[np.float64], seed: str) -> NDArray[np.float64]:
+    """Shares moved a little; nothing stays nothing, and something stays something."""
+    noise = np.frombuffer(hashlib.shake_128(seed.encode()).digest(shares.size), dtype=np.uint8).reshape(shares.shape)
+    moved = shares + MAX_SHARE_SHIFT * (noise / 127.5 - 1)
+    return np.where(shares > 0, np.clip(moved, 1 / binning.WHOLE, 1), 0.0)
+
+
 class _Shift:
     """Moves values by less than can be seen, and keeps their order and their signs.
 
-    Near the median values move by up to MAX_SHIFT of the core axis, far from it by that share of their distance.
+    Near the median values move by up to MAX_SHIFT of the main axis, far from it by that share of their distance.
     """
 
     def __init__(self, payload: Mapping[str, Any], seed: str) -> None:
-        low, high = payload["axes"]["core"]
+        low, high = payload["axes"][payload["rule"]]
         self._middle, self._span = payload["median"], high - low
         if not TINY < self._span < 1 / TINY:
             self._span = 1.0  # no reader gives such values; they stay as they are wherever a step overflows

@@ -1,4 +1,4 @@
-"""The runs of one item -> chart, for coordinators and files; reviewers see the review component instead."""
+"""The runs of one item -> chart, for files and reports; the component draws by the same rule."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,26 +6,30 @@ from typing import Any
 import altair as alt
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from labeler.screen.binning import MEDIAN_WINDOW, bin_starts, unpacked
+from labeler.screen.binning import MAX_BINS, n_windows, series_of, shares_of, spikes_of, starts_of
 
-INK, BAND, PAPER = "#1b2a41", "#a9b3c1", "#ffffff"
+INK, BAND, DOT, SOFT, PAPER = "#12233d", "#9dbcd9", "#5f86ab", "#5b6677", "#ffffff"
+LANE, GRID, BEYOND = "#f1f2f4", "#e4e8ee", "#b35806"
+LANE_SHARE, LEAST_BAR = 0.07, 1 / 8  # the height of a lane, of the axis; of a bar in it, of the lane
 COLUMNS = 5
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
-def runs(payload: Mapping[str, Any], *, rule: str = "core", width: int = 170, height: int = 110) -> Any:
+def runs(payload: Mapping[str, Any], *, rule: str | None = None, width: int = 170, height: int = 110) -> Any:
     """All runs of one benchmark as small panels with the same axes (the paper's Figure 4).
 
-    Each panel shows the range from the smallest to the largest measurement of every bin as a band, so that no spike is
-    lost, and the medians of windows of 50 iterations as a line.
+    Each panel shows the middle half of every window as a band, its median as a line, and as dots the ends of bins that
+    reach beyond the band. Bars in the grey lanes at top and bottom are the share of each window beyond the axis.
 
     Parameters
     ----------
     payload : mapping
         As `labeler.screen.binning.payload` makes it.
-    rule : str
-        "core", "pooled" or "full": the limits of the y axis. What lies outside is counted in the panel's title.
+    rule : str, optional
+        One of its views: the limits of the y axis; without it the main one. How much of a run lies outside stands in
+        the title of its panel.
     width, height : int
         Of a panel, in pixels.
 
@@ -33,21 +37,38 @@ def runs(payload: Mapping[str, Any], *, rule: str = "core", width: int = 170, he
     -------
     altair.ConcatChart
     """
+    view = rule or payload["rule"]
     factor, unit = _unit(payload)
-    low, high = (limit / factor for limit in payload["axes"][rule])
+    low, high = (limit / factor for limit in payload["axes"][view])
+    lane = (high - low) * LANE_SHARE
     x = alt.X("iteration:Q", title="iteration", scale=alt.Scale(domain=[0, payload["n"]], nice=False), axis=_AXIS)
-    y = alt.Y("low:Q", title=unit, scale=alt.Scale(domain=[low, high], zero=False), axis=_AXIS)
+    scale = alt.Scale(domain=[low - lane, high + lane], zero=False, nice=False)
+    y = alt.Y("low:Q", title=unit, scale=scale, axis=_AXIS)
+    paper = pd.DataFrame({"iteration": [0, 0], "end": [payload["n"]] * 2, "low": [high, low - lane]})
+    paper["high"] = paper["low"] + lane
+    pooled = pd.DataFrame({"low": [payload["median"] / factor]})
     panels = []
     for number, run in enumerate(payload["runs"], start=1):
-        outside = sum(run["outside"][rule])
-        title = f"run {number}" + (f" ({outside} outside)" if outside else "")
-        band, medians = _band(run, factor), _medians(run, factor)
+        tables = {name: series_of(payload, run, name) / factor for name in ("low", "high", "medians", "lower", "upper")}
+        shares = shares_of(payload, run, view)
         layers = (
-            alt.Chart(band)
-            .mark_area(color=BAND, stroke=BAND, strokeWidth=1, clip=True, interpolate="step-after")
+            alt.Chart(paper).mark_rect(color=LANE).encode(x=x, x2="end:Q", y=y, y2="high:Q"),
+            alt.Chart(_dots(tables, low, high, run["n"])).mark_circle(color=DOT, opacity=0.6, size=3).encode(x=x, y=y),
+            alt.Chart(_band(tables, run["n"]))
+            .mark_area(color=BAND, clip=True, interpolate="step-after")
             .encode(x=x, y=y, y2="high:Q"),
-            alt.Chart(medians).mark_line(color=INK, clip=True, strokeWidth=1.5).encode(x=x, y=alt.Y("median:Q")),
+            alt.Chart(pooled).mark_rule(color=SOFT, strokeDash=[4, 3]).encode(y=y),
+            alt.Chart(_medians(tables, run["n"]))
+            .mark_line(color=INK, clip=True, strokeWidth=1.5)
+            .encode(x=x, y=alt.Y("median:Q")),
+            alt.Chart(_bars(shares, low, high, lane, run["n"]))
+            .mark_rect(color=BEYOND)
+            .encode(x=x, x2="end:Q", y=y, y2="high:Q"),
         )
+        outside = " ".join(
+            f"{mark} {_percent(share)}" for mark, share in zip("▲▼", shares.mean(axis=1), strict=True) if share
+        )
+        title = f"run {number}" + (f" ({outside})" if outside else "")
         panels.append(alt.layer(*layers).properties(title=title, width=width, height=height))
     chart = alt.concat(*panels, columns=COLUMNS, spacing=14).configure_title(fontSize=11, fontWeight="normal")
     return chart.configure_view(stroke="#d5dae2")
@@ -65,17 +86,43 @@ def _unit(payload: Mapping[str, Any]) -> tuple[float, str]:
     return factor, f"time per iteration ({unit})"
 
 
-def _band(run: Mapping[str, Any], factor: float) -> pd.DataFrame:
-    low, high = unpacked(run["low"]) / factor, unpacked(run["high"]) / factor
-    # the last bin once more where the run ends: a step needs somewhere to go
-    table = {"iteration": [*bin_starts(run["n"]), run["n"]], "low": [*low, low[-1]], "high": [*high, high[-1]]}
-    return pd.DataFrame(table)
+def _percent(share: float) -> str:
+    return "<1 %" if share < 0.01 else f"{share:.0%}".replace("%", " %")
 
 
-def _medians(run: Mapping[str, Any], factor: float) -> pd.DataFrame:
-    medians = unpacked(run["medians"]) / factor
-    if run["n"] < MEDIAN_WINDOW:  # every iteration itself
-        return pd.DataFrame({"iteration": np.arange(run["n"]), "median": medians})
-    starts = np.arange(len(medians)) * MEDIAN_WINDOW
-    ends = np.minimum(starts + MEDIAN_WINDOW, run["n"])
-    return pd.DataFrame({"iteration": (starts + ends) / 2, "median": medians})
+def _starts(n: int) -> NDArray[np.int64]:
+    return starts_of(n, n_windows(n))
+
+
+def _band(series: Mapping[str, NDArray[np.float64]], n: int) -> pd.DataFrame:
+    lower, upper = series["lower"], series["upper"]
+    # the last window once more where the run ends: a step needs somewhere to go
+    return pd.DataFrame({"iteration": [*_starts(n), n], "low": [*lower, lower[-1]], "high": [*upper, upper[-1]]})
+
+
+def _dots(series: Mapping[str, NDArray[np.float64]], low: float, high: float, n: int) -> pd.DataFrame:
+    at, values = spikes_of(series["low"], series["high"], series["lower"], series["upper"])
+    edges = np.array([*starts_of(n, MAX_BINS), n])
+    on_axis = (values >= low) & (values <= high)
+    middles = (edges[:-1] + edges[1:]) / 2 if n > MAX_BINS else edges[:-1]
+    return pd.DataFrame({"iteration": middles[at[on_axis]], "low": values[on_axis]})
+
+
+def _medians(series: Mapping[str, NDArray[np.float64]], n: int) -> pd.DataFrame:
+    edges = np.array([*_starts(n), n])
+    middles = (edges[:-1] + edges[1:]) / 2 if n_windows(n) < n else edges[:-1]
+    if len(middles) == 1 and n > 1:  # a line needs two ends
+        return pd.DataFrame({"iteration": [0, n], "median": np.repeat(series["medians"], 2)})
+    return pd.DataFrame({"iteration": middles, "median": series["medians"]})
+
+
+def _bars(shares: NDArray[np.float64], low: float, high: float, lane: float, n: int) -> pd.DataFrame:
+    edges = np.array([*_starts(n), n])
+    tables = []
+    for side, at, sign in ((shares[0], high, 1), (shares[1], low, -1)):
+        places = np.flatnonzero(side)
+        heights = np.maximum(side[places], LEAST_BAR) * lane
+        tables.append(
+            pd.DataFrame({"iteration": edges[places], "end": edges[places + 1], "low": at, "high": at + sign * heights})
+        )
+    return pd.concat(tables)

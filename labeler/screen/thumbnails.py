@@ -1,31 +1,34 @@
-"""The runs of one item -> a small still picture, for lists and the guide; the labelling screen draws its own."""
+"""The runs of one item -> a small still picture, for lists; the labelling screen draws its own, by the same rule."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labeler.screen.binning import MAX_BINS, series_of
+from labeler.screen.binning import series_of, shares_of, spikes_of
 
-INK, BAND, FRAME = "#12233d", "#9dbcd9", "#aab3c0"
+INK, BAND, DOT, FRAME = "#12233d", "#9dbcd9", "#5f86ab", "#aab3c0"
+LANE, LANE_EDGE, BEYOND = "#f1f2f4", "#c9ced6", "#b35806"
 GAP = 3
+WIDE = 100  # from this width on there is room for dots
+LANE_SHARE, LEAST_LANE, MOST_LANE = 0.06, 2, 12  # of the height of a panel, and in pixels
 
 
-def svg(payload: Mapping[str, Any], *, rule: str, label: str, panel: tuple[int, int] = (34, 26)) -> str:
+def svg(payload: Mapping[str, Any], *, label: str, rule: str | None = None, panel: tuple[int, int] = (34, 26)) -> str:
     """All runs as small panels with one y axis, as on the labelling screen but without numbers.
 
     Parameters
     ----------
     payload : mapping
         As `labeler.screen.binning.payload` makes it.
-    rule : str
-        "core", "pooled" or "full": the limits of the y axis.
     label : str
         The picture in words, for those who do not see it.
+    rule : str, optional
+        One of its views: the limits of the y axis; without it the main one.
     panel : tuple of int
-        Width and height of a panel, in pixels. No more bins are drawn than fit.
+        Width and height of a panel, in pixels. No more windows are drawn than fit.
 
     Returns
     -------
@@ -33,13 +36,12 @@ def svg(payload: Mapping[str, Any], *, rule: str, label: str, panel: tuple[int, 
         An SVG document of its own.
     """
     width, height = panel
-    runs = payload["runs"]
+    runs, view = payload["runs"], rule or payload["rule"]
     columns = min(5, len(runs)) if len(runs) != 4 else 4
     rows = -(-len(runs) // columns)
-    limits = payload["axes"][rule]
     shapes = "".join(
         f'<g transform="translate({(i % columns) * (width + GAP)} {(i // columns) * (height + GAP)})">'
-        f"{_panel(payload, run, limits, width, height)}</g>"
+        f"{_panel(payload, run, view, width, height)}</g>"
         for i, run in enumerate(runs)
     )
     full = (columns * (width + GAP) - GAP + 1, rows * (height + GAP) - GAP + 1)
@@ -49,34 +51,65 @@ def svg(payload: Mapping[str, Any], *, rule: str, label: str, panel: tuple[int, 
     )
 
 
-def _panel(payload: Mapping[str, Any], run: Mapping[str, Any], limits: Sequence[float], width: int, height: int) -> str:
-    low, high, medians = (series_of(payload, run, name) for name in ("low", "high", "medians"))
-    end = width * run["n"] / payload["n"]
-    low, high = _fewer(low, int(end), np.minimum), _fewer(high, int(end), np.maximum)
-    step = end / len(low)
-    tops = [(i * step, y) for i, y in enumerate(_heights(high, limits, height))]
-    bottoms = [(i * step, y) for i, y in enumerate(_heights(low, limits, height))]
-    band = _path([*tops, (end, tops[-1][1]), (end, bottoms[-1][1]), *reversed(bottoms)])
-    if run["n"] <= MAX_BINS:  # each bin is one iteration: show these, medians of 50 would be too few
-        medians = series_of(payload, run, "low")
-    medians = _averaged(medians, max(int(end), 1))
-    middle = (np.arange(len(medians)) + 0.5) * end / len(medians)
-    line = _path(list(zip(middle.tolist(), _heights(medians, limits, height), strict=True)))
-    return (
-        f'<path d="{band}Z" fill="{BAND}"/><path d="{line}" fill="none" stroke="{INK}" stroke-width="1.3"/>'
-        f'<rect width="{width}" height="{height}" fill="none" stroke="{FRAME}"/>'
-    )
+def _panel(payload: Mapping[str, Any], run: Mapping[str, Any], view: str, width: int, height: int) -> str:
+    lane = min(max(round(height * LANE_SHARE), min(LEAST_LANE, height // 2)), MOST_LANE)
+    limits, end = payload["axes"][view], width * run["n"] / payload["n"]
+    names = ("low", "high", "medians", "lower", "upper")
+    low, high, medians, lower, upper = (series_of(payload, run, name) for name in names)
+    shares = shares_of(payload, run, view)
+    n_fitting = max(int(end), 1)
+
+    def heights(values: NDArray[np.float64]) -> list[float]:
+        return _heights(values, limits, height, lane)
+
+    tops, bottoms = heights(_fewer(upper, n_fitting, np.maximum)), heights(_fewer(lower, n_fitting, np.minimum))
+    middles = heights(_averaged(medians, n_fitting))
+    line = [((i + 0.5) * end / len(middles), y) for i, y in enumerate(middles)]
+    lanes = f"M0 0h{width}v{lane}h{-width}zM0 {height - lane}h{width}v{lane}h{-width}z"
+    ends = [(0.0, line[0][1]), *line, (end, line[-1][1])]
+    drawn = [
+        f'<path d="{lanes}" fill="{LANE}" stroke="{LANE_EDGE}" stroke-width="0.5"/>',
+        f'<path d="{_path(_steps(tops, end))}{_path(reversed(_steps(bottoms, end)), "L")}Z" fill="{BAND}"/>',
+        f'<path d="{_path(ends)}" fill="none" stroke="{INK}" stroke-width="1.3"/>',
+        *_bars(shares, end, height, lane),
+        f'<rect width="{width}" height="{height}" fill="none" stroke="{FRAME}"/>',
+    ]
+    if width >= WIDE:
+        at, values = spikes_of(low, high, lower, upper)
+        on_axis = (values >= limits[0]) & (values <= limits[1])
+        dots = zip(((at[on_axis] + 0.5) * end / len(low)).tolist(), heights(values[on_axis]), strict=True)
+        marks = "".join(f"M{x:.1f} {y:.1f}h1" for x, y in dots)
+        drawn.insert(1, f'<path d="{marks}" stroke="{DOT}" stroke-opacity="0.6"/>')
+    return "".join(drawn)
 
 
-def _heights(values: NDArray[np.float64], limits: Sequence[float], height: int) -> list[float]:
+def _bars(shares: NDArray[np.float64], end: float, height: int, lane: int) -> list[str]:
+    """What lies beyond the axis in each window, as bars in the lanes; the tallest of windows in one pixel."""
+    bars = []
+    for is_below, side in enumerate(shares):
+        fewer = _fewer(side, max(int(end), 1), np.maximum)
+        step = end / len(fewer)
+        marks = ""
+        for i in np.flatnonzero(fewer).tolist():
+            size = max(fewer[i] * lane, min(1.5, lane))
+            top = height - lane if is_below else lane - size
+            marks += f"M{i * step:.1f} {top:.1f}h{step:.2f}v{size:.1f}h{-step:.2f}z"
+        if marks:
+            bars.append(f'<path d="{marks}" fill="{BEYOND}"/>')
+    return bars
+
+
+def _heights(values: NDArray[np.float64], limits: Sequence[float], height: int, lane: int) -> list[float]:
+    """Places in a panel; what is beyond the axis goes to its edge, through the lane."""
     low, high = limits
     with np.errstate(over="ignore"):  # infinitely far outside is outside
-        shares = np.clip((values - low) / (high - low), 0, 1)
-    return list(((1 - shares) * height).tolist())
+        shares = (values - low) / (high - low)
+        places = lane + (1 - shares) * (height - 2 * lane)
+    return list(np.clip(places, 0, height).tolist())
 
 
 def _fewer(values: NDArray[np.float64], n_points: int, join: np.ufunc) -> NDArray[np.float64]:
-    """At most `n_points` values, neighbours joined so that no spike is lost."""
+    """At most `n_points` values, neighbours joined so that none of the ends is lost."""
     if len(values) <= n_points or n_points < 1:
         return values
     starts = np.linspace(0, len(values), n_points, endpoint=False).astype(int)
@@ -93,5 +126,11 @@ def _averaged(values: NDArray[np.float64], n_points: int) -> NDArray[np.float64]
     return means
 
 
-def _path(points: Sequence[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+def _steps(heights: Sequence[float], end: float) -> list[tuple[float, float]]:
+    """A step for each height, from 0 to `end`."""
+    step = end / len(heights)
+    return [(x * step, y) for i, y in enumerate(heights) for x in (i, i + 1)]
+
+
+def _path(points: Iterable[tuple[float, float]], begin: str = "M") -> str:
+    return begin + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)

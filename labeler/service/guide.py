@@ -16,6 +16,7 @@ from labeler.formats import Source, read
 from labeler.model import Category, Protocol, Series
 from labeler.screen import binning
 
+STANDARD = Protocol()
 SEED = 20261121
 N_PRACTICE = 6
 # quiet runs of the bundled benchmarks: five of each, cut in two, and brought to one level in seconds
@@ -26,6 +27,9 @@ BASES: dict[str, tuple[tuple[int, ...], float]] = {
 }
 
 AXES = {
+    "levels": "over the levels of all runs: every run's median and middle half are on it, and so is any level that "
+    "lasts more than about 5 % of a run; a tail of at most 15 % follows, and the axis spans at least {span} of the "
+    "median, so that small noise is not blown up",
     "core": "from the lowest 1st percentile of a run to the highest 95th, so that no single deviating run can vanish, "
     "and over at least {span} of the median, so that small noise is not blown up",
     "pooled": "from 0.5 to 99.5 % of all iterations together",
@@ -66,8 +70,9 @@ def protocol_words(protocol: Protocol) -> str:
     sure = "\n- Say how sure you are with 1, 2 or 3, before or after S or D." if protocol.asks_confidence else ""
     return f"""
 **What you see.** All runs of one benchmark, each from its first iteration to its last, on one scale. The axis reaches
-{axis}. What lies outside is marked in red at the edge and counted above the panel. Z and L change the axis for the item
-on the screen only; every item begins with the same view for everybody.{order}
+{axis}. What lies outside is seen in the grey lanes at top and bottom: the bars are the share of each window beyond the
+axis, and the share of the whole run stands above its panel. Z and L change the axis for the item on the screen only;
+every item begins with the same view for everybody.{order}
 
 **What counts.** Judge whether the runs, as they are, would tell the same about the benchmark: the same level, the same
 spread, the same pattern over time. Small differences by chance are in every measurement. Judge the runs against one
@@ -196,35 +201,37 @@ _SCHEMES = {
 }
 
 
-@lru_cache(maxsize=1)
-def schematic_examples() -> tuple[Example, ...]:
+@lru_cache(maxsize=4)
+def schematic_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span) -> tuple[Example, ...]:
     """Three made pairs, each of which differs in one way only."""
     return tuple(
         Example(
             name.capitalize(),
             _SCHEMES[name],
             Category.DISSIMILAR,
-            binning.payload([first / 1000, second / 1000], "s"),
+            binning.payload([first / 1000, second / 1000], "s", rule=rule, min_span=min_span),
         )
         for name, (first, second) in schemes.figure_1_pairs(rng=np.random.default_rng(SEED)).items()
     )
 
 
-@lru_cache(maxsize=1)
-def worked_examples() -> tuple[Example, ...]:
-    """Ten runs each, with an explanation of what to look at."""
-    return _drawn_examples(_EXAMPLES, SEED)
+@lru_cache(maxsize=4)
+def worked_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span) -> tuple[Example, ...]:
+    """Ten runs each, drawn by the rule of a study, with an explanation of what to look at."""
+    return _drawn_examples(_EXAMPLES, SEED, rule, min_span)
 
 
 @lru_cache(maxsize=20)
-def practice_round(seed: int) -> tuple[Example, ...]:
+def practice_round(
+    seed: int, rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span
+) -> tuple[Example, ...]:
     """Six items to practise on; which and in which order depends on the seed."""
     rng = np.random.default_rng(seed)
     chosen = rng.permutation(len(_PRACTICE))[:N_PRACTICE].tolist()
-    return _drawn_examples([_PRACTICE[i] for i in chosen], seed)
+    return _drawn_examples([_PRACTICE[i] for i in chosen], seed, rule, min_span)
 
 
-def _drawn_examples(recipes: Sequence[_Recipe], seed: int) -> tuple[Example, ...]:
+def _drawn_examples(recipes: Sequence[_Recipe], seed: int, rule: str, min_span: float) -> tuple[Example, ...]:
     rng = np.random.default_rng(seed)
     bases = _bases()
     first = int(rng.integers(len(bases)))
@@ -232,7 +239,7 @@ def _drawn_examples(recipes: Sequence[_Recipe], seed: int) -> tuple[Example, ...
     for i, recipe in enumerate(recipes):
         base = bases[(first + i) % len(bases)]
         in_order = [base[run] for run in rng.permutation(len(base)).tolist()]
-        picture = binning.payload(recipe.change(in_order, rng), "s")
+        picture = binning.payload(recipe.change(in_order, rng), "s", rule=rule, min_span=min_span)
         examples.append(Example(recipe.title, recipe.explanation, recipe.category, picture))
     return tuple(examples)
 

@@ -12,6 +12,7 @@ from labeler.model import Answer, Category, Label, Person, Protocol, Role, State
 from labeler.plan.active_plan import N_OFFERED
 from labeler.plan.design import MIN_RETEST_GAP
 from labeler.screen import blinding, timing
+from labeler.screen.binning import RULE_VERSIONS, VERSION
 from labeler.service.data import drawing
 from labeler.service.people import identity
 from labeler.service.plan import calibrating
@@ -339,6 +340,8 @@ def submit(
                 name: value for name, value in submission.view.items() if name not in ("picture", "session")
             },  # both are ours to say
             "rule": study.protocol.axis_rule,
+            "rule_version": RULE_VERSIONS[study.protocol.axis_rule],
+            "drawing": VERSION,
             "min_span": study.protocol.min_span,
             **({"picture": variation.plain()} if variation else {}),
             **({"session": session} if session else {}),

@@ -221,6 +221,17 @@ def m007_hash_chain(db: "Database") -> None:
         )
 
 
+def m008_axis_levels(db: "Database") -> None:
+    """One more rule for the axis, which a new study begins with; a study that is there keeps its own."""
+    (sql,) = db.execute("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'studies'").fetchone()
+    rules = "('core', 'pooled', 'full')"
+    db.execute("CREATE TEMP TABLE before AS SELECT * FROM studies")
+    db.execute("DROP TABLE studies")
+    db.execute(sql.replace(rules, "('levels', 'core', 'pooled', 'full')"))
+    db.execute("INSERT INTO studies SELECT * FROM before")
+    db.execute("DROP TABLE before")
+
+
 MIGRATIONS: list[Callable[["Database"], None]] = [
     m001_first_schema,
     m002_which_verdicts_are_shown,
@@ -229,6 +240,7 @@ MIGRATIONS: list[Callable[["Database"], None]] = [
     m005_conditions_of_runs,
     m006_answers_known_per_assignment,
     m007_hash_chain,
+    m008_axis_levels,
 ]
 
 _FIRST_SCHEMA = (

@@ -72,7 +72,7 @@ def test_buttons_do_what_keys_do_and_the_space_bar_does_not_press_them_again(pag
     page.get_by_role("button", name="Overlay").click()
     assert page.evaluate("() => window.__review.view.overlay") is True
     page.keyboard.press("z")
-    assert page.evaluate("() => window.__review.view.axis") == "pooled"
+    assert page.evaluate("() => window.__review.view.axis") == "close"
     assert rows(served, "dan")["label"].tolist()[before:] == ["dissimilar"]
 
 

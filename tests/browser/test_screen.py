@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from labeler.screen import binning
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SAVED, answers, enter, item_on_screen, press
@@ -22,7 +23,7 @@ RUN = (
 )
 SUMMARY = re.compile(rf"(\d+) runs on one scale\.((?: {RUN})+)")
 DRAWN = """() => {
-  const { geometry, canvas } = window.__review.owner;
+  const { geometry, canvas } = window.__review.owner.picture;
   const context = canvas.getContext("2d"), d = canvas.width / geometry.width;
   return geometry.panels.map(({ x, y, w, h }) => {
     const { data } = context.getImageData(x * d + 3, y * d + 3, w * d - 6, h * d - 6);
@@ -42,7 +43,7 @@ FOCUSED = """() => {
 }"""
 
 SHARP = """() => {
-  const { canvas } = window.__review.owner;
+  const { canvas } = window.__review.owner.picture;
   const right = (own, shown) => Math.abs(own - shown * devicePixelRatio) <= devicePixelRatio;
   return right(canvas.width, canvas.clientWidth) && right(canvas.height, canvas.clientHeight);
 }"""  # one pixel of its own for each of the screen
@@ -101,28 +102,30 @@ def test_what_was_looked_at_is_stored_with_the_label_and_the_next_item_begins_an
     size = {name: view.pop(name) for name in ("width", "height", "density")}
     assert sorted(view.pop("picture")["order"]) == [0, 1, 2]  # as the server drew it for this assignment
     assert view == {
-        "axis": "full",
+        "axis": "pooled",
         "log": True,
         "overlay": True,
         "run": 1,
         "pauses": [],
-        "rule": "core",
-        "min_span": 0.1,
+        "rule": "levels",
+        "rule_version": 1,
+        "min_span": 0.15,
+        "drawing": binning.VERSION,
     }
     assert size["density"] == 1 and 800 < size["width"] <= 1440 and 300 < size["height"] < 800
     item_on_screen(page)
-    expected = {"axis": "core", "log": False, "overlay": False, "run": None}
+    expected = {"axis": "levels", "log": False, "overlay": False, "run": None}
     assert page.evaluate("() => window.__review.view") == expected
 
 
 def test_views_change_the_picture(desk):
     page = desk("ada")
     item_on_screen(page)
-    pictures = {page.evaluate("() => window.__review.owner.canvas.toDataURL()")}
-    for key in ("z", "z", "l", "o", "ArrowLeft"):
+    pictures = {page.evaluate("() => window.__review.owner.picture.canvas.toDataURL()")}
+    for key in ("z", "z", "z", "l", "o", "ArrowLeft"):
         page.keyboard.press(key)
-        pictures.add(page.evaluate("() => window.__review.owner.canvas.toDataURL()"))
-    assert len(pictures) == 6
+        pictures.add(page.evaluate("() => window.__review.owner.picture.canvas.toDataURL()"))
+    assert len(pictures) == 7
 
 
 def test_a_narrow_window_scrolls_down_only_and_keeps_both_answers_in_sight(browser, served):
@@ -149,7 +152,9 @@ def test_on_a_dense_screen_the_picture_has_twice_the_pixels(browser, served):
     context = browser.new_context(viewport={"width": 1200, "height": 800}, device_scale_factor=2)
     page = context.new_page()
     enter(page, served, "ben")
-    assert page.evaluate("() => window.__review.owner.canvas.width === 2 * window.__review.owner.canvas.clientWidth")
+    assert page.evaluate(
+        "() => window.__review.owner.picture.canvas.width === 2 * window.__review.owner.picture.canvas.clientWidth"
+    )
     assert page.evaluate(SHARP)
     press(page, "s")
     assert json.loads(answers(served, "ben")[-1].view)["density"] == 2

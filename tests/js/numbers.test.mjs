@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  axisTicks, outside, percentText, scale, summary, tickText, ticks, unitFor, unpack,
+  axisTicks, outside, percentText, scale, shareText, summary, tickText, ticks, unitFor, unpack, viewsOf,
 } from "../../labeler/ui/component/js/layout.js";
 import { alike, noisy, packed, picture, seeded, sent } from "./pictures.mjs";
 
@@ -191,7 +191,11 @@ test("a share that reads as nought has no sign", () => {
 
 test("unpacked floats are those that were packed, to float32", () => {
   const values = [0, -1.5, 0.1, 1e-12, 3e38];
-  const run = { low: packed(values), high: packed([]), medians: packed([1]), quantiles: packed([2, 3]) };
+  const none = packed([]);
+  const run = {
+    low: packed(values), high: none, medians: packed([1]), lower: none, upper: none, quantiles: packed([2, 3]),
+    beyond: {},
+  };
   const [unpacked] = unpack({ unit: "s", runs: [run] }).runs;
   assert.deepEqual([...unpacked.low], values.map(Math.fround));
   assert.deepEqual([...unpacked.high], []);
@@ -204,26 +208,37 @@ test("unpacking keeps everything that is not packed and leaves what was sent alo
   const after = unpack(before);
   assert.deepEqual(before, copy);
   assert.deepEqual({ ...after, runs: null }, { ...before, runs: null });
-  const unpackedOf = (run) => [run.n, run.outside];
-  assert.deepEqual(after.runs.map(unpackedOf), before.runs.map(unpackedOf));
+  assert.deepEqual(after.runs.map((run) => run.n), before.runs.map((run) => run.n));
 });
 
 test("values sent in a scale of their own are those of the item again, and zeros are exact", () => {
   const [offset, factor] = [3.25e-3, 7e-4];
   const values = [0, 3.1e-3, 4.5e-3, -2e-3];
   const text = packed(values.map((value) => (value - offset) / factor));
-  const run = { low: text, high: text, medians: text, quantiles: text };
+  const run = { low: text, high: text, medians: text, lower: text, upper: text, quantiles: text, beyond: {} };
   const [unpacked] = unpack({ unit: "s", scale: [offset, factor], runs: [run] }).runs;
   assert.equal(unpacked.low[0], 0);
   values.forEach((value, i) => assert.ok(Math.abs(unpacked.high[i] - value) < 1e-6 * factor, value));
 });
 
-test("where the server sends no counts, the bins beyond the axis are counted", () => {
-  const series = { low: [1, 0.5, 1, 1], high: [2, 2, 3, 4] };
+test("how much of a run lies outside an axis is the mean over its windows; of a short run its values tell", () => {
   const item = { axes: { core: [1, 2.5], full: [0.5, 4] } };
-  assert.deepEqual(outside(series, "core", item), [2, 1]);
-  assert.deepEqual(outside(series, "full", item), [0, 0]);
-  assert.deepEqual(outside({ ...series, outside: { core: [7, 8] } }, "core", item), [7, 8]);
+  const long = { n: 200, medians: [1, 1, 1, 1], low: [], beyond: { core: [[0.5, 0, 0, 0.1], [0, 0, 0.2, 0]] } };
+  assert.deepEqual(outside(item, long, "core", false), [0.15, 0.05]);
+  assert.deepEqual(outside(item, long, "full", false), [0, 0]);
+  const short = { n: 4, medians: [1, 3, 4, 0.5], low: [1, 3, 4, 0.5], beyond: {} };
+  assert.deepEqual(outside(item, short, "core", false), [0.5, 0.25]);
+  assert.deepEqual(outside(item, short, "full", false), [0, 0]);
+});
+
+test("a share of a run has no more digits than anybody needs", () => {
+  assert.deepEqual([0.001, 0.0099, 0.01, 0.126].map(shareText), ["<1 %", "<1 %", "1 %", "13 %"]);
+});
+
+test("Z goes from the axis of the study to close, 0.5 to 99.5 % and all, and to none twice", () => {
+  const axes = { close: 0, full: 0, levels: 0, pooled: 0 };
+  assert.deepEqual(viewsOf({ axes, rule: "levels" }), ["levels", "close", "pooled", "full"]);
+  assert.deepEqual(viewsOf({ axes, rule: "pooled" }), ["pooled", "close", "full"]);
 });
 
 test("the words for a picture in a scale of its own round what was stretched", () => {

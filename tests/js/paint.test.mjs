@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arrange } from "../../labeler/ui/component/js/layout.js";
+import { plotOf } from "../../labeler/ui/component/js/ink.js";
+import { arrange, laneOf } from "../../labeler/ui/component/js/layout.js";
 import { paint } from "../../labeler/ui/component/js/paint.js";
-import { AXES } from "../../labeler/ui/component/js/words.js";
 import { coordinates, isIn, isSame, named, recorder, texts } from "./canvas.mjs";
-import { alike, noisy, picture } from "./pictures.mjs";
+import { AXES, alike, noisy, picture } from "./pictures.mjs";
 
 const SHORT_RUN = 50;
 const SHAPES = new Set(["fillRect", "arc"]);
 const VIEW = { axis: "core", log: false, overlay: false, run: null };
-const RED = "#b3261e";
-const MARGIN = 8; // pixels that may stay free between the end of the axis and the edge of its panel
+const BAND = "#9dbcd9";
+const GRID = "#e4e8ee";
+const [PAPER, LANE] = ["#fff", "#f1f2f4"];
+const BEYOND = ["#b35806", "#12233d"]; // bars in the lanes: up to half of a window, and more
 
 /** What is drawn of a picture: {calls, geometry, open}. */
 function painted(drawn, view = {}, { width = 1280, height = 600, showsNumbers = false } = {}) {
@@ -34,12 +36,26 @@ function frames(calls) {
   }));
 }
 
-function redMarks(calls) {
-  return named(calls, "fillRect").filter(({ style }) => style.fillStyle === RED);
+/** Bars in the lanes of a panel: {above, below}, each with the heights. */
+function barsIn(calls, panel) {
+  const bars = named(calls, "fillRect")
+    .filter(({ clip, style }) => clip && isSame(clip, panel) && BEYOND.includes(style.fillStyle))
+    .map(({ args: [, y, , h], style }) => ({ y, h, colour: style.fillStyle }));
+  const lane = laneOf(panel);
+  return {
+    above: bars.filter(({ y, h }) => Math.abs(y + h - panel.y - lane) < 1e-6),
+    below: bars.filter(({ y }) => Math.abs(y - panel.y - panel.h + lane) < 1e-6),
+  };
 }
 
-function placeOf({ args: [x, y, w, h] }) {
-  return { x: x + w / 2, y, w: 0, h };
+function bandsIn(calls, panel) {
+  const isBand = ({ clip, style }) => clip && isSame(clip, plotOf(panel)) && style.fillStyle === BAND;
+  return named(calls, "fillRect").filter(isBand);
+}
+
+function dotsIn(calls, panel) {
+  const isDot = ({ clip, args: [, , w, h] }) => clip && isSame(clip, plotOf(panel)) && w === 1.5 && h === 1.5;
+  return named(calls, "fillRect").filter(isDot).map(({ args: [x, y] }) => [x + 0.75, y + 0.75]);
 }
 
 function boxesOf({ panels, bars, ecdf }) {
@@ -138,10 +154,11 @@ test("data is drawn only inside a clipped panel", () => {
       const { calls, geometry } = painted(drawn, view);
       const boxes = boxesOf(geometry);
       const isData = ({ name, path, style }) =>
-        (SHAPES.has(name) && style.fillStyle !== RED) || (name === "stroke" && path.length > 2);
-      const data = calls.filter(isData); // the red marks stand on the frame itself
+        (SHAPES.has(name) && ![PAPER, LANE].includes(style.fillStyle)) || (name === "stroke" && path.length > 2);
+      const data = calls.filter(isData);
       assert.ok(data.length > 0);
-      assert.ok(data.every(({ clip }) => clip && boxes.some((box) => isSame(box, clip))), JSON.stringify(view));
+      const isPanel = (clip) => boxes.some((box) => isSame(box, clip) || isSame(plotOf(box), clip));
+      assert.ok(data.every(({ clip }) => clip && isPanel(clip)), JSON.stringify(view));
     }
   }
 });
@@ -150,25 +167,60 @@ test("a run of fewer than 50 iterations is drawn as points, one an iteration, a 
   const { calls, geometry } = painted(picture([noisy(SHORT_RUN - 1, 1), noisy(SHORT_RUN, 1)]));
   const [short, long] = geometry.panels;
   const arcsIn = (box) => named(calls, "arc").filter(({ clip }) => isSame(clip, box)).length;
-  const bandsIn = (box) => named(calls, "fillRect").filter(({ clip }) => isSame(clip, box)).length;
-  assert.deepEqual([arcsIn(short), bandsIn(short)], [SHORT_RUN - 1, 0]);
-  assert.deepEqual([arcsIn(long), bandsIn(long)], [0, SHORT_RUN]);
+  assert.deepEqual([arcsIn(short), bandsIn(calls, short).length], [SHORT_RUN - 1, 0]);
+  assert.deepEqual([arcsIn(long), bandsIn(calls, long).length], [0, 1]);
 });
 
-test("a spike of one iteration among many is drawn to its full height", () => {
+test("a spike of one iteration among many is a dot at its place, and changes no band", () => {
   const spiked = noisy(3000, 1);
   spiked[1234] = 2;
   const { calls, geometry } = painted(picture([spiked, noisy(3000, 1)]), { axis: "full" });
   const [panel] = geometry.panels;
-  const tops = named(calls, "fillRect").filter(({ clip }) => isSame(clip, panel)).map(({ args }) => args[1]);
-  assert.ok(Math.min(...tops) <= panel.y + MARGIN);
-  assert.ok(Math.min(...tops.filter((top) => top > Math.min(...tops))) > panel.y + panel.h / 2);
+  const plot = plotOf(panel);
+  const [x, y] = dotsIn(calls, panel).find(([, at]) => at < plot.y + plot.h / 2);
+  assert.ok(Math.abs(y - plot.y) < 1e-3);
+  assert.ok(Math.abs((x - panel.x) / panel.w - 1234 / 3000) < 1 / 300);
+  assert.equal(bandsIn(calls, panel).length, 60);
+  assert.ok(bandsIn(calls, panel).every(({ args: [, top] }) => top > plot.y + plot.h / 2));
+});
+
+test("the middle half of each window is a band, and its ends are on the scale", () => {
+  const window = Array.from({ length: 50 }, (_, i) => i); // lower quartile 12.25, upper 36.75 of 0 to 49
+  const { calls, geometry } = painted(picture([[...window, ...window], [...window, ...window]]), { axis: "full" });
+  const [panel] = geometry.panels;
+  const plot = plotOf(panel);
+  const height = (value) => plot.y + plot.h * (1 - value / 49);
+  bandsIn(calls, panel).forEach(({ args: [, top, , h] }) => {
+    assert.ok(Math.abs(top - height(36.75)) < 1e-3);
+    assert.ok(Math.abs(top + h - height(12.25)) < 1e-3);
+  });
+  assert.equal(bandsIn(calls, panel).length, 2);
+});
+
+test("panels and side panels have their lines at the same shares of the median", () => {
+  const { calls, geometry } = painted(alike(10));
+  const isGrid = ({ style, path: [from, to] }) => style.strokeStyle === GRID && from[1] === to[1];
+  const starts = named(calls, "stroke").filter(isGrid).map(({ path }) => path[0]);
+  const isOf = (box) => ([x, y]) => x === box.x && y > box.y && y < box.y + box.h;
+  const linesIn = (box) => starts.filter(isOf(box)).map(([, y]) => (y - box.y).toFixed(3));
+  const [first] = geometry.panels;
+  assert.ok(linesIn(first).length >= 3);
+  for (const box of [...geometry.panels, geometry.bars, geometry.ecdf]) assert.deepEqual(linesIn(box), linesIn(first));
+});
+
+test("every run has a mark of its median in the gap at its right", () => {
+  const { calls, geometry } = painted(picture([noisy(200, 1), noisy(200, 1.5)]), { axis: "full" });
+  const marks = named(calls, "fill").filter(({ clip }) => !clip).map(({ path }) => path[0]);
+  geometry.panels.forEach((panel, i) => {
+    const [, at] = marks.find(([x]) => Math.abs(x - panel.x - panel.w - 2) < 1e-6);
+    const middle = panel.y + panel.h / 2;
+    assert.ok(i === 0 ? at > middle : at < middle);
+  });
 });
 
 test("a shorter run takes its share of the width", () => {
   const { calls, geometry } = painted(picture([noisy(500, 1), noisy(1000, 1)]));
-  const endOf = (panel) => Math.max(...named(calls, "fillRect").filter(({ clip }) => isSame(clip, panel))
-    .map(({ args: [x, , w] }) => (x + w - panel.x) / panel.w));
+  const endOf = (panel) => Math.max(...bandsIn(calls, panel).map(({ args: [x, , w] }) => (x + w - panel.x) / panel.w));
   assert.ok(Math.abs(endOf(geometry.panels[0]) - 0.5) < 0.01);
   assert.ok(Math.abs(endOf(geometry.panels[1]) - 1) < 0.01);
 });
@@ -191,7 +243,7 @@ test("the run that stands out has a stronger frame, and no other has", () => {
 test("where runs share a panel, the one that stands out is drawn last and widest, the others step back", () => {
   for (const standsOut of [0, 2, 4]) {
     const { calls, geometry } = painted(alike(5), { overlay: true, run: standsOut });
-    for (const box of [geometry.panels[0], geometry.ecdf]) {
+    for (const box of [geometry.panels[0], plotOf(geometry.ecdf)]) {
       const curves = curvesIn(calls, box);
       assert.equal(curves.length, 5);
       const widths = curves.map(({ style }) => style.lineWidth);
@@ -226,7 +278,7 @@ test("without a run that stands out, all are drawn equally wide and no two of te
 test("every run has a box and a number in the spread", () => {
   for (const nRuns of [2, 10, 20]) {
     const { calls, geometry } = painted(alike(nRuns));
-    const bars = named(calls, "fillRect").filter(({ clip }) => isSame(clip, geometry.bars));
+    const bars = named(calls, "fillRect").filter(({ clip }) => clip && isSame(clip, plotOf(geometry.bars)));
     assert.equal(bars.length, nRuns);
     const { y, h } = geometry.bars;
     const below = texts(calls).filter((text) => /^\d+$/.test(text.words) && text.y > y + h && text.y < y + h + 20);
@@ -236,9 +288,11 @@ test("every run has a box and a number in the spread", () => {
 
 test("distribution functions rise from the bottom to the top and never fall", () => {
   const { calls, geometry } = painted(alike(4), { axis: "full" });
-  const { y, h } = geometry.ecdf;
-  for (const { path } of curvesIn(calls, geometry.ecdf)) {
-    assert.ok(path[0][1] >= y + h - MARGIN && path.at(-1)[1] <= y + MARGIN);
+  const { x: left, w } = geometry.ecdf;
+  const curves = curvesIn(calls, plotOf(geometry.ecdf));
+  assert.equal(curves.length, 4);
+  for (const { path } of curves) {
+    assert.deepEqual([path[0][0], path.at(-1)[0]], [left, left + w]);
     assert.ok(path.every(([x, at], i) => i === 0 || (x >= path[i - 1][0] - 1e-6 && at <= path[i - 1][1] + 1e-6)));
   }
 });
@@ -259,45 +313,53 @@ test("no title has a number where the pooled median is not positive", () => {
   assert.ok(remarks(painted(drawn, {}, { showsNumbers: true })).every((words) => !words.includes("median")));
 });
 
-test("iterations outside the axis are counted above each panel, for the axis in use", () => {
-  const high = [...noisy(197, 1), 5, 6, 7];
+test("how much of a run is outside the axis stands above its panel, for the axis in use", () => {
+  const high = [...noisy(193, 1), 5, 6, 7, 5, 6, 7, 8];
   const low = [0.1, ...noisy(199, 1)];
   const drawn = picture([high, low, noisy(200, 1)]);
   const inside = picture([high, low, noisy(200, 1)].map((values) => values.map((value) => Math.min(value, 1))));
-  assert.deepEqual(remarks(painted(drawn)), ["▲3", "▼1", ""]);
+  assert.deepEqual(remarks(painted(drawn)), ["▲ 4 %", "▼ <1 %", ""]);
   assert.deepEqual(remarks(painted(drawn, { axis: "full" })), ["", "", ""]);
   assert.equal(remarks(painted(inside))[0], "");
 });
 
-test("red marks stand at the edge that iterations lie beyond", () => {
-  const { calls, geometry } = painted(picture([[...noisy(199, 1), 9], [0.1, ...noisy(199, 1)], noisy(200, 1)]));
-  const marks = redMarks(calls);
-  const edges = marks.map((mark) => geometry.panels.findIndex((panel) => isIn(panel, placeOf(mark))));
-  assert.deepEqual(edges, [0, 1]);
-  assert.equal(placeOf(marks[0]).y, geometry.panels[0].y);
-  assert.equal(placeOf(marks[1]).y + placeOf(marks[1]).h, geometry.panels[1].y + geometry.panels[1].h);
+test("what lies beyond the axis is a bar in the lane of its side, as tall as its share of the window", () => {
+  const series = [[...noisy(192, 1), ...Array(8).fill(9)], [0.1, ...noisy(199, 1)], noisy(200, 1)];
+  const { calls, geometry } = painted(picture(series), { axis: "core" });
+  const [one, two, three] = geometry.panels.map((panel) => barsIn(calls, panel));
+  const lane = laneOf(geometry.panels[0]);
+  assert.deepEqual([one.above.length, one.below.length], [1, 0]);
+  assert.ok(Math.abs(one.above[0].h - lane * (41 / 255)) < 1e-6);
+  assert.deepEqual([two.above.length, two.below.map(({ h }) => h)], [0, [1.5]]); // one of 50 is still seen
+  assert.equal(one.above[0].colour, BEYOND[0]);
+  assert.deepEqual(three, { above: [], below: [] });
 });
 
-test("there is no red mark without an iteration outside the axis", () => {
+test("a window of which more than half lies beyond the axis has a darker bar", () => {
+  const drawn = picture([[...noisy(150, 1), ...Array(50).fill(9)], noisy(200, 1)]);
+  const { calls, geometry } = painted(drawn, { axis: "close" });
+  const [{ above }] = geometry.panels.map((panel) => barsIn(calls, panel));
+  assert.equal(above.at(-1).colour, BEYOND[1]);
+});
+
+test("there is no bar without an iteration outside the axis", () => {
   for (let seed = 1; seed <= 20; seed += 1) {
     const drawn = picture([noisy(200, 0.01, { seed }), noisy(200, 0.01, { seed: seed + 100 })]);
-    const { calls } = painted(drawn, { axis: "full" });
-    assert.equal(redMarks(calls).length, 0, `seed ${seed}`);
+    const { calls, geometry } = painted(drawn, { axis: "full" });
+    const bars = geometry.panels.map((panel) => barsIn(calls, panel));
+    assert.ok(bars.every(({ above, below }) => above.length + below.length === 0), `seed ${seed}`);
   }
 });
 
-test("iterations of a short run outside the axis have red marks too", () => {
+test("iterations of a short run outside the axis have bars too", () => {
   const drawn = picture([[...noisy(29, 1), 9], noisy(200, 1), noisy(200, 1)]);
   const { calls, geometry } = painted(drawn, { axis: "pooled" });
-  const [panel] = geometry.panels;
-  assert.equal(redMarks(calls).filter((mark) => isIn(panel, placeOf(mark))).length, 1);
+  assert.equal(barsIn(calls, geometry.panels[0]).above.length, 1);
 });
 
 test("values of nought leave a trace on a logarithmic axis", () => {
   const { calls, geometry } = painted(picture([ZEROS, noisy(100, 0.01)]), { axis: "full", log: true });
-  const [panel] = geometry.panels;
-  const bottom = { ...panel, y: panel.y + panel.h / 2, h: panel.h / 2 };
-  assert.ok(redMarks(calls).some((mark) => isIn(bottom, placeOf(mark))));
+  assert.equal(barsIn(calls, geometry.panels[0]).below.length, 1);
 });
 
 test("values however far outside the axis make no line longer than a browser can dash at once", () => {

@@ -5,6 +5,8 @@ import { unpack } from "../../labeler/ui/component/js/layout.js";
 const PERCENTILES = [0, 1, 2, 3, 4, ...Array.from({ length: 37 }, (_, i) => 5 + 2.5 * i), 96, 97, 98, 99, 100];
 const MAX_BINS = 300;
 const WINDOW = 50;
+const MAX_WINDOWS = 60;
+export const AXES = ["core", "close", "pooled", "full"]; // of made-up items, whose study begins with the first
 
 /** Numbers in [0, 1) that are the same for the same seed: a linear congruential generator. */
 export function seeded(seed) {
@@ -28,6 +30,7 @@ export function sent(series, { unit = "s", minSpan = 0.1 } = {}) {
   const axes = axesOf(ordered, pooled, minSpan);
   return {
     unit,
+    rule: "core",
     n: Math.max(...series.map((values) => values.length)),
     median: quantile(pooled, 50),
     percentiles: PERCENTILES,
@@ -50,6 +53,11 @@ export function packed(values) {
   return Buffer.from(Float32Array.from(values).buffer).toString("base64");
 }
 
+function packedShares(shares) {
+  const step = (share) => Math.max(Math.round(255 * share), Number(share > 0));
+  return Buffer.from(Uint8Array.from(shares, step).buffer).toString("base64");
+}
+
 function inOrder(values) {
   return [...values].sort((a, b) => a - b);
 }
@@ -64,8 +72,10 @@ function quantile(ordered, percent) {
 function axesOf(ordered, pooled, minSpan) {
   const low = Math.min(...ordered.map((values) => quantile(values, 1)));
   const high = Math.max(...ordered.map((values) => quantile(values, 95)));
+  const quartiles = (percent) => ordered.map((values) => quantile(values, percent));
   return {
     core: atLeast(low, high, Math.abs(quantile(pooled, 50)) * minSpan),
+    close: atLeast(Math.min(...quartiles(25)), Math.max(...quartiles(75)), 0.1 * Math.abs(quantile(pooled, 50))),
     pooled: atLeast(quantile(pooled, 0.5), quantile(pooled, 99.5), 0),
     full: atLeast(pooled[0], pooled.at(-1), 0),
   };
@@ -82,18 +92,23 @@ function drawn(values, ordered, axes) {
   const n = values.length;
   const bins = Math.min(MAX_BINS, n);
   const parts = cut(values, (i) => Math.floor((i * n) / bins), bins);
-  const windows = n < WINDOW ? values.map((value) => [value]) : cut(values, (i) => i * WINDOW, Math.ceil(n / WINDOW));
-  const outside = Object.entries(axes).map(([rule, [low, high]]) => [
-    rule,
-    [values.filter((value) => value > high).length, values.filter((value) => value < low).length],
+  const nWindows = n < WINDOW ? n : Math.min(Math.floor(n / WINDOW), MAX_WINDOWS);
+  const windows = cut(values, (i) => Math.floor((i * n) / nWindows), nWindows);
+  const inWindows = (percent) => packed(windows.map((part) => quantile(inOrder(part), percent)));
+  const shares = (isBeyond) => windows.map((part) => part.filter(isBeyond).length / part.length);
+  const beyond = Object.entries(axes).map(([view, [low, high]]) => [
+    view,
+    packedShares([...shares((value) => value > high), ...shares((value) => value < low)]),
   ]);
   return {
     n,
     low: packed(parts.map((part) => Math.min(...part))),
     high: packed(parts.map((part) => Math.max(...part))),
-    medians: packed(windows.map((part) => quantile(inOrder(part), 50))),
+    medians: inWindows(50),
+    lower: inWindows(25),
+    upper: inWindows(75),
     quantiles: packed(PERCENTILES.map((percent) => quantile(ordered, percent))),
-    outside: Object.fromEntries(outside),
+    beyond: n < WINDOW ? {} : Object.fromEntries(beyond),
   };
 }
 

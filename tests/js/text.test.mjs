@@ -5,9 +5,8 @@ import { test } from "node:test";
 
 import { arrange } from "../../labeler/ui/component/js/layout.js";
 import { paint } from "../../labeler/ui/component/js/paint.js";
-import { AXES } from "../../labeler/ui/component/js/words.js";
 import { recorder, texts } from "./canvas.mjs";
-import { noisy, picture } from "./pictures.mjs";
+import { AXES, noisy, picture } from "./pictures.mjs";
 
 const WIDTHS = [320, 480, 640, 859, 860, 1024, 1280, 1440, 1920];
 const FLAGS = [false, true];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  AXES, axisWords, deliveryWords, emptyWords, progressWords, statusWords,
+  axisWords, deliveryWords, emptyWords, legendWords, progressWords, statusWords,
 } from "../../labeler/ui/component/js/words.js";
 
 const HALF_WAY = { done: 5, total: 10, not_sure: 0, mode: "label", closed: null, end: null };
@@ -19,8 +19,18 @@ function screen(more = {}) {
   };
 }
 
-test("the axes are named in the order in which they are stepped through", () => {
-  assert.deepEqual(AXES.map(axisWords), ["main range", "0.5 to 99.5 %", "full range"]);
+test("the axis of the study is called main, whichever it is", () => {
+  assert.deepEqual(["levels", "close", "pooled", "full"].map((axis) => axisWords(axis, "levels")), [
+    "main", "close", "0.5 to 99.5 %", "all",
+  ]);
+  assert.equal(axisWords("pooled", "pooled"), "main");
+});
+
+test("the line below the picture says of how many iterations windows and bins are", () => {
+  const run = (n, windows, bins) => ({ n, medians: Array(windows), low: Array(bins) });
+  assert.match(legendWords({ n: 3000, runs: [run(3000, 60, 300)] }), /median of 50 iterations.*slowest of 10 /u);
+  assert.match(legendWords({ n: 6010, runs: [run(100, 2, 100), run(6010, 60, 300)] }), /median of 100 .*of 20 /u);
+  assert.match(legendWords({ n: 20, runs: [run(20, 20, 20)] }), /^Points/u);
 });
 
 test("progress is done of total", () => {

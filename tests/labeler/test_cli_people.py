@@ -61,7 +61,7 @@ def actions(path):
         (["--one-picture"], Protocol(varies_pictures=False)),
         (["--numbers"], Protocol(shows_numbers=True)),
         (["--instructions", "Mind the warm-up."], Protocol(instructions="Mind the warm-up.")),
-        (["--axis", "pooled", "--confidence", "--numbers"], Protocol("pooled", 0.1, True, True)),
+        (["--axis", "pooled", "--confidence", "--numbers"], Protocol("pooled", 0.15, True, True)),
     ],
     ids=str,
 )
@@ -73,7 +73,7 @@ def test_init_takes_the_protocol(tmp_path, options, protocol):
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (["--axis", "own"], 2, "'own' is not one of 'core', 'pooled', 'full'"),
+        (["--axis", "own"], 2, "'own' is not one of 'levels', 'core', 'pooled', 'full'"),
         (["--min-span", "-0.1"], 2, "is not in the range 0<=x<=10"),
         (["--min-span", "11"], 2, "is not in the range 0<=x<=10"),
         (["--min-span", "wide"], 2, "'wide' is not a valid float"),

@@ -8,11 +8,10 @@ from typing import Any, TypeVar
 
 from scipy import stats
 
-from labeler.screen.binning import series_of, unpacked
+from labeler.screen.binning import SERIES, series_of, shares_of, unpacked
 
 Picture = Mapping[str, Any]
 Sent = TypeVar("Sent")
-PACKED = ("low", "high", "medians", "quantiles")
 P_CHANCE = 1e-4  # how seldom chance alone finds as many
 
 
@@ -24,22 +23,34 @@ def as_bytes(picture: Picture) -> set[Any]:
 def as_hashes(picture: Picture) -> set[Any]:
     """Each run, each packed series and each axis by itself, wherever it stands; and all runs in a fixed order."""
     runs = [json.dumps(run, sort_keys=True) for run in picture["runs"]]
-    series = [run[name] for run in picture["runs"] for name in PACKED]
-    return {*runs, *series, "".join(sorted(runs)), *(json.dumps(limits) for limits in picture["axes"].values())}
+    series = [run[name] for run in picture["runs"] for name in SERIES]
+    beyond = [(view, text) for run in picture["runs"] for view, text in run["beyond"].items()]
+    return {
+        *runs,
+        *series,
+        *beyond,
+        "".join(sorted(runs)),
+        *(json.dumps(limits) for limits in picture["axes"].values()),
+    }
 
 
 def as_values(picture: Picture) -> set[Any]:
     """Every number in it, as it is on the wire and as it is drawn."""
-    packed = {value for run in picture["runs"] for name in PACKED for value in unpacked(run[name]).tolist()}
-    packed |= {value for run in picture["runs"] for name in PACKED for value in series_of(picture, run, name).tolist()}
-    counts = {count for run in picture["runs"] for pair in run.get("outside", {}).values() for count in pair}
+    packed = {value for run in picture["runs"] for name in SERIES for value in unpacked(run[name]).tolist()}
+    packed |= {value for run in picture["runs"] for name in SERIES for value in series_of(picture, run, name).tolist()}
+    shares = {
+        (view, share)
+        for run in picture["runs"]
+        for view in picture["axes"]
+        for share in shares_of(picture, run, view).ravel().tolist()
+    }
     limits = {limit for pair in picture["axes"].values() for limit in pair}
-    return {*packed, *counts, *limits, picture["median"], picture["n"], *(run["n"] for run in picture["runs"])}
+    return {*packed, *shares, *limits, picture["median"], picture["n"], *(run["n"] for run in picture["runs"])}
 
 
 def as_shapes(picture: Picture) -> set[Any]:
     """The quantiles of the runs to three digits of the axis: what the eye sees, which has to stay."""
-    low, high = picture["axes"]["core"]
+    low, high = picture["axes"][picture["rule"]]
     return {
         round((value - low) / (high - low), 3)
         for run in picture["runs"]

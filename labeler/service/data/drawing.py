@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from labeler.model import Protocol
 from labeler.screen import binning
 from labeler.store import Database, bins, items, runs, studies
 
@@ -12,7 +13,7 @@ def payload_of_item(db: Database, item_id: int) -> Mapping[str, Any]:
     """The item's bins (`labeler.screen.binning.payload`): stored, or new where those are of an older version."""
     stored = bins.get(db, item_id, binning.VERSION)
     if stored is None:
-        return _new(db, item_id, studies.get(db).protocol.min_span)
+        return _new(db, item_id, studies.get(db).protocol)
     payload: Mapping[str, Any] = json.loads(stored)
     return payload
 
@@ -33,17 +34,18 @@ def refresh(db: Database, *, all_items: bool = False, advance: Callable[[int, in
     int
         How many were made.
     """
-    min_span = studies.get(db).protocol.min_span
+    protocol = studies.get(db).protocol
     stale = [
         item.item_id
         for item in items.all_items(db)
         if item.n_runs and (all_items or not bins.is_there(db, item.item_id, binning.VERSION))
     ]
     for n_done, item_id in enumerate(stale, start=1):
-        bins.put(db, item_id, binning.VERSION, json.dumps(_new(db, item_id, min_span)).encode())
+        bins.put(db, item_id, binning.VERSION, json.dumps(_new(db, item_id, protocol)).encode())
         advance(n_done, len(stale))
     return len(stale)
 
 
-def _new(db: Database, item_id: int, min_span: float) -> Mapping[str, Any]:
-    return binning.payload(runs.of_item(db, item_id), items.by_id(db, item_id).unit, min_span=min_span)
+def _new(db: Database, item_id: int, protocol: Protocol) -> Mapping[str, Any]:
+    series, unit = runs.of_item(db, item_id), items.by_id(db, item_id).unit
+    return binning.payload(series, unit, rule=protocol.axis_rule, min_span=protocol.min_span)

@@ -24,7 +24,7 @@ from labeler.formats import (
     sources,
 )
 from labeler.formats import table as formats_table
-from labeler.model import measurement_hash
+from labeler.model import Protocol, measurement_hash
 from labeler.plan.lifecycle import Action, require
 from labeler.screen import binning
 from labeler.store import Database, bins, events, items, runs, studies
@@ -206,7 +206,7 @@ def import_files(
     if study.plan_hash is not None:
         raise NotAllowed("The plan is drawn already: new items would be assigned to nobody. Import before the plan.")
     require(study, Action.IMPORT)
-    importer = _Importer(db, as_new, study.protocol.min_span, actor, now)
+    importer = _Importer(db, as_new, study.protocol, actor, now)
     for part in read_benchmarks(
         _without_study(db, files), options, skip=lambda sha256: items.is_imported(db, sha256), may_conflict=as_new,
         advance=advance,
@@ -312,8 +312,8 @@ class _Importer:
     ----------
     db : Database
     as_new : bool
-    min_span : float
-        Of the study's protocol.
+    protocol : Protocol
+        Of the study: how its items are drawn.
     actor : str
     now : datetime
     file_ids : dict of str to int
@@ -322,7 +322,7 @@ class _Importer:
 
     db: Database
     as_new: bool
-    min_span: float
+    protocol: Protocol
     actor: str
     now: datetime
     file_ids: dict[str, int] = field(default_factory=dict)
@@ -332,7 +332,7 @@ class _Importer:
         if part.already_there:
             return _result(part, already_there=True)
         prepared = [
-            (benchmark, measurement_hash(benchmark.values), _bins(benchmark, self.min_span))
+            (benchmark, measurement_hash(benchmark.values), _bins(benchmark, self.protocol))
             for benchmark, _warnings in new_items  # computed before the lock is taken
         ]
         with self.db.atomic():
@@ -375,8 +375,9 @@ class _Importer:
         return KnownItem(item.application, item.benchmark, item.data_hash, item.n_runs) if item else None
 
 
-def _bins(benchmark: Benchmark, min_span: float) -> bytes:
-    return json.dumps(binning.payload(benchmark.values, benchmark.unit, min_span=min_span)).encode()
+def _bins(benchmark: Benchmark, protocol: Protocol) -> bytes:
+    rule, min_span = protocol.axis_rule, protocol.min_span
+    return json.dumps(binning.payload(benchmark.values, benchmark.unit, rule=rule, min_span=min_span)).encode()
 
 
 def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str, as_new: bool) -> str | None:

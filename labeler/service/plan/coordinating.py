@@ -115,7 +115,7 @@ def describe_study(db: Database, name: str, question: str, *, actor: str, now: d
 
 
 def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime) -> None:
-    """Change how items are shown and what is asked; draws all items anew if the span of the axis changes.
+    """Change how items are shown and what is asked; draws all items anew if the axis changes.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime)
         if labels.n_labels(db):
             raise NotAllowed("Reviewers have answered under this protocol already; it cannot be changed any more.")
         studies.set_protocol(db, protocol)
-        if protocol.min_span != before.min_span:
+        if (protocol.axis_rule, protocol.min_span) != (before.axis_rule, before.min_span):
             drawing.refresh(db, all_items=True)
         events.add(db, now.isoformat(), actor, "set protocol", asdict(protocol))
 

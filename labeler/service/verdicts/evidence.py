@@ -17,9 +17,10 @@ from analysis.reasons import reasons
 from labeler.errors import InputError, sentence
 from labeler.model import Item, StoredVerdict
 from labeler.screen import charts
+from labeler.screen.binning import VIEWS
 from labeler.service.data import drawing
 from labeler.service.data.curating import item_named
-from labeler.store import Database, items, runs, verdicts
+from labeler.store import Database, items, runs, studies, verdicts
 
 FORMATS = figures.FORMATS
 FIGURE_1_SEED = 1
@@ -102,12 +103,18 @@ def by_benchmark(db: Database, application: str, classifier: str = "heuristic") 
         raise InputError(sentence(error)) from None
 
 
-def runs_of_item(db: Database, item: Item, rule: str = "core") -> figures.Chart:
+def runs_of_item(db: Database, item: Item, rule: str | None = None) -> figures.Chart:
     """Figure 4 of the paper: all runs of one benchmark; raises InputError if it has no measurements."""
     if not item.n_runs:
         raise InputError(f"Item {item.name!r} has no measurements.")
     chart: figures.Chart = charts.runs(drawing.payload_of_item(db, item.item_id), rule=rule)
     return chart
+
+
+def views_of_items(db: Database) -> dict[str, str]:
+    """The axes that runs can be drawn with, and their names, the study's own first."""
+    rule = studies.get(db).protocol.axis_rule
+    return {rule: "Main", **{view: name for view, name in VIEWS.items() if view != rule}}
 
 
 def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequence[str]) -> dict[str, figures.Chart]:

@@ -16,6 +16,9 @@ from labeler.model import Protocol
 HERE = Path(__file__).parent
 JS_DIRECTORY = HERE / "js"
 ASSETS = "/review"
+VIEW_KEYS = ("z", "l", "o")
+NO_KEYS: Mapping[str, str] = {}
+VIEWER_HEIGHT = 420
 
 # All modules are asked for at once: one after the other, as they import each other, the first item waits longer.
 _LOADING = JS_DIRECTORY / "loading.js"
@@ -33,6 +36,7 @@ def _registered(name: str, html: str, entry: str) -> Any:
 
 _mount = _registered("labeler_review", "review.html", "index.js")
 _mount_sender = _registered("labeler_sender", "sender.html", "sender.js")
+_mount_viewer = _registered("labeler_viewer", "viewer.html", "viewer.js")
 
 
 def event_of(key: str) -> object | None:
@@ -62,12 +66,75 @@ def known_to(event: object | None) -> frozenset[str]:
     return frozenset(code for code in have if isinstance(code, str)) if isinstance(have, list) else frozenset()
 
 
+def picture(
+    key: str,
+    payload: Mapping[str, Any],
+    *,
+    item: str = "",
+    title: str = "",
+    caption: str = "",
+    keys: Mapping[str, str] = NO_KEYS,
+    height: int = VIEWER_HEIGHT,
+    shows_numbers: bool = False,
+) -> str | None:
+    """The runs of one item as reviewers see them, read-only; for every page where nobody labels it.
+
+    Axis (Z), logarithm (L), overlay (O) and the arrow keys work as on the labelling screen, and change nothing but the
+    view. A page with several pictures gives the keys to the one that was pointed at or focused last.
+
+    Parameters
+    ----------
+    key : str
+        Of the widget: the same for all items that are shown in this place, one after the other.
+    payload : mapping
+        As `labeler.screen.binning.payload` makes it (for a coordinator `drawing.payload_of_item`).
+    item : str
+        What is shown, so that a press that was meant for the item before is not taken for this one.
+    title, caption : str
+        Stand above the picture, as plain text: a name, where names may be shown.
+    keys : mapping of str to str
+        Letter -> words of its button, for what the page does: {"p": "Previous", "n": "Next"}. A held key, a press in a
+        text field, and one before the item could be seen are ignored.
+    height : int
+        Of all runs together, in pixels, where the window is wide.
+    shows_numbers : bool
+        Whether the distance of each run's median from the pooled one stands above its panel.
+
+    Returns
+    -------
+    str or None
+        The letter that was pressed on this item, in this page run only.
+
+    Raises
+    ------
+    ValueError
+        If a key is not one letter, or one of the picture's own.
+    """
+    for letter in keys:
+        if len(letter) != 1 or not letter.isalpha() or letter != letter.lower() or letter in VIEW_KEYS:
+            raise ValueError(f"A key is one small letter other than {', '.join(VIEW_KEYS)}, got {letter!r}.")
+    data = {
+        "item": item,
+        "title": title,
+        "caption": caption,
+        "picture": dict(payload),
+        "keys": list(keys.items()),
+        "height": height,
+        "shows_numbers": shows_numbers,
+    }
+    _mount_viewer(key=key, data=data, on_pressed_change=lambda: None)
+    state = st.session_state.get(key)
+    pressed = state.get("pressed") if isinstance(state, Mapping) else None
+    if not isinstance(pressed, Mapping) or pressed.get("item") != item or pressed.get("key") not in keys:
+        return None
+    return str(pressed["key"])
+
+
 def brief(question: str, protocol: Protocol) -> dict[str, Any]:
     """What the component needs of the question and the protocol."""
     return {
         "question": question,
         "protocol": {
-            "axis_rule": protocol.axis_rule,
             "asks_confidence": protocol.asks_confidence,
             "shows_numbers": protocol.shows_numbers,
         },

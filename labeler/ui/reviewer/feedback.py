@@ -21,12 +21,11 @@ def render(db: Database, reviewer_id: int) -> None:
     st.write(f"{n_equal} of your {len(compared)} labels equal the reference labels. They count in no result.")
     if comparison.with_others is not None:
         st.write(f"Of the labels that others gave these items, {comparison.with_others:.0%} are the same as yours.")
-    rule = reviewing.brief(db).protocol.axis_rule
     for row in comparison.rows:
         picture, words = st.columns([2, 5], vertical_alignment="center")
         drawing = reviewing.picture(db, row.task)
         if drawing:
-            picture.image(thumbnails.svg(drawing, rule=rule, label=f"The runs of item {row.task.code}"))
+            picture.image(thumbnails.svg(drawing, label=f"The runs of item {row.task.code}"))
         words.text(f"Item {row.task.code}: your label is {row.task.answer}; {in_words(row)}.")
 
 

@@ -52,9 +52,8 @@ def render(db: Database, reviewer_id: int) -> None:
             f"You can look at your latest {reviewing.LOOK_BACK} items again and revise them. The others follow once "
             "you have answered everything."
         )
-    rule = reviewing.brief(db).protocol.axis_rule
     for own_label in matches[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]:
-        row(db, own_label, rule)
+        row(db, own_label)
 
 
 def show_receipt(db: Database, reviewer_id: int) -> None:
@@ -66,13 +65,13 @@ def show_receipt(db: Database, reviewer_id: int) -> None:
     st.code(reviewing.receipt(db, reviewer_id, now=datetime.now(UTC)), language="json")
 
 
-def row(db: Database, own: OwnLabel, rule: str) -> None:
+def row(db: Database, own: OwnLabel) -> None:
     """One own label: number and code, thumbnail, answer, when, how long, what was said beside it."""
     code, picture, answer, more, change = st.columns([2, 3, 2, 4, 2], vertical_alignment="center")
     code.markdown(f"{own.number}. Item {own.task.code}")
     drawing = reviewing.picture(db, own.task) if own.can_look_again else None
     if drawing:
-        picture.image(thumbnails.svg(drawing, rule=rule, label=f"The runs of item {own.task.code}"))
+        picture.image(thumbnails.svg(drawing, label=f"The runs of item {own.task.code}"))
     sure = f", {('a guess', 'fairly sure', 'certain')[own.confidence - 1]}" if own.confidence else ""
     answer.markdown(f"**{own.task.answer}**{sure}" + (" · flagged" if own.flag else ""))
     when = f"{own.created_utc[:16].replace('T', ' ')} UTC"

@@ -18,12 +18,14 @@ def render(db: Database, reviewer_id: int) -> None:
     """The review component on made items, with what is known about the one before; at the end how it went."""
     label.deliver(db, reviewer_id)
     answers: dict[str, str] = st.session_state.setdefault("practice_answers", {})
-    examples = guide.practice_round(st.session_state.setdefault("practice_seed", randbelow(2**31)))
+    brief = reviewing.brief(db)
+    seed = st.session_state.setdefault("practice_seed", randbelow(2**31))
+    examples = guide.practice_round(seed, brief.protocol.axis_rule, brief.protocol.min_span)
     items = {f"P{number}": example for number, example in enumerate(examples, start=1)}
     event = component.event_of(KEY)
     if isinstance(event, dict) and event.get("code") in items and event.get("answer") in ANSWERS:
         answers[event["code"]] = event["answer"]
-    to_do, brief = [code for code in items if code not in answers], reviewing.brief(db)
+    to_do = [code for code in items if code not in answers]
     data: dict[str, Any] = {
         "mode": "practice",
         "done": len(answers),

@@ -431,7 +431,7 @@ def test_hostile_names_are_replaced_and_nothing_else_is(tmp_path):
         f"{names['An na']} and {names['Straße']}, not banana; {names['R1']} to {names['r3']}, {names['.*']} but x.*y"
     )
     assert (answer.label.view["axis"], answer.reviewer) == (names["a"], names["a"])
-    assert answer.label.view["rule"] == "core"
+    assert answer.label.view["rule"] == "levels"
     assert {"name", "question"} <= details[0].keys()
     assert details[1]["roles"] == ["coordinator"]
 

@@ -41,7 +41,7 @@ def test_a_new_study_is_a_draft_with_one_coordinator(study_path):
     with open_database(study_path) as made:
         study = coordinating.get_study(made)
         assert (study.name, study.question, study.state) == ("Caches", "Alike?", State.DRAFT)
-        assert (study.protocol, study.plan_hash) == (Protocol("core", 0.10), None)
+        assert (study.protocol, study.plan_hash) == (Protocol("levels", 0.15), None)
         assert [(person.name, person.roles) for person in identity.everyone(made)] == [
             ("carol", frozenset({Role.COORDINATOR}))
         ]

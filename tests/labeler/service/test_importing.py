@@ -43,7 +43,7 @@ def test_a_file_becomes_an_item_with_its_measurements_hash_and_bins(db):
     assert [run.tolist() for run in runs.of_item(db, item.item_id)] == measured
     assert item.data_hash == measurement_hash([np.array(run) for run in measured])
     stored = json.loads(bins.get(db, item.item_id, binning.VERSION))
-    assert stored == binning.payload(runs.of_item(db, item.item_id), "s", min_span=0.1)
+    assert stored == binning.payload(runs.of_item(db, item.item_id), "s")
 
 
 def test_what_became_of_each_file_is_said_in_order_and_in_one_line(db):

@@ -311,7 +311,7 @@ def test_another_protocol_or_question_is_refused_by_name_and_value(planned, tmp_
         coordinating.set_protocol(copy, Protocol(axis_rule="full"), actor="carol", now=NOW)
         coordinating.describe_study(copy, "Caches", "Really?", actor="carol", now=NOW)
     told = refusal(planned, path)
-    assert "axis_rule is 'core' here and 'full' there" in told
+    assert "axis_rule is 'levels' here and 'full' there" in told
     assert "question is 'Are these runs alike?' here and 'Really?' there" in told
 
 

@@ -32,9 +32,9 @@ def pictures(db):
     return {item_id: (version, json.loads(payload)) for item_id, version, payload in rows}
 
 
-def expected(db, min_span):
+def expected(db, min_span, rule="levels"):
     """What must be stored for every item."""
-    drawn = {item.item_id: binning.payload(runs.of_item(db, item.item_id), "s", min_span=min_span)
+    drawn = {item.item_id: binning.payload(runs.of_item(db, item.item_id), "s", rule=rule, min_span=min_span)
              for item in items.all_items(db)}  # fmt: skip
     return {item_id: (binning.VERSION, json.loads(json.dumps(payload))) for item_id, payload in drawn.items()}
 
@@ -82,7 +82,7 @@ def test_saving_the_protocol_as_it_is_does_nothing(planned):
 
 
 IMPOSSIBLE = [
-    ({"axis_rule": "own"}, r"^There is no axis rule 'own'. Choose one of: core, pooled, full\.$"),
+    ({"axis_rule": "own"}, r"^There is no axis rule 'own'. Choose one of: levels, core, pooled, full\.$"),
     ({"axis_rule": ""}, r"^There is no axis rule ''"),
     *(({"min_span": value}, rf"from 0 to 10, got {value}\.$") for value in (-0.01, 10.01, float("nan"), float("inf"))),
     ({"instructions": "x" * 4001}, r"^The instructions can have 4000 characters, got 4001\.$"),
@@ -109,17 +109,23 @@ def test_instructions_that_cannot_be_written_are_refused_in_words(study):
 
 @pytest.mark.parametrize("min_span", [0.0, 10.0, 0.3])
 def test_another_span_draws_every_item_anew(planned, min_span):
-    assert pictures(planned) == expected(planned, 0.1)
+    assert pictures(planned) == expected(planned, 0.15)
     set_protocol(planned, Protocol(min_span=min_span))
     assert pictures(planned) == expected(planned, min_span)
     task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     assert reviewing.shown(planned, task)["picture"]["min_span"] == min_span
 
 
-def test_what_leaves_the_span_as_it_is_draws_nothing_anew(planned):
+@pytest.mark.parametrize("rule", ["core", "pooled", "full"])
+def test_another_rule_draws_every_item_anew(planned, rule):
+    set_protocol(planned, Protocol(rule))
+    assert pictures(planned) == expected(planned, 0.15, rule)
+
+
+def test_what_leaves_the_axis_as_it_is_draws_nothing_anew(planned):
     for item in items.all_items(planned):
         bins.put(planned, item.item_id, binning.VERSION, b"{}")
-    set_protocol(planned, replace(OTHER, min_span=0.1))
+    set_protocol(planned, replace(OTHER, axis_rule="levels", min_span=0.15))
     assert pictures(planned) == {item.item_id: (binning.VERSION, {}) for item in items.all_items(planned)}
 
 
@@ -141,7 +147,7 @@ def make_stale(db):
 def test_refreshing_draws_only_what_is_missing_or_of_an_older_version(planned):
     make_stale(planned)
     assert coordinating.refresh_pictures(planned) == 2
-    wanted = expected(planned, 0.1) | {3: (binning.VERSION, {})}
+    wanted = expected(planned, 0.15) | {3: (binning.VERSION, {})}
     assert pictures(planned) == wanted
     assert coordinating.refresh_pictures(planned) == 0
     assert pictures(planned) == wanted

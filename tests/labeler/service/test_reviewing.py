@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.model import Answer, Kind, PlanParameters, Protocol, Role, State, Submission
 from labeler.plan.lifecycle import ALLOWED, Action
-from labeler.screen import blinding
+from labeler.screen import binning, blinding
 from labeler.service import reviewing
 from labeler.service.data import drawing
 from labeler.service.people import identity
@@ -258,6 +258,9 @@ def test_only_reviewers_who_take_part_see_and_label_anything(planned):
                 look(planned, id_of(planned, name))
 
 
+UNDER = {"rule": "levels", "rule_version": 1, "min_span": 0.15, "drawing": binning.VERSION}  # what a label was given
+
+
 def test_all_that_was_said_is_kept(planned):
     task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     said = Submission(
@@ -270,7 +273,7 @@ def test_all_that_was_said_is_kept(planned):
     ]  # fmt: skip
     view = json.loads(row["view"])
     drawn = view.pop("picture")
-    assert view == {"min_span": 0.1, "rule": "core", "session": "5e55", "zoom": 2}
+    assert view == {**UNDER, "session": "5e55", "zoom": 2}
     assert (sorted(drawn["order"]), 0.5 <= drawn["phase"] < 1.5) == ([0, 1, 2], True)
     variation = blinding.Variation(tuple(drawn["order"]), drawn["phase"], drawn["seed"])
     stored = drawing.payload_of_item(planned, task.item_id)
@@ -310,7 +313,7 @@ def test_a_picture_tells_nothing_of_what_was_measured_and_why(planned):
     for task, picture in pictures(planned):
         assert set(picture) == {"code", "revision", "confidence", "flag", "comment", "picture"}
         assert picture["code"] == task.code
-        packed = {picked for run in picture["picture"]["runs"] for picked in run.values() if isinstance(picked, str)}
+        packed = {run[name] for run in picture["picture"]["runs"] for name in binning.SERIES}
         drawn_letters = {picture["code"]}  # any three may follow each other
         for text in set(texts_in(json.loads(json.dumps(picture, allow_nan=False)))) - drawn_letters:
             if text in packed:
@@ -327,7 +330,7 @@ def test_pictures_of_one_item_are_alike_for_all_kinds_of_assignment(planned):
             key: value for key, value in shown["picture"].items() if key not in ("axes", "median", "runs", "scale")
         }
         assert drawn.setdefault(task.item_id, shown) == shown
-        assert {tuple(run) for run in picture["picture"]["runs"]} == {("n", "low", "high", "medians", "quantiles")}
+        assert {tuple(run) for run in picture["picture"]["runs"]} == {("n", *binning.SERIES, "beyond")}
     assert len(drawn) == 8
 
 
@@ -336,7 +339,7 @@ def test_a_study_with_one_picture_per_item_sends_the_stored_one_to_everybody(pla
     for task, picture in pictures(planned):
         assert picture["picture"] == drawing.payload_of_item(planned, task.item_id)
     task = answer_next(planned, "ada", "similar")
-    assert json.loads(labels.table(planned)["view"].iloc[0]) == {"axis": "core", "min_span": 0.1, "rule": "core"}
+    assert json.loads(labels.table(planned)["view"].iloc[0]) == {"axis": "core", **UNDER}
     assert reviewing.own_labels(planned, id_of(planned, "ada"))[0].task.code == task.code
 
 

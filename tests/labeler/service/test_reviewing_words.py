@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from labeler.errors import AnswerRefused
 from labeler.model import Answer, Protocol, State, Submission
+from labeler.screen import binning
 from labeler.service import reviewing
 from labeler.service.plan import coordinating
 from labeler.service.reviewing import Brief
@@ -126,7 +127,9 @@ def test_the_protocol_under_which_a_label_was_given_is_kept_with_its_view(planne
     answer(planned, next_task(planned), view=said)
     view = json.loads(labels.table(planned)["view"].iloc[0])
     assert view.pop("picture") != "made up"
-    assert view == {"axis": "core", "log": True, "rule": "full", "min_span": 0.25}
+    assert view == {
+        "axis": "core", "log": True, "rule": "full", "rule_version": 1, "min_span": 0.25, "drawing": binning.VERSION,
+    }  # fmt: skip
 
 
 def test_what_the_screen_knows_already_is_not_sent_again(planned):
@@ -207,7 +210,7 @@ def test_own_labels_show_the_confidence_that_stands(planned):
 def test_the_brief_holds_nothing_of_the_plan(planned):
     set_protocol(planned, axis_rule="pooled", instructions="Mind the warm-up.")
     brief = reviewing.brief(planned)
-    expected = Protocol("pooled", 0.1, asks_confidence=False, shows_numbers=False, instructions="Mind the warm-up.")
+    expected = Protocol("pooled", 0.15, asks_confidence=False, shows_numbers=False, instructions="Mind the warm-up.")
     assert brief == Brief("Are these runs alike?", expected)
     assert {field.name for field in fields(Brief)} == {"question", "protocol"}
     words = json.dumps(asdict(brief)).lower()

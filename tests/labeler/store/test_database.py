@@ -93,7 +93,7 @@ def cut_short(path):
         (lambda path: path.touch(), NotAStudy, r"new.study is not a study file"),
         (lambda path: path.write_text("item,reviewer,label\n" * 99), NotAStudy, r"new.study is not a study file"),
         (other_sqlite_file, NotAStudy, r"new.study is an SQLite file, but not a study"),
-        (newer_study, NewerStudy, r"made by a newer version of labeler \(schema 999; this one knows 7\). Update it"),
+        (newer_study, NewerStudy, r"made by a newer version of labeler \(schema 999; this one knows 8\). Update it"),
         (damaged_header, NotAStudy, r"new.study is damaged: .*Go back to a backup"),
         (cut_short, NotAStudy, r"new.study is damaged: database disk image is malformed. Go back to a backup"),
     ],

@@ -60,7 +60,7 @@ def label(task, revision=0, event_id="", answer="similar", created=NOW, **more):
 
 def test_the_study_comes_back_as_it_was_written(db):
     assert studies.get(db) == Study(
-        "Caches", "Are these runs alike?", State.DRAFT, AT, Protocol("core", 0.1), None, None
+        "Caches", "Are these runs alike?", State.DRAFT, AT, Protocol("levels", 0.15), None, None
     )
     protocol = Protocol("full", 0.25, asks_confidence=True, shows_numbers=True, instructions="Mind the warm-up.")
     studies.describe(db, "Stores", "Alike?")

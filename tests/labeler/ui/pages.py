@@ -1,6 +1,7 @@
 """Pages under AppTest: opened for somebody, without an error nobody had thought of; and what is on them."""
 
 import base64
+import json
 import re
 from datetime import UTC, datetime
 from functools import partial
@@ -88,6 +89,12 @@ def pictures(page: AppTest) -> list[str]:
     urls = [image.url for images in page.get("image") for image in images.proto.imgs]
     found = [base64.b64decode(url.removeprefix("data:image/svg+xml;base64,")).decode() for url in urls]
     return [re.sub(r"clip\d+", "clip", text) for text in found]
+
+
+def drawings(page: AppTest) -> list[dict[str, Any]]:
+    """What every picture of runs on the page was given to draw."""
+    given = [json.loads(component.proto.json) for component in page.get("bidi_component")]
+    return [data for data in given if "picture" in data]
 
 
 # Scripts of pages. AppTest runs the text of each function alone, so each brings its imports.

@@ -6,12 +6,13 @@ from datetime import UTC, datetime
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
+from labeler.service.data import drawing
 from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store import jobs, open_database
+from labeler.store import items, jobs, open_database
 from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.results import figures
 from tests.labeler.conftest import NOW, item_name, make_study
-from tests.labeler.ui.pages import checked, coordinator_page, pictures, signed_in, texts
+from tests.labeler.ui.pages import checked, coordinator_page, drawings, pictures, signed_in, texts
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 FIRST, SECOND = item_name(0), item_name(2)
@@ -64,13 +65,13 @@ def test_item_page_without_items_says_where_they_come_from(studies):
 
 def test_item_page_without_verdicts_shows_the_runs_and_where_verdicts_come_from(studies):
     page = coordinator_page("item", studies["unjudged"])
-    assert len(pictures(page)) == 1
+    assert len(drawings(page)) == 1
     assert "Compute verdicts on the page Verdicts." in texts(page)
 
 
 def test_item_page_shows_runs_means_matrix_and_reasons_of_the_first_of_all_items(studies):
     page = coordinator_page("item", studies["judged"])
-    assert len(pictures(page)) == 3
+    assert (len(drawings(page)), len(pictures(page))) == (1, 2)
     assert options(page, "item") == [FIRST, SECOND, item_name(1), item_name(3)]
     assert "- 3 of 5 means are above 0.25: M1 correlation" in texts(page)
     assert options(page, f"verdict-{FIRST}") == [
@@ -106,7 +107,7 @@ def test_item_page_explains_a_classifier_without_means_or_pairs_by_its_score_alo
     page = coordinator_page("item", studies["judged"])
     choose(page, "radio", f"verdict-{FIRST}", f"{classifier}: similar")
     assert f"- The {score}, " in texts(page)
-    assert len(pictures(page)) == 1  # the runs
+    assert (len(drawings(page)), len(pictures(page))) == (1, 0)
     assert f"measure-{classifier}-{FIRST}" not in [box.key for box in page.selectbox]
 
 
@@ -115,18 +116,28 @@ def test_item_page_gives_no_reasons_where_there_are_no_runs(studies):
     assert "Level: " not in texts(page)
 
 
-def test_item_page_shows_the_measure_and_the_axis_chosen(studies):
+def test_item_page_shows_the_measure_chosen(studies):
     page = coordinator_page("item", studies["judged"])
     before = pictures(page)
-    choose(page, "radio", f"axis-{FIRST}", "full")
     choose(page, "selectbox", f"measure-heuristic-{FIRST}", "M1 correlation")
-    assert [one == other for one, other in zip(before, pictures(page), strict=True)] == [False, True, False]
+    assert [one == other for one, other in zip(before, pictures(page), strict=True)] == [True, False]
+
+
+def test_item_page_shows_the_runs_as_reviewers_see_them_and_names_the_item(studies):
+    page = coordinator_page("item", studies["judged"])
+    (drawn,) = drawings(page)
+    with open_database(studies["judged"]) as db:
+        item = next(item for item in items.all_items(db) if item.name == FIRST)
+        assert drawn["picture"] == drawing.payload_of_item(db, item.item_id)
+    assert (drawn["item"], drawn["title"]) == (FIRST, FIRST)
+    choose(page, "selectbox", "item", SECOND)
+    assert [shown["item"] for shown in drawings(page)] == [SECOND]
 
 
 def test_item_page_lists_an_imported_verdict_beside_the_computed_ones(studies):
     page = coordinator_page("item", studies["imported"])
     choose(page, "radio", f"verdict-{FIRST}", "mine: similar")
-    assert len(pictures(page)) == 1  # the runs; there is no evidence
+    assert (len(drawings(page)), len(pictures(page))) == (1, 0)  # the runs; there is no evidence
 
 
 def test_item_page_says_why_there_is_no_imported_verdict(studies):
@@ -137,7 +148,7 @@ def test_item_page_says_why_there_is_no_imported_verdict(studies):
 
 
 def test_item_page_shows_no_runs_of_an_item_without_measurements(studies):
-    assert len(pictures(coordinator_page("item", studies["elsewhere"]))) == 0
+    assert drawings(coordinator_page("item", studies["elsewhere"])) == []
 
 
 def test_figures_page_shows_one_figure_after_the_other_and_offers_it_in_three_formats(studies):

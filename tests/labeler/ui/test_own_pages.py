@@ -267,7 +267,7 @@ def test_the_guide_without_instructions_names_no_coordinator(study):
     assert "From your coordinator" not in texts(reviewer_page("guide", study, "ada"))
 
 
-@pytest.mark.parametrize("rule", ["core", "pooled", "full"])
+@pytest.mark.parametrize("rule", ["levels", "core", "pooled", "full"])
 def test_guide_my_labels_and_practice_open_under_every_axis_rule(study, rule):
     change(study, axis_rule=rule)
     for module in ("guide", "practice", "my_labels", "label"):
@@ -369,7 +369,7 @@ def test_the_study_page_changes_the_protocol(study):
 
 def test_the_study_page_shows_a_fixed_protocol_that_cannot_be_changed(many):
     page = protocol_page(many)
-    assert axis(page).value == "core"
+    assert axis(page).value == "levels"
     fields = [axis(page), page.number_input[0], *page.checkbox, page.text_area[0]]
     assert [field.disabled for field in fields] == [True] * 6
     assert [button.disabled for button in page.button if button.label == "Save protocol"] == [True]

@@ -17,7 +17,7 @@ from labeler.store import events, labels, open_database, people, studies
 from labeler.ui import app
 from labeler.ui.coordinator.pages import GROUPS, quiet
 from labeler.ui.coordinator.results import figures
-from tests.labeler.ui.pages import app_page, button, coordinator_page, reviewer_page, texts
+from tests.labeler.ui.pages import app_page, button, coordinator_page, drawings, reviewer_page, texts
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 
@@ -288,10 +288,10 @@ def test_the_verdicts_on_an_item_are_shown_only_once_the_study_is_unblinded(stud
         page = coordinator_page("item", study)
         assert "Hidden until the study is unblinded" in page.info[0].value
         assert not [word for word in ("heuristic", "same: ") if word in texts(page)]
-        assert len(page.get("image")) == 1
+        assert len(drawings(page)) == 1
         move_on(study, step)
     page = coordinator_page("item", study)
-    assert [option.partition(":")[0] for option in page.radio[1].options] == sorted(CLASSIFIERS)
+    assert [option.partition(":")[0] for option in page.radio[0].options] == sorted(CLASSIFIERS)
 
 
 @pytest.mark.parametrize(

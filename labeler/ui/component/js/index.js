@@ -5,10 +5,10 @@ import { Clock } from "./clock.js";
 import { CommentDialog } from "./comment.js";
 import { Delivery } from "./delivery.js";
 import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
-import { arrange, runAt, summary, unpack } from "./layout.js";
-import { paint } from "./paint.js";
+import { unpack } from "./layout.js";
+import { Picture } from "./picture.js";
 import { Drafts } from "./storage.js";
-import { AXES, axisWords, emptyWords, progressWords, statusWords } from "./words.js";
+import { emptyWords, progressWords, statusWords } from "./words.js";
 
 const ANSWERS = { s: "similar", d: "dissimilar", n: "not sure" };
 const CATEGORIES = ["similar", "dissimilar"];
@@ -35,7 +35,7 @@ class Review {
     this.component = component;
     this.part = (name) => root.querySelector(`.${name}`);
     this.key = (name) => root.querySelector(`[data-key="${name}"]`);
-    this.canvas = root.querySelector("canvas");
+    this.picture = new Picture(root, () => this.draw());
     this.help = root.querySelector(".help");
     this.comment = new CommentDialog(root.querySelector(".comment"), (text) => this.keep({ comment: text }));
     this.current = null;
@@ -59,9 +59,7 @@ class Review {
     SIGNS.forEach((name) => document.addEventListener(name, () => this.clock.sign(), passive));
     this.root.addEventListener("click", (event) => this.onClick(event), { signal });
     this.root.addEventListener("keydown", (event) => pressesAgain(event) && event.preventDefault(), { signal });
-    this.canvas.addEventListener("pointermove", (event) => this.onPointer(event), { signal });
-    this.canvas.addEventListener("pointerdown", (event) => this.onPointer(event), { signal });
-    this.canvas.addEventListener("pointerleave", () => this.highlight(null), { signal });
+    this.picture.listen(signal);
     window.addEventListener("resize", () => this.draw(), { signal }); // also zoom
     this.resized = new ResizeObserver(() => this.draw());
     this.resized.observe(this.root);
@@ -139,8 +137,8 @@ class Review {
       said: this.drafts.get(offer.code) ?? { flag: offer.flag, comment: offer.comment, confidence: offer.confidence },
       chosen: null,
     };
-    this.view = { axis: this.data.protocol.axis_rule, log: false, overlay: false, run: null };
     this.paintedAt = null;
+    if (this.current) this.picture.show(this.current.picture, this.data.protocol.shows_numbers);
     this.draw();
     if (!this.current) return;
     const shown = this.current;
@@ -148,7 +146,7 @@ class Review {
       if (this.current !== shown) return;
       this.paintedAt = performance.now();
       this.clock.start();
-      this.canvas.setAttribute("aria-label", summary(shown.picture));
+      this.picture.describe();
       this.publish();
     });
   }
@@ -157,26 +155,11 @@ class Review {
     this.part("stage").hidden = !this.current;
     this.part("message").hidden = Boolean(this.current);
     if (this.current) {
-      const { picture } = this.current;
       const around = this.root.clientHeight - this.part("stage").clientHeight;
       const room = window.innerHeight - this.root.getBoundingClientRect().top - window.scrollY - around - 24;
-      const height = Math.min(Math.max(room, MIN_HEIGHT), MAX_HEIGHT);
-      this.geometry = arrange(this.root.clientWidth, height, picture.runs.length, this.view.overlay);
-      this.repaint();
+      this.picture.draw(Math.min(Math.max(room, MIN_HEIGHT), MAX_HEIGHT));
     }
     this.say();
-  }
-
-  repaint() {
-    const density = window.devicePixelRatio || 1;
-    this.density = density;
-    const { width, height } = this.geometry;
-    this.canvas.width = Math.round(width * density);
-    this.canvas.height = Math.round(height * density);
-    this.canvas.style.height = `${height}px`;
-    const context = this.canvas.getContext("2d");
-    context.scale(density, density);
-    paint(context, this.current.picture, this.geometry, this.view, this.data.protocol.shows_numbers);
   }
 
   /** Everything on the screen that is words or the state of a button. */
@@ -201,10 +184,8 @@ class Review {
 
   sayButtons() {
     const { said, chosen } = this.current ?? { said: {}, chosen: null };
-    this.key("z").querySelector("span").textContent = `Axis: ${axisWords(this.view.axis)}`;
+    this.picture.sayButtons(this.key);
     const pressed = {
-      o: this.view.overlay,
-      l: this.view.log,
       f: Boolean(said.flag),
       m: Boolean(said.comment),
       s: chosen === "similar",
@@ -226,14 +207,14 @@ class Review {
       chosen: this.current?.chosen ?? null,
       paintedAt: this.paintedAt,
       pending: this.queue.length,
-      view: { ...this.view },
+      view: { ...this.picture.view },
       done: this.data?.done ?? null,
     };
   }
 
   onTick() {
     this.queue.tick();
-    if (this.current && this.density !== (window.devicePixelRatio || 1)) this.draw(); // moved to another screen
+    if (this.current && this.picture.isStale) this.draw();
     this.say();
   }
 
@@ -256,10 +237,6 @@ class Review {
     if (byPointer || button.dataset.key in ANSWERS) button.blur(); // or the space bar presses it on the next item too
   }
 
-  onPointer(event) {
-    if (this.current) this.highlight(runAt(this.geometry, event.offsetX, event.offsetY));
-  }
-
   /** Do what a key stands for; whether it stands for anything. */
   act(key) {
     if (key in ANSWERS) this.answer(ANSWERS[key]);
@@ -269,10 +246,8 @@ class Review {
     else if (key === "f") this.keep({ flag: !this.current.said.flag });
     else if (key === "m") this.comment.open(this.current.said.comment ?? "");
     else if ("123".includes(key)) return this.beSure(Number(key));
-    else if ("zlo".includes(key)) this.look(key);
-    else if (key.startsWith("Arrow")) this.step(key === "ArrowRight" ? 1 : -1);
     else if (key === "Escape") this.forget();
-    else return false;
+    else return this.picture.act(key);
     return true;
   }
 
@@ -293,7 +268,7 @@ class Review {
 
   forget() {
     this.current.chosen = null;
-    this.highlight(null);
+    this.picture.highlight(null);
     this.say();
   }
 
@@ -331,28 +306,9 @@ class Review {
   send(answer, pauses) {
     this.refusal = "";
     const { clientWidth: width } = this.root;
-    const view = { ...this.view, width, height: this.canvas.clientHeight, density: window.devicePixelRatio, pauses };
+    const height = this.picture.canvas.clientHeight;
+    const view = { ...this.picture.view, width, height, density: window.devicePixelRatio, pauses };
     this.queue.push({ event_id: newId(), view, ...answer });
-  }
-
-  look(key) {
-    if (key === "z") this.view.axis = AXES[(AXES.indexOf(this.view.axis) + 1) % AXES.length];
-    if (key === "l") this.view.log = !this.view.log;
-    if (key === "o") this.view.overlay = !this.view.overlay;
-    this.draw();
-  }
-
-  step(by) {
-    const n = this.current.picture.runs.length;
-    this.highlight(this.view.run === null ? (by > 0 ? 0 : n - 1) : (this.view.run + by + n) % n);
-  }
-
-  /** Make one run stand out wherever all runs share a panel. */
-  highlight(run) {
-    if (!this.current || this.view.run === run) return;
-    this.view.run = run;
-    this.repaint();
-    this.publish();
   }
 }
 

@@ -1,13 +1,16 @@
 // Geometry, scales and numbers of the picture; no drawing here.
 
 export const SHORT_RUN = 50; // runs with fewer iterations are drawn as points
-const GAP = 12;
+export const LANE = 12; // height of the lanes at top and bottom of a panel of some height
+const GAP = 14;
 const TITLE = 18;
-const LEFT = 62; // room for the axis at the left
-const RIGHT = 46; // room for the axis in percent
+const UNDER = 18; // room for labels under a row
 const MIN_PANEL = 96;
+const MIN_HEIGHT = 84;
 const STRIP = 0.24; // share of the width for spread and distribution
+const STRIP_HEIGHT = 190;
 const WIDE = 860; // below this the strip goes under the runs
+const SMALL = 560; // below this the room for labels is small
 
 /** The picture's numbers, unpacked: what the server sent as base64 of float32. */
 export function unpack(picture) {
@@ -19,14 +22,26 @@ export function unpack(picture) {
       low: series(run.low),
       high: series(run.high),
       medians: series(run.medians),
+      lower: series(run.lower),
+      upper: series(run.upper),
+      beyond: Object.fromEntries(Object.entries(run.beyond).map(([view, text]) => [view, sharesOf(text)])),
       quantiles: series(run.quantiles),
     })),
   };
 }
 
+function bytesOf(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}
+
 function floats(text) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
+  return new Float32Array(bytesOf(text).buffer);
+}
+
+/** Which share of each window lies above the axis, and which below: [above, below]. */
+function sharesOf(text) {
+  const shares = Array.from(bytesOf(text), (step) => step / 255);
+  return [shares.slice(0, shares.length / 2), shares.slice(shares.length / 2)];
 }
 
 /** The numbers in the item's unit, where the server sent them in a scale of their own; zeros are exact again. */
@@ -37,31 +52,43 @@ function rescaled(values, own) {
   return Float64Array.from(values, (number) => (Math.abs(value(number)) < 1e-6 * factor ? 0 : value(number)));
 }
 
-/** Where everything goes: `panels` one a run (one for all when overlaid), `bars` and `ecdf` beside or below them. */
+/**
+ * Where everything goes: `panels` one a run (one for all when overlaid), `bars` and `ecdf` beside or below them. Beside
+ * two rows of runs they stand in these rows, on the same scale; elsewhere they have labels of their own (`isOwn`).
+ */
 export function arrange(width, height, nRuns, overlay) {
   const wide = width >= WIDE;
+  const [left, right] = width >= SMALL ? [62, 46] : [50, 44]; // room for the axis, and for the axis in per cent
   const runsWidth = wide ? Math.round(width * (1 - STRIP)) : width;
-  const room = runsWidth - LEFT - RIGHT;
+  const room = runsWidth - left - right;
   const fitting = Math.max(1, Math.min(Math.ceil(nRuns / 2), Math.floor((room + GAP) / (MIN_PANEL + GAP))));
   const rows = overlay ? 1 : Math.ceil(nRuns / fitting);
   const columns = overlay ? 1 : Math.ceil(nRuns / rows); // no row much shorter than the others
-  const stripHeight = wide ? 0 : 190;
-  const runsHeight = Math.max(height - stripHeight, rows * (TITLE + 110));
+  const runsHeight = Math.max(height, rows * (TITLE + MIN_HEIGHT + UNDER));
   const panelWidth = (room - GAP * (columns - 1)) / columns;
-  const panelHeight = runsHeight / rows - TITLE - GAP;
-  const panels = Array.from({ length: overlay ? 1 : nRuns }, (_, i) => ({
-    x: LEFT + (i % columns) * (panelWidth + GAP),
-    y: TITLE + Math.floor(i / columns) * (panelHeight + TITLE + GAP),
+  const panelHeight = runsHeight / rows - TITLE - UNDER;
+  const n = overlay ? 1 : nRuns;
+  const panels = Array.from({ length: n }, (_, i) => ({
+    x: left + (i % columns) * (panelWidth + GAP),
+    y: TITLE + Math.floor(i / columns) * (panelHeight + TITLE + UNDER),
     w: panelWidth,
     h: panelHeight,
     isFirst: i % columns === 0,
-    isLast: i % columns === columns - 1 || i === nRuns - 1 || overlay,
+    isLast: i % columns === columns - 1 || i === n - 1,
+    isBottom: i + columns >= n,
   }));
+  const isBeside = wide && rows === 2;
+  const stripX = wide ? runsWidth + (isBeside ? 8 : left - 16) : left;
   const strip = wide
-    ? { x: runsWidth + 8, y: TITLE, w: width - runsWidth - 16, h: runsHeight - TITLE - GAP }
-    : { x: LEFT, y: runsHeight + TITLE, w: width - LEFT - RIGHT, h: stripHeight - TITLE - GAP - 16 };
-  const [bars, ecdf] = wide ? stacked(strip) : sideBySide(strip);
-  return { panels, bars, ecdf, nRuns, width, height: runsHeight + stripHeight };
+    ? { x: stripX, y: TITLE, w: width - stripX - 10, h: runsHeight - TITLE - UNDER }
+    : { x: stripX, y: runsHeight + TITLE, w: width - left - 10, h: STRIP_HEIGHT - TITLE - UNDER };
+  const [bars, ecdf] = wide ? stacked(strip, !isBeside) : sideBySide(strip, left);
+  return { panels, bars, ecdf, nRuns, width, height: runsHeight + (wide ? 0 : STRIP_HEIGHT) };
+}
+
+/** The height of the lanes of a panel, where what lies beyond its axis is shown. */
+export function laneOf({ h }) {
+  return Math.min(LANE, Math.round(h / 10));
 }
 
 /** The run whose panel or bar lies at a point of the canvas; null if there is none. */
@@ -72,19 +99,19 @@ export function runAt({ panels, bars, nRuns }, x, y) {
   return panel < 0 ? null : panel;
 }
 
-function stacked({ x, y, w, h }) {
-  const half = (h - TITLE - 2 * GAP) / 2;
+function stacked({ x, y, w, h }, isOwn) {
+  const half = (h - TITLE - UNDER) / 2;
   return [
-    { x, y, w, h: half },
-    { x, y: y + half + TITLE + 2 * GAP, w, h: half - 6 },
+    { x, y, w, h: half, isOwn },
+    { x, y: y + half + TITLE + UNDER, w, h: half, isOwn },
   ];
 }
 
-function sideBySide({ x, y, w, h }) {
-  const half = (w - 3 * GAP) / 2;
+function sideBySide({ x, y, w, h }, left) {
+  const half = (w - left + 8) / 2;
   return [
-    { x, y, w: half, h },
-    { x: x + half + 3 * GAP, y, w: half, h },
+    { x, y, w: half, h, isOwn: true },
+    { x: x + half + left - 8, y, w: half, h, isOwn: true },
   ];
 }
 
@@ -151,13 +178,68 @@ const TIMES = [
   [1e-9, "ns"],
 ];
 
-/** How much of a run lies above and below an axis: iterations, or bins where the server does not tell. */
-export function outside(series, axis, picture) {
-  if (series.outside) return series.outside[axis];
-  const [lowest, highest] = picture.axes[axis];
+/**
+ * Which share of each window of a run lies above an axis, and which below: [above, below]. On a logarithmic axis what
+ * is not above 0 lies below.
+ */
+export function beyond(picture, series, axis, isLog) {
+  const none = Array(series.medians.length).fill(0);
+  const isShort = series.n < SHORT_RUN;
+  const [above, below] = isShort ? eachBeyond(series, picture.axes[axis]) : (series.beyond[axis] ?? [none, none]);
+  return [above, isLog ? withNoughts(series, below) : below];
+}
+
+/** Of a short run, where each iteration is a window, the values themselves tell. */
+function eachBeyond({ medians }, [lowest, highest]) {
   const slack = 1e-6 * (highest - lowest); // more than float32 can be wrong by
-  const count = (values, isOutside) => values.reduce((n, value) => n + isOutside(value), 0);
-  return [count(series.high, (value) => value > highest + slack), count(series.low, (value) => value < lowest - slack)];
+  const values = Array.from(medians);
+  const isBeyond = (test) => values.map((value) => Number(test(value)));
+  return [isBeyond((value) => value > highest + slack), isBeyond((value) => value < lowest - slack)];
+}
+
+function withNoughts({ low, medians }, below) {
+  const perWindow = low.length / medians.length;
+  const noughts = Array(medians.length).fill(0);
+  low.forEach((value, i) => {
+    if (value <= 0) noughts[windowOf(i, low.length, medians.length)] += 1 / perWindow;
+  });
+  return below.map((share, i) => Math.max(share, Math.min(noughts[i], 1)));
+}
+
+/** The window that a bin belongs to. */
+export function windowOf(bin, nBins, nWindows) {
+  return Math.floor(((bin + 0.5) * nWindows) / nBins);
+}
+
+/** How much of a whole run lies beyond an axis, above and below. */
+export function outside(picture, series, axis, isLog) {
+  const mean = (shares) => shares.reduce((sum, share) => sum + share, 0) / shares.length;
+  return beyond(picture, series, axis, isLog).map(mean);
+}
+
+/** A share of a whole in words: no more digits than anybody needs. */
+export function shareText(share) {
+  return share < 0.01 ? "<1 %" : `${Math.round(100 * share)} %`;
+}
+
+/** The axes that a reviewer goes through, the study's own first. */
+export function viewsOf({ axes, rule }) {
+  return [rule, ...["close", "pooled", "full"].filter((view) => view !== rule && view in axes)];
+}
+
+/**
+ * Shares of the median to draw lines at, and the step between them. On a logarithmic axis: the shares of the values
+ * that it marks.
+ */
+export function percentTicks(limits, median, isLog, wanted) {
+  if (!(median > 0)) return [[], 1];
+  const share = (value) => value / median - 1;
+  if (isLog && limits[1] > 0) {
+    const [values, step] = axisTicks(limits, true, wanted);
+    return [values.map(share), Math.min(step / median, 1)];
+  }
+  const shares = ticks(share(limits[0]), share(limits[1]), wanted);
+  return [shares, shares[1] - shares[0] || 0.01];
 }
 
 /** The unit in which values of this size read best: [factor, name]. */

@@ -1,28 +1,26 @@
 // Draws one item on a canvas. Told apart by place, label and dash; readable in greyscale.
 
-import { SHORT_RUN, axisTicks, cut, outside, percentText, scale, tickText, ticks, unitFor } from "./layout.js";
+import {
+  BAND, BEYOND, DOT, INK, LABEL_STEP, SOFT, axisLabels, bottomUp, frame, grid, inTurn, inside, labelStyle, line,
+  percentLabels, plotOf, pooledMedian, style, text, widthOf,
+} from "./ink.js";
+import {
+  SHORT_RUN, axisTicks, beyond, cut, laneOf, outside, percentText, scale, shareText, tickText, ticks, unitFor,
+  windowOf,
+} from "./layout.js";
+import { distributions, spread } from "./sides.js";
 
-const INK = "#12233d";
-const BAND = "#9dbcd9";
-const BOX = "#9dbcd9";
-const GRID = "#e4e8ee";
-const FRAME = "#aab3c0";
-const FADED = "#cfd6df";
-const SOFT = "#5b6677";
-const EDGE = "#b3261e";
-const INSET = 6;
-const TICK = 5;
-const LABEL_STEP = 11;
-const FONT = "system-ui, sans-serif";
-const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4]];
-const INKS = ["#12233d", "#b35806", "#1f78b4", "#7b3294", "#5b6677"];
+const LEAST_BAR = 1.5;
 
 /** One item. `view`: axis, log, overlay, and `run`, the one to stand out; `showsNumbers`: medians in the titles. */
 export function paint(context, picture, geometry, view, showsNumbers = false) {
   const limits = picture.axes[view.axis];
   const y = scale(limits, view.log);
-  const shared = { context, picture, limits, y, view, showsNumbers };
+  const isLog = view.log && limits[1] > 0;
+  const shared = { context, picture, limits, y, view, isLog, showsNumbers };
   context.clearRect(0, 0, geometry.width, geometry.height);
+  context.fillStyle = "#fff";
+  context.fillRect(0, 0, geometry.width, geometry.height);
   if (view.overlay) overlay(shared, geometry.panels[0]);
   else geometry.panels.forEach((panel, i) => run(shared, panel, i));
   spread(shared, geometry.bars);
@@ -30,30 +28,41 @@ export function paint(context, picture, geometry, view, showsNumbers = false) {
 }
 
 function run(shared, panel, index) {
-  const { context, picture, view } = shared;
+  const { picture, view, context } = shared;
   const series = picture.runs[index];
   axes(shared, panel);
+  inside(context, plotOf(panel), () => {
+    if (series.n >= SHORT_RUN) {
+      dots(shared, panel, series);
+      band(shared, panel, series);
+    }
+    pooledMedian(shared, panel);
+  });
   inside(context, panel, () => {
     if (series.n < SHORT_RUN) points(shared, panel, series);
-    else band(shared, panel, series);
+    else line(context, cut(medianLine(shared, panel, series), panel), { colour: INK, width: 1.8 });
+    bars(shared, panel, series);
   });
-  edges(shared, panel, series);
+  medianMark(shared, panel, series);
   frame(context, panel, view.run === index);
   title(shared, panel, series, index);
 }
 
-/** Above a panel: which run, how many marks lie outside the axis, and the median where the study shows numbers. */
-function title({ context, picture, view, showsNumbers }, panel, series, index) {
-  const [above, below] = outside(series, view.axis, picture);
+/** Above a panel: which run, how much of it lies beyond the axis, and the median where the study shows numbers. */
+function title({ context, picture, view, isLog, showsNumbers }, panel, series, index) {
   const median = series.quantiles[picture.percentiles.indexOf(50)] / picture.median - 1;
   const number = showsNumbers && picture.median > 0 ? percentText(median, 0.001) : "";
-  const counts = [above ? `▲${above}` : "", below ? `▼${below}` : ""].filter(Boolean).join(" ");
-  const both = `${number} ${counts}`.trim();
+  const shares = outside(picture, series, view.axis, isLog);
+  const beside = shares
+    .map((share, i) => share && `${"▲▼"[i]} ${shareText(share)}`)
+    .filter(Boolean)
+    .join(" ");
+  const both = `${number} ${beside}`.trim();
   const wordings = [
     [`Run ${index + 1}`, number ? `median ${both}` : both],
     [`Run ${index + 1}`, both],
     [String(index + 1), both],
-    [String(index + 1), number || counts],
+    [String(index + 1), number || beside],
   ];
   const [bold, plain] = [{ weight: 600 }, { align: "right", colour: SOFT, size: 11 }];
   const fits = ([name, remarks]) => widthOf(context, name, bold) + widthOf(context, remarks, plain) + 6 <= panel.w;
@@ -62,50 +71,72 @@ function title({ context, picture, view, showsNumbers }, panel, series, index) {
   text(context, remarks, panel.x + panel.w, panel.y - 5, plain);
 }
 
-function axes({ context, picture, limits, y, view }, panel) {
-  const wanted = Math.max(panel.h / 45, 3);
-  const [values, step] = axisTicks(limits, view.log, wanted);
-  const unit = unitFor(picture.median, picture.unit);
-  for (const value of values) {
-    const at = bottomUp(panel, y(value));
-    line(context, [[panel.x, at], [panel.x + panel.w, at]], { colour: GRID });
-    if (panel.isFirst) {
-      text(context, tickText(value, step, unit), panel.x - 6, at + 4, { align: "right", size: 11, room: panel.x - 8 });
+/** Lanes, lines at round shares of the median, and the labels of a panel that begins or ends a row. */
+function axes(shared, panel) {
+  const { context, picture, limits, y, view } = shared;
+  const at = grid(shared, panel);
+  if (panel.isFirst) {
+    const [values, step] = axisTicks(limits, view.log, at.wanted);
+    const unit = unitFor(picture.median, picture.unit);
+    for (const value of values) {
+      const height = bottomUp(panel, y(value));
+      line(context, [[panel.x - 4, height], [panel.x, height]], { colour: SOFT });
+      const words = tickText(value, step, unit);
+      text(context, words, panel.x - 7, height + 4, { align: "right", size: 11, room: panel.x - 9 });
     }
   }
-  if (panel.isLast && picture.median > 0) {
-    const share = (value) => value / picture.median - 1;
-    const shares = ticks(share(limits[0]), share(limits[1]), wanted).filter((one) => !view.log || one > -1);
-    for (const tick of shares) {
-      const at = bottomUp(panel, y((1 + tick) * picture.median));
-      const words = percentText(tick, shares[1] - shares[0] || 0.01);
-      text(context, words, panel.x + panel.w + 5, at + 4, { colour: SOFT, size: 11 });
-    }
-  }
+  if (panel.isLast) percentLabels(shared, panel, at, panel.x + panel.w + 11, "left");
+  if (panel.isBottom) iterations(shared, panel);
 }
 
+/** Numbers of iterations under a panel, with a little space between thousands. */
+function iterations({ context, picture }, panel) {
+  const marks = ticks(0, picture.n, panel.w / 45).filter((n) => Number.isInteger(n));
+  const write = (n) => String(n).replace(/\B(?=(\d{3})+$)/gu, "\u2009");
+  axisLabels(context, panel, marks.map((n) => [panel.x + (n / picture.n) * panel.w, write(n)]));
+}
+
+/** The ends of bins that reach beyond the middle half of their window, where they are on the axis. */
+function dots({ context, picture, limits, y }, panel, series) {
+  const [n, nWindows] = [series.low.length, series.medians.length];
+  const width = (series.n / picture.n) * panel.w;
+  context.fillStyle = DOT;
+  context.globalAlpha = 0.6;
+  const dot = (i, value) => {
+    if (value < limits[0] || value > limits[1]) return;
+    context.fillRect(panel.x + ((i + 0.5) / n) * width - 0.75, bottomUp(panel, y(value)) - 0.75, 1.5, 1.5);
+  };
+  for (let i = 0; i < n; i += 1) {
+    const window = windowOf(i, n, nWindows);
+    if (series.high[i] > series.upper[window]) dot(i, series.high[i]);
+    if (series.low[i] < series.lower[window]) dot(i, series.low[i]);
+  }
+  context.globalAlpha = 1;
+}
+
+/** The middle half of each window. */
 function band({ context, picture, y }, panel, series) {
-  const n = series.low.length;
+  const n = series.lower.length;
   const width = (series.n / picture.n) * panel.w;
   context.fillStyle = BAND;
   for (let i = 0; i < n; i += 1) {
-    const top = bottomUp(panel, y(series.high[i]));
-    const bottom = bottomUp(panel, y(series.low[i]));
+    const top = bottomUp(panel, y(series.upper[i]));
+    const bottom = bottomUp(panel, y(series.lower[i]));
     // single rectangles are drawn fast; one path of all of them takes twice as long
-    context.fillRect(panel.x + (i / n) * width, top, Math.max(width / n, 0.7), Math.max(bottom - top, 1));
+    context.fillRect(panel.x + (i / n) * width, top, width / n + 0.3, Math.max(bottom - top, 1));
   }
-  pooledMedian(context, picture, y, panel);
-  line(context, cut(medianLine(picture, y, panel, series), panel), { colour: INK, width: 1.8 });
 }
 
-function medianLine(picture, y, panel, series) {
+/** The median of each window in its middle, from where the run begins to where it ends. */
+function medianLine({ picture, y }, panel, series) {
   const n = series.medians.length;
   const width = (series.n / picture.n) * panel.w;
-  return Array.from(series.medians, (value, i) => [panel.x + ((i + 0.5) / n) * width, bottomUp(panel, y(value))]);
+  const place = (value, i) => [panel.x + ((i + 0.5) / n) * width, bottomUp(panel, y(value))];
+  const middles = Array.from(series.medians, place);
+  return [[panel.x, middles[0][1]], ...middles, [panel.x + width, middles.at(-1)[1]]];
 }
 
 function points({ context, picture, y }, panel, series) {
-  pooledMedian(context, picture, y, panel);
   context.fillStyle = INK;
   series.medians.forEach((value, i) => {
     context.beginPath();
@@ -114,34 +145,42 @@ function points({ context, picture, y }, panel, series) {
   });
 }
 
-function pooledMedian(context, picture, y, panel) {
-  const at = bottomUp(panel, y(picture.median));
-  line(context, [[panel.x, at], [panel.x + panel.w, at]], { colour: SOFT, dash: [4, 3] });
+/** In the lanes: which share of each window lies beyond the axis. */
+function bars({ context, picture, view, isLog }, panel, series) {
+  const lane = laneOf(panel);
+  const width = (series.n / picture.n) * panel.w;
+  beyond(picture, series, view.axis, isLog).forEach((shares, isBelow) => {
+    const step = width / shares.length;
+    shares.forEach((share, i) => {
+      if (share === 0) return;
+      const height = Math.max(share * lane, LEAST_BAR);
+      context.fillStyle = share > 0.5 ? INK : BEYOND;
+      const top = isBelow ? panel.y + panel.h - lane : panel.y + lane - height;
+      context.fillRect(panel.x + i * step, top, Math.max(step, 1), height);
+    });
+  });
 }
 
-/** Red marks at the edge where measurements lie outside the axis. */
-function edges({ context, picture, limits, view }, panel, series) {
-  const n = series.low.length;
-  const length = (series.n / picture.n) * panel.w;
-  const [above, below] = outside(series, view.axis, picture);
-  const [lowest, highest] = limits.map(Math.fround); // as exact as the bins are
-  const isBelow = (value) => (below > 0 && value <= lowest) || (view.log && highest > 0 && value <= 0);
-  context.fillStyle = EDGE;
-  for (let i = 0; i < n; i += 1) {
-    const x = panel.x + ((i + 0.5) / n) * length;
-    if (above > 0 && series.high[i] >= highest) context.fillRect(x - 1, panel.y, 2, TICK);
-    if (isBelow(series.low[i])) context.fillRect(x - 1, panel.y + panel.h - TICK, 2, TICK);
-  }
+/** In the gap at the right: where the median of the run is. */
+function medianMark({ context, picture, y }, panel, series) {
+  const share = Math.min(Math.max(y(series.quantiles[picture.percentiles.indexOf(50)]), 0), 1);
+  const [x, at] = [panel.x + panel.w + 2, bottomUp(panel, share)];
+  context.fillStyle = INK;
+  context.beginPath();
+  context.moveTo(x, at);
+  context.lineTo(x + 6, at - 4);
+  context.lineTo(x + 6, at + 4);
+  context.fill();
 }
 
 /** The window medians of all runs in one panel: best for the timing of steps. */
 function overlay(shared, panel) {
-  const { context, picture, y, view } = shared;
+  const { context, picture, view } = shared;
   axes(shared, panel);
   inside(context, panel, () => {
-    pooledMedian(context, picture, y, panel);
+    pooledMedian(shared, panel);
     inTurn(picture.runs, view.run, (series, i) => {
-      line(context, cut(medianLine(picture, y, panel, series), panel), style(i, view.run));
+      line(context, cut(medianLine(shared, panel, series), panel), style(i, view.run));
     });
   });
   frame(context, panel);
@@ -151,9 +190,10 @@ function overlay(shared, panel) {
 }
 
 /** The number of each run where its line ends, so that nobody has to tell lines apart by their colour. */
-function lineLabels({ context, picture, y, view }, panel) {
+function lineLabels(shared, panel) {
+  const { picture, view, context } = shared;
   const ends = picture.runs
-    .map((series, i) => ({ i, at: medianLine(picture, y, panel, series).at(-1) }))
+    .map((series, i) => ({ i, at: medianLine(shared, panel, series).at(-1) }))
     .sort((a, b) => a.at[1] - b.at[1]);
   const top = panel.y + LABEL_STEP;
   let last = top - LABEL_STEP;
@@ -165,23 +205,6 @@ function lineLabels({ context, picture, y, view }, panel) {
   });
 }
 
-function labelStyle(i, standsOut) {
-  return { size: 11, weight: i === standsOut ? 700 : 600, colour: style(i, standsOut).colour };
-}
-
-/** Line of run i; once a run stands out the others step back. */
-function style(i, standsOut) {
-  const dash = DASHES[Math.floor(i / INKS.length) % DASHES.length];
-  if (standsOut === null) return { colour: INKS[i % INKS.length], dash, width: 1.5 };
-  return i === standsOut ? { colour: INK, width: 3 } : { colour: FADED, dash, width: 1 };
-}
-
-/** Draw every run, the one that stands out last, on top. */
-function inTurn(runs, standsOut, draw) {
-  runs.forEach((series, i) => i !== standsOut && draw(series, i));
-  if (standsOut !== null) draw(runs[standsOut], standsOut);
-}
-
 function legend(context, panel, n, standsOut) {
   const step = Math.min(52, (panel.w - 150) / n);
   if (step < 42) return; // the numbers at the ends of the lines say the same
@@ -190,122 +213,4 @@ function legend(context, panel, n, standsOut) {
     line(context, [[x, panel.y - 9], [x + 20, panel.y - 9]], style(i, standsOut));
     text(context, String(i + 1), x + 24, panel.y - 5, { size: 11 });
   }
-}
-
-/** Quantile bars on the same scale: 5 to 95 %, 25 to 75 %, median. */
-function spread({ context, picture, y, view }, panel) {
-  heading(context, panel, ["Spread per run: 5–95 %, 25–75 %, median", "Spread per run", "Spread"]);
-  const to = (series, percentile) => bottomUp(panel, y(series.quantiles[picture.percentiles.indexOf(percentile)]));
-  const step = panel.w / picture.runs.length;
-  inside(context, panel, () => {
-    pooledMedian(context, picture, y, panel);
-    picture.runs.forEach((series, i) => {
-      const x = panel.x + (i + 0.5) * step;
-      line(context, cut([[x, to(series, 5)], [x, to(series, 95)]], panel), { colour: SOFT, width: 1.5 });
-      context.fillStyle = view.run === null || view.run === i ? BOX : FADED;
-      const [top, middle] = [to(series, 75), to(series, 50)];
-      context.fillRect(x - step * 0.3, top, step * 0.6, Math.max(to(series, 25) - top, 1));
-      line(context, [[x - step * 0.36, middle], [x + step * 0.36, middle]], { colour: INK, width: 2.2 });
-    });
-  });
-  frame(context, panel);
-  const every = Math.ceil((widthOf(context, String(picture.runs.length), { size: 11 }) + 1) / step);
-  picture.runs.forEach((_, i) => {
-    if (i % every) return;
-    const weight = view.run === i ? 700 : 400;
-    const at = panel.x + (i + 0.5) * step;
-    text(context, String(i + 1), at, panel.y + panel.h + 13, { align: "center", size: 11, weight });
-  });
-}
-
-/** The empirical distribution functions of all runs. */
-function distributions({ context, picture, limits, y, view }, panel) {
-  heading(context, panel, ["Share of iterations up to a value", "Distribution"]);
-  const x = (value) => panel.x + y(value) * panel.w;
-  inside(context, panel, () => {
-    inTurn(picture.runs, view.run, (series, i) => {
-      const share = (p) => bottomUp(panel, picture.percentiles[p] / 100);
-      const curve = Array.from(series.quantiles, (value, p) => [x(value), share(p)]);
-      const ends = [[panel.x, bottomUp(panel, 0)], [panel.x + panel.w, bottomUp(panel, 1)]];
-      line(context, cut([ends[0], ...curve, ends[1]], panel), style(i, view.run));
-    });
-  });
-  frame(context, panel);
-  const [values, step] = axisTicks(limits, view.log, panel.w / 75);
-  const unit = unitFor(picture.median, picture.unit);
-  axisLabels(context, panel, values.map((value) => [x(value), tickText(value, step, unit)]));
-}
-
-/** Labels under a panel, kept inside it; one that would touch the label before it is left out. */
-function axisLabels(context, panel, labels) {
-  let free = -Infinity;
-  context.font = font({ weight: 400, size: 11 });
-  for (const [x, words] of labels) {
-    const half = context.measureText(words).width / 2;
-    const at = Math.min(x, panel.x + panel.w - half);
-    if (at - half < free) continue;
-    text(context, words, at, panel.y + panel.h + 13, { align: "center", size: 11 });
-    free = at + half + 6;
-  }
-}
-
-/** The longest of the wordings that fits above the panel. */
-function heading(context, panel, wordings) {
-  const bold = { weight: 600, size: 11 };
-  const fitting = wordings.find((words) => widthOf(context, words, bold) <= panel.w) ?? wordings.at(-1);
-  text(context, fitting, panel.x, panel.y - 5, bold);
-}
-
-/** A share of the axis as a height. The axis ends a little inside the frame, or a line at its end would be hidden. */
-function bottomUp(panel, share) {
-  return panel.y + INSET + (panel.h - 2 * INSET) * (1 - share);
-}
-
-function inside(context, { x, y, w, h }, draw) {
-  context.save();
-  context.beginPath();
-  context.rect(x, y, w, h);
-  context.clip();
-  draw();
-  context.restore();
-}
-
-function frame(context, { x, y, w, h }, standsOut = false) {
-  context.strokeStyle = standsOut ? INK : FRAME;
-  context.lineWidth = standsOut ? 2 : 1;
-  context.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
-}
-
-function line(context, path, { colour, width = 1, dash = [] }) {
-  context.save();
-  context.strokeStyle = colour;
-  context.lineWidth = width;
-  context.lineJoin = "round";
-  context.setLineDash(dash);
-  context.beginPath();
-  path.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
-  context.stroke();
-  context.restore();
-}
-
-function font({ weight = 400, size = 12 }) {
-  return `${weight} ${size}px ${FONT}`;
-}
-
-function widthOf(context, words, size) {
-  context.font = font(size);
-  return context.measureText(words).width;
-}
-
-/** `room`: words that need more are squeezed into it. */
-function text(context, words, x, y, { align = "left", colour = INK, size = 12, weight = 400, halo, room } = {}) {
-  context.fillStyle = colour;
-  context.font = font({ weight, size });
-  context.textAlign = align;
-  if (halo) {
-    context.strokeStyle = "#fff";
-    context.lineWidth = 3;
-    context.strokeText(words, x, y);
-  }
-  context.fillText(words, x, y, room);
 }

@@ -1,11 +1,22 @@
 // What the screen says.
 
-export const AXES = ["core", "pooled", "full"];
+const AXIS_WORDS = { close: "close", pooled: "0.5 to 99.5 %", full: "all" };
 
-const AXIS_WORDS = { core: "main range", pooled: "0.5 to 99.5 %", full: "full range" };
+/** The axis in use; the one that the study begins with is called main. */
+export function axisWords(axis, rule) {
+  return axis === rule ? "main" : AXIS_WORDS[axis];
+}
 
-export function axisWords(axis) {
-  return AXIS_WORDS[axis];
+/** One line below the picture: what its ink means. */
+export function legendWords({ n, runs }) {
+  const longest = runs.find((run) => run.n === n);
+  const [window, bin] = [longest.medians, longest.low].map((pieces) => Math.round(n / pieces.length));
+  if (window <= 1) return "Points: iterations. Dashed: median of all runs. ◄ median of the run.";
+  const dots = bin > 1 ? `fastest and slowest of ${bin}` : "iterations";
+  return (
+    `Line: median of ${window} iterations. Band: their middle half. Dots: ${dots} outside it. Bars in the grey ` +
+    "lanes: share beyond the axis. Dashed: median of all runs. ◄ median of the run."
+  );
 }
 
 /** Own progress, counting answers that are still on their way. */

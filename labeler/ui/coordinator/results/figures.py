@@ -48,5 +48,6 @@ def chosen(db: Database, title: str) -> tuple[str, Any]:
     if not names:
         raise InputError("There are no items yet. Import measurements on the page Data.")
     item = curating.item_named(db, st.selectbox("Benchmark", names, key="figure-item"))
-    rule = st.radio("Vertical axis", ["core", "pooled", "full"], horizontal=True, key="figure-axis")
-    return "runs", evidence.runs_of_item(db, item, rule)
+    views = evidence.views_of_items(db)
+    view = st.radio("Vertical axis", list(views), horizontal=True, key="figure-axis", format_func=views.get)
+    return "runs", evidence.runs_of_item(db, item, view)

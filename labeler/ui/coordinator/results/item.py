@@ -3,12 +3,13 @@
 import streamlit as st
 
 from labeler.plan.lifecycle import Action
-from labeler.service.data import curating
+from labeler.service.data import curating, drawing
 from labeler.service.people import visibility
 from labeler.service.plan import coordinating
 from labeler.service.verdicts import evidence
 from labeler.service.verdicts.evidence import Reasoned
 from labeler.store import Database
+from labeler.ui import component
 from labeler.ui.coordinator.escaping import plain, points
 
 
@@ -20,9 +21,7 @@ def render(db: Database, person: str) -> None:
     name = st.selectbox("Benchmark", names, key="item")
     item = curating.item_named(db, name)
     if item.n_runs:
-        rule = st.radio("Vertical axis", ["core", "pooled", "full"], horizontal=True, key=f"axis-{name}")
-        caption = f"{item.n_runs} runs, numbered from 1. Band: smallest to largest of each bin; line: medians of 50."
-        st.image(evidence.as_svg(evidence.runs_of_item(db, item, rule)), caption, width="content")
+        component.picture("item-picture", drawing.payload_of_item(db, item.item_id), item=name, title=name)
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     if hidden:
         st.info(hidden)

@@ -6,12 +6,13 @@ import streamlit as st
 
 from labeler.model import Category, State, Study
 from labeler.plan.lifecycle import Action
+from labeler.service.data import drawing
 from labeler.service.people import visibility
 from labeler.service.plan import coordinating
 from labeler.service.results import splits
 from labeler.service.results.splits import Split
-from labeler.service.verdicts import evidence
 from labeler.store import Database
+from labeler.ui import component
 from labeler.ui.coordinator.escaping import plain
 
 
@@ -37,7 +38,8 @@ def render(db: Database, person: str) -> None:
 def show(db: Database, split: Split, study: Study, person: str) -> None:
     """One split item: its runs, what was said, and while the study is closed the form that decides it."""
     if split.item.n_runs:
-        st.image(evidence.as_svg(evidence.runs_of_item(db, split.item, study.protocol.axis_rule)), width="content")
+        payload = drawing.payload_of_item(db, split.item.item_id)
+        component.picture("split-picture", payload, item=split.item.name, title=split.item.name)
     for label in split.labels:
         third, comment = " (third label)" if label.is_third else "", f": {label.comment}" if label.comment else ""
         st.text(f"{label.category}{third}{comment}")

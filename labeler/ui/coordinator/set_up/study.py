@@ -15,7 +15,12 @@ from labeler.store import Database
 from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.shared import done, errors_here, go_to, link
 
-AXES = {"core": "main range", "pooled": "0.5 to 99.5 %", "full": "full range"}
+AXES = {
+    "levels": "levels that last, plus a capped tail",
+    "core": "1st to 95th percentile of each run",
+    "pooled": "0.5 to 99.5 % of all iterations",
+    "full": "all iterations",
+}
 MOVED = {
     Step.OPEN: "The study is open.",
     Step.PAUSE: "The study is paused.",

@@ -1,0 +1,97 @@
+// The picture of one item on a canvas, and how it is looked at: axis, logarithm, overlay, the run that stands out.
+
+import { arrange, runAt, summary, viewsOf } from "./layout.js";
+import { paint } from "./paint.js";
+import { axisWords, legendWords } from "./words.js";
+
+export class Picture {
+  /** root: holds a canvas, a legend and the buttons of the views; onChange(): the view is another one. */
+  constructor(root, onChange = () => {}) {
+    this.root = root;
+    this.onChange = onChange;
+    this.canvas = root.querySelector("canvas");
+    this.legend = root.querySelector(".legend");
+    this.picture = null;
+  }
+
+  listen(signal) {
+    this.canvas.addEventListener("pointermove", (event) => this.onPointer(event), { signal });
+    this.canvas.addEventListener("pointerdown", (event) => this.onPointer(event), { signal });
+    this.canvas.addEventListener("pointerleave", () => this.highlight(null), { signal });
+  }
+
+  /** Begin with an item as the study shows it; it is drawn by `draw`. */
+  show(picture, showsNumbers = false) {
+    this.picture = picture;
+    this.showsNumbers = showsNumbers;
+    this.view = { axis: picture.rule, log: false, overlay: false, run: null };
+    this.legend.textContent = legendWords(picture);
+  }
+
+  /** Once it is on the screen: what it shows, in words. */
+  describe() {
+    this.canvas.setAttribute("aria-label", summary(this.picture));
+  }
+
+  /** `height`: what there is for the runs. */
+  draw(height) {
+    this.geometry = arrange(this.root.clientWidth, height, this.picture.runs.length, this.view.overlay);
+    this.repaint();
+  }
+
+  repaint() {
+    this.density = window.devicePixelRatio || 1;
+    const { width, height } = this.geometry;
+    this.canvas.width = Math.round(width * this.density);
+    this.canvas.height = Math.round(height * this.density);
+    this.canvas.style.height = `${height}px`;
+    const context = this.canvas.getContext("2d");
+    context.scale(this.density, this.density);
+    paint(context, this.picture, this.geometry, this.view, this.showsNumbers);
+  }
+
+  /** Whether it was moved to a screen of another density, or the page was zoomed. */
+  get isStale() {
+    return this.picture !== null && this.density !== (window.devicePixelRatio || 1);
+  }
+
+  /** Do what a key stands for; whether it stands for anything here. */
+  act(key) {
+    if (key === "z") this.#next();
+    else if (key === "l") this.view.log = !this.view.log;
+    else if (key === "o") this.view.overlay = !this.view.overlay;
+    else if (key.startsWith("Arrow")) this.#step(key === "ArrowRight" ? 1 : -1);
+    else return false;
+    if (!key.startsWith("Arrow")) this.onChange();
+    return true;
+  }
+
+  /** Words and states of the buttons that change the view. */
+  sayButtons(button) {
+    const { axis, log, overlay } = this.view ?? {};
+    if (this.picture) button("z").querySelector("span").textContent = `Axis: ${axisWords(axis, this.picture.rule)}`;
+    button("o").setAttribute("aria-pressed", String(Boolean(overlay)));
+    button("l").setAttribute("aria-pressed", String(Boolean(log)));
+  }
+
+  /** Make one run stand out wherever all runs share a panel. */
+  highlight(run) {
+    if (!this.picture || this.view.run === run) return;
+    this.view.run = run;
+    this.repaint();
+  }
+
+  #next() {
+    const views = viewsOf(this.picture);
+    this.view.axis = views[(views.indexOf(this.view.axis) + 1) % views.length];
+  }
+
+  #step(by) {
+    const n = this.picture.runs.length;
+    this.highlight(this.view.run === null ? (by > 0 ? 0 : n - 1) : (this.view.run + by + n) % n);
+  }
+
+  onPointer(event) {
+    if (this.picture) this.highlight(runAt(this.geometry, event.offsetX, event.offsetY));
+  }
+}

@@ -1,0 +1,141 @@
+// The same picture where nobody labels: read-only, with a name above it, and keys that the page gives a meaning to.
+
+import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
+import { unpack } from "./layout.js";
+import { Picture } from "./picture.js";
+
+const TICK_MS = 500;
+const viewers = new Set(); // on this page, the one looked at last at the end
+
+/** Streamlit calls this at the first mount and again whenever the server sends new data. */
+export default function viewer(component) {
+  const root = component.parentElement.querySelector(".viewer");
+  root.viewer ??= new Viewer(root, component);
+  root.viewer.update(component);
+  return () => {
+    root.viewer?.end();
+    root.viewer = undefined;
+  };
+}
+
+class Viewer {
+  constructor(root) {
+    this.root = root;
+    this.part = (name) => root.querySelector(`.${name}`);
+    this.key = (name) => root.querySelector(`[data-key="${name}"]`);
+    this.picture = new Picture(root, () => this.draw());
+    this.item = null;
+    this.paintedAt = null;
+    this.isWaiting = false; // for what the page makes of a press
+    this.listening = new AbortController();
+    const { signal } = this.listening;
+    document.addEventListener("keydown", (event) => this.onKey(event), { signal });
+    root.addEventListener("click", (event) => this.onClick(event), { signal });
+    root.addEventListener("keydown", (event) => pressesAgain(event) && event.preventDefault(), { signal });
+    ["pointerenter", "focusin", "pointerdown"].forEach((name) => {
+      root.addEventListener(name, () => this.lookAt(), { signal });
+    });
+    this.picture.listen(signal);
+    window.addEventListener("resize", () => this.draw(), { signal });
+    this.resized = new ResizeObserver(() => this.draw());
+    this.resized.observe(root);
+    this.timer = setInterval(() => this.picture.isStale && this.draw(), TICK_MS);
+    viewers.add(this);
+  }
+
+  end() {
+    this.listening.abort();
+    this.resized.disconnect();
+    clearInterval(this.timer);
+    viewers.delete(this);
+    if (window.__viewer?.owner === this) delete window.__viewer;
+  }
+
+  /** Keys go to this picture, where a page has several. */
+  lookAt() {
+    viewers.delete(this);
+    viewers.add(this);
+  }
+
+  update(component) {
+    this.component = component;
+    const { data } = component;
+    this.part("name").textContent = data.title;
+    this.part("caption").textContent = data.caption;
+    this.root.setAttribute("aria-label", data.title || "The runs of one benchmark");
+    this.sayKeys(data.keys);
+    this.isWaiting = false;
+    if (this.item === data.item && this.sent === data.picture.runs[0].quantiles) return;
+    [this.item, this.sent] = [data.item, data.picture.runs[0].quantiles];
+    this.paintedAt = null;
+    this.picture.show(unpack(data.picture), data.shows_numbers);
+    this.draw();
+    requestAnimationFrame(() => {
+      this.paintedAt = performance.now();
+      this.picture.describe();
+      this.publish();
+    });
+  }
+
+  /** A button for each key of the page; the same ones stay where nothing changed, and keep the focus. */
+  sayKeys(keys) {
+    const wanted = JSON.stringify(keys);
+    if (this.keys === wanted) return;
+    this.keys = wanted;
+    this.own = new Map(keys);
+    this.part("answers").replaceChildren(...keys.map(([key, words]) => button(key, words)));
+  }
+
+  draw() {
+    if (!this.picture.picture || this.root.clientWidth === 0) return;
+    const { height } = this.component.data;
+    this.picture.draw(height);
+    this.picture.sayButtons(this.key);
+    this.publish();
+  }
+
+  publish() {
+    window.__viewer = { owner: this, item: this.item, paintedAt: this.paintedAt, view: { ...this.picture.view } };
+  }
+
+  onKey(event) {
+    if (this !== [...viewers].at(-1)) return;
+    const key = pressedKey(event, event.composedPath()[0], document.querySelector('[role="dialog"]') !== null);
+    if (key !== null && this.act(key)) event.preventDefault();
+  }
+
+  onClick(event) {
+    const pressed = event.target.closest?.("[data-key]");
+    if (!pressed || isTyping(event.target)) return;
+    this.act(pressed.dataset.key);
+    if (event.detail > 0) pressed.blur(); // or the space bar presses it on the next item too
+  }
+
+  act(key) {
+    if (this.own.has(key)) return this.press(key);
+    if (key !== "Escape") return this.picture.act(key);
+    this.picture.highlight(null);
+    return true;
+  }
+
+  /** Tell the page, once for each item that could be seen. */
+  press(key) {
+    if (this.isWaiting || !wasSeen(this.paintedAt, performance.now())) return true;
+    this.isWaiting = true;
+    this.component.setTriggerValue("pressed", { key, item: this.item });
+    return true;
+  }
+}
+
+function button(key, words) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.dataset.key = key;
+  made.setAttribute("aria-keyshortcuts", key.toUpperCase());
+  const [letter, name] = [document.createElement("kbd"), document.createElement("span")];
+  letter.setAttribute("aria-hidden", "true");
+  letter.textContent = key.toUpperCase();
+  name.textContent = words;
+  made.append(letter, name);
+  return made;
+}
