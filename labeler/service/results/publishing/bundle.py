@@ -251,7 +251,12 @@ def _from_published(gathered: Gathered, folder: Path) -> Gathered:
 
 
 def _write_report(gathered: Gathered, content: Mapping[str, Any], facts: Facts, folder: Path) -> None:
-    texts = {name: text for name, text in gathered.files(content).items() if name != "labels.csv"}  # in data already
+    # labels.csv is in data already; what LaTeX reads has PDF figures, whose bytes differ each time
+    texts = {
+        name: text
+        for name, text in gathered.files(content).items()
+        if isinstance(text, str) and name != "labels.csv" and not name.startswith("latex/")
+    }
     study = facts.study
     plan = {
         "hash": study.plan_hash,
@@ -264,7 +269,7 @@ def _write_report(gathered: Gathered, content: Mapping[str, Any], facts: Facts, 
     texts["plan.json"] = to_json(plan)
     for name, text in texts.items():
         (folder / "report" / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "report" / name).write_bytes(text.encode() if isinstance(text, str) else text)
+        (folder / "report" / name).write_bytes(text.encode())
 
 
 def _write_documents(facts: Facts, folder: Path) -> None:
@@ -325,7 +330,6 @@ _MEANINGS = {
     "read.ipynb": "loads the tables with pandas and computes kappa again",
     "report/report.html": "the report",
     "report/report.md": "the report as Markdown",
-    "report/latex/main.tex": "the report for LaTeX, with a file for each table and figure beside it",
     REPORT: "every number of the report",
     VERDICTS: "the verdicts that the report is computed from",
     "report/labels-wide.csv": "one row an item, one column a reviewer",
