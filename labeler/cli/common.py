@@ -90,6 +90,13 @@ def why_option(function: Function) -> Function:
     )
 
 
+def actor_option(function: Function) -> Function:
+    """`--actor`: who asked for this on a page."""
+    return click.option("--actor", default=OWNER, hidden=True, help="Who asked for it on a page, for the log.")(
+        function
+    )
+
+
 def url_option(function: Function) -> Function:
     """`--url`: where the browser application is reached."""
     return click.option(

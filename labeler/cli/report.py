@@ -4,7 +4,18 @@ from pathlib import Path
 
 import click
 
-from labeler.cli.common import OWNER, json_option, named, now, opened, remark, say_if_interim, show, study_option
+from labeler.cli.common import (
+    OWNER,
+    actor_option,
+    json_option,
+    named,
+    now,
+    opened,
+    remark,
+    say_if_interim,
+    show,
+    study_option,
+)
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.service.results import replicating, report_checking, reporting
@@ -29,7 +40,7 @@ from labeler.service.results.reporting import ReportOptions, Resampling
               help="Show the numbers of a latent class model even if the labels reject it.")  # fmt: skip
 @click.option("--check", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.json",
               help="Recompute every number of this report instead, and say which differ.")  # fmt: skip
-@click.option("--actor", default=OWNER, hidden=True, help="Who asked for it on a page, for the log.")
+@actor_option
 @json_option
 def report(
     study: Path | None,

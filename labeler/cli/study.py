@@ -9,6 +9,7 @@ import click
 from labeler.cli.common import (
     COORDINATOR,
     OWNER,
+    actor_option,
     json_option,
     link,
     named,
@@ -90,7 +91,7 @@ def _protocol(
 @click.option("--seconds", type=click.FloatRange(0, 86_400, min_open=True), default=15.0,
               show_default=True, help="With --dry-run: expected time for one label.")  # fmt: skip
 @click.option("--verify", is_flag=True, help="Derive the plan again from seed and log, and compare, instead.")
-@click.option("--actor", default=OWNER, hidden=True, help="Who asked for it on a page, for the log.")
+@actor_option
 @json_option
 def plan(
     study: Path | None,

@@ -15,7 +15,18 @@ from threading import Thread
 
 import click
 
-from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, study_option, write_text
+from labeler.cli.common import (
+    OWNER,
+    actor_option,
+    json_option,
+    now,
+    opened,
+    remark,
+    say_if_interim,
+    show,
+    study_option,
+    write_text,
+)
 from labeler.errors import InputError
 from labeler.service.data.models import read_model, warmup_of
 from labeler.service.plan import coordinating
@@ -63,6 +74,7 @@ def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -
               help="Also judge with a model of labeler learn, as learned:NAME; the study keeps it until "
               "--remove.")  # fmt: skip
 @click.option("--name", default=None, help="With --import: the classifier, where the file does not say.")
+@actor_option
 @json_option
 def verdicts(
     study: Path | None,
@@ -77,6 +89,7 @@ def verdicts(
     import_file: Path | None,
     model: Path | None,
     name: str | None,
+    actor: str,
     as_json: bool,
 ) -> None:
     """Compute what every classifier, built in or of another package, says of every item.
@@ -102,11 +115,12 @@ def verdicts(
             n = stored_verdicts.import_verdicts(db, import_file, name, actor=OWNER, now=now())
             remark(f"Took in {n} verdicts.")
         else:
-            _compute(db, JudgeOptions(warmup, only_verdict), settings, jobs, scheduler)
+            _compute(db, JudgeOptions(warmup, only_verdict), settings, jobs, scheduler, actor)
         if model is not None:
             learned, n_given, n_without = learning.apply_model(db, model, actor=OWNER, now=now())
             remark(f"{learned} gave {n_given} verdicts; on {n_without} items it could give none.")
-        coordinating.log_look(db, "verdicts", actor=OWNER, now=now())
+        if actor == OWNER:  # what a page has computed is seen by nobody yet
+            coordinating.log_look(db, "verdicts", actor=OWNER, now=now())
         say_if_interim(db)
         table = stored_verdicts.verdict_table(db)
         exported = stored_verdicts.export_table(db, actor=OWNER, now=now()) if export else None
@@ -116,7 +130,9 @@ def verdicts(
         show(stored_verdicts.verdict_counts(table), as_json=as_json)
 
 
-def _compute(db: Database, options: JudgeOptions, settings: Sequence[str], jobs: int, scheduler: str | None) -> None:
+def _compute(
+    db: Database, options: JudgeOptions, settings: Sequence[str], jobs: int, scheduler: str | None, actor: str
+) -> None:
     try:
         with (
             _executor(jobs, scheduler) as executor,
@@ -130,7 +146,7 @@ def _compute(db: Database, options: JudgeOptions, settings: Sequence[str], jobs:
                 settings=settings,
                 executor=executor,
                 advance=lambda done, _total: bar.update(done - bar.pos),
-                actor=OWNER,
+                actor=actor,
             )
     except KeyboardInterrupt:
         raise InputError(f"Stopped. {GOES_ON}") from None

@@ -9,6 +9,7 @@ from analysis.benchmark import DIRECTIONS, LOWER, OF_ONE_RUN, RUN, UNKNOWN, Benc
 from labeler.errors import InputError, Refused
 from labeler.formats import checking
 from labeler.formats.bounds import check_text
+from labeler.formats.description import describe
 from labeler.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, others
 from labeler.formats.long_table import ONE_RUN
 from labeler.formats.source import Source
@@ -116,8 +117,11 @@ def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -
             failed.append(f"; {candidate.name} of {candidate.package} failed: {checking.in_words(error)}")
     if source.plain_name.lower().endswith(".csv"):
         return FORMATS["csv"]
-    titles = "; ".join(known.title for known in {**options.others, **FORMATS}.values())
-    raise Refused(source.name, f"not a result file of a known format ({titles}){''.join(failed)}")
+    raise Refused(
+        source.name,
+        f"not a result file of a known format: found {describe(content)}. labeler formats lists what can be read; "
+        f"--format names one{''.join(failed)}",
+    )
 
 
 def read(

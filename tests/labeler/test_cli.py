@@ -282,3 +282,10 @@ def test_a_taken_port_is_refused_in_words(planned):
             in run("serve", "--study", planned, "--port", port, code=1).stderr
         )
         assert f"port {port}" in run("demo", "--port", port, code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [(["lable"], "labels"), (["reprot"], "report"), (["reviewers", "ad"], "add")]
+)
+def test_the_nearest_command_is_suggested_for_a_typing_error(typed, meant):
+    assert f"Did you mean '{meant}'?" in run(*typed, code=2).stderr

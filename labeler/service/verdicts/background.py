@@ -18,7 +18,7 @@ NO_THRESHOLDS: Mapping[str, float] = {}
 _children: dict[int, subprocess.Popen[bytes]] = {}
 
 
-def start_verdicts(study: Path, thresholds: Mapping[str, float] = NO_THRESHOLDS) -> None:
+def start_verdicts(study: Path, thresholds: Mapping[str, float] = NO_THRESHOLDS, *, actor: str) -> None:
     """Start `labeler verdicts` on the study and return at once; its progress is in the study.
 
     Parameters
@@ -26,10 +26,12 @@ def start_verdicts(study: Path, thresholds: Mapping[str, float] = NO_THRESHOLDS)
     study : Path
     thresholds : mapping of str to float
         "theta" or "cut" -> a further threshold.
+    actor : str
+        Who asked for it, for the log.
     """
     options = [text for name, value in thresholds.items() for text in (f"--{name}", repr(value))]
     child = subprocess.Popen(  # noqa: S603 - our own command, no shell
-        _command(["verdicts", "--study", str(study), *options]),
+        _command(["verdicts", "--study", str(study), "--actor", actor, *options]),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

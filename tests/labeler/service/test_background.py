@@ -12,7 +12,7 @@ from labeler.errors import InputError
 from labeler.service.verdicts import background, computing, stored_verdicts
 from labeler.store import open_database
 from labeler.store.jobs import Job
-from tests.labeler.conftest import NOW, make_study
+from tests.labeler.conftest import NOW, log, make_study
 
 
 def job_of(pid, finished=None, n_done=0, started=NOW):
@@ -43,16 +43,17 @@ def wait_for(condition, seconds=30.0):
 
 
 def test_verdicts_are_computed_in_a_process_of_their_own(study):
-    background.start_verdicts(study.path)
+    background.start_verdicts(study.path, actor="carol")
     job = wait_for(lambda: (found := computing.latest_job(study)) and found.finished_utc and found)
     assert (job.n_done, job.n_total, job.error) == (8, 8, None)
     assert job.pid != os.getpid()
     assert computing.n_missing(study) == 0
     assert len(stored_verdicts.verdict_table(study)) == 8 * len(CLASSIFIERS)
+    assert log(study)[-1] == ("carol", "compute verdicts")  # who asked for it, and nobody has looked
 
 
 def test_a_threshold_asked_for_on_a_page_is_computed_beside_the_default(study):
-    background.start_verdicts(study.path, {"cut": 0.15})
+    background.start_verdicts(study.path, {"cut": 0.15}, actor="carol")
     wait_for(lambda: (found := computing.latest_job(study)) and found.finished_utc)
     assert set(stored_verdicts.verdict_table(study)["classifier"]) == {*CLASSIFIERS, "same@0.15"}
 
@@ -61,7 +62,7 @@ def test_a_threshold_asked_for_on_a_page_is_computed_beside_the_default(study):
 def test_a_computation_that_was_killed_is_seen_to_run_no_more(study_path):
     make_study(study_path, n_items=200, reviewers=())
     with open_database(study_path) as db:
-        background.start_verdicts(study_path)
+        background.start_verdicts(study_path, actor="carol")
         job = wait_for(lambda: computing.latest_job(db))
         os.kill(job.pid, signal.SIGKILL)
         wait_for(lambda: not background.is_running(job), seconds=3)

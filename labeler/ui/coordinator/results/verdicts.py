@@ -32,11 +32,11 @@ def render(db: Database, person: str) -> None:
     if missing:
         st.write(f"{missing} items lack verdicts.")
         if st.button("Compute verdicts", type="primary"):
-            background.start_verdicts(db.path)
+            background.start_verdicts(db.path, actor=person)
             watch(str(db.path))
             return
     elif job is not None:
-        add_threshold(db)
+        add_threshold(db, person)
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     if hidden:
         st.info(hidden)
@@ -50,14 +50,14 @@ def render(db: Database, person: str) -> None:
     st.dataframe(table[["item", "classifier", "verdict", "score", "threshold", "iterations", "error"]], hide_index=True)
 
 
-def add_threshold(db: Database) -> None:
+def add_threshold(db: Database, person: str) -> None:
     """A form that adds a classifier with another threshold."""
     with st.expander("Another threshold"), st.form("another-threshold", border=False):
         st.write(THRESHOLD)
         title = st.selectbox("Threshold", list(THRESHOLDS), key="threshold-of")
         value = st.number_input("Value", 0.0, 1.0, 0.3, 0.05, key="threshold-value")
         if st.form_submit_button("Add this threshold"):
-            background.start_verdicts(db.path, {THRESHOLDS[title]: value})
+            background.start_verdicts(db.path, {THRESHOLDS[title]: value}, actor=person)
             st.rerun()
 
 
