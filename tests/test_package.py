@@ -133,7 +133,8 @@ def test_the_demo_starts_from_the_wheel_alone(installed, tmp_path):
         finally:
             server.terminate()
     assert health == "ok"
-    assert len(links) == 5
+    assert len(links) == 2
+    assert links[0].endswith("?page=report")
     assert "<form" in page
 
 

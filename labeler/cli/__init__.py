@@ -72,7 +72,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
     },
     "Server and demo": {
         "serve": Place("serving:serve", "Start the browser application on a study"),
-        "demo": Place("serving:demo", "Make the demo study, print a sign-in link for everyone in it"),
+        "demo": Place("serving:demo", "Show a finished demo study in the browser"),
     },
 }
 PLACES = {name: place for section in SECTIONS.values() for name, place in section.items()}

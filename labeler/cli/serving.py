@@ -1,7 +1,10 @@
 """Commands that start the browser application."""
 
 import socket
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -9,6 +12,8 @@ import click
 from labeler.cli.common import COORDINATOR, link, named, now, remark, study_option
 from labeler.config import bundled
 from labeler.errors import InputError
+from labeler.model import Role
+from labeler.service.people import identity
 from labeler.service.plan import coordinating
 from labeler.store import open_database
 
@@ -49,42 +54,82 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None) -
 @click.option(
     "--port", type=click.IntRange(1, 65535), default=None, help=f"[default: {DEFAULT_PORT}, or the next free one]"
 )
-@click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=Path("demo.study"), show_default=True,
-              help="Where the demo study is made, or was made before.")  # fmt: skip
-def demo(port: int | None, study: Path) -> None:
-    """Make the demo study, print a sign-in link for everyone in it, and start the browser application.
+@click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+              help="Where the demo study is, or is made [default: demo.study, or demo-fresh.study].")  # fmt: skip
+@click.option("--fresh", is_flag=True, help="Instead, a study in which nobody has labelled anything yet.")
+def demo(port: int | None, study: Path | None, fresh: bool) -> None:
+    """Show a finished demo study in the browser, and a second one in which you label ten items yourself.
 
-    The study holds 24 really measured benchmarks, ten runs each; half of them had a known intervention in some runs.
+    Both hold really measured benchmarks, ten runs each; half of them had a known intervention in some runs. The labels
+    of the finished study are made up. With --fresh, a study of the same items is ready to be labelled, with a link for
+    a coordinator and for four reviewers.
     """
     from labeler.service.data import demo as demo_study  # here, as it computes verdicts, which `serve` need not
 
+    study = study or Path("demo-fresh.study" if fresh else "demo.study")
     chosen = free_port(LOOPBACK, port)
+    measurements = bundled("data", "demo", "demo.parquet")
     if study.exists():
         remark(f"Going on with the demo study {study}. Remove the file to begin again.")
     else:
         remark(f"Making the demo study {study} ...")
+        build = demo_study.build if fresh else demo_study.build_finished
         with click.progressbar(length=24, label="Judging", file=sys.stderr) as bar:
-            measurements = bundled("data", "demo", "demo.parquet")
-            demo_study.build(study, measurements, advance=lambda done, _total: bar.update(done - bar.pos), now=now())
+            build(study, measurements, advance=lambda done, _total: bar.update(done - bar.pos), now=now())
     with open_database(study) as db:
         secrets = demo_study.invitations(db, now=now())
-    remark("\nOpen one of these links in a browser (a link signs one person in, on any device):\n")
-    for name, secret in secrets.items():
-        click.echo(f"{name}: {link(f'http://{LOOPBACK}:{chosen}', secret)}")
-    remark("\nNext: label a few items as two of the reviewers, then look at Progress and Report as the coordinator.")
-    remark("Stop with Ctrl+C. The labels stay in the file.\n")
-    _run(study, LOOPBACK, chosen)
+    if fresh:
+        remark("\nOpen one of these links in a browser (a link signs one person in, on any device):\n")
+        for name, secret in secrets.items():
+            click.echo(f"{name}: {link(f'http://{LOOPBACK}:{chosen}', secret)}")
+        remark("\nNext: label a few items as two of the reviewers, then look at Progress as the coordinator.")
+        remark("Stop with Ctrl+C. The labels stay in the file.\n")
+        _run(study, LOOPBACK, chosen)
+        return
+    yours = study.with_name(f"{study.stem}-yours{study.suffix}")
+    if not yours.exists():
+        demo_study.build_yours(study, yours, now=now())
+    with open_database(yours) as db:
+        secret = identity.invite(db, demo_study.YOU, Role.REVIEWER, actor="demo", now=now())
+    second = free_port(LOOPBACK, None, after=chosen)
+    report = f"{link(f'http://{LOOPBACK}:{chosen}', secrets[demo_study.COORDINATOR])}?page=report"
+    remark(
+        "\nOpen these links in a browser. The first signs you in as the coordinator of a finished study, whose labels"
+    )
+    remark("are made up, and shows its report. The second signs you in as a reviewer of ten of its items:\n")
+    click.echo(f"{demo_study.COORDINATOR}: {report}")
+    click.echo(f"{demo_study.YOU}: {link(f'http://{LOOPBACK}:{second}', secret)}")
+    remark(
+        "\nStop with Ctrl+C. The labels stay in the files. labeler demo --fresh begins with a study without labels.\n"
+    )
+    with _beside(yours, second):
+        demo_study.prepare_report(study)
+        _run(study, LOOPBACK, chosen)
 
 
-def free_port(address: str, requested: int | None) -> int:
-    """The wanted port if it is free; without a wish the first free one from 8501 on.
+@contextmanager
+def _beside(study: Path, port: int) -> Iterator[None]:
+    """Serve another study meanwhile, in a process of its own."""
+    child = subprocess.Popen(  # noqa: S603 - our own command, no shell
+        [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield
+    finally:
+        child.terminate()
+        child.wait()
+
+
+def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT - 1) -> int:
+    """The wanted port if it is free; without a wish the first free one after 8500, or another port.
 
     Raises
     ------
     InputError
         If the port is taken, or the address is not this machine's.
     """
-    candidates = [requested] if requested else range(DEFAULT_PORT, DEFAULT_PORT + 50)
+    candidates = [requested] if requested else range(after + 1, after + 51)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     reason = ""
     for port in candidates:

@@ -50,3 +50,13 @@ def rewrite(db: Database, rewritten: Callable[[str, str], str]) -> None:
     rows = db.execute("SELECT event_id, action, details FROM events").fetchall()
     changed = [(new, event_id) for event_id, action, text in rows if (new := rewritten(action, text)) != text]
     db.executemany("UPDATE events SET details = ? WHERE event_id = ?", changed)
+
+
+def last_id(db: Database, *, without: Collection[str] = ()) -> int:
+    """The id of the newest event, without those of some actions; 0 if there is none."""
+    row = db.execute(
+        """SELECT event_id FROM events WHERE action NOT IN (SELECT value FROM json_each(?))
+           ORDER BY event_id DESC LIMIT 1""",
+        (json.dumps(list(without)),),
+    ).fetchone()
+    return int(row[0]) if row else 0

@@ -207,12 +207,18 @@ def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -
         return _page("Sign in", str(error), _forms(), status=REFUSED)
     except LabelerError as error:
         return unavailable(error)
-    response = RedirectResponse("/", status_code=303, headers={"Cache-Control": "no-store"})
+    response = RedirectResponse(_first_page(request), status_code=303, headers={"Cache-Control": "no-store"})
     response.set_cookie(
         session_cookie(study), token, max_age=identity.SESSION_DAYS * 86400, httponly=True, samesite="lax",
         secure=request.url.scheme == "https", path="/",
     )  # fmt: skip
     return response
+
+
+def _first_page(request: Request) -> str:
+    """The page that the link names as ?page=report, else the first one; never an address elsewhere."""
+    page = request.query_params.get("page", "")
+    return f"/{page}" if re.fullmatch(r"[a-z-]{1,40}", page) else "/"
 
 
 def _sign_out(study: Path) -> Any:

@@ -1,24 +1,71 @@
-"""The demo study: really measured benchmarks, four reviewers, a plan, verdicts; nothing is labelled yet."""
+"""The demo studies: really measured benchmarks, and a plan; the finished one with made-up labels, which say so."""
 
-from datetime import datetime
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
+from threading import Thread
+from uuid import UUID
 
-from labeler.errors import Refused
+import numpy as np
+
+from labeler.errors import LabelerError, Refused
 from labeler.formats import Source
-from labeler.model import PlanParameters, Role
-from labeler.service.data import importing
+from labeler.model import Answer, Category, PlanParameters, Role, Submission, Task
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import importing, triage
 from labeler.service.people import identity
-from labeler.service.plan import assigning, coordinating
+from labeler.service.plan import assigning, coordinating, course
+from labeler.service.results import kept_report, splits
 from labeler.service.verdicts import computing
-from labeler.store import Database, open_database
+from labeler.store import Database, open_database, people, runs
 
-COORDINATOR = "coordinator"
+COORDINATOR, YOU = "coordinator", "you"
 REVIEWERS = ("ada", "ben", "cleo", "dan")
 PARAMETERS = PlanParameters(seed=2026, overlap=0.2, retest=0)
+FINISHED_PARAMETERS = PlanParameters(seed=2026, overlap=0.5, retest=2)
+N_YOURS = 10
+SEED = 2026
+MADE_UP = "made-up labels of the demo"
+FINISHED, YOURS = "Demo: measured benchmarks, made-up labels", "Demo: label ten yourself"
+YOUR_GUIDE = (
+    "Four made-up reviewers have labelled these ten items already. After your tenth label, open the page Study and "
+    "take its next steps: close the study, then unblind it. The report then shows your labels beside theirs and those "
+    "of the classifiers."
+)
+
+
+@dataclass(frozen=True)
+class MadeUp:
+    """A made-up reviewer: dissimilar where the runs' medians are further apart than their tolerance.
+
+    Attributes
+    ----------
+    tolerance : float
+        As a share of the smallest median.
+    slip : float
+        Share of answers that come out the other way.
+    seconds : float
+        Typical time per item.
+    """
+
+    tolerance: float
+    slip: float
+    seconds: float
+
+
+MADE_UP_REVIEWERS = {
+    "ada": MadeUp(0.02, 0.08, 9.0),
+    "ben": MadeUp(0.08, 0.08, 14.0),
+    "cleo": MadeUp(0.15, 0.12, 7.0),
+    "dan": MadeUp(0.40, 0.08, 11.0),
+}
 
 
 def build(path: Path, measurements: Path, *, advance: computing.Advance, now: datetime) -> None:
-    """Make the demo study in a new file.
+    """Make a demo study in a new file, ready to be labelled; nobody has answered yet.
 
     Parameters
     ----------
@@ -35,17 +82,77 @@ def build(path: Path, measurements: Path, *, advance: computing.Advance, now: da
     StudyError
         If the file exists or cannot be made.
     """
-    coordinating.create_study(
-        path, name="Demo study", question=coordinating.DEFAULT_QUESTION, coordinator=COORDINATOR, now=now
-    )
+    _begin(path, measurements, "Demo study", now)
     with open_database(path) as db:
-        for result in importing.import_files(db, [Source(measurements.name, measurements)], actor="demo", now=now):
-            if result.refused:
-                raise Refused(result.file, result.refused)
-        for name in REVIEWERS:
-            identity.add_person(db, name, [Role.REVIEWER], actor="demo", now=now)
         assigning.confirm_plan(db, PARAMETERS, actor="demo", now=now)
         computing.compute_verdicts(db, advance=advance, actor="demo")
+
+
+def build_finished(path: Path, measurements: Path, *, advance: computing.Advance, now: datetime) -> None:
+    """Make a demo study that was labelled by made-up reviewers within the last week, closed and unblinded.
+
+    Parameters and errors are those of `build`.
+    """
+    begin = now - timedelta(days=7)
+    _begin(path, measurements, FINISHED, begin)
+    rng = np.random.default_rng(SEED)
+    with open_database(path) as db:
+        assigning.confirm_plan(db, FINISHED_PARAMETERS, actor="demo", now=begin + timedelta(hours=1))
+        computing.compute_verdicts(db, advance=advance, actor="demo")
+        for day in range(1, 4):
+            _label(db, begin + timedelta(days=day), rng, limit=8)
+        _label(db, begin + timedelta(days=4), rng)
+        _move(db, Step.THIRD, begin + timedelta(days=5))
+        _label(db, begin + timedelta(days=5, hours=2), rng)
+        _move(db, Step.CLOSE, begin + timedelta(days=6))
+        for split in splits.split_items(db):
+            if split.remains:
+                seen = Category.DISSIMILAR if _apart(db, split.item.item_id) > 0.08 else Category.SIMILAR
+                at = begin + timedelta(days=6, hours=1)
+                splits.adjudicate(db, split.item.name, seen, MADE_UP, actor=COORDINATOR, now=at)
+        _move(db, Step.UNBLIND, begin + timedelta(days=6, hours=2))
+
+
+def build_yours(finished: Path, path: Path, *, now: datetime) -> None:
+    """Make a study of ten items of the finished one, labelled by the made-up reviewers and open to one more, "you".
+
+    Parameters
+    ----------
+    finished : Path
+        As `build_finished` made it.
+    path : Path
+        Where; must not exist.
+    now : datetime
+
+    Raises
+    ------
+    StudyError
+        If the file exists or cannot be made.
+    """
+    with open_database(finished) as db:
+        names = [item.name for item in coordinating.list_items(db)]
+        chosen = names[:: max(1, len(names) // N_YOURS)][:N_YOURS]
+        triage.make_study(db, chosen, path, name=YOURS, coordinator=COORDINATOR, actor="demo", now=now)
+    with open_database(path) as db:
+        protocol = coordinating.get_study(db).protocol
+        coordinating.set_protocol(db, replace(protocol, instructions=YOUR_GUIDE), actor="demo", now=now)
+        for name in REVIEWERS:
+            identity.add_person(db, name, [Role.REVIEWER], actor="demo", now=now)
+        identity.add_person(db, YOU, [Role.REVIEWER, Role.COORDINATOR], actor="demo", now=now)
+        n_reviewers = len(REVIEWERS) + 1
+        parameters = PlanParameters(SEED, per_item=n_reviewers, overlap=1.0, retest=0)
+        assigning.confirm_plan(db, parameters, actor="demo", now=now)
+        _label(db, now, np.random.default_rng(SEED))
+
+
+def prepare_report(path: Path) -> None:
+    """Begin to make the report of a study in the background, so that it is there when somebody opens its page."""
+
+    def make() -> None:
+        with suppress(LabelerError), open_database(path) as db:
+            kept_report.make(db, quick=False, actor="demo", waiting=lambda _done, _whole: None)
+
+    Thread(target=make, daemon=True).start()
 
 
 def invitations(db: Database, *, now: datetime) -> dict[str, str]:
@@ -55,3 +162,50 @@ def invitations(db: Database, *, now: datetime) -> dict[str, str]:
         role = Role.COORDINATOR if Role.COORDINATOR in person.roles else Role.REVIEWER
         secrets[person.name] = identity.invite(db, person.name, role, actor="demo", now=now)
     return secrets
+
+
+def _begin(path: Path, measurements: Path, name: str, now: datetime) -> None:
+    """A study with the measurements and its reviewers."""
+    coordinating.create_study(path, name=name, question=coordinating.DEFAULT_QUESTION, coordinator=COORDINATOR, now=now)
+    with open_database(path) as db:
+        for result in importing.import_files(db, [Source(measurements.name, measurements)], actor="demo", now=now):
+            if result.refused:
+                raise Refused(result.file, result.refused)
+        for reviewer in REVIEWERS:
+            identity.add_person(db, reviewer, [Role.REVIEWER], actor="demo", now=now)
+
+
+def _label(db: Database, begin: datetime, rng: np.random.Generator, *, limit: int = 1000) -> None:
+    """Let each made-up reviewer answer what is put before them, up to so many items."""
+    for name, reviewer in MADE_UP_REVIEWERS.items():
+        person = people.by_name(db, name)
+        if person is None:
+            continue
+        at = begin
+        for task in _offered(db, person.person_id, limit):
+            seconds = reviewer.seconds * float(rng.lognormal(0.0, 0.5))
+            at += timedelta(seconds=seconds)
+            is_apart = _apart(db, task.item_id) > reviewer.tolerance
+            answer = Answer.DISSIMILAR if is_apart != (rng.random() < reviewer.slip) else Answer.SIMILAR
+            event_id = str(UUID(bytes=rng.bytes(16), version=4))
+            given = Submission(event_id, task.code, task.revision, answer, round(1000 * seconds), {"axis": "core"})
+            reviewing.submit(db, person.person_id, given, now=at)
+
+
+def _offered(db: Database, person_id: int, limit: int) -> Iterator[Task]:
+    """The tasks put before a reviewer, one after the other."""
+    for _ in range(limit):
+        offers = reviewing.review_queue(db, person_id).offers
+        if not offers:
+            return
+        yield offers[0]
+
+
+def _apart(db: Database, item_id: int) -> float:
+    """How far the medians of an item's runs are apart, as a share of the smallest."""
+    medians = [float(np.median(run)) for run in runs.of_item(db, item_id)]
+    return max(medians) / min(medians) - 1
+
+
+def _move(db: Database, step: Step, now: datetime) -> None:
+    course.move(db, step, why=MADE_UP, actor=COORDINATOR, now=now)

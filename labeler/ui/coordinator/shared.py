@@ -50,3 +50,20 @@ def errors_here() -> Iterator[None]:
 def _page(title: str) -> st.Page:
     """Streamlit knows pages by their path; the function is never called."""
     return st.Page(lambda: None, title=title, url_path=address(title))
+
+
+class Bar:
+    """A progress bar for work that is known to take about so long, with the time left in words."""
+
+    def __init__(self, words: str) -> None:
+        self._words, self._bar = words, st.progress(0.0, f"{words} …")
+
+    def show(self, done_s: float, whole_s: float) -> None:
+        """How far the work is."""
+        left = whole_s - done_s
+        words = f"about {max(left, 1):.0f} s left" if left > -1 else f"{done_s:.0f} s so far, longer than usual"
+        self._bar.progress(min(done_s / whole_s, 0.97), f"{self._words}: {words}")
+
+    def end(self) -> None:
+        """Take the bar away."""
+        self._bar.empty()

@@ -9,12 +9,14 @@ import pytest
 from analysis.classifiers import CLASSIFIERS
 from labeler.errors import Refused, StudyError
 from labeler.model import Role, State
+from labeler.plan.lifecycle import Action
 from labeler.service import reviewing
 from labeler.service.data import demo
-from labeler.service.people import identity
+from labeler.service.people import identity, visibility
 from labeler.service.plan import assigning, coordinating
+from labeler.service.results import interim_agreement, splits
 from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store import assignments, items, open_database, runs
+from labeler.store import assignments, items, labels, open_database, people, runs
 from tests.labeler.conftest import NOW, log
 
 DATA = Path(__file__).parents[3] / "data" / "demo"
@@ -106,3 +108,39 @@ def test_the_demo_is_not_built_over_a_study_or_from_a_bad_file(built, tmp_path):
     bad.write_bytes(b"PAR1" + base64.b64encode(b"nothing") + b"PAR1")
     with pytest.raises(Refused, match=r"bad.parquet: damaged Parquet file"):
         demo.build(tmp_path / "new.study", bad, advance=lambda *_: None, now=NOW)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The finished demo study, and the one in which a newcomer labels ten items."""
+    path = tmp_path_factory.mktemp("finished") / "demo.study"
+    demo.build_finished(path, DATA / "demo.parquet", advance=lambda *_: None, now=NOW)
+    demo.build_yours(path, path.with_name("yours.study"), now=NOW)
+    return path
+
+
+def test_the_finished_demo_study_can_be_reported_and_says_that_its_labels_are_made_up(finished):
+    with open_database(finished) as db:
+        study = coordinating.get_study(db)
+        assert (study.state, study.name) == (State.UNBLINDED, "Demo: measured benchmarks, made-up labels")
+        assert not [split for split in splits.split_items(db) if split.remains]
+        agreement = interim_agreement.current_agreement(db)
+        assert agreement.n_incomplete == 0
+        assert 0.4 < agreement.percent.value < 0.9  # neither chance nor all of one mind
+        assert computing.n_missing(db) == 0
+
+
+def test_a_newcomer_labels_ten_items_that_the_made_up_reviewers_have_labelled(finished):
+    with open_database(finished.with_name("yours.study")) as db:
+        left = {row.reviewer: row.n_assigned - row.n_done for row in coordinating.status(db).reviewers}
+        assert left == {"ada": 0, "ben": 0, "cleo": 0, "dan": 0, "you": 10}
+        person = people.by_name(db, "you")
+        assert person.roles == {Role.REVIEWER, Role.COORDINATOR}
+        assert visibility.why_not(db, "you", Action.SEE_AGREEMENT)  # nothing of the others' labels before the end
+
+
+def test_the_demo_is_the_same_each_time_it_is_made(finished, tmp_path):
+    again = tmp_path / "again.study"
+    demo.build_finished(again, DATA / "demo.parquet", advance=lambda *_: None, now=NOW)
+    with open_database(finished) as first, open_database(again) as second:
+        assert labels.marks(first) == labels.marks(second)

@@ -4,32 +4,41 @@ import streamlit as st
 
 from labeler.plan.lifecycle import Action
 from labeler.service.people import visibility
-from labeler.service.results import reporting
+from labeler.service.results import kept_report
 from labeler.store import Database
+from labeler.ui.coordinator.shared import Bar, errors_here
+
+FULL, QUICK = "Full report", "Without bootstrap, latent class and test of misfit (faster)"
 
 
 def render(db: Database, person: str) -> None:
     """Make the report when asked, show it, and offer its files."""
+    st.write("Agreement of the reviewers, and what the classifiers are worth against their labels.")
     hidden = visibility.why_not(db, person, Action.SEE_NAMES)
     if hidden:
-        st.info(f"{hidden} The page Progress shows agreement from closing on.")
+        st.info(f"{hidden} The report appears here. From closing on, the page Progress shows agreement.")
         return
-    st.caption("Making the report is logged.")
-    if st.button("Make the report", type="primary"):
-        st.session_state["report-made"] = True
-    quick = not st.checkbox("With bootstrap, latent class and test of misfit (some seconds)", value=True)
-    if not st.session_state.get("report-made"):
-        return
-    progress = st.empty()
-    files = reporting.files_for_page(
-        db,
-        quick=quick,
-        actor=person,
-        waiting=lambda seconds: progress.caption(f"Computing the report: {seconds:.0f} s"),
-    )
-    progress.empty()
-    documents = {name: text for name, text in files.items() if "/" not in name}  # the figures have a page of their own
-    columns = st.columns(len(documents))
-    for column, (name, text) in zip(columns, documents.items(), strict=True):
-        column.download_button(f"Download {name}", text, name, key=f"download-{name}", on_click="ignore")
-    st.iframe(files["report.html"], height=1400)
+    quick = st.radio("Report", [FULL, QUICK], horizontal=True, key="report-kind", label_visibility="collapsed") == QUICK
+    report = kept_report.kept(db, quick=quick)
+    made_again = st.button(
+        "Make the report" if report is None else "Make it again", type="primary" if report is None else "secondary",
+        help="The log of the study says who made a report.",
+    )  # fmt: skip
+    if made_again:
+        kept_report.forget(db, quick=quick)
+    if made_again or (report is None and kept_report.is_being_made()):
+        bar = Bar("Computing the report")
+        with errors_here():
+            report = kept_report.make(db, quick=quick, actor=person, waiting=bar.show)
+        bar.end()
+    if report is not None:
+        show(report)
+
+
+def show(report: kept_report.Kept) -> None:
+    """The document, and its files to take away."""
+    st.caption(f"Made on {report.made:%-d %B %Y at %H:%M} UTC.")
+    with st.container(horizontal=True):
+        for name, text in report.files.items():
+            st.download_button(f"Download {name}", text, name, key=f"download-{name}", on_click="ignore")
+    st.iframe(report.files["report.html"], height=1400)
