@@ -1,11 +1,14 @@
 """Commands that start the browser application."""
 
+import os
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import click
 
@@ -29,13 +32,16 @@ LOOPBACK = "127.0.0.1"
 @click.option("--address", default=LOOPBACK, show_default=True, help="Address to listen on.")
 @click.option("--url", default=None, metavar="URL",
               help="Where people reach it, as through a proxy. Other host names are refused.")  # fmt: skip
-def serve(study: Path | None, port: int | None, address: str, url: str | None) -> None:
+@click.option("--until-stdin-ends", is_flag=True, hidden=True, help="End together with the process that started it.")
+def serve(study: Path | None, port: int | None, address: str, url: str | None, until_stdin_ends: bool) -> None:
     """Start the browser application on a study; stop it with Ctrl+C.
 
     Where there is no such study yet, an empty one is made and its coordinator's sign-in link printed: everything else
     can be done in the browser.
     """
     path = named(study)
+    if until_stdin_ends:
+        _end_with_stdin()
     chosen = free_port(address, port)
     reached = url or f"http://{address}:{chosen}"
     if not path.exists():
@@ -111,14 +117,15 @@ def demo(port: int | None, study: Path | None, fresh: bool) -> None:
 def _beside(study: Path, port: int) -> Iterator[None]:
     """Serve another study meanwhile, in a process of its own."""
     child = subprocess.Popen(  # noqa: S603 - our own command, no shell
-        [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port), "--until-stdin-ends"],
+        stdin=subprocess.PIPE,  # the child ends with this process, however that ends
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         yield
     finally:
         child.terminate()
-        child.wait()
+        child.communicate()
 
 
 def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT - 1) -> int:
@@ -142,6 +149,16 @@ def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT 
             else:
                 return port
     raise InputError(f"Cannot listen on {address}, port {candidates[0]}: {reason}. Name another with --port.")
+
+
+def _end_with_stdin() -> None:
+    """End this process, as Ctrl+C does, once nobody holds its standard input any more."""
+
+    def wait() -> None:
+        sys.stdin.read()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def _run(study: Path, address: str, port: int, url: str | None = None) -> None:

@@ -37,6 +37,15 @@ def go(page: Page, url: str, path: str, heading: str) -> None:
     expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
 
 
+def links_on(page: Page, n: int) -> list[str]:
+    """The sign-in links on the page People, once there are so many."""
+    code = page.get_by_test_id("stCode").first
+    expect(code).to_contain_text("/join/")
+    links = [line.partition(": ")[2] for line in code.inner_text().strip().splitlines()]
+    assert len(links) == n
+    return links
+
+
 def take_step(page: Page, url: str, button: str, why: str) -> None:
     """Take a step of the study's life on the page Study, whether it is the next one or one of the others."""
     go(page, url, "", "Study")

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from labeler.service.plan import verifying
 from labeler.store import open_database
-from tests.browser.hands import SAVED, SHOWN, go, take_step
+from tests.browser.hands import SAVED, SHOWN, go, links_on, take_step
 
 pytestmark = pytest.mark.browser
 
@@ -71,12 +71,10 @@ def set_up(page, url, link, folder, desks):
     page.get_by_role("button", name=re.compile("^Import 12 files")).click()
     expect(page.get_by_text("12 items imported from 12 files")).to_be_visible()
     go(page, url, "people", "People")
-    page.get_by_label("Add reviewers, one name a line").fill("\n".join(REVIEWERS))
-    page.get_by_role("button", name="Add", exact=True).click()
-    codes = page.get_by_test_id("stCode")
-    expect(codes).to_have_text([re.compile("/join/")] * len(REVIEWERS))
-    for (_name, desk), secret in zip(desks.items(), codes.all_inner_texts(), strict=True):
-        desk.goto(secret.strip())
+    page.get_by_label("Names, one per line").fill("\n".join(REVIEWERS))
+    page.get_by_role("button", name="Add people").click()
+    for desk, link in zip(desks.values(), links_on(page, len(REVIEWERS)), strict=True):
+        desk.goto(link)
     go(page, url, "plan", "Plan")
     page.get_by_label("Seed").fill("5")
     page.get_by_label(re.compile("^Calibration items|^Items of a calibration round|[Cc]alibration")).fill("2")

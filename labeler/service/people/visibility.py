@@ -18,9 +18,15 @@ def why_not(db: Database, coordinator: str, action: Action) -> str:
         One of `labeler.plan.lifecycle.SIGHTS`.
     """
     person = people.by_name(db, coordinator)
-    if person is None or not person.active or Role.COORDINATOR not in person.roles:
+    if person is None or not is_coordinator(db, coordinator):
         return "This is for coordinators of the study only."
     return why_hidden(studies.get(db), person.roles, action)
+
+
+def is_coordinator(db: Database, name: str) -> bool:
+    """Whether somebody coordinates the study now; what a page refreshes by itself asks again each time."""
+    person = people.by_name(db, name)
+    return person is not None and person.active and Role.COORDINATOR in person.roles
 
 
 def require(db: Database, coordinator: str, action: Action) -> None:

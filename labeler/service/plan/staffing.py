@@ -66,6 +66,26 @@ def add(db: Database, name: str, roles: Iterable[Role], *, actor: str, now: date
         return person, _join(db, person.name, actor, now)
 
 
+def add_all(
+    db: Database, names: Iterable[str], roles: Iterable[Role], *, actor: str, now: datetime
+) -> list[tuple[str, Change]]:
+    """Add several people, or nobody if one of them cannot be added; names without the empty ones.
+
+    Raises
+    ------
+    InputError
+        If there is no name, or as `add`.
+    NotAllowed
+        As `add`.
+    """
+    wanted = [name.strip() for name in names if name.strip()]
+    if not wanted:
+        raise InputError("Write at least one name.")
+    with db.atomic():
+        added = [add(db, name, roles, actor=actor, now=now) for name in wanted]
+    return [(person.name, change) for person, change in added]
+
+
 def pause(db: Database, name: str, *, why: str, actor: str, now: datetime) -> None:
     """Let a reviewer wait: their open items stay theirs.
 

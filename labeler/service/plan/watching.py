@@ -1,10 +1,11 @@
 """How far everyone is, how fast, and who has stopped; never what they said."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from math import exp, sqrt
 from typing import Any
 
 from labeler.model import Answer, Person, State, Task
@@ -17,6 +18,9 @@ from labeler.store.labels import AnswerTime
 STALLED_DAYS = 3
 SIGN_IN = "sign in"
 MAX_DAYS_AHEAD = 3650  # an end beyond that is not worth a date
+FAST_S, N_FOR_FAST = 1.5, 10  # nobody looks at ten runs in less
+N_DAYS = 60
+Z_80 = 1.2816  # an interval of 80 %
 _FOR_ALL = frozenset(("draw plan", "open study", "third round"))
 _FOR_ONE = {"add person": "name", "resume reviewer": "name", "replace reviewer": "successor"}
 
@@ -45,8 +49,14 @@ class Pace:
         The later of the last answer and the last sign-in.
     estimated_end : date or None
         At the labels per calendar day since the first answer; None where unknown, or nothing is left to wait for.
+    end_between : (date, date) or None
+        An interval of 80 % for that end, from how much the labels per day vary; None before the second day.
     stalled_since : date or None
         Since when a reviewer who could label has neither answered nor signed in; None if not for `STALLED_DAYS`.
+    is_fast : bool
+        Whether the median time on task is implausibly short: below `FAST_S`, over at least `N_FOR_FAST` answers.
+    by_day : tuple of int
+        Labels on each calendar day (UTC), from the first answer of anybody in the round until today; at most `N_DAYS`.
     """
 
     reviewer: str
@@ -62,7 +72,10 @@ class Pace:
     hours_left: float | None
     last_seen_utc: str | None
     estimated_end: date | None
+    end_between: tuple[date, date] | None
     stalled_since: date | None
+    is_fast: bool = False
+    by_day: tuple[int, ...] = ()
 
     @property
     def stalled(self) -> bool:
@@ -78,6 +91,7 @@ def progress(db: Database, *, now: datetime) -> list[Pace]:
     answer_times: dict[str, list[AnswerTime]] = defaultdict(list)
     for answer in labels.answer_times(db, calibration=calibrating):
         answer_times[answer.reviewer].append(answer)
+    days = _by_day(labels.n_by_hour(db, calibration=calibrating), now.astimezone(UTC).date())
     return [
         _pace(
             person,
@@ -85,6 +99,7 @@ def progress(db: Database, *, now: datetime) -> list[Pace]:
             answer_times[person.name],
             [event for event in log if _concerns(event, person.name)],
             is_open=is_open,
+            by_day=days.get(person.name, ()),
             now=now.astimezone(UTC),
         )
         for person in people.reviewers(db)
@@ -114,15 +129,52 @@ def rows(paces: Iterable[Pace]) -> list[dict[str, Any]]:
             "done": pace.n_done,
             "assigned": pace.n_assigned,
             "not sure": pace.n_not_sure,
-            "s an item": _rounded(pace.time_on_task_s),
-            "labels a day": _rounded(pace.labels_per_day),
+            "seconds per item": _rounded(pace.time_on_task_s),
+            "labels per day": _rounded(pace.labels_per_day),
             "last seen (UTC)": pace.last_seen_utc and pace.last_seen_utc[:16].replace("T", " "),
             "hours left": _rounded(pace.hours_left),
-            "estimated end": pace.estimated_end and pace.estimated_end.isoformat(),
+            "estimated finish": _finish(pace),
             "state": in_words(pace),
         }
         for pace in paces
     ]
+
+
+def finish_of_all(paces: Iterable[Pace]) -> str:
+    """When the last reviewer is expected to finish, as a sentence; empty if nobody is waited for."""
+    waiting = [pace for pace in paces if pace.takes_part and not pace.paused and pace.n_left and pace.is_open]
+    if not waiting:
+        return ""
+    ends = [pace.estimated_end for pace in waiting if pace.estimated_end is not None]
+    if len(ends) < len(waiting):
+        names = ", ".join(pace.reviewer for pace in waiting if pace.estimated_end is None)
+        return f"Expected finish: unknown, because no label has come yet of {names}."
+    between = [pace.end_between for pace in waiting if pace.end_between is not None]
+    if len(between) < len(waiting):
+        return f"Expected finish: {_day(max(ends))}. The range is known after two days of labelling."
+    low, high = max(low for low, _ in between), max(high for _, high in between)
+    return f"Expected finish: {_day(max(ends))}, with 80 % confidence between {_day(low)} and {_day(high)}."
+
+
+def time_on_task(db: Database) -> list[float]:
+    """The time on task of each timed answer in the round that is on, in seconds."""
+    calibrating = studies.get(db).phase is State.CALIBRATION
+    return [
+        timing.time_on_task(answer.dwell_ms, json.loads(answer.view)) / 1000
+        for answer in labels.answer_times(db, calibration=calibrating)
+        if answer.in_round and answer.dwell_ms is not None
+    ]
+
+
+def fast_warning(paces: Iterable[Pace]) -> str:
+    """Who answers implausibly fast, and what can be done; empty if nobody does."""
+    names = ", ".join(f"{pace.reviewer} ({pace.time_on_task_s:.1f} s per item)" for pace in paces if pace.is_fast)
+    if not names:
+        return ""
+    return (
+        f"Answers come implausibly fast: {names}. Ask whether the pictures load and are looked at; the first ten runs "
+        "take most people several seconds."
+    )
 
 
 def warning(paces: Iterable[Pace]) -> str:
@@ -143,6 +195,7 @@ def _pace(
     log: Sequence[Event],
     *,
     is_open: bool,
+    by_day: tuple[int, ...],
     now: datetime,
 ) -> Pace:
     own = [answer for answer in answer_times if answer.in_round]
@@ -150,6 +203,7 @@ def _pace(
     n_left, typical, last_seen = sum(map(is_left, tasks)), _typical(own), _last_seen(answer_times, log)
     task_times = [_time(event.at_utc) for event in log if event.action != SIGN_IN]
     waits = is_open and person.active and not person.paused and n_left > 0
+    n_timed = sum(answer.dwell_ms is not None for answer in own)
     return Pace(
         reviewer=person.name,
         takes_part=person.active,
@@ -164,7 +218,10 @@ def _pace(
         hours_left=None if typical is None else n_left * typical / 3600,
         last_seen_utc=None if last_seen is None else last_seen.isoformat(),
         estimated_end=_end(n_left, n_labels, min(days), now) if waits and days else None,
+        end_between=_end_between(n_left, own, now) if waits and days else None,
         stalled_since=_stalled([*task_times, *filter(None, [last_seen])], now) if waits else None,
+        is_fast=typical is not None and typical < FAST_S and n_timed >= N_FOR_FAST,
+        by_day=by_day,
     )
 
 
@@ -188,6 +245,54 @@ def _end(n_left: int, n_labels: int, first: date, now: datetime) -> date | None:
     n_days = (now.date() - first).days + 1
     days_ahead = n_left * n_days / n_labels if n_labels else MAX_DAYS_AHEAD + 1
     return (now + timedelta(days=days_ahead)).date() if days_ahead <= MAX_DAYS_AHEAD else None
+
+
+def _end_between(n_left: int, own: Sequence[AnswerTime], now: datetime) -> tuple[date, date] | None:
+    """An interval of 80 % for the end: labels per day as quasi-Poisson counts [1]_, the logarithm of their mean normal.
+
+    The variance of the counts is their mean times a dispersion of at least 1, estimated from the days.
+
+    .. [1] McCullagh & Nelder (1989), Generalized Linear Models, 2nd ed., chapter 9, doi:10.1007/978-1-4899-3242-6
+    """
+    times = [_time(answer.created_utc).date() for answer in own if answer.is_label]
+    if not times:
+        return None
+    n_days = (now.date() - min(times)).days + 1
+    if n_days < 2:
+        return None
+    counts = Counter(times)
+    mean = len(times) / n_days
+    squares = sum((counts[min(times) + timedelta(days=day)] - mean) ** 2 for day in range(n_days))
+    dispersion = max(1.0, squares / (n_days - 1) / mean)
+    spread = exp(Z_80 * sqrt(dispersion / len(times)))
+    soon, late = n_left / mean / spread, n_left / mean * spread
+    return (now + timedelta(days=soon)).date(), (now + timedelta(days=min(late, MAX_DAYS_AHEAD))).date()
+
+
+def _by_day(counts: Iterable[tuple[str, str, int]], today: date) -> dict[str, tuple[int, ...]]:
+    """Labels of each reviewer on each day, from the first day of anybody until today."""
+    by_reviewer: dict[str, Counter[date]] = defaultdict(Counter)
+    for reviewer, hour, n in counts:
+        by_reviewer[reviewer][date.fromisoformat(hour[:10])] += n
+    days = [day for counter in by_reviewer.values() for day in counter]
+    if not days:
+        return {}
+    first = max(min(days), today - timedelta(days=N_DAYS - 1))
+    shown = [first + timedelta(days=number) for number in range((max(today, max(days)) - first).days + 1)]
+    return {reviewer: tuple(counter[day] for day in shown) for reviewer, counter in by_reviewer.items()}
+
+
+def _finish(pace: Pace) -> str | None:
+    if pace.estimated_end is None:
+        return None
+    if pace.end_between is None or pace.end_between[0] == pace.end_between[1]:
+        return pace.estimated_end.isoformat()
+    low, high = pace.end_between
+    return f"{pace.estimated_end} ({low} to {high})"
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%B %Y}"
 
 
 def _stalled(signs: Sequence[datetime], now: datetime) -> date | None:

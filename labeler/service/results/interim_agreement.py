@@ -1,7 +1,6 @@
 """Agreement once a study is closed, in a few numbers and without names; the report says more."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from analysis import consensus
 from analysis.agreement import fleiss_kappa, percent_agreement
@@ -29,19 +28,6 @@ class InterimAgreement:
     percent: Estimate
     kappa: Estimate
 
-    def rows(self) -> list[dict[str, Any]]:
-        """The two statistics as a table to be shown; one that is undefined says why."""
-        return [
-            {
-                "statistic": name,
-                "value": _rounded(estimate.value),
-                "from": _rounded(estimate.low),
-                "to": _rounded(estimate.high),
-                "remark": estimate.reason or "95 % interval",
-            }
-            for name, estimate in (("agreement (share)", self.percent), ("Fleiss' kappa", self.kappa))
-        ]
-
 
 def current_agreement(db: Database) -> InterimAgreement:
     """Agreement as the labels are now; whoever shows it asks `visibility` first."""
@@ -55,5 +41,9 @@ def current_agreement(db: Database) -> InterimAgreement:
     )
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 3)
+def in_words(estimate: Estimate) -> str:
+    """A statistic with its 95 % interval, or why there is none."""
+    if estimate.value is None:
+        return f"undefined, because {estimate.reason}."
+    between = "" if estimate.low is None else f", 95 % interval {estimate.low:.2f} to {estimate.high:.2f}"
+    return f"{estimate.value:.2f}{between}."

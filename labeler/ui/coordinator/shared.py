@@ -8,7 +8,7 @@ import streamlit as st
 from labeler.errors import LabelerError
 from labeler.ui.coordinator.escaping import plain
 
-_MESSAGE = "message"
+_MESSAGE, _ROUND = "message", "actions-done"
 
 
 def address(title: str) -> str:
@@ -29,7 +29,13 @@ def go_to(title: str) -> None:
 def done(message: str) -> None:
     """Show the page anew, with a message about what was done above it."""
     st.session_state[_MESSAGE] = message
+    st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
     st.rerun()
+
+
+def fresh(key: str) -> str:
+    """A key whose widget is empty again after the next action that succeeds, and keeps its content until then."""
+    return f"{key}-{st.session_state.get(_ROUND, 0)}"
 
 
 def acknowledge() -> None:

@@ -19,7 +19,7 @@ from labeler.store import Database, items, labels, open_database, studies
 from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_next, copy_of, id_of, item_name, make_study
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
-UNTOUCHED = Pace("ada", True, False, True, 5, 0, 0, 5, None, None, None, None, None, None)
+UNTOUCHED = Pace("ada", True, False, True, 5, 0, 0, 5, None, None, None, None, None, None, None)
 
 
 def pace_of(db, name="ada", *, now=NOW):
@@ -77,7 +77,11 @@ def test_a_pace_worked_by_hand(planned):
         3 * 6 / 3600,
         (NOW + 2 * DAY).isoformat(),
         date(2026, 11, 27),
+        # days with 2, 0, 0 labels: dispersion (16 / 9 + 4 / 9 + 4 / 9) / 2 / (2 / 3) = 2; 4.5 days times or divided by
+        # exp(1.2816 * sqrt(2 / 2)) = 3.60
+        (date(2026, 11, 23), date(2026, 12, 8)),
         None,
+        by_day=(2, 0, 0),
     )
 
 
@@ -256,8 +260,8 @@ def test_the_table_is_rounded_and_in_words(planned):
     say(planned, "ada", "similar", dwell_ms=1_234)
     row, *_ = watching.rows(progress(planned, now=NOW))
     assert row == {
-        "reviewer": "ada", "done": 1, "assigned": 5, "not sure": 0, "s an item": 1.2, "labels a day": 1.0,
-        "last seen (UTC)": "2026-11-20 12:00", "hours left": 0.0, "estimated end": "2026-11-24", "state": "working",
+        "reviewer": "ada", "done": 1, "assigned": 5, "not sure": 0, "seconds per item": 1.2, "labels per day": 1.0,
+        "last seen (UTC)": "2026-11-20 12:00", "hours left": 0.0, "estimated finish": "2026-11-24", "state": "working",
     }  # fmt: skip
 
 
@@ -274,3 +278,43 @@ def test_a_study_without_reviewers_has_no_paces(study_path):
     make_study(study_path, reviewers=())
     with open_database(study_path) as made:
         assert progress(made, now=NOW) == []
+
+
+def test_the_finish_has_a_range_that_follows_from_how_much_the_days_vary(planned):
+    # 2 labels on day 1, none on day 2, 1 on day 3: mean 1 a day; squares 1 + 1 + 0, dispersion 2 / 2 / 1 = 1;
+    # 2 are left: in 2 days, and within 2 * exp(-+1.2816 * sqrt(1 / 3)) = 0.95 to 4.19 days
+    for at in (NOW, NOW + HOUR, NOW + 2 * DAY):
+        say(planned, "ada", "similar", at=at)
+    pace = pace_of(planned, now=NOW + 2 * DAY)
+    assert pace.estimated_end == (NOW + 4 * DAY).date()
+    assert pace.end_between == ((NOW + 2 * DAY + 0.95 * DAY).date(), (NOW + 2 * DAY + 4.19 * DAY).date())
+    assert pace.by_day == (2, 0, 1)
+
+
+def test_there_is_no_range_before_the_second_day(planned):
+    say(planned, "ada", "similar")
+    assert pace_of(planned).end_between is None
+
+
+def test_all_are_finished_when_the_last_one_is(planned):
+    assert watching.finish_of_all(progress(planned, now=NOW)).endswith("no label has come yet of ada, ben, cleo, dan.")
+    for name in REVIEWERS:
+        say(planned, name, "similar")
+    say(planned, "ada", "similar")
+    assert watching.finish_of_all(progress(planned, now=NOW)).startswith("Expected finish: 24 November 2026. The range")
+    words = watching.finish_of_all(progress(planned, now=NOW + 3 * DAY))
+    assert words.startswith("Expected finish: 9 December 2026, with 80 % confidence between ")
+    answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
+    assert watching.finish_of_all(progress(planned, now=NOW + 3 * DAY)) == ""
+
+
+def test_who_answers_faster_than_anybody_looks_is_named(study_path):
+    make_study(study_path, n_items=24, plan=True)
+    with open_database(study_path) as db:
+        for _ in range(watching.N_FOR_FAST):
+            say(db, "ada", "similar", dwell_ms=400)
+            say(db, "ben", "similar", dwell_ms=4000)
+        paces = progress(db, now=NOW)
+    assert [pace.reviewer for pace in paces if pace.is_fast] == ["ada"]
+    assert "ada (0.4 s per item)" in watching.fast_warning(paces)
+    assert watching.fast_warning(paces[1:]) == ""

@@ -1,5 +1,6 @@
 """How a study goes on in the browser: its steps, who takes part, the calibration round and split items."""
 
+import re
 from datetime import UTC, datetime
 from functools import partial
 
@@ -15,7 +16,7 @@ from labeler.service.plan import assigning, calibrating, coordinating, course, o
 from labeler.service.results import exchange, reporting, splits
 from labeler.store import assignments, decisions, events, items, open_database, people, studies
 from labeler.ui.app import NOT_SIGNED_IN
-from labeler.ui.coordinator.set_up.people import CHANGES
+from labeler.ui.coordinator.set_up.people import LINK, PAUSE, REMOVE, REPLACE, RESUME
 from labeler.ui.coordinator.set_up.study import MOVED
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, pictures, reviewer_page, signed_in, texts
@@ -26,7 +27,6 @@ WITH_CALIBRATION = PlanParameters(seed=1, overlap=0.25, retest=0, calibration=2)
 SAID = {"ada": "dissimilar", "ben": "similar", "cleo": "similar", "dan": "similar"}
 HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ `c`"
 NO_REASON = "A reason of 1 to 1000 characters is needed"
-PAUSE, RESUME, REMOVE, REPLACE = CHANGES
 
 
 @pytest.fixture(scope="module")
@@ -299,12 +299,15 @@ def test_who_labels_as_well_gets_the_log_without_details_until_the_study_is_unbl
 
 
 def change(page, name, what, *, why="because", successor=""):
-    """Fill in the form for changes and send it."""
-    labelled(page.selectbox, "Reviewer").set_value(name)
-    labelled(page.radio, "Change").set_value(what)
-    labelled(page.text_input, "Successor (a new name, or another reviewer)").set_value(successor)
-    labelled(page.text_input, "Why (kept in the log, shown in reports)").set_value(why)
-    return press(page, "Make this change")
+    """Choose somebody and a change, fill in what it asks for and press the button that names them."""
+    checked(labelled(page.selectbox, "Person").set_value(name).run())
+    checked(labelled(page.selectbox, "Change").set_value(what.name).run())
+    if what is REPLACE:
+        labelled(page.text_input, "Successor: a new name, or another reviewer").set_value(successor)
+    if what.needs_reason:
+        labelled(page.text_input, "Reason, kept in the log and shown in reports").set_value(why)
+    (button,) = [one for one in page.button if one.label.startswith(what.button.partition("{")[0])]
+    return checked(button.click().run())
 
 
 def person(path, name):
@@ -319,13 +322,13 @@ def n_offered(path, name):
 
 def others_named(page, *known):
     """Reviewers who are named in what the page says; its lists name everyone."""
-    return [name for name in (*REVIEWERS, BOTH) if name not in known and name in texts(page)]
+    return [name for name in (*REVIEWERS, BOTH) if name not in known and re.search(rf"\b{name}\b", texts(page))]
 
 
 def test_a_pause_of_one_reviewer_keeps_their_items_and_ends_when_told(path):
     page = change(coordinator_page("people", path), "ada", PAUSE, why="on leave")
-    assert page.success[0].value == "ada: no item changed hands."
-    assert page.dataframe[0].value.set_index("name")["paused"].to_dict()["ada"]
+    assert page.success[0].value == "ada is paused. No item changed hands."
+    assert page.dataframe[0].value.set_index("name")["state"].to_dict()["ada"] == "paused"
     with open_database(path) as db:
         assert reviewing.review_queue(db, id_of(db, "ada")).closed.startswith("You are paused")
         (event,) = [one for one in events.of_actions(db, ["pause reviewer"]) if one.details["name"] == "ada"]
@@ -340,7 +343,7 @@ def test_a_pause_of_one_reviewer_keeps_their_items_and_ends_when_told(path):
 def test_who_leaves_is_out_at_once_and_nobody_is_told_who_got_the_items(app, path, actor):
     hers = app(path, person="ada", role=Role.REVIEWER)
     page = change(coordinator_page("people", path, actor), "ada", REMOVE, why="has left")
-    assert page.success[0].value == "ada: 3 open items changed hands, 2 were given up."
+    assert page.success[0].value == "ada has left. ada: 3 open items changed hands, 2 were given up."
     assert others_named(page, "ada", actor) == []
     assert not person(path, "ada").active
     assert errors(checked(hers.run())) == [NOT_SIGNED_IN]
@@ -354,15 +357,16 @@ def test_who_leaves_is_out_at_once_and_nobody_is_told_who_got_the_items(app, pat
 
 def test_a_successor_takes_over_and_the_link_is_shown_once(path):
     page = change(coordinator_page("people", path), "ada", REPLACE, successor="eve", why="has left")
-    (link,) = page.code
-    assert "Give this link to **eve** only" in texts(page)
+    link, mail = page.code
+    assert mail.value.startswith("Dear eve,")
+    assert "Give each link to its person only" in texts(page)
     assert others_named(page, "ada") == []
     with open_database(path) as db:
         token = identity.sign_in(db, link.value.rpartition("/join/")[2], now=TODAY)
         assert identity.person_of_session(db, token, now=TODAY).name == "eve"
     assert (n_offered(path, "eve"), person(path, "ada").active) == (5, False)
-    assert page.success[0].value == "ada: 5 open items changed hands, 0 were given up."
-    checked(page.run())
+    assert page.success[0].value == "eve takes over from ada. ada: 5 open items changed hands, 0 were given up."
+    press(page, "Hide the links")
     assert len(page.code) == 0
     assert others_named(page, "ada") == []
 
@@ -390,16 +394,25 @@ def test_nobody_is_exchanged_once_the_study_is_closed(app, path):
 
 def test_a_late_joiner_gets_a_link_and_items_without_anybody_being_named(path):
     page = coordinator_page("people", path)
-    labelled(page.text_area, "Add reviewers, one name a line").set_value("eve")
-    press(page, "Add")
-    assert len(page.code) == 1
+    labelled(page.text_area, "Names, one per line").set_value("eve")
+    press(page, "Add people")
+    assert len(page.code) == 2  # the links of all, and the mail to eve
     assert n_offered(path, "eve") > 0
     assert others_named(page) == []
 
 
-def test_a_study_without_reviewers_has_nobody_to_change(db):
+def test_of_people_none_is_added_if_one_cannot_be_and_the_names_stay_in_their_field(path):
+    page = coordinator_page("people", path)
+    labelled(page.text_area, "Names, one per line").set_value("eve\nada\nfay")
+    press(page, "Add people")
+    assert errors(page) == ["There is somebody called ada in this study already. Choose another name."]
+    assert labelled(page.text_area, "Names, one per line").value == "eve\nada\nfay"
+    assert (person(path, "eve"), person(path, "fay")) == (None, None)
+
+
+def test_a_study_without_reviewers_has_only_its_coordinator_to_change(db):
     page = coordinator_page("people", db.path)
-    assert [button.label for button in page.button] == ["Add", "Make link", "Revoke"]
+    assert labelled(page.selectbox, "Change").options == ["New sign-in link", "Sign out everywhere"]
 
 
 def test_the_people_page_shows_a_name_as_it_is_and_not_as_markup(path):
@@ -408,9 +421,9 @@ def test_the_people_page_shows_a_name_as_it_is_and_not_as_markup(path):
         identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=NOW)
     page = change(coordinator_page("people", path), name, PAUSE)
     page_2 = coordinator_page("people", path)
-    labelled(page_2.selectbox, "Make a new sign-in link for").set_value(name)
-    press(page_2, "Make link")
-    assert not [text for text in (texts(page), texts(page_2)) if name in text]
+    change(page_2, name, LINK)
+    shown = [*page.success, *page.markdown, *page_2.success, *page_2.markdown]
+    assert not [element for element in shown if name in str(element.value)]
 
 
 # the page Splits

@@ -163,18 +163,17 @@ def test_study_page_lists_the_steps_and_changes_the_question(empty):
         assert coordinating.get_study(db).question == "Would you trust these runs?"
 
 
-def test_people_page_adds_reviewers_with_links(empty):
+def test_people_page_adds_reviewers_and_shows_them_at_once_with_links_and_mails(empty):
     page = coordinator_page("people", empty)
     page.text_area[0].set_value("ada\n ben \n\n")
-    page.button[0].click().run()
-    assert len(page.code) == 2
-    assert all("/join/" in code.value for code in page.code)
-    with open_database(empty) as db:
-        assert [p.name for p in identity.everyone(db) if Role.REVIEWER in p.roles] == ["ada", "ben"]
-    page = coordinator_page("people", empty)
-    page.selectbox[0].select_index(0)
-    page.button[1].click().run()
-    assert "/join/" in page.code[0].value
+    button(page, "Add people").click().run()
+    assert page.success[0].value == "Added ada, ben. Hand each their link."
+    assert page.dataframe[0].value["name"].tolist() == ["ada", "ben", "grace"]
+    links, *mails = (code.value for code in page.code)
+    assert [line.partition(": ")[0] for line in links.splitlines()] == ["ada", "ben"]
+    assert [mail.partition(",")[0] for mail in mails] == ["Dear ada", "Dear ben"]
+    assert all(line.partition(": ")[2] in mail for line, mail in zip(links.splitlines(), mails, strict=True))
+    assert page.text_area[0].value == ""
 
 
 def test_data_page_counts_items_and_imports_an_upload_with_a_row_for_each_file(empty, study):
@@ -217,7 +216,7 @@ def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
     say(study, "ada", Answer.NOT_SURE)
     page = coordinator_page("progress", study)
     table = page.dataframe[0].value
-    assert table.set_index("reviewer").loc["ada", ["done", "assigned", "not sure"]].tolist() == [1, 15, 1]
+    assert table.set_index("reviewer").loc["ada", ["done", "assigned", "not sure"]].tolist() == [100 / 15, 15, 1]
     bars = [bar.proto.text for bar in page.get("progress")]
     assert bars == ["1 of 60 labels given"]
     assert "similar" not in texts(page) + table.to_csv() + "".join(bars)

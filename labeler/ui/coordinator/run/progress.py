@@ -1,40 +1,84 @@
 """How far everyone is; never what they said. Once the study is closed, how far they agree."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 import streamlit as st
 
 from labeler.plan.lifecycle import Action
+from labeler.screen import course_charts
 from labeler.service.people import visibility
-from labeler.service.plan import watching
+from labeler.service.plan import overview, watching
 from labeler.service.results import interim_agreement
-from labeler.store import Database
+from labeler.service.results.interim_agreement import InterimAgreement
+from labeler.store import Database, open_database
 from labeler.ui.coordinator.escaping import plain
+
+REFRESH_S = 20
 
 
 def render(db: Database, person: str) -> None:
-    """A bar for all, a row for each reviewer, who has stopped, and agreement where it may be seen."""
-    paces = watching.progress(db, now=datetime.now(UTC))
-    n_done, n_all = (sum(getattr(pace, name) for pace in paces) for name in ("n_done", "n_assigned"))
-    if not n_all:
-        st.info("There is no plan yet, so nobody has anything to label.")
-        return
-    st.progress(n_done / n_all, f"{n_done} of {n_all} labels given")
-    st.dataframe(watching.rows(paces), hide_index=True)
-    stalled = watching.warning(paces)
-    if stalled:
-        st.warning(plain(stalled))
-    st.button("Refresh")
-    st.write("Agreement so far")
+    """What refreshes by itself, and agreement where it may be seen."""
+    st.write("How far each reviewer is and when they are expected to finish; never what they answered.")
+    watch(str(db.path), person)
+    st.subheader("Agreement so far", anchor=False)
     hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)
     if hidden:
         st.caption(hidden)
     else:
-        agreement(db)
+        agreement(interim_agreement.current_agreement(db))
 
 
-def agreement(db: Database) -> None:
+@st.fragment(run_every=REFRESH_S)
+def watch(path: str, person: str) -> None:
+    """A bar for all, labels over time, time per item, a row for each reviewer; looked up again now and then."""
+    now = datetime.now(UTC)
+    with open_database(Path(path)) as db:
+        if not visibility.is_coordinator(db, person):
+            return
+        paces = watching.progress(db, now=now)
+        counts, seconds = overview.labels_over_time(db), watching.time_on_task(db)
+    n_done, n_all = (sum(getattr(pace, name) for pace in paces) for name in ("n_done", "n_assigned"))
+    if not n_all:
+        st.info("There is no plan yet, so nobody has anything to label. Progress appears here once the plan is drawn.")
+        return
+    st.progress(n_done / n_all, f"{n_done} of {n_all} labels given")
+    if finish := watching.finish_of_all(paces):
+        st.write(plain(finish))
+    for sentence in filter(None, (watching.warning(paces), watching.fast_warning(paces))):
+        st.warning(plain(sentence))
+    table(paces)
+    left, right = st.columns(2)
+    if counts:
+        left.altair_chart(course_charts.labels_over_time(counts))
+    if seconds:
+        right.altair_chart(course_charts.time_per_item(seconds))
+    st.caption(f"Refreshes every {REFRESH_S} s. Last at {now:%H:%M:%S} UTC.")
+
+
+def table(paces: Sequence[watching.Pace]) -> None:
+    """A row for each reviewer, with a bar for what is done and the labels of each day; unknown values stay empty."""
+    rows = [
+        {**row, "done": 100 * pace.n_done / pace.n_assigned if pace.n_assigned else 0.0, "days": list(pace.by_day),
+         **{name: "—" if row[name] is None else row[name] for name in ("last seen (UTC)", "estimated finish")}}
+        for row, pace in zip(watching.rows(paces), paces, strict=True)
+    ]  # fmt: skip
+    st.dataframe(
+        rows, hide_index=True, placeholder="—",
+        column_order=("reviewer", "state", "done", "assigned", "not sure", "days", "seconds per item", "labels per day",
+                      "hours left", "estimated finish", "last seen (UTC)"),
+        column_config={
+            "done": st.column_config.ProgressColumn("done", format="%.0f %%", max_value=100, width="small"),
+            "days": st.column_config.BarChartColumn("by day", y_min=0, width="small"),
+            "estimated finish": st.column_config.TextColumn("estimated finish", help="In brackets: an 80 % interval."),
+            "hours left": st.column_config.NumberColumn("hours left", format="%.1f"),
+        },
+    )  # fmt: skip
+
+
+def agreement(result: InterimAgreement) -> None:
     """Agreement of the first labels, without names."""
-    result = interim_agreement.current_agreement(db)
-    st.write(f"{result.n_agreed} items agreed, {result.n_split} split, {result.n_incomplete} incomplete")
-    st.dataframe(result.rows(), hide_index=True)
+    st.write(f"{result.n_agreed} items agreed, {result.n_split} split, {result.n_incomplete} incomplete.")
+    for name, estimate in (("Percent agreement", result.percent), ("Fleiss' kappa", result.kappa)):
+        st.write(f"{name}: {plain(interim_agreement.in_words(estimate))}")

@@ -1,97 +1,184 @@
-"""Reviewers and coordinators, and their sign-in links."""
+"""Reviewers and coordinators: who takes part, their sign-in links, who pauses, leaves or takes over."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from urllib.parse import urlsplit
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit
 
 import streamlit as st
 
-from labeler.model import Role
+from labeler.model import Person, Role
 from labeler.service.people import identity
-from labeler.service.plan import staffing
+from labeler.service.plan import coordinating, staffing
 from labeler.store import Database
 from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.shared import done, errors_here, fresh
 
 ROLES = {
-    "reviewer": [Role.REVIEWER],
-    "coordinator": [Role.COORDINATOR],
-    "both (sees no label before unblinding)": [*Role],
+    "Reviewers": [Role.REVIEWER],
+    "Coordinators": [Role.COORDINATOR],
+    "Both (see no label before unblinding)": [*Role],
 }
+LINKS = "links-to-hand-over"  # in the page's state until they are hidden; the study keeps only their hashes
+
+
+class Change(NamedTuple):
+    """Something that can be changed about a person: its name, its button, and what it does to them."""
+
+    name: str
+    button: str
+    consequence: str
+    needs_reason: bool = True
+
+
+LINK = Change(
+    "New sign-in link",
+    "Make a new link for {}",
+    "The previous link of {} stops working. Open sessions stay signed in.",
+    needs_reason=False,
+)
+REVOKE = Change(
+    "Sign out everywhere",
+    "Sign out {}",
+    "{} is signed out on all devices and needs a new link to come back. Labels are kept.",
+    needs_reason=False,
+)
+PAUSE = Change("Pause", "Pause {}", "{} cannot label until resumed. Open items stay theirs.")
+RESUME = Change(
+    "Resume",
+    "Resume {}",
+    "{} can label again. Somebody who had left gets open items of the others.",
+    needs_reason=False,
+)
+REMOVE = Change("Remove", "Remove {}", "{} can no longer sign in. Labels stay; open items go to the others.")
+REPLACE = Change(
+    "Replace", "Replace {}", "{} can no longer sign in. Labels stay; a successor takes over the open items."
+)
 
 
 def render(db: Database, person: str) -> None:
-    """Who takes part; adding people; a fresh link for one of them."""
-    now = datetime.now(UTC)
+    """Links to hand over, who takes part, adding people, and changes of one of them."""
+    st.write("Who takes part, and the sign-in link of each.")
+    hand_over(coordinating.get_study(db).name)
     everyone = identity.everyone(db)
-    rows = [
-        {"name": p.name, "role": ", ".join(sorted(p.roles)), "takes part": p.active, "paused": p.paused}
-        for p in everyone
-    ]
+    rows = [{"name": p.name, "role": " and ".join(sorted(p.roles)), "state": state_of(p)} for p in everyone]
     st.dataframe(rows, hide_index=True)
-    with st.form("add-people", clear_on_submit=True):
-        names = st.text_area("Add reviewers, one name a line")
-        role = st.radio("As", list(ROLES), horizontal=True)
-        if st.form_submit_button("Add"):
-            for name in filter(None, map(str.strip, names.splitlines())):
-                _, change = staffing.add(db, name, ROLES[role], actor=person, now=now)
-                if change != staffing.Change():
-                    st.info(plain(change.in_words(name)))
-                show_link(name, identity.invite(db, name, ROLES[role][0], actor=person, now=now))
-    with st.form("invite"):
-        chosen = st.selectbox("Make a new sign-in link for", everyone, format_func=lambda p: p.name)
-        st.caption("The link before it stops working. Windows that are signed in stay so.")
-        if st.form_submit_button("Make link") and chosen is not None:
-            show_link(chosen.name, identity.invite(db, chosen.name, min(chosen.roles), actor=person, now=now))
-    with st.form("revoke"):
-        chosen = st.selectbox("End the link of, and sign out everywhere", everyone, format_func=lambda p: p.name)
-        if st.form_submit_button("Revoke") and chosen is not None:
-            identity.revoke(db, chosen.name, min(chosen.roles), actor=person, now=now)
-            st.success(f"{plain(chosen.name)} is signed out, and needs a new link to come back. Labels are kept.")
-    changes_of_part(db, person)
+    add(db, person)
+    if everyone:
+        change_one(db, everyone, person)
 
 
-CHANGES = ["Pause", "Go on, or come back", "Leave: open items go to the others", "Leave: a successor takes over"]
+def state_of(person: Person) -> str:
+    """Whether somebody takes part, in words."""
+    if not person.active:
+        return "left"
+    return "paused" if person.paused else "takes part"
 
 
-def changes_of_part(db: Database, person: str) -> None:
-    """One form for all changes; it never tells who shares an item with whom."""
-    if "part-changed" in st.session_state:
-        st.success(plain(st.session_state.pop("part-changed")))
-    reviewers = [reviewer for reviewer in identity.everyone(db) if Role.REVIEWER in reviewer.roles]
-    if not reviewers:
-        return
-    with st.form("part"):
-        chosen = st.selectbox("Reviewer", reviewers, format_func=lambda reviewer: reviewer.name)
-        change = st.radio("Change", CHANGES)
-        successor = st.text_input("Successor (a new name, or another reviewer)")
-        why = st.text_input("Why (kept in the log, shown in reports)")
-        if not st.form_submit_button("Make this change") or chosen is None:
+def add(db: Database, actor: str) -> None:
+    """Several people at once; each name is kept in the field until all of them are added."""
+    with st.form("add-people"):
+        names = st.text_area("Names, one per line", key=fresh("names"))
+        role = st.radio("Add as", list(ROLES), horizontal=True)
+        if not st.form_submit_button("Add people"):
             return
-        result = changed(db, CHANGES.index(change), chosen.name, successor, why, person)
-    if result.is_new:  # its link is shown here, once
-        st.success(plain(result.in_words(chosen.name)))
+        with errors_here():
+            added = staffing.add_all(db, names.splitlines(), ROLES[role], actor=actor, now=datetime.now(UTC))
+            keep_links(db, [name for name, _ in added], actor)
+            changed = [change.in_words(name) for name, change in added if change != staffing.Change()]
+            done(" ".join([f"Added {', '.join(name for name, _ in added)}. Hand each their link.", *changed]))
+
+
+def change_one(db: Database, everyone: list[Person], actor: str) -> None:
+    """Choose somebody and a change; what it does to them stands above the button that names them."""
+    st.subheader("Change one person", anchor=False)
+    left, right = st.columns(2)
+    chosen = left.selectbox("Person", everyone, format_func=lambda person: person.name, key=fresh("person"))
+    if chosen is None:
         return
-    st.session_state["part-changed"] = result.in_words(chosen.name)
-    st.rerun()
+    changes = {change.name: change for change in changes_of(chosen)}
+    change = changes[right.selectbox("Change", list(changes), key=fresh(f"change-{chosen.person_id}"))]
+    with st.form(f"change-{chosen.person_id}-{change.name}"):
+        st.write(plain(change.consequence.format(chosen.name)))
+        successor = (
+            st.text_input("Successor: a new name, or another reviewer", key=fresh("successor"))
+            if change is REPLACE
+            else ""
+        )
+        why = (
+            st.text_input("Reason, kept in the log and shown in reports", key=fresh("why"))
+            if change.needs_reason
+            else ""
+        )
+        if st.form_submit_button(plain(change.button.format(chosen.name))):
+            with errors_here():
+                done(make(db, change, chosen, successor, why, actor))
 
 
-def changed(db: Database, change: int, name: str, successor: str, why: str, actor: str) -> staffing.Change:
-    """Make the chosen change; a new successor's link is shown at once."""
-    now = datetime.now(UTC)
-    if change == 0:
+def changes_of(person: Person) -> list[Change]:
+    """What can be changed about somebody now."""
+    if Role.REVIEWER not in person.roles:
+        return [LINK, REVOKE]
+    if not person.active:
+        return [RESUME]
+    return [LINK, REVOKE, *([RESUME] if person.paused else [PAUSE]), REMOVE, REPLACE]
+
+
+def make(db: Database, change: Change, chosen: Person, successor: str, why: str, actor: str) -> str:
+    """Make a change; what was done, in words. It never tells who shares an item with whom."""
+    now, name, role = datetime.now(UTC), chosen.name, min(chosen.roles)
+    if change is LINK:
+        keep_links(db, [name], actor)
+        return f"New link for {name}. The previous one no longer works."
+    if change is REVOKE:
+        identity.revoke(db, name, role, actor=actor, now=now)
+        return f"{name} is signed out everywhere. Labels are kept."
+    if change is PAUSE:
         staffing.pause(db, name, why=why, actor=actor, now=now)
-        return staffing.Change()
-    if change == 1:
-        return staffing.resume(db, name, actor=actor, now=now)
-    if change == 2:
-        return staffing.remove(db, name, why=why, actor=actor, now=now)
+        return f"{name} is paused. No item changed hands."
+    if change is RESUME:
+        return f"{name} takes part again. {staffing.resume(db, name, actor=actor, now=now).in_words(name)}"
+    if change is REMOVE:
+        return f"{name} has left. {staffing.remove(db, name, why=why, actor=actor, now=now).in_words(name)}"
     heir, result = staffing.replace(db, name, successor, why=why, actor=actor, now=now)
     if result.is_new:
-        show_link(heir.name, identity.invite(db, heir.name, Role.REVIEWER, actor=actor, now=now))
-    return result
+        keep_links(db, [heir.name], actor)
+    return f"{heir.name} takes over from {name}. {result.in_words(name)}"
 
 
-def show_link(name: str, secret: str) -> None:
-    """A sign-in link, shown once."""
-    st.write(f"Give this link to **{plain(name)}** only; it is not shown again:")
-    address = urlsplit(st.context.url or "")
-    st.code(f"{address.scheme}://{address.netloc}/join/{secret}", language=None)
+def keep_links(db: Database, names: list[str], actor: str) -> None:
+    """New links for these people, to be shown on this page until they are hidden."""
+    roles = {person.name: min(person.roles) for person in identity.everyone(db)}
+    now, address = datetime.now(UTC), urlsplit(st.context.url or "")
+    links = {
+        name: f"{address.scheme}://{address.netloc}/join/{identity.invite(db, name, roles[name], actor=actor, now=now)}"
+        for name in names
+    }
+    st.session_state[LINKS] = {**st.session_state.get(LINKS, {}), **links}
+
+
+def hand_over(study: str) -> None:
+    """The links that were just made: all to copy at once, and a text to mail to each person."""
+    links: Mapping[str, str] = st.session_state.get(LINKS, {})
+    if not links:
+        return
+    with st.container(border=True):
+        st.write("Give each link to its person only. A link is not shown again once this page is left or hidden.")
+        st.code("\n".join(f"{name}: {link}" for name, link in links.items()), language=None)
+        for name, link in links.items():
+            with st.expander(plain(f"Mail to {name}")):
+                text = mail(name, study, link)
+                st.code(text, language=None, wrap_lines=True)
+                st.link_button("Open in the mail program", f"mailto:?subject={quote(study)}&body={quote(text)}")
+        if st.button("Hide the links"):
+            del st.session_state[LINKS]
+            st.rerun()
+
+
+def mail(name: str, study: str, link: str) -> str:
+    """What to write to somebody who is invited."""
+    return (
+        f"Dear {name},\n\nplease take part in the study “{study}”. You will see the runs of benchmarks and say for "
+        "each whether they are similar or dissimilar. Open this link in a browser; it signs you in, so keep it to "
+        f"yourself:\n\n{link}\n\nYou can stop at any time and go on later with the same link."
+    )
