@@ -82,6 +82,7 @@ def test_every_command_is_in_its_reference_with_its_options(site):
     options = {option for command in everything.values() for parameter in command.params for option in parameter.opts
                if option.startswith("--") and not getattr(parameter, "hidden", False)}  # fmt: skip
     assert [option for option in sorted(options) if option not in text] == []
+    assert "UNSET" not in text and "&lt;function" not in text
 
 
 def test_every_public_function_is_in_its_reference_with_its_docstring(site):
@@ -89,7 +90,8 @@ def test_every_public_function_is_in_its_reference_with_its_docstring(site):
     named = re.findall(r"^::: analysis\.[\w.]+?(\w+)$(?:\n    options:\n      heading: (\w+)$)?", page, re.MULTILINE)
     assert sorted(heading or name for name, heading in named) == sorted(analysis.__all__)
     text = (site / "api.html").read_text(encoding="utf-8")
-    assert "Chance-corrected agreement" in text and "0h031619" not in text
+    assert "doi:10.1037/h0031619" in text
+    assert re.findall(r"\[\d+\]_|\.\. \[\d", text) == []
 
 
 def words_of(path):
