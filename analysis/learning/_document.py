@@ -20,7 +20,9 @@ from analysis.document import (
 )
 from analysis.learning._arena import Arena, Difference
 from analysis.learning._curve import LearningCurve
+from analysis.learning._interventions import Response
 from analysis.learning._learn import LEARNED, Learned
+from analysis.learning._reviewers import Habits, aspect_title
 
 NOT_FOR = (
     "The model knows the kinds of benchmarks, machines and reviewers that it was fitted on. Do not use it to replace "
@@ -209,3 +211,89 @@ def _method(learned: Learned) -> Iterator[Block]:
         f"of dissimilar items in the training folds, which is low where the held-out fold has many. Intervals hold for "
         f"these models; they do not include what other training items would change. Random seed {learned.seed}."
     )
+
+
+def habit_sections(found: Habits) -> tuple[Section, ...]:
+    """Why reviewers disagree, as sections that the report can take in as well.
+
+    Parameters
+    ----------
+    found : Habits
+    """
+    blocks: list[Block] = [Bullets(tuple(habit.sentence for habit in found.habits))]
+    blocks.append(Paragraph(_alike(found)))
+    estimated = [habit for habit in found.habits if not habit.reason]
+    if estimated:
+        header = ("reviewer", "labels", "dissimilar", *(aspect_title(name) for name in found.features), "AUC")
+        rows = [
+            (
+                habit.reviewer, habit.n, percent(habit.share),
+                *(estimate(habit.joint.get(name) or habit.own[name], as_percent=False) for name in found.features),
+                number(habit.auc.value),
+            )
+            for habit in estimated
+        ]  # fmt: skip
+        caption = (
+            "Change of the log-odds of dissimilar per standard deviation of a measure, with 95 % intervals. AUC: how "
+            "well the reviewer's labels can be told from all measures, on applications that the model has not seen."
+        )
+        blocks += [table(caption, header, rows, (1, 2)), Figure("habits", "What each reviewer's labels follow.")]
+    blocks.append(
+        Paragraph(
+            "A measure that a reviewer's labels follow is no proof of what the reviewer looked at, and of no motive: "
+            "measures go together, and what is not measured is not here.",
+            "note",
+        )
+    )
+    return (Section("Why reviewers disagree", tuple(blocks)),)
+
+
+def habits_document(found: Habits) -> Document:
+    """Why reviewers disagree, as a document."""
+    lead = f"What the labels of each reviewer follow: {found.n_labels} first labels on {found.n_items} items"
+    return Document("Why reviewers disagree", lead, "", habit_sections(found), kind="account of reviewers")
+
+
+def _alike(found: Habits) -> str:
+    if found.p is None:
+        return f"Whether reviewers weigh the measures alike cannot be tested: {found.reason}."
+    chi = f"chi-squared {number(found.statistic, 1)} on {found.df} degrees of freedom"
+    test = f"Wald's test, {chi}, p = {p_value(found.p)}"
+    beside = f"Two labels on one item correlate by {number(found.correlation, 2)} beyond the measures."
+    if found.p < 0.05:
+        return f"Reviewers do not weigh the measures alike ({test}). {beside}"
+    return f"Reviewers are not shown to weigh the measures differently ({test}). {beside}"
+
+
+def dose_document(rows: Sequence[Response]) -> Document:
+    """Who notices what, as a document.
+
+    Parameters
+    ----------
+    rows : sequence of Response
+    """
+    raters = list(dict.fromkeys((row.rater, row.is_reviewer) for row in rows))
+    sections = []
+    for kind in dict.fromkeys(row.kind for row in rows):
+        amounts = sorted({row.amount for row in rows if row.kind == kind})
+        of_kind = {(row.rater, row.is_reviewer, row.amount): row for row in rows if row.kind == kind}
+        cells = [
+            (
+                rater, "reviewer" if is_reviewer else "classifier",
+                *(_share_of(of_kind.get((rater, is_reviewer, amount))) for amount in amounts),
+            )
+            for rater, is_reviewer in raters
+        ]  # fmt: skip
+        header = ("called dissimilar by", "who", *("share" if not amount else f"by {amount:g}" for amount in amounts))
+        caption = "Share of items called dissimilar in per cent, by the amount of the change: 95 % interval; n."
+        sections.append(Section(kind.capitalize(), (table(caption, header, cells),)))
+    figure = Section("All together", (Figure("dose-response", "Share called dissimilar over the amount."),))
+    lead = "How often each classifier and reviewer calls items dissimilar whose runs were changed in a known way"
+    return Document("Who notices what", lead, "", (*sections, figure), kind="dose-response table")
+
+
+def _share_of(row: Response | None) -> str:
+    if row is None or row.dissimilar.ends is None:
+        return DASH
+    value, low, high = (100 * end for end in row.dissimilar.ends)
+    return f"{value:.0f} ({low:.0f}–{high:.0f}); {row.n}"

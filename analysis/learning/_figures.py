@@ -6,10 +6,13 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from analysis.document import clean
 from analysis.document.figures import INK, SOFT, Chart, names_axis
 from analysis.intervals import Estimate
 from analysis.learning._arena import Arena
+from analysis.learning._interventions import Response
 from analysis.learning._learn import Learned
+from analysis.learning._reviewers import Habits, aspect_title
 
 WIDTH, ROW = 420, 24
 
@@ -33,7 +36,46 @@ def arena_charts(arena: Arena) -> dict[str, Chart]:
     return {"areas": _intervals(rows, "area under the ROC curve, interval by application", 0.5)}
 
 
-def _intervals(rows: Sequence[tuple[str, Estimate]], title: str, reference: float) -> Chart:
+def habit_charts(found: Habits) -> dict[str, Chart]:
+    """What each reviewer's labels follow: one panel per measure."""
+    estimated = [habit for habit in found.habits if not habit.reason]
+    panels = [
+        _intervals(
+            [(habit.reviewer, habit.joint.get(name) or habit.own[name]) for habit in estimated],
+            aspect_title(name), 0.0, width=220,
+        )
+        for name in found.features
+    ]  # fmt: skip
+    return {"habits": alt.hconcat(*panels)} if estimated else {}
+
+
+def dose_charts(rows: Sequence[Response]) -> dict[str, Chart]:
+    """The share called dissimilar over the amount: one panel per kind, one line per rater, named at its end."""
+    kinds = [kind for kind in dict.fromkeys(row.kind for row in rows) if any(r.amount for r in rows if r.kind == kind)]
+    raters = list(dict.fromkeys(row.rater for row in rows))
+    dashes = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 4]]
+    scale = alt.Scale(domain=raters, range=[dashes[n % len(dashes)] for n in range(len(raters))])
+    shades = alt.Scale(domain=raters, range=[INK if n // len(dashes) % 2 == 0 else SOFT for n in range(len(raters))])
+    panels = []
+    for kind in kinds:
+        points = pd.DataFrame(
+            [{"amount": r.amount, "share": r.dissimilar.value, "rater": r.rater} for r in rows if r.kind == kind]
+        )
+        panels.append(
+            alt.Chart(points, title=clean(kind))
+            .mark_line(point=True)
+            .encode(
+                x=alt.X("amount:Q", title="amount", scale=alt.Scale(type="sqrt")),
+                y=alt.Y("share:Q", title="share called dissimilar", scale=alt.Scale(domain=[0, 1])),
+                strokeDash=alt.StrokeDash("rater:N", scale=scale, title=None),
+                color=alt.Color("rater:N", scale=shades, title=None),
+            )
+            .properties(width=200, height=180)
+        )
+    return {"dose-response": alt.hconcat(*panels)} if panels else {}
+
+
+def _intervals(rows: Sequence[tuple[str, Estimate]], title: str, reference: float, *, width: int = WIDTH) -> Chart:
     """One row per name: a point with its interval, and a line where nothing would be."""
     points = pd.DataFrame(
         [{"row": n, "value": e.value, "low": e.low, "high": e.high} for n, (_, e) in enumerate(rows)],
@@ -47,7 +89,7 @@ def _intervals(rows: Sequence[tuple[str, Estimate]], title: str, reference: floa
     base = alt.Chart(points)
     rules = base.mark_rule(color=INK).encode(x=alt.X("low:Q", title=title), x2="high:Q", y=y)
     marks = base.mark_point(filled=True, color=INK, size=50).encode(x=x, y=y)
-    return alt.layer(line, rules, marks).properties(width=WIDTH, height=ROW * max(len(rows), 1))
+    return alt.layer(line, rules, marks).properties(width=width, height=ROW * max(len(rows), 1))
 
 
 def _calibration(learned: Learned) -> Chart:

@@ -53,6 +53,11 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
               help="Write the model.")  # fmt: skip
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
               help="Write the account, its figures, and the out-of-fold scores.")  # fmt: skip
+@click.option("--reviewers", "of_reviewers", is_flag=True,
+              help="Instead: which measures each reviewer's labels follow, and whether all do alike.")  # fmt: skip
+@click.option("--interventions", type=click.Path(path_type=Path), default=None, metavar="I.csv",
+              help="Instead: who calls items dissimilar whose runs were changed as this file says: benchmark, run, "
+              "intervention, amount.")  # fmt: skip
 @json_option
 def learn(
     study: Path | None,
@@ -66,6 +71,8 @@ def learn(
     seed: int,
     out: Path | None,
     folder: Path | None,
+    of_reviewers: bool,
+    interventions: Path | None,
     as_json: bool,
 ) -> None:
     """Learn a classifier from labels, and say how much better it is.
@@ -73,17 +80,28 @@ def learn(
     Every figure comes from items of applications that the model had not seen. Needs 60 items with a category, 10 of
     each category, from 5 applications. Use the model with: labeler verdicts --model, labeler check --model.
     """
-    learned = learning.learn(
-        _material(study, label_file, verdict_file), consensus=consensus, features=features, monotone=not plain,
-        cost_ratio=cost_ratio, name=name, seed=seed,
-    )  # fmt: skip
-    if out is not None:
-        write_text(out, learned.model.to_text())
+    if (of_reviewers or interventions) and out is not None:
+        raise InputError("--out writes a model; give it without --reviewers and --interventions.")
+    if of_reviewers and interventions is not None:
+        raise InputError("Give either --reviewers or --interventions.")
+    material = _material(study, label_file, verdict_file)
+    if of_reviewers:
+        account = learning.account(learning.habits(material, features=features, seed=seed))
+    elif interventions is not None:
+        account = learning.account(learning.dose_response(material, interventions))
+    else:
+        learned = learning.learn(
+            material, consensus=consensus, features=features, monotone=not plain, cost_ratio=cost_ratio, name=name,
+            seed=seed,
+        )  # fmt: skip
+        account = learning.account(learned)
+        if out is not None:
+            write_text(out, learned.model.to_text())
     if folder is not None:
-        for path in write_files(learning.files(learned), folder):
+        for path in write_files(account.files, folder):
             remark(str(path))
     if str(out) != "-":
-        click.echo(learning.as_json(learned) if as_json else learning.as_text(learned), nl=False)
+        click.echo(account.json if as_json else account.text, nl=False)
 
 
 def _votes(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> list[tuple[int, list[str]]]:

@@ -1,6 +1,7 @@
 """Commands for the time before the labelling: how many items, what to expect, and a made-up study to try it on."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import click
 from labeler.cli.common import json_option, opened, remark, show
 from labeler.config import settings
 from labeler.errors import InputError
+from labeler.service.data import interventions as making
 from labeler.service.plan import planning as service
 from labeler.service.plan.planning import Assumptions, Rater
 from labeler.service.results.files import write_files
@@ -105,6 +107,11 @@ def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str,
 @click.option("--hard", type=SHARE, default=0.0, show_default=True, help="Share of items that are hard for everybody.")
 @click.option("--shared-error", type=SHARE, default=0.0, show_default=True,
               help="Share of items that mislead the first reviewer and the first classifier alike.")  # fmt: skip
+@click.option("--interventions", is_flag=True,
+              help="Make measurements instead, with known changes of their runs, and labels of four reviewers with "
+              "known habits.")  # fmt: skip
+@click.option("--iterations", type=click.IntRange(min=50), default=1000, show_default=True,
+              help="With --interventions: iterations of each of the ten runs.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
               help="Folder for the files.")  # fmt: skip
@@ -117,10 +124,23 @@ def simulate(
     prevalence: float,
     hard: float,
     shared_error: float,
+    interventions: bool,
+    iterations: int,
     seed: int,
     out: Path,
 ) -> None:
     """Make up a study whose truth is known, to see what its report would tell: labels, verdicts, truth as CSV."""
+    if interventions:
+        with click.progressbar(length=items, label="Making", file=sys.stderr) as bar:
+            paths = making.simulate(
+                out, items, n_iterations=iterations, per_item=per_item, seed=seed,
+                advance=lambda done: bar.update(done - bar.pos),
+            )  # fmt: skip
+        for path in paths:
+            click.echo(path)
+        remark(f"Next: labeler init --study {out}/made-up.study --name made-up")
+        remark(f"      labeler import --study {out}/made-up.study {out}/measurements")
+        return
     planned = service.design(items, len(reviewers), per_item, overlap, 0)
     files = service.simulated(
         planned, reviewers, classifiers, prevalence, hard_share=hard, shared_error=shared_error, seed=seed

@@ -152,3 +152,29 @@ def test_models_and_votes_that_cannot_be_used_are_refused_in_words(folder, monke
 @pytest.mark.parametrize("vote", ["2", "3:a,b", "0:a,b", "1:a,a", "k:a,b"])
 def test_a_vote_that_is_none_is_a_usage_error(folder, vote):
     assert "is not K:NAME" in run("compare", "--study", folder / "all.study", "--vote", vote, code=2).output
+
+
+def test_a_made_study_goes_from_measurements_to_habits_and_doses(tmp_path):
+    made = tmp_path / "made"
+    run("simulate", "--interventions", "--items", 60, "--iterations", 60, "--seed", 3, "--out", made)
+    assert {path.name for path in made.iterdir()} == {"measurements", "interventions.csv", "labels.csv", "habits.csv"}
+    study = tmp_path / "made.study"
+    run("init", "--study", study, "--name", "made")
+    assert "60 items imported" in run("import", "--study", study, made / "measurements").output
+    run("verdicts", "--study", study)
+    run("labels", "--study", study, "--import", made / "labels.csv")
+    text = run("learn", "--study", study, "--reviewers", "--report", tmp_path / "reviewers").output
+    assert "30 labels, fewer than 50: not estimated" in text
+    assert (tmp_path / "reviewers" / "reviewers.html").is_file()
+    arguments = ("learn", "--study", study, "--interventions", made / "interventions.csv")
+    rows = json.loads(run(*arguments, "--json", "--report", tmp_path / "dose").stdout)
+    assert {row["kind"] for row in rows} >= {"noise alone", "slowdown", "drift"}
+    assert (tmp_path / "dose" / "figures" / "dose-response.svg").is_file()
+    large = [row for row in rows if (row["kind"], row["amount"], row["rater"]) == ("slowdown", 0.5, "spread")]
+    assert large[0]["dissimilar"]["value"] == 1
+
+
+def test_options_that_exclude_each_other_are_refused(folder):
+    base = ("learn", "--study", folder / "all.study", "--reviewers")
+    assert "--out writes a model" in run(*base, "--out", "x.json", code=1).output
+    assert "Give either --reviewers or --interventions" in run(*base, "--interventions", "i.csv", code=1).output

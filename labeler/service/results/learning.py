@@ -16,7 +16,7 @@ import scipy
 
 import labeler
 from analysis import learning
-from analysis.document import plain, to_html, to_json, to_markdown, to_text
+from analysis.document import Document, plain, to_html, to_json, to_markdown, to_text
 from analysis.document.figures import Chart, to_svg
 from analysis.learning import DEFAULT_FEATURES, FEATURES, TARGETS, Arena, Learned
 from labeler.errors import InputError, sentence
@@ -29,8 +29,8 @@ from labeler.service.results.files import as_csv
 from labeler.store import Database, events, items, verdicts
 
 __all__ = [
-    "TARGETS", "Material", "apply_model", "arena", "arena_json", "arena_text", "as_json", "as_text", "features_named",
-    "files", "learn", "material_of_files", "material_of_study", "read_model",
+    "TARGETS", "Account", "Material", "account", "apply_model", "arena", "arena_json", "arena_text", "dose_response",
+    "features_named", "habits", "learn", "material_of_files", "material_of_study", "read_model",
 ]  # fmt: skip
 
 
@@ -260,16 +260,6 @@ def arena(
         raise InputError(sentence(error)) from None
 
 
-def as_text(learned: Learned) -> str:
-    """The account for a terminal."""
-    return to_text(learning.document(learned))
-
-
-def as_json(learned: Learned) -> str:
-    """Every number of the account."""
-    return to_json(content(learned))
-
-
 def arena_json(compared: Arena) -> str:
     """Every number of the comparison."""
     return to_json(plain(compared))
@@ -280,19 +270,95 @@ def arena_text(compared: Arena, consensus: str) -> str:
     return to_text(learning.arena_document(compared, TARGETS[consensus]))
 
 
-def files(learned: Learned) -> dict[str, str]:
-    """The account as files: name -> text; from out-of-fold.csv every figure can be recomputed."""
-    charts: Mapping[str, Chart] = learning.charts(learned)
-    figures = {name: to_svg(chart) for name, chart in charts.items()}
-    document = learning.document(learned)
-    return {
-        "learning.html": to_html(document, figures),
-        "learning.md": to_markdown(document),
-        "learning.json": to_json(content(learned)),
-        "model.json": learned.model.to_text(),
-        "out-of-fold.csv": as_csv(learned.table),
-        **{f"figures/{name}.svg": svg for name, svg in figures.items()},
-    }
+def habits(material: Material, *, features: str = "default", seed: int = 1) -> learning.Habits:
+    """Which measures each reviewer's labels follow.
+
+    Raises
+    ------
+    InputError
+        If a measure is not there.
+    """
+    known = list(material.features.columns)
+    names = [n for n in learning.ASPECTS if n in known] if features == "default" else features_named(features, known)
+    try:
+        return learning.habits(
+            learning.label_table(material.answers), material.features, material.applications,
+            rng=np.random.default_rng(seed), names=names,
+        )  # fmt: skip
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+
+
+def dose_response(material: Material, path: Path) -> tuple[learning.Response, ...]:
+    """Who notices what was done to the runs, as a file says it.
+
+    Parameters
+    ----------
+    material : Material
+    path : Path
+        CSV: benchmark, run, intervention, amount.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be used.
+    """
+    source = Source(str(path), path)
+    known = tables.read_table(source, ("benchmark", "run", "intervention", "amount"))
+    amounts = [_number(text or "?", path, line, "amount") for line, text in known["amount"].items()]
+    try:
+        return learning.dose_response(
+            known.assign(amount=amounts).reset_index(drop=True),
+            material.verdicts,
+            learning.label_table(material.answers),
+        )
+    except ValueError as error:
+        raise InputError(f"{path}: {sentence(error)}") from None
+
+
+@dataclass(frozen=True)
+class Account:
+    """What was found: by name, as plain values, in words and tables, in figures, and in further files."""
+
+    name: str
+    content: Any
+    document: Document
+    charts: Mapping[str, Chart]
+    further: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """For a terminal."""
+        return to_text(self.document)
+
+    @property
+    def json(self) -> str:
+        """Every number."""
+        return to_json(self.content)
+
+    @property
+    def html(self) -> str:
+        """One page with its figures."""
+        return to_html(self.document, {name: to_svg(chart) for name, chart in self.charts.items()})
+
+    @property
+    def files(self) -> dict[str, str]:
+        """All of it as files: name -> text."""
+        return {
+            f"{self.name}.html": self.html, f"{self.name}.md": to_markdown(self.document),
+            f"{self.name}.json": self.json,
+            **self.further, **{f"figures/{name}.svg": to_svg(chart) for name, chart in self.charts.items()},
+        }  # fmt: skip
+
+
+def account(result: Learned | learning.Habits | tuple[learning.Response, ...]) -> Account:
+    """What was found, in every form in which it is written."""
+    if isinstance(result, Learned):
+        further = {"model.json": result.model.to_text(), "out-of-fold.csv": as_csv(result.table)}
+        return Account("learning", content(result), learning.document(result), learning.charts(result), further)
+    if isinstance(result, learning.Habits):
+        return Account("reviewers", plain(result), learning.habits_document(result), learning.habit_charts(result))
+    return Account("dose-response", plain(result), learning.dose_document(result), learning.dose_charts(result))
 
 
 def content(learned: Learned) -> Any:

@@ -1,0 +1,234 @@
+"""Who notices what: made benchmarks whose differences are known, and who calls them dissimilar."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from analysis.categories import DISSIMILAR, SIMILAR
+from analysis.intervals import Estimate, wilson
+from analysis.learning._logistic import Floats
+from analysis.results import Result
+from analysis.tables import checked_columns, in_name_order
+
+NOISE, SLOWDOWN, DRIFT, BIMODAL, WARMUP = "noise alone", "slowdown", "drift", "two levels", "warm-up left in"
+AMOUNTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+KINDS = (NOISE, SLOWDOWN, DRIFT, BIMODAL, WARMUP)
+N_RUNS, MAX_CHANGED = 10, 5
+PER_APPLICATION = 20
+
+
+@dataclass(frozen=True, repr=False)
+class Intervened(Result):
+    """A made benchmark.
+
+    Attributes
+    ----------
+    benchmark, application : str
+    runs : ndarray of float, shape (n_runs, n_iterations)
+        Seconds.
+    kind : str
+        One of `KINDS`.
+    amount : float
+        The change as a share of the level; 0 for noise alone.
+    changed : tuple of int
+        The runs that were changed, counted from 0.
+    """
+
+    benchmark: str
+    application: str
+    runs: Floats
+    kind: str
+    amount: float
+    changed: tuple[int, ...]
+
+
+def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int = 1000) -> Iterator[Intervened]:
+    """Make benchmarks of ten runs, one in five with noise alone, the others with a change in 1 to 5 runs.
+
+    A run has a level of its own (spread of 0.5 %), noise that is correlated in time, and rare spikes. A slowdown raises
+    the level; a drift raises it evenly until the end; two levels switch at random between the level and the raised
+    one; a warm-up left in begins at (1 + 10 amount) times the level and falls within a tenth of the run.
+
+    Parameters
+    ----------
+    n_items : int
+    rng : Generator
+    n_iterations : int
+        Of each run, at least 50.
+
+    Yields
+    ------
+    Intervened
+        Kinds, amounts (1 to 50 %) and numbers of changed runs come in turn, so that all are equally frequent.
+
+    Raises
+    ------
+    ValueError
+        If a number is too small.
+    """
+    if n_items < 1 or n_iterations < 50:
+        raise ValueError(f"n_items must be at least 1 and n_iterations at least 50, got {n_items} and {n_iterations}")
+    n_applications = max(5, -(-n_items // PER_APPLICATION))
+    levels = 10 ** rng.uniform(-7, -3, n_applications)
+    noise = rng.uniform(0.01, 0.08, n_applications)
+    for n in range(n_items):
+        kind = KINDS[n % len(KINDS)]
+        turn = n // len(KINDS)
+        amount = 0.0 if kind == NOISE else AMOUNTS[turn % len(AMOUNTS)]
+        n_changed = 0 if kind == NOISE else 1 + (turn // len(AMOUNTS)) % MAX_CHANGED
+        application = n % n_applications
+        runs = levels[application] * _noise(rng, noise[application], n_iterations)
+        changed = tuple(sorted(rng.choice(N_RUNS, n_changed, replace=False).tolist()))
+        for run in changed:
+            runs[run] *= _change(kind, amount, n_iterations, rng)
+        yield Intervened(f"bench{n:03d}", f"app{application:02d}", runs, kind, amount, changed)
+
+
+def _noise(rng: np.random.Generator, sd: float, n: int) -> Floats:
+    """Ten runs around 1, on the logarithmic scale: a level of each run, correlated noise, and rare spikes."""
+    from scipy.signal import lfilter
+
+    white = rng.standard_normal((N_RUNS, n))
+    correlated = lfilter([np.sqrt(1 - 0.5**2)], [1, -0.5], white, axis=1)
+    spikes = (rng.random((N_RUNS, n)) < 0.005) * rng.exponential(0.5, (N_RUNS, n))
+    level = 0.005 * rng.standard_normal((N_RUNS, 1))
+    return np.asarray(np.exp(level + sd * correlated + spikes), dtype=np.float64)
+
+
+def _change(kind: str, amount: float, n: int, rng: np.random.Generator) -> Floats:
+    time: Floats = np.arange(n) / n
+    if kind == SLOWDOWN:
+        return np.full(n, 1 + amount)
+    if kind == DRIFT:
+        return 1 + amount * time
+    if kind == BIMODAL:
+        return np.asarray(1 + amount * (rng.random(n) < 0.5), dtype=np.float64)
+    return 1 + 10 * amount * np.exp(-time / 0.03)
+
+
+@dataclass(frozen=True, repr=False)
+class Response(Result):
+    """How often one rater calls the items of one kind and amount dissimilar.
+
+    Attributes
+    ----------
+    kind : str
+    amount : float
+    rater : str
+    is_reviewer : bool
+    n : int
+        Items that the rater judged.
+    dissimilar : Estimate
+        The share, with Wilson's interval.
+    """
+
+    kind: str
+    amount: float
+    rater: str
+    is_reviewer: bool
+    n: int
+    dissimilar: Estimate
+
+
+def dose_response(
+    known: pd.DataFrame, verdicts: pd.DataFrame, labels: pd.DataFrame | None = None, *, level: float = 0.95
+) -> tuple[Response, ...]:
+    """The share of items called dissimilar, per kind and amount of what was done to their runs.
+
+    Parameters
+    ----------
+    known : DataFrame
+        Columns benchmark, run, intervention, amount: one row per changed run. Other items have noise alone.
+    verdicts : DataFrame
+        Columns item, classifier, verdict.
+    labels : DataFrame, optional
+        First labels: columns item, rater, category.
+    level : float
+
+    Returns
+    -------
+    tuple of Response
+        In order of kind (noise alone first), amount, classifiers and reviewers.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, or a benchmark has two interventions.
+
+    Examples
+    --------
+    >>> known = pd.DataFrame({"benchmark": ["a"], "run": [0], "intervention": ["slowdown"], "amount": [0.5]})
+    >>> verdicts = pd.DataFrame({"item": ["a", "b"], "classifier": "same", "verdict": ["dissimilar", "similar"]})
+    >>> [(row.kind, row.amount, row.dissimilar.value) for row in dose_response(known, verdicts)]
+    [('noise alone', 0.0, 0.0), ('slowdown', 0.5, 1.0)]
+    """
+    table = checked_columns(known, ("benchmark", "run", "intervention", "amount"), "table of interventions")
+    of_item: dict[str, tuple[str, float]] = {}
+    for row in table.drop_duplicates(["benchmark", "intervention", "amount"]).itertuples():
+        if str(row.benchmark) in of_item:
+            raise ValueError(f"the benchmark {row.benchmark!r} has two interventions")
+        of_item[str(row.benchmark)] = (str(row.intervention), float(str(row.amount)))
+    judged = [(str(r.item), str(r.classifier), r.verdict, False) for r in verdicts.itertuples()]
+    if labels is not None:
+        judged += [(str(r.item), str(r.rater), r.category, True) for r in labels.itertuples()]
+    rows = pd.DataFrame(judged, columns=["item", "rater", "category", "reviewer"]).dropna(subset=["category"])
+    if len(rows) and not set(of_item) & set(rows["item"]):
+        raise ValueError(f"no item is called {next(iter(of_item), '')!r} or as another benchmark of the interventions")
+    dose = [of_item.get(item, (NOISE, 0.0)) for item in rows["item"]]
+    rows = rows.assign(kind=[kind for kind, _ in dose], amount=[amount for _, amount in dose])
+    kinds = [NOISE, *[kind for kind in in_name_order(set(rows["kind"])) if kind != NOISE]]
+    result = []
+    for (kind, amount, is_reviewer, rater), own in rows.groupby(["kind", "amount", "reviewer", "rater"], sort=True):
+        n = len(own)
+        share = wilson(int((own["category"] == DISSIMILAR).sum()), n, level)
+        result.append(Response(str(kind), float(str(amount)), str(rater), bool(is_reviewer), n, share))
+    return tuple(sorted(result, key=lambda row: (kinds.index(row.kind), row.amount)))
+
+
+HABITS = {"R1": {"m1": 2.0}, "R2": {"m5": 2.0}, "R3": {"m1": 0.7, "m5": 0.7, "spread": 0.7}, "R4": {"spread": 2.0}}
+
+
+def simulate_labels(
+    features: pd.DataFrame,
+    *,
+    rng: np.random.Generator,
+    weights: Mapping[str, Mapping[str, float]] = HABITS,
+    per_item: int = 2,
+) -> pd.DataFrame:
+    """Labels of made reviewers whose habits are known: each weighs the measures in a way of their own.
+
+    Parameters
+    ----------
+    features : DataFrame
+        Indexed by item.
+    rng : Generator
+    weights : mapping of str to mapping of str to float
+        By reviewer and measure: change of the log-odds of dissimilar per standard deviation.
+    per_item : int
+        Reviewers on each item; all sets of so many come in turn.
+
+    Returns
+    -------
+    DataFrame
+        Label table: columns item, rater, category.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer reviewers than `per_item`.
+    """
+    if not 1 <= per_item <= len(weights):
+        raise ValueError(f"per_item must be within 1..{len(weights)}, the number of reviewers, got {per_item}")
+    standard = (features - features.mean()) / features.std(ddof=0).where(lambda sd: sd > 0, 1.0)
+    blocks = list(combinations(weights, per_item))
+    rows = []
+    for n, place in enumerate(rng.permutation(len(features))):
+        for rater in blocks[n % len(blocks)]:
+            odds = sum(weight * float(standard[name].iloc[place]) for name, weight in weights[rater].items())
+            called = rng.random() < special.expit(odds)
+            rows.append((features.index[place], rater, DISSIMILAR if called else SIMILAR))
+    return pd.DataFrame(rows, columns=["item", "rater", "category"]).sort_values(["item", "rater"], ignore_index=True)

@@ -1,0 +1,272 @@
+"""Why reviewers disagree: which measures the labels of each one follow."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from analysis.bootstrap import percentile_interval
+from analysis.categories import CATEGORIES, DISSIMILAR
+from analysis.evaluation import auc
+from analysis.intervals import Estimate
+from analysis.learning._features import DEFAULT_FEATURES, FEATURES
+from analysis.learning._logistic import Floats, Scale, fit_logistic
+from analysis.learning._validation import cross_validate, examples_of
+from analysis.results import Result
+from analysis.tables import in_name_order
+
+ASPECTS = {
+    "m1": "patterns over time (M1)",
+    "spread": "level differences (spread)",
+    "m5": "the distribution of values (M5)",
+}
+MIN_LABELS, N_DRAWS = 50, 500
+NOT_ESTIMATED = Estimate(None, reason="not estimated")
+
+
+@dataclass(frozen=True, repr=False)
+class Habit(Result):
+    """What the labels of one reviewer follow.
+
+    Attributes
+    ----------
+    reviewer : str
+    n : int
+        First labels on items that have the features.
+    share : float
+        How many of them are dissimilar.
+    joint : mapping of str to Estimate
+        By feature: change of the log-odds of dissimilar per standard deviation, in the model of all reviewers; interval
+        robust to the likeness of labels on one item.
+    own : mapping of str to Estimate
+        The same from a regression on this reviewer's labels alone; interval with applications drawn again.
+    auc : Estimate
+        How well their labels can be told from all measures, on applications that the model has not seen.
+    reason : str or None
+        Why nothing is estimated.
+    """
+
+    reviewer: str
+    n: int
+    share: float | None
+    joint: Mapping[str, Estimate] = field(default_factory=dict)
+    own: Mapping[str, Estimate] = field(default_factory=dict)
+    auc: Estimate = NOT_ESTIMATED
+    reason: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What the labels follow most, in words."""
+        if self.reason:
+            return f"{self.reviewer}: {self.reason}."
+        ends = {name: estimate.ends for name, estimate in (self.joint or self.own).items()}
+        clear = [(name, end[0]) for name, end in ends.items() if end and (end[1] > 0 or end[2] < 0)]
+        if not clear:
+            return f"{self.reviewer} follows none of these measures visibly."
+        clear.sort(key=lambda pair: -abs(pair[1]))
+        parts = [
+            aspect_title(name) + (" (the other way round: more means similar)" if value < 0 else "")
+            for name, value in clear
+        ]
+        rest = f", then {' and '.join(parts[1:])}" if len(parts) > 1 else ""
+        return f"{self.reviewer} follows {parts[0]}{rest}."
+
+
+@dataclass(frozen=True, repr=False)
+class Habits(Result):
+    """What all reviewers follow, and whether they follow the same.
+
+    Attributes
+    ----------
+    features : tuple of str
+    habits : tuple of Habit
+        In order of name.
+    n_items, n_labels : int
+        In the model of all reviewers.
+    correlation : float or None
+        Of two labels on one item that the measures do not explain.
+    statistic, p : float or None
+        Wald's test of "all reviewers weigh the measures alike".
+    df : int
+    reason : str or None
+        Why there is no such model.
+    """
+
+    features: tuple[str, ...]
+    habits: tuple[Habit, ...]
+    n_items: int
+    n_labels: int
+    correlation: float | None = None
+    statistic: float | None = None
+    p: float | None = None
+    df: int = 0
+    reason: str | None = None
+
+
+def aspect_title(feature: str) -> str:
+    """What a measure is about, as people say it."""
+    return ASPECTS.get(feature) or FEATURES[feature].title
+
+
+def habits(
+    labels: pd.DataFrame,
+    features: pd.DataFrame,
+    applications: pd.Series,
+    *,
+    rng: np.random.Generator,
+    names: Sequence[str] = tuple(ASPECTS),
+    level: float = 0.95,
+) -> Habits:
+    """Which measures each reviewer's labels follow, and whether all follow the same.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        First labels: columns item, rater, category.
+    features : DataFrame
+        Indexed by item.
+    applications : Series of str, indexed by item
+    rng : Generator
+    names : sequence of str
+        The measures; few that say different things are told apart best.
+    level : float
+
+    Returns
+    -------
+    Habits
+        A reviewer with fewer than 50 labels is not estimated, and in no model. The model of all is a logistic one with
+        a term for each reviewer and measure, fitted by generalised estimating equations with items as clusters and
+        exchangeable correlation [1]_.
+
+    Raises
+    ------
+    ValueError
+        If a measure is not in the table.
+
+    References
+    ----------
+    .. [1] Liang, Zeger (1986), Biometrika 73:13-22, doi:10.1093/biomet/73.1.13
+    """
+    unknown = [name for name in names if name not in features.columns]
+    if unknown or not names:
+        raise ValueError(f"there is no measure {unknown[0]!r} in the table" if unknown else "no measure is named")
+    values = features[list(names)].astype(float)
+    known = labels[labels["item"].isin(values.index[values.notna().all(axis=1)])]
+    counts = known["rater"].value_counts()
+    enough = [rater for rater in in_name_order(counts.index) if counts[rater] >= MIN_LABELS]
+    used = known[known["rater"].isin(enough)].sort_values(["item", "rater"]).reset_index(drop=True)
+    scale = Scale.of(values.loc[used["item"].unique()].to_numpy(dtype=np.float64)) if len(used) else None
+    joint, fields = _joint(used, values, scale, enough, names, level)
+    result = []
+    for rater in in_name_order(labels["rater"].unique()):
+        own = known[known["rater"] == rater]
+        share = float((own["category"] == DISSIMILAR).mean()) if len(own) else None
+        if rater not in enough or scale is None:
+            reason = f"{len(own)} labels, fewer than {MIN_LABELS}: not estimated"
+            result.append(Habit(str(rater), len(own), share, reason=reason))
+            continue
+        of_own = _own(own, values, scale, applications, names, rng, level)
+        result.append(Habit(
+            str(rater), len(own), share, joint.get(rater, {}), of_own, _predictable(own, features, applications, rng)
+        ))  # fmt: skip
+    return Habits(tuple(names), tuple(result), used["item"].nunique(), len(used), **fields)
+
+
+def _joint(
+    used: pd.DataFrame,
+    values: pd.DataFrame,
+    scale: Scale | None,
+    raters: Sequence[str],
+    names: Sequence[str],
+    level: float,
+) -> tuple[dict[str, dict[str, Estimate]], dict[str, Any]]:
+    """Slopes by reviewer and measure, and the test whether they are alike."""
+    if scale is None or len(raters) < 2:
+        return {}, {"reason": f"fewer than two reviewers have {MIN_LABELS} labels"}
+    from statsmodels.genmod.cov_struct import Exchangeable
+    from statsmodels.genmod.families import Binomial
+    from statsmodels.genmod.generalized_estimating_equations import GEE
+
+    x = scale.apply(values.loc[used["item"]].to_numpy(dtype=np.float64))
+    number = used["rater"].map({rater: r for r, rater in enumerate(raters)}).to_numpy(dtype=np.intp)
+    y = (used["category"] == DISSIMILAR).to_numpy(dtype=np.float64)
+    n, p = len(raters), len(names)
+    design = np.zeros((len(y), n * (1 + p)))  # of each reviewer: an intercept, then the slopes
+    design[np.arange(len(y)), number] = 1
+    for j in range(p):
+        design[np.arange(len(y)), n + number * p + j] = x[:, j]
+    varied = [len(set(y[number == r])) == 2 for r in range(n)]
+    if not all(varied):
+        return {}, {"reason": f"{raters[varied.index(False)]} gave one category only: the model of all has no solution"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            clusters = pd.factorize(used["item"])[0]
+            fitted = GEE(y, design, groups=clusters, family=Binomial(), cov_struct=Exchangeable()).fit()
+            covariance = np.asarray(fitted.cov_params())
+        except (Warning, ValueError, np.linalg.LinAlgError) as error:
+            return {}, {"reason": f"the model of all reviewers has no solution: {error}"}
+    slopes, se = np.asarray(fitted.params)[n:], np.sqrt(np.diag(covariance)[n:])
+    half = float(special.ndtri((1 + level) / 2)) * se
+    joint = {
+        rater: {
+            name: Estimate(float(slope), float(error), float(slope - width), float(slope + width))
+            for name, slope, error, width in zip(
+                names, *(v[r * p : r * p + p] for v in (slopes, se, half)), strict=True
+            )
+        }
+        for r, rater in enumerate(raters)
+    }
+    contrast = np.kron(np.hstack([np.ones((n - 1, 1)), -np.eye(n - 1)]), np.eye(p))
+    gaps = contrast @ slopes
+    statistic = float(gaps @ np.linalg.solve(contrast @ covariance[n:, n:] @ contrast.T, gaps))
+    df = (n - 1) * p
+    return joint, {
+        "correlation": float(fitted.cov_struct.dep_params), "statistic": statistic, "df": df,
+        "p": float(special.chdtrc(df, statistic)),
+    }  # fmt: skip
+
+
+def _own(
+    own: pd.DataFrame,
+    values: pd.DataFrame,
+    scale: Scale,
+    applications: pd.Series,
+    names: Sequence[str],
+    rng: np.random.Generator,
+    level: float,
+) -> dict[str, Estimate]:
+    """Slopes from one reviewer's labels alone, held back by a weak penalty so that they are always finite."""
+    x = scale.apply(values.loc[own["item"]].to_numpy(dtype=np.float64))
+    y = (own["category"] == DISSIMILAR).to_numpy(dtype=bool)
+    if y.all() or not y.any():
+        return dict.fromkeys(names, Estimate(None, reason="one category only"))
+    group = pd.factorize(applications.reindex(own["item"]).astype(object), use_na_sentinel=False)[0]
+    n_groups = int(group.max()) + 1
+    whole = fit_logistic(x, y, 1 / len(y))
+    draws: list[Floats] = []
+    for _ in range(N_DRAWS if n_groups > 1 else 0):
+        weights = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups))[group].astype(np.float64)
+        if 0 < (weights * y).sum() < weights.sum():
+            draws.append(fit_logistic(x, y, 1 / len(y), weights=weights, start=whole).coefficients)
+    table = np.array(draws).reshape(len(draws), len(names))
+    return {
+        name: percentile_interval(float(value), table[:, j], level)
+        for j, (name, value) in enumerate(zip(names, whole.coefficients, strict=True))
+    }
+
+
+def _predictable(
+    own: pd.DataFrame, features: pd.DataFrame, applications: pd.Series, rng: np.random.Generator
+) -> Estimate:
+    names = [name for name in DEFAULT_FEATURES if name in features.columns]
+    try:
+        found = examples_of(own[["item", "category"]], features, names, applications)
+        score = cross_validate(found, rng=rng).score
+    except ValueError as error:
+        return Estimate(None, reason=str(error))
+    return auc([CATEGORIES[int(value)] for value in found.dissimilar], score)
