@@ -1,6 +1,6 @@
-"""Measurements: the runs of a benchmark with the conditions under which each was made, and one number for each run.
+"""Measurements: the runs of a benchmark with their conditions, and one number per run.
 
-This is the only type for measurements: readers of files return it, studies give it back, and every method takes it.
+This is the only type for measurements: file readers and studies return it, and every method accepts it.
 """
 
 import hashlib
@@ -17,31 +17,31 @@ from analysis.runs import Floats, checked_drop, n_warmup
 if TYPE_CHECKING:
     import pandas as pd
 
-# what may be known of a run beside its measurements; any other name is as good
+# well-known conditions of a run; any other name is allowed
 RUN, VERSION, CONTEXT = "run", "version", "context"
 ORDER_TYPE, ORDER_POSITION, PREDECESSOR, ALTERED = "order_type", "order_position", "predecessor", "altered"
 DURATION = "duration"  # how long a run took, in seconds; no factor of the context
-TIME = "time"  # when the run was made, see `labeler.formats.naming`; in tables a factor, as many columns are called so
-FACTOR = "factor:"  # in front of the column of any other condition
-RECORDED = "recorded:"  # in front of what was noted of a run and was not chosen, such as the load: no factor
-INTERVENTION = "intervention"  # the factor at one level of which a suspected cause is held fixed
+TIME = "time"  # when the run was made, see `labeler.formats.naming`; in tables a factor, as many columns have this name
+FACTOR = "factor:"  # prefix of the column of any other condition
+RECORDED = "recorded:"  # prefix of what was observed but not chosen, such as the load: not a factor
+INTERVENTION = "intervention"  # the factor with one level at which a suspected cause is held fixed
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
-OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME)  # conditions that each run has for itself
+OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME)  # conditions that differ for each run
 
 LOWER, HIGHER, UNKNOWN = "lower", "higher", ""
 DIRECTIONS = (LOWER, HIGHER, UNKNOWN)
 FASTER, SLOWER = "faster", "slower"
 
-NOTHING_KNOWN: Mapping[str, str] = {}  # shared, as suites are large
+NOTHING_KNOWN: Mapping[str, str] = {}  # shared, because suites are large
 
 AGGREGATES: Mapping[str, Callable[[Floats], Any]] = {"mean": np.mean, "median": np.median, "min": np.min}
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that gave no measurement: its conditions and, in words, why.
+    """A run without a measurement: its conditions and the reason in words.
 
-    `on_purpose` if that is no fault of the software measured: it was skipped, or its measurements were not kept.
+    `on_purpose` if the measured software is not at fault: the run was skipped, or its measurements were not kept.
     """
 
     conditions: Mapping[str, str]
@@ -51,7 +51,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What a method could not use, by name, and why."""
+    """What a method left out, by name, and why."""
 
     name: str
     reason: str
@@ -59,18 +59,18 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Run:
-    """One execution of a benchmark in a fresh process. It can be used wherever an array of its values can.
+    """One execution of a benchmark in a fresh process; usable wherever an array of its values is.
 
     Attributes
     ----------
     values : ndarray of float, shape (n_iterations,)
         At least one finite measurement.
     unit : str
-        "s" for times; otherwise the unit the file states, "" if it states none.
+        "s" for times; otherwise the unit in the file, "" without one.
     better : str
-        "lower" or "higher"; "" if that is not known, so that nothing may be called faster or slower.
+        "lower" or "higher"; "" if unknown, and then nothing is called faster or slower.
     conditions : mapping of str to str
-        What is known of the run: a name, as in `CONDITIONS` or of a factor, and a text.
+        Name, as in `CONDITIONS` or of a factor, to text.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Run:
         return values
 
     def of(self, condition: str) -> str:
-        """The text of a condition, "" where nothing is known; without a context, the combination of factors is one."""
+        """The text of a condition, "" if unknown; the context defaults to the combination of factors."""
         text = self.conditions.get(condition, "")
         if condition == CONTEXT and not text:
             factors = sorted(filter(is_factor, self.conditions))
@@ -113,22 +113,22 @@ class Benchmark:
     Attributes
     ----------
     name : str
-        As unique as its tool makes it; a study's item carries this name.
+        As unique as its tool makes it; the name of a study's item.
     runs : tuple of Run
-        Lengths may differ; unit and direction may not. None at all only if every run failed.
+        Lengths may differ; unit and direction may not. Empty only if every run failed.
     application : str
         The software it belongs to (`org/project`); "" if unknown.
     benchmark : str
-        The measured operation with its parameter values; the name if it is not given.
+        The measured operation with its parameter values; by default the name.
     parameters : mapping of str to str
     failures : tuple of Failure
-        Runs that gave nothing.
+        Failed runs.
 
     Raises
     ------
     ValueError
-        If there is neither a run nor a failure, a run is empty or not finite, `better` is another word, or two runs
-        differ in unit or direction.
+        If there is neither a run nor a failure, a run is empty or not finite, `better` is invalid, or two runs differ
+        in unit or direction.
 
     Examples
     --------
@@ -145,7 +145,7 @@ class Benchmark:
     failures: tuple[Failure, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what no method can use."""
+        """Check that every method can use it."""
         if not self.benchmark:
             object.__setattr__(self, "benchmark", self.name)
         if not self.runs and not self.failures:
@@ -171,12 +171,12 @@ class Benchmark:
         benchmark: str = "",
         parameters: Mapping[str, str] | None = None,
     ) -> "Benchmark":
-        """A benchmark whose runs are given as series, and each condition as one text a run, "" where it is not known.
+        """A benchmark from series, with one text per run for each condition, "" if unknown.
 
         Raises
         ------
         ValueError
-            As the class; or if a condition does not have one text a run.
+            As the class, or if a condition does not have one text per run.
 
         Examples
         --------
@@ -214,12 +214,12 @@ class Benchmark:
 
     @property
     def better(self) -> str:
-        """Whether "lower" or "higher" measurements are better; "" if that is not known."""
+        """Whether "lower" or "higher" measurements are better; "" if unknown."""
         return self.runs[0].better if self.runs else UNKNOWN
 
     @property
     def conditions(self) -> dict[str, tuple[str, ...]]:
-        """What is known of the runs: a name, and one text a run, "" where it is not known; factors come last."""
+        """The conditions: name to one text per run, "" if unknown; factors come last."""
         recorded = dict.fromkeys(name for run in self.runs for name in run.conditions)
         names = [
             *(name for name in CONDITIONS if name in recorded),
@@ -229,19 +229,19 @@ class Benchmark:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each run is called: as its file says, or by its number from 0."""
+        """The label of each run: from its file, or its number from 0."""
         return tuple(run.of(RUN) or str(number) for number, run in enumerate(self.runs))
 
     def of(self, condition: str) -> tuple[str, ...]:
-        """The entries of a condition, one a run, "" where nothing is known."""
+        """The entries of a condition, one per run, "" if unknown."""
         return tuple(run.of(condition) for run in self.runs)
 
     def levels(self, condition: str) -> tuple[str, ...]:
-        """The different entries of a condition in order of first appearance, without ""."""
+        """The distinct entries of a condition in order of first appearance, without ""."""
         return tuple(dict.fromkeys(entry for entry in self.of(condition) if entry))
 
     def where(self, **conditions: str) -> "Benchmark | None":
-        """Only the runs, and failures, whose conditions are these; None if there are no such runs."""
+        """The benchmark with only the runs and failures that have these conditions; None without such runs."""
         runs = tuple(run for run in self.runs if all(run.of(name) == entry for name, entry in conditions.items()))
         failures = tuple(
             failure
@@ -251,12 +251,12 @@ class Benchmark:
         return replace(self, runs=runs, failures=failures) if runs else None
 
     def take(self, numbers: Sequence[int]) -> "Benchmark":
-        """Only the runs of these numbers, in this order, and all failures."""
+        """The benchmark with only the runs at these positions, in this order, and all failures."""
         return replace(self, runs=tuple(self.runs[number] for number in numbers))
 
 
 def is_factor(condition: str) -> bool:
-    """Whether a condition is a part of the measurement context, not something that was noted of the run.
+    """Whether a condition is part of the measurement context, not an observation about the run.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def in_unit(runs: Run | Benchmark) -> str:
 
 
 def in_direction(is_lower: bool, better: str) -> str:
-    """What lower measurements are called, or else higher ones: nothing is faster where nobody knows what is better.
+    """The word for lower or higher measurements: "faster" and "slower" only if the direction is known.
 
     Examples
     --------
@@ -309,14 +309,14 @@ class Sampling:
     Attributes
     ----------
     warmup : int or float
-        Left out at the start of each run: a number of iterations, or, below 1, a share of the run's length.
+        What to leave out at the start of each run: a number of iterations, or below 1 a share of the run's length.
     aggregate : str
         "mean", "median" or "min" of the remaining iterations.
 
     Raises
     ------
     ValueError
-        If `warmup` is negative or no such number, or the aggregate is another.
+        If `warmup` is negative or invalid, or the aggregate is unknown.
 
     Examples
     --------
@@ -328,7 +328,7 @@ class Sampling:
     aggregate: str = "mean"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Check the options."""
         try:
             checked_drop(self.warmup)
         except ValueError:
@@ -338,7 +338,7 @@ class Sampling:
             raise ValueError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {self.aggregate!r}")
 
     def steady(self, run: ArrayLike) -> Floats:
-        """The run behind its warm-up; raises ValueError if nothing is left."""
+        """The run without its warm-up; raises ValueError if nothing is left."""
         values = np.asarray(run, dtype=np.float64)
         return values[n_warmup(len(values), self.warmup) :]
 
@@ -347,7 +347,7 @@ class Sampling:
         return float(AGGREGATES[self.aggregate](self.steady(run)))
 
     def values(self, runs: Sequence[ArrayLike]) -> Floats:
-        """One number a run, shape (n_runs,)."""
+        """One number per run, shape (n_runs,)."""
         arrays = [np.asarray(run, dtype=np.float64) for run in runs]
         if len({len(run) for run in arrays}) == 1 and not self.warmup:  # one call for all runs: suites are large
             aggregate: Callable[..., Any] = AGGREGATES[self.aggregate]
@@ -357,15 +357,15 @@ class Sampling:
 
 EVERY_ITERATION = Sampling()
 
-Advance = Callable[[int, int], None]  # (how many are done, of how many)
+Advance = Callable[[int, int], None]  # (number done, total)
 
 
 def unwatched(done: int, total: int) -> None:
-    """Show nobody how far it is."""
+    """Show no progress."""
 
 
 def join(benchmarks: Sequence[Benchmark]) -> Benchmark:
-    """The runs and failures of all as those of the first; raises ValueError if they differ in unit or direction."""
+    """The first benchmark with the runs and failures of all; raises ValueError if units or directions differ."""
     first = benchmarks[0]
     if len(benchmarks) == 1:
         return first
@@ -377,7 +377,7 @@ def join(benchmarks: Sequence[Benchmark]) -> Benchmark:
 
 
 def by_name(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
-    """Benchmarks of one application and name as one, in order of first appearance; raises ValueError as `join`."""
+    """Join benchmarks with the same application and name, in order of first appearance; raises ValueError as `join`."""
     groups: dict[tuple[str, str], list[Benchmark]] = {}
     for benchmark in benchmarks:
         groups.setdefault((benchmark.application, benchmark.name), []).append(benchmark)
@@ -385,13 +385,13 @@ def by_name(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
 
 
 def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION, CONTEXT)) -> list[Benchmark]:
-    """The runs apart by what must not be mixed in one sample: versions of the software, measurement contexts.
+    """Split the runs by what must not be mixed in one sample: versions of the software, measurement contexts.
 
     Parameters
     ----------
     benchmark : Benchmark
     conditions : sequence of str
-        Those whose levels are told apart.
+        The conditions to split by.
 
     Returns
     -------
@@ -416,9 +416,9 @@ def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION
 
 
 def in_order(benchmark: Benchmark) -> Benchmark:
-    """With the runs in the order in which a table of them is read: by conditions, then by number.
+    """The benchmark with its runs in the order of a table: by conditions, then by number.
 
-    Levels of a condition come in order of first appearance; the place in an order comes last.
+    Levels of a condition are in order of first appearance; the position in an order comes last.
 
     Examples
     --------
@@ -431,7 +431,7 @@ def in_order(benchmark: Benchmark) -> Benchmark:
         return benchmark
     names.remove(RUN)
     runs, before = list(benchmark.runs), list[Run]()
-    while runs != before:  # once more, for as long as levels come in another order than before
+    while runs != before:  # repeat while the order of levels changes
         before = runs
         places = {
             name: {level: at for at, level in enumerate(dict.fromkeys(run.of(name) for run in runs))} for name in names
@@ -449,20 +449,20 @@ def _place_in_order(run: Run, places: Mapping[str, Mapping[str, int]]) -> tuple[
 def two_versions(
     benchmarks: Sequence[Benchmark], baseline: str | None = None, candidate: str | None = None
 ) -> tuple[str, str] | str:
-    """Baseline and candidate, the same for all benchmarks, or in words why they are not known.
+    """Baseline and candidate, the same for all benchmarks, or in words why they cannot be determined.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
-        All that are asked about.
+        All benchmarks of the analysis.
     baseline, candidate : str, optional
-        Versions by name; otherwise the first and the other, in sorted order, of those that a benchmark has beside
-        another. There may be no third.
+        Versions by name; otherwise the two versions that occur together in a benchmark, in sorted order. There may be
+        no third.
 
     Raises
     ------
     ValueError
-        If a named version is nowhere, or both are the same.
+        If a named version does not occur, or both are the same.
     """
     if baseline is not None and baseline == candidate:
         raise ValueError(f"candidate must be another version than baseline, got {candidate!r}")
@@ -485,10 +485,10 @@ def two_versions(
 
 
 def canonical(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
-    """In an order that depends on nothing but the measurements and their conditions: not on files, names or rows.
+    """Benchmarks and runs in an order that depends only on measurements and conditions, not on files, names or rows.
 
-    Benchmarks come by application and name. Runs come by conditions, except those that each run has for itself, then
-    by place in an order, then in an order that is arbitrary but fixed: so resampling draws the same runs every time.
+    Benchmarks are sorted by application and name. Runs are sorted by conditions, except those that differ for each run,
+    then by position in an order, then arbitrarily but fixed: so resampling draws the same runs every time.
     """
     ordered = sorted(benchmarks, key=lambda benchmark: (natural(benchmark.application), natural(benchmark.name)))
     return [_with_runs_in_place(benchmark) for benchmark in ordered]
@@ -507,7 +507,7 @@ def _with_runs_in_place(benchmark: Benchmark) -> Benchmark:
 
 
 def number_or_name(text: str) -> tuple[bool, float, list[tuple[int, str]]]:
-    """A key that sorts 1 to 10 in that order, not 1, 10, 2; and so other names with numbers in them.
+    """A sort key that orders numbers by value, also inside names: 1, 2, 10.
 
     Examples
     --------
@@ -522,7 +522,7 @@ def number_or_name(text: str) -> tuple[bool, float, list[tuple[int, str]]]:
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """A key that sorts names as people do: run 2 before run 10.
+    """A sort key that orders names as people do: run 2 before run 10.
 
     Examples
     --------
@@ -536,25 +536,25 @@ def natural(name: str) -> list[tuple[int, str]]:
 
 
 def from_table(table: "pd.DataFrame") -> list[Benchmark]:
-    """The benchmarks of a long table, one row a measurement.
+    """The benchmarks of a long table with one row per measurement.
 
     Parameters
     ----------
     table : DataFrame
         Columns benchmark, run, value, and optionally iteration (rows are put in its order), application, unit, better,
         version, context, order_type, order_position, altered, predecessor, and factor:NAME for any other condition.
-        Runs are told apart by run and all conditions together.
+        The run and all conditions together identify a run.
 
     Returns
     -------
     list of Benchmark
-        In order of first appearance. A table without a column unit is of times, one without better of times or of
-        other measurements of which lower ones are better.
+        In order of first appearance. Without a column unit, values are times; without a column better, lower is
+        better.
 
     Raises
     ------
     ValueError
-        If a column is missing, a row names no benchmark, a value is no finite number, an iteration no number, or a
+        If a column is missing, a row has no benchmark, a value is not finite, an iteration is not a number, or a
         benchmark has two units or directions.
 
     Examples
@@ -597,7 +597,7 @@ def _constant(rows: "pd.DataFrame", column: str, otherwise: str) -> str:
 
 
 def _text(entry: Any) -> str:
-    """A cell as a text: "" where it is missing, and 3 for 3.0, as numbers beside missing cells are written."""
+    """A cell as text: "" if missing, and 3 for 3.0, because pandas turns integers beside missing cells into floats."""
     import pandas as pd
 
     if pd.isna(entry):

@@ -1,4 +1,4 @@
-"""The runs of one benchmark, prepared once for everything that compares them pair by pair."""
+"""The runs of one benchmark, prepared once for all pairwise comparisons."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -12,24 +12,24 @@ SAX_CUTS = (-0.6744897501960817, 0.0, 0.6744897501960817)  # quartiles of the st
 
 
 class MeasurementError(ValueError):
-    """A measurement that cannot be judged: NaN, infinite, or negative where a measure forbids it."""
+    """A measurement that cannot be judged: NaN, infinite, or negative if a measure forbids that."""
 
 
 class Runs:
-    """The runs of one benchmark, cut to the shortest, with everything that several measures share.
+    """The runs of one benchmark, cut to the shortest, with what several measures share.
 
     Parameters
     ----------
     runs : sequence of array_like of float, each of shape (n_iterations,)
         At least two runs of finite measurements in any unit; lengths may differ.
     drop : int or float
-        Warm-up left out at the start of each run: a number of iterations, or, below 1, a share of the run's length
-        (rounded down). 0, the default, drops nothing, as the papers do.
+        Warm-up to leave out at the start of each run: a number of iterations, or below 1 a share of the run's length
+        (rounded down). 0, the default, leaves out nothing, as the papers do.
 
     Attributes
     ----------
     values : ndarray of float, shape (k, n)
-        The first n iterations of each run behind its warm-up, n being the length of the shortest.
+        The first n iterations of each run after its warm-up; n is the length of the shortest.
     drop : int or float
         As given.
     n_dropped : list of int
@@ -69,7 +69,7 @@ class Runs:
 
     @classmethod
     def of(cls, runs: "Sequence[ArrayLike] | Runs", drop: float = 0) -> "Runs":
-        """The same object if it is prepared already; raises ValueError if with another warm-up."""
+        """The same object if it is already prepared; raises ValueError if its warm-up differs."""
         if not isinstance(runs, Runs):
             return cls(runs, drop)
         if runs.drop != drop:

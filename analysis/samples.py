@@ -1,4 +1,4 @@
-"""What the methods ask of one or two samples: tests that say why they cannot answer, intervals, ratios in words."""
+"""Statistics of one or two samples: tests with a reason when undefined, intervals, ratios in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ NO_VARIATION = "no variation"
 
 @dataclass(frozen=True)
 class Test:
-    """A test's answer.
+    """The result of a test.
 
     Attributes
     ----------
     p : float or None
-        None where the test cannot be done; `reason` says why. Without any variation p is 1, and `reason` says so too.
+        None if the test is undefined; `reason` says why. Without any variation p is 1, and `reason` says so too.
     statistic : float or None
     reason : str or None
     """
@@ -31,19 +31,19 @@ class Test:
     statistic: float | None = None
     reason: str | None = None
 
-    __test__ = False  # pytest would take the class for tests
+    __test__ = False  # otherwise pytest collects the class
 
 
 @dataclass(frozen=True)
 class KruskalWallis(Test):
-    """Kruskal and Wallis' test over several groups, with the size of the effect.
+    """Kruskal and Wallis' test over several groups, with the effect size.
 
     Attributes
     ----------
     epsilon2 : float or None
-        H / (N - 1) in [0, 1] [1]_: the share of the variation of ranks that lies between the groups.
+        H / (N - 1) in [0, 1] [1]_: the share of the variation of ranks between the groups.
     n : int
-        Values in all groups.
+        Number of values in all groups.
 
     References
     ----------
@@ -55,7 +55,7 @@ class KruskalWallis(Test):
 
 
 def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
-    """Whether the values of one group tend to be larger than those of another [1]_, ties corrected.
+    """Test whether the values of some group tend to be larger than those of another [1]_, corrected for ties.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
     Raises
     ------
     ValueError
-        If a group is no series of finite values.
+        If a group is not a series of finite values.
 
     References
     ----------
@@ -92,13 +92,13 @@ def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
     ranks = (size.cumsum() - (size - 1) / 2)[level] - (n + 1) / 2
     ends = np.cumsum([len(sample) for sample in samples])[:-1]
     between = sum(part.sum() ** 2 / len(part) for part in np.split(ranks, ends))
-    epsilon2 = min(1.0, float(between / (ranks**2).sum()))  # the ranks as they are: ties are corrected by that
+    epsilon2 = min(1.0, float(between / (ranks**2).sum()))  # the variance of the actual ranks corrects for ties
     h = (n - 1) * epsilon2
     return KruskalWallis(float(special.chdtrc(len(samples) - 1, h)), h, None, epsilon2, n)
 
 
 def welch(x: ArrayLike, y: ArrayLike) -> Test:
-    """Whether two means differ, the variances being what they are [1]_; two-sided.
+    """Test whether two means differ, without assuming equal variances [1]_; two-sided.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def welch(x: ArrayLike, y: ArrayLike) -> Test:
     if min(len(a), len(b)) < 2:
         return Test(None, reason="at least two values on each side are needed")
     _, (a, b) = _scaled(a, b)
-    # a constant sample has no variance, also where rounding of its mean leaves some
+    # a constant sample has zero variance, even if rounding of its mean leaves some
     va, vb = (0.0 if s.min() == s.max() else float(s.var(ddof=1)) / len(s) for s in (a, b))
     if va + vb == 0:
         return Test(float(a[0] == b[0]), reason=NO_VARIATION)
@@ -133,10 +133,10 @@ def welch(x: ArrayLike, y: ArrayLike) -> Test:
 
 
 def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
-    """Wilcoxon's rank-sum test, that is Mann and Whitney's U [1]_; two-sided.
+    """Wilcoxon's rank-sum test, equivalent to Mann and Whitney's U [1]_; two-sided.
 
-    Exact if both samples have fewer than 50 values and no two values are equal, else normal with corrections for
-    ties and continuity.
+    Exact if both samples have fewer than 50 values without ties, otherwise the normal approximation corrected for ties
+    and continuity.
 
     Parameters
     ----------
@@ -163,14 +163,14 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
     if pooled.min() == pooled.max():
         return Test(1.0, len(a) * len(b) / 2, NO_VARIATION)
     exact = max(len(a), len(b)) < 50 and len(np.unique(pooled)) == len(pooled)
-    from scipy import stats  # here, as it takes long to import
+    from scipy import stats  # imported here: it loads slowly
 
     result = stats.mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic")
     return Test(float(result.pvalue), float(result.statistic))
 
 
 def smallest_rank_sum_p(n_x: int, n_y: int) -> float:
-    """The smallest p that the exact rank-sum test can reach with these sizes: 2 / C(n_x + n_y, n_x), at most 1.
+    """The smallest p of the exact rank-sum test for these sizes: 2 / C(n_x + n_y, n_x), at most 1.
 
     Raises
     ------
@@ -193,20 +193,20 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
     Parameters
     ----------
     x : array_like of float, shape (n_values,)
-        Independent values, as one number a run.
+        Independent values, such as one number per run.
     level : float
         Confidence level of the two-sided interval, in (0, 1).
 
     Returns
     -------
     Estimate
-        Undefined without values; without interval if there is one or its ends are no numbers of 64 bits. No
-        variation: an interval of zero width.
+        Undefined without values; without an interval for a single value, or if the ends overflow. Without variation the
+        interval has zero width.
 
     Raises
     ------
     ValueError
-        If `x` is no series of finite values, or `level` not within (0, 1).
+        If `x` is not a series of finite values, or `level` is not within (0, 1).
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie in (0, 1), got {level}")
@@ -227,26 +227,26 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def change_in_words(ratio: float, better: str = "lower", *, who: str = "the candidate") -> str:
-    """A ratio of candidate to baseline with its direction.
+    """The ratio of candidate to baseline as a change in words.
 
     Parameters
     ----------
     ratio : float
         Candidate / baseline, >= 0.
     better : str
-        "lower" for times, "higher" for rates such as ops/s, "" where neither is known.
+        "lower" for times, "higher" for rates such as ops/s, "" if unknown.
     who : str
 
     Returns
     -------
     str
-        For times the change of time, for rates the change of the rate, as a share of the baseline, with the word of
-        `direction`; what is below 0.001 % or above a million % is not told more exactly.
+        The change of the time or rate as a share of the baseline, with the word of `direction`; changes below 0.001 %
+        or above a million % are not given more exactly.
 
     Raises
     ------
     ValueError
-        If the ratio is negative or no finite number, or `better` is another word.
+        If the ratio is negative or not finite, or `better` is invalid.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def change_in_words(ratio: float, better: str = "lower", *, who: str = "the cand
 
 
 def _in_digits(share: float) -> str:
-    """Three digits, or all before the point, and never an exponent."""
+    """Three digits, or all before the decimal point, and never an exponent."""
     if share < 0.001:
         return "less than 0.001"
     if share > 1e6:
@@ -269,7 +269,7 @@ def _in_digits(share: float) -> str:
 
 
 def _scaled(*samples: Floats) -> tuple[int, list[Floats]]:
-    """Samples divided by a power of two, and its exponent: that is exact, and their squares are then within range."""
+    """Samples divided by a power of two, and its exponent: exact, and the squares stay within range."""
     largest = max((float(np.abs(sample).max()) for sample in samples if len(sample)), default=0.0)
     exponent = frexp(largest)[1]
     return exponent, [np.ldexp(sample, -exponent) for sample in samples]

@@ -1,4 +1,4 @@
-"""How far intervals and tests can be believed with the runs at hand: coverage, type I error, sensitivity."""
+"""How far intervals and tests can be trusted with the available runs: coverage, type I error, sensitivity."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""How far intervals and tests can be believed, in words and tables."""
+"""The report of `trust` in words and tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ MEANINGS = {
 
 
 def document(survey: Survey) -> Document:
-    """The report on how far intervals and tests can be believed.
+    """The report on how far intervals and tests can be trusted.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def _benchmarks(survey: Survey) -> Iterator[Block]:
 
 
 def _remarks(benchmarks: Sequence[Trust]) -> Iterator[Block]:
-    """Why numbers are missing, or what is behind those of a benchmark without variation."""
+    """Why numbers are missing, or what a benchmark without variation means."""
     remarks = list(
         dict.fromkeys(
             f"{entry.name}, {name}: {rate.reason}"
@@ -257,7 +257,7 @@ def _remarks(benchmarks: Sequence[Trust]) -> Iterator[Block]:
 
 
 def _misleads(entry: Trust, test: str | None) -> tuple[float, float]:
-    """What the table is sorted by: many false alarms of merged iterations first, then poor intervals."""
+    """The sort key of the table: most false alarms of merged iterations first, then poor intervals."""
     alarms = entry.type_1_error[MERGED][test].value if test else None
     coverage = entry.coverage[MERGED].value
     return -1.0 * (alarms or 0.0), 1.0 if coverage is None else coverage
@@ -320,7 +320,7 @@ def _rate(rate: Rate) -> str:
 
 
 def _whole_percent(share: float) -> str:
-    """A share that was asked for, with as many decimals as it has."""
+    """A requested share, with only the decimals it has."""
     return f"{100 * share:g} %"
 
 

@@ -1,4 +1,4 @@
-"""Which runs are drawn: every multiset of them with its chance, or some at random."""
+"""Draws of runs: every multiset with its probability, or random ones."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,8 +10,8 @@ from scipy import special
 
 from analysis.runs import Floats
 
-MAX_MULTISETS = 20_000  # that are enumerated
-MAX_PAIRED = 6_000  # that are enumerated with each other, unless more is asked for
+MAX_MULTISETS = 20_000  # largest number enumerated
+MAX_PAIRED = 6_000  # largest number enumerated in pairs, unless more is requested
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Draws:
     counts : ndarray of float, shape (n_draws, m)
         How often each of the m runs was drawn; whole numbers, each row sums to n_runs.
     weights : ndarray of float, shape (n_draws,)
-        The chance of each, with sum 1.
+        The probability of each draw; the sum is 1.
     exact : bool
-        Whether these are all there are.
+        Whether these are all possible draws.
     """
 
     counts: Floats
@@ -34,7 +34,7 @@ class Draws:
 
 
 def n_multisets(m: int, n_runs: int) -> int:
-    """How many draws of n_runs out of m runs differ in more than their order: C(m + n_runs - 1, n_runs)."""
+    """The number of multisets of n_runs out of m runs: C(m + n_runs - 1, n_runs)."""
     return comb(m + n_runs - 1, n_runs)
 
 
@@ -58,6 +58,6 @@ def all_draws(m: int, n_runs: int) -> Draws:
 
 
 def some_draws(m: int, n_runs: int, n_draws: int, rng: np.random.Generator) -> Draws:
-    """As many draws at random, each with the same weight."""
+    """Random draws with equal weights."""
     counts = rng.multinomial(n_runs, np.full(m, 1 / m), size=n_draws).astype(np.float64)
     return Draws(counts, np.full(n_draws, 1 / n_draws), False)

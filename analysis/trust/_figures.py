@@ -1,4 +1,4 @@
-"""Figures of how far intervals and tests can be believed: coverage, rejections, false alarms."""
+"""Figures of `trust`: coverage, rejections, false alarms."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from analysis.document import shortened
 from analysis.document.figures import INK, SOFT, Chart
 from analysis.trust import AGGREGATIONS, INTERVALS, MANN_WHITNEY, MERGED, ONE_SAMPLE, RUN_MEANS, WELCH, Survey, Trust
 
-MIN_FOR_ALARMS = 5  # benchmarks; fewer make no curve
+MIN_FOR_ALARMS = 5  # benchmarks; fewer do not make a curve
 LIGHT = "#a9b3c2"
 LONGEST = 60  # letters of a name
 SHADES = {MERGED: INK, RUN_MEANS: "#5f6b80", ONE_SAMPLE: LIGHT}
@@ -21,7 +21,7 @@ TITLES = {WELCH: "Welch's t test", MANN_WHITNEY: "Mann-Whitney U test", INTERVAL
 
 
 def charts(survey: Survey) -> dict[str, Chart]:
-    """Every figure that has something to show, by a name for its file."""
+    """Every figure with data, by file name."""
     charts = {
         "coverage": coverage_against_runs(survey),
         "rejections": rejections(survey),
@@ -31,7 +31,7 @@ def charts(survey: Survey) -> dict[str, Chart]:
 
 
 def coverage_against_runs(survey: Survey) -> Chart | None:
-    """How often the interval holds the mean, by the number of runs drawn (the source's Figure 2).
+    """How often the interval contains the mean, by number of runs drawn (the source's Figure 2).
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def coverage_against_runs(survey: Survey) -> Chart | None:
     Returns
     -------
     Chart or None
-        Median over the benchmarks for which it was computed, with their middle half as bars; None without any.
+        The median over the benchmarks for which it was computed, with the middle half as bars; None without any.
     """
     chosen = [trust for trust in survey.benchmarks if trust.by_n_runs]
     if not chosen:
@@ -74,7 +74,7 @@ def coverage_against_runs(survey: Survey) -> Chart | None:
 
 
 def rejections(survey: Survey) -> Chart | None:
-    """How often two draws are told apart, by how much slower the second is (the source's Figures 3 and 4).
+    """How often a test finds a difference between two draws, by slowdown of the second (the source's Figures 3 and 4).
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def rejections(survey: Survey) -> Chart | None:
     Returns
     -------
     Chart or None
-        A panel a test; median over benchmarks with their middle half as a band. None without curves.
+        One panel per test: the median over benchmarks, with the middle half as a band. None without curves.
     """
     chosen = [trust for trust in survey.benchmarks if any(curve.power for curve in trust.curves)]
     if not chosen:
@@ -132,7 +132,7 @@ def _panel(rows: pd.DataFrame, test: str, alpha: Any, slower: str, *, first: boo
 
 
 def false_alarms(survey: Survey) -> Chart | None:
-    """The share of benchmarks with at most so many false alarms of Welch's test.
+    """The cumulative share of benchmarks by false alarms of Welch's test.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def false_alarms(survey: Survey) -> Chart | None:
     Returns
     -------
     Chart or None
-        None for fewer than five benchmarks, or where the test was not asked.
+        None for fewer than five benchmarks, or without this test.
     """
     rows: list[dict[str, Any]] = []
     for name in AGGREGATIONS:
@@ -173,19 +173,19 @@ def false_alarms(survey: Survey) -> Chart | None:
 
 
 def _some_points(curve: pd.DataFrame) -> pd.DataFrame:
-    """Where a curve carries its mark."""
+    """The points of a curve that get a mark."""
     return curve.iloc[np.unique(np.linspace(0, len(curve) - 1, 10).round().astype(int))[1:-1]]
 
 
 def _over_benchmarks(points: Sequence[dict[str, Any]], by: Sequence[str]) -> pd.DataFrame:
-    """Median and middle half of what is known."""
+    """Median and middle half of the defined values."""
     grouped = pd.DataFrame(points).dropna(subset=["value"]).groupby(list(by), sort=False)["value"]
     quartiles = {"low": grouped.quantile(0.25), "value": grouped.median(), "high": grouped.quantile(0.75)}
     return pd.DataFrame(quartiles).reset_index()
 
 
 def _band(rows: pd.DataFrame, x: alt.X, n: int, title: str | None) -> list[alt.Chart]:
-    """The middle half of the benchmarks; nothing for a single one."""
+    """The middle half of the benchmarks; empty for a single benchmark."""
     if n == 1:
         return []
     band = alt.Chart(rows).mark_area(opacity=0.18, interpolate="linear")
@@ -214,7 +214,7 @@ def _subject(chosen: Sequence[Trust], mark: str, survey: Survey) -> str:
 
 
 def change_of(survey: Survey) -> tuple[str, str]:
-    """What the second draw is made: slower, or higher where it is not known of any benchmark which is better."""
+    """ "slower", or "higher" if no benchmark says which direction is better."""
     return ("slowdown", "slower") if any(trust.better for trust in survey.benchmarks) else ("increase", "higher")
 
 

@@ -19,8 +19,8 @@ DEGREES = (8, 16, 32, 64, 128)
 def welch_rejects(distance: Floats, a: Moments, b: Moments, alpha: float) -> Bools:
     """Whether Welch's p is at most alpha, for draws of shapes that broadcast.
 
-    Where t^2 lies beyond the critical values for all degrees of freedom that can occur, these are not asked for; for
-    the rest they come from a polynomial.
+    Degrees of freedom are computed only where t^2 lies between the critical values of all possible ones; there the
+    critical value comes from a polynomial.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ def welch_rejects(distance: Floats, a: Moments, b: Moments, alpha: float) -> Boo
 
 
 def _inverse_df_range(a: Moments, b: Moments) -> tuple[float, float]:
-    """1 / df lies between that of both draws together and that of the smallest alone."""
+    """The range of 1 / df: between both draws together and the smaller one alone."""
     return 1 / float(a.n.max() + b.n.max() - 2), 1 / float(min(a.n.min(), b.n.min()) - 1)
 
 
 @lru_cache(maxsize=64)
 def _critical(ends: tuple[float, float], alpha: float) -> tuple[float, float, Chebyshev]:
-    """The critical t^2 at the ends, a little widened, and the logarithm between them as a function of 1 / df."""
+    """The critical t^2 at both ends, slightly widened, and its logarithm in between as a polynomial in 1 / df."""
 
     def logarithm(inverse_df: Floats) -> Floats:
         return 2 * np.log(-special.stdtrit(1 / inverse_df, alpha / 2))
@@ -64,7 +64,7 @@ def _critical(ends: tuple[float, float], alpha: float) -> tuple[float, float, Ch
 
 
 def disjoint(distance: Floats, a_half: Floats, b_half: Floats) -> Bools:
-    """Whether two intervals have no point in common; of the squared difference of their middles."""
+    """Whether two intervals are disjoint, from the squared difference of their centres."""
     reach = a_half + b_half
     reach *= reach
     apart: Bools = distance > reach

@@ -1,4 +1,4 @@
-"""In which share of the pairs of draws a test rejects."""
+"""The share of pairs of draws for which a test rejects."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from analysis.trust._rank_test import Compared, Values, compared, counted, rank_
 
 WELCH, MANN_WHITNEY, INTERVALS = "welch", "mann-whitney", "intervals"
 TESTS = (WELCH, MANN_WHITNEY, INTERVALS)
-PAIRS_AT_ONCE = 1 << 17  # so many that arrays of them stay in the processor's cache
+PAIRS_AT_ONCE = 1 << 17  # as many as fit into the processor's cache
 
 Shares = Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Question:
-    """Which tests are asked, at which size, and the level of the intervals."""
+    """The tests, their significance level, and the level of the intervals."""
 
     tests: Sequence[str]
     alpha: float
@@ -30,13 +30,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Two draws each, of the same runs.
+    """Pairs of draws from the same runs.
 
     Attributes
     ----------
     first, second : Draws
     every : bool
-        Whether each draw is paired with each; otherwise the first with the first, the second with the second, ...
+        Whether every draw is paired with every other; otherwise first with first, second with second, ...
     """
 
     first: Draws
@@ -45,12 +45,12 @@ class Pairs:
 
     @property
     def n(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         return len(self.first.weights) * (len(self.second.weights) if self.every else 1)
 
 
 def pairs_of(m: int, n_runs: int, n_pairs: int, rng: np.random.Generator, *, every: bool = True) -> Pairs:
-    """All pairs of multisets, if wanted and not too many, else as many as asked for at random."""
+    """All pairs of multisets if requested and not too many, otherwise random pairs."""
     if every and n_multisets(m, n_runs) <= MAX_MULTISETS:
         draws = all_draws(m, n_runs)
         return Pairs(draws, draws, True)
@@ -58,7 +58,7 @@ def pairs_of(m: int, n_runs: int, n_pairs: int, rng: np.random.Generator, *, eve
 
 
 def shares(population: Population, pairs: Pairs, factors: Sequence[float], question: Question) -> Iterator[Shares]:
-    """The share of rejections of each test for each factor by which the second draw is multiplied."""
+    """The share of rejections of each test, for each factor on the second draw."""
     first, second = (population.moments(draws.counts) for draws in (pairs.first, pairs.second))
     values = counted(population.values) if MANN_WHITNEY in question.tests else None
     for factor in factors:
@@ -88,7 +88,7 @@ def _moment_shares(a: Moments, b: Moments, pairs: Pairs, alike: bool, question: 
 
 def _rank_share(population: Population, values: Values, pairs: Pairs, factor: float, alpha: float) -> float:
     if factor == 1 and pairs.every and population.n.max() == 1:
-        # one number a run: only their order counts, which many benchmarks have in common
+        # one number per run: only the order matters, which many benchmarks share
         _, order = np.unique([run[0] for run in population.values], return_inverse=True)
         return _share_by_order(tuple(sorted(map(int, order + 1))), int(pairs.first.counts[0].sum()), alpha)
     return _sum_of_blocks(compared(values, factor), pairs, factor == 1, alpha)
@@ -110,16 +110,16 @@ def _sum_of_blocks(runs: Compared, pairs: Pairs, alike: bool, alpha: float) -> f
 
 @dataclass(frozen=True)
 class _Block:
-    """Some of the pairs: which draws they are, how to index them, and what they weigh."""
+    """A block of pairs: the draws, their indices and their weights."""
 
     rows: tuple[slice | None, ...]
     columns: tuple[slice | None, ...]
     row_weights: Floats
     column_weights: Floats | None
-    n_once: int  # the first columns are counted once, all others stand for the pair the other way round as well
+    n_once: int  # the first columns count once, all others also stand for the reversed pair
 
     def share(self, rejects: Bools) -> float:
-        """The weight of the pairs that reject."""
+        """The total weight of the rejecting pairs."""
         if self.column_weights is None:
             return float(rejects @ self.row_weights)
         by_row = rejects @ self.column_weights
@@ -129,7 +129,7 @@ class _Block:
 
 
 def _blocks(pairs: Pairs, alike: bool) -> Iterator[_Block]:
-    """Blocks small enough for the cache; where both draws are `alike`, each two draws are looked at once."""
+    """Blocks small enough for the cache; if both draws are `alike`, each unordered pair is visited once."""
     weights = pairs.first.weights
     n = len(weights)
     if not pairs.every:
@@ -151,7 +151,7 @@ def value_shares(
     question: Question,
     rng: np.random.Generator,
 ) -> Iterator[Shares]:
-    """The same where each run drawn brings one value at random."""
+    """As `shares`, with one random value from each drawn run."""
     first, second = (one_value_a_run(population.scaled, n_runs, n_pairs, rng) for _ in range(2))
     a, b = value_moments(first), value_moments(second)
     for factor in factors:

@@ -1,4 +1,4 @@
-"""What can be drawn from the runs of a benchmark, and mean and variance of what was drawn."""
+"""The population of a benchmark's runs, and the mean and variance of draws from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,19 +13,19 @@ from analysis.runs import Floats
 
 MERGED, RUN_MEANS, ONE_SAMPLE = "merged", "run means", "one sample"
 AGGREGATIONS = (MERGED, RUN_MEANS, ONE_SAMPLE)
-TINY = 1e-300  # a variance that is none: 0 / 0 becomes 0, and any difference is beyond it
+TINY = 1e-300  # in place of a zero variance: 0 / 0 becomes 0, and any difference is significant
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Mean and its variance for each of many draws, in the units of their population.
+    """The mean of each draw and the variance of that mean, in the units of the population.
 
     Attributes
     ----------
     mean, variance : ndarray of float
-        The variance is that of the mean.
+        The variance of the mean, not of the values.
     n : ndarray of float
-        Values in the draw.
+        Number of values in the draw.
     constant : ndarray of bool
         Whether all of them are equal.
     """
@@ -36,16 +36,16 @@ class Moments:
     constant: NDArray[np.bool_]
 
     def __getitem__(self, index: Any) -> "Moments":
-        """Some of the draws; an index with None gives rows or columns."""
+        """A selection of the draws; an index with None gives rows or columns."""
         return Moments(self.mean[index], self.variance[index], self.n[index], self.constant[index])
 
     def times(self, factor: float, zero: float) -> "Moments":
-        """The same draws with every value times a factor; `zero` is where 0 lies in these units."""
+        """The same draws with every value multiplied by a factor; `zero` is the position of 0 in these units."""
         mean = factor * self.mean - (factor - 1) * zero
         return replace(self, mean=mean, variance=np.maximum(factor**2 * self.variance, TINY))
 
     def half_widths(self, level: float) -> Floats:
-        """Half of Student's interval for the mean."""
+        """Half the width of Student's interval for the mean."""
         sizes, which = np.unique(self.n, return_inverse=True)
         quantiles = special.stdtrit(sizes - 1, (1 + level) / 2)[which].reshape(self.n.shape)
         halves: Floats = np.where(self.constant, 0.0, quantiles * np.sqrt(self.variance))
@@ -54,20 +54,20 @@ class Moments:
 
 @dataclass(frozen=True)
 class Population:
-    """The runs as they are drawn, around their mean and so scaled that the farthest value is 1 from it.
+    """The runs as they are drawn, centred on their mean and scaled so that the largest distance from it is 1.
 
     Attributes
     ----------
     values : tuple of ndarray of float
-        The values of each run that a draw of the run brings, in the benchmark's unit.
+        The values that a draw of each run contributes, in the benchmark's unit.
     scaled : tuple of ndarray of float
-        The same, scaled.
+        The same values, scaled.
     n, means, squares : ndarray of float, shape (m,)
-        Values of each run, their mean, and the sum of their squared distances from it.
+        Number of values per run, their mean, and the sum of squared distances from it.
     zero : float
-        Where 0 lies in these units.
+        The position of 0 in these units.
     target : float
-        The mean that an interval should hold.
+        The mean that an interval should contain.
     """
 
     values: tuple[Floats, ...]
@@ -84,22 +84,22 @@ class Population:
         return not self.squares.any() and bool(self.means.min() == self.means.max())
 
     def moments(self, counts: Floats) -> Moments:
-        """Of all values of the runs drawn; the variance as a sum of terms >= 0, so that nothing cancels."""
+        """The moments of all values of the drawn runs; the variance is a sum of terms >= 0, so nothing cancels."""
         weights = counts * self.n
         n = weights.sum(axis=1)
         apart = np.square(self.means[:, None] - self.means)
         squares = counts @ self.squares + ((weights @ apart) * weights).sum(axis=1) / (2 * n)
         constant = squares == 0
-        # all values equal: their value is the mean, without the rounding of a sum
+        # all values equal: the mean is exact, without the rounding of a sum
         mean = np.where(constant, self.means[counts.argmax(axis=1)], weights @ self.means / n)
         return Moments(mean, np.maximum(squares / ((n - 1) * n), TINY), n, constant)
 
 
 def population(runs: Sequence[ArrayLike], aggregation: str, sampling: Sampling) -> Population:
-    """What a draw takes from each run: all values, its one number, or, for one sample, one of its values.
+    """The population for an aggregation: all values of a run, its one number, or one random value.
 
-    The target is the mean of all values for runs merged, that of the runs' numbers for run means, and for one sample
-    the mean of the runs' means, as each run is as likely as the other.
+    The target is the mean of all values for merged runs, the mean of the runs' numbers for run means, and the mean of
+    the runs' means for one sample, where every run is equally likely.
     """
     values = tuple(sampling.steady(run) for run in runs)
     if aggregation == RUN_MEANS:
@@ -115,12 +115,12 @@ def population(runs: Sequence[ArrayLike], aggregation: str, sampling: Sampling) 
 
 
 def _mean(values: Floats) -> float:
-    """The mean; that of equal values is their value."""
+    """The mean; exact if all values are equal."""
     return float(values[0]) if values.min() == values.max() else float(values.mean())
 
 
 def value_moments(values: Floats) -> Moments:
-    """Of draws whose values are at hand, one draw a row."""
+    """The moments of draws given as values, one draw per row."""
     n = values.shape[1]
     constant = values.min(axis=1) == values.max(axis=1)
     mean = np.where(constant, values[:, 0], values.mean(axis=1))

@@ -1,4 +1,4 @@
-"""Mann and Whitney's test for many pairs of draws at once, as `analysis.samples.rank_sum` decides it for one."""
+"""Mann and Whitney's test for many pairs of draws at once, with the decisions of `analysis.samples.rank_sum`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from scipy import special
 from analysis.runs import Floats
 from analysis.trust._moment_tests import Bools
 
-EXACT_BELOW = 50  # values on each side, where no two are equal
-AT_ONCE = 1 << 20  # numbers in memory
+EXACT_BELOW = 50  # largest number of values on each side, without ties
+AT_ONCE = 1 << 20  # largest number of array elements
 ONE_THREAD = 1 << 18  # multiplications
 
 
 @dataclass(frozen=True)
 class Alike:
-    """Values that stand on both sides, in patterns: how often in each run here and there, and how many values do so."""
+    """Values that occur on both sides, as patterns: how often in each run of either side, and for how many values."""
 
     first: Floats  # (n_patterns, m)
     second: Floats  # (n_patterns, m)
@@ -29,18 +29,18 @@ class Alike:
 
 @dataclass(frozen=True)
 class Values:
-    """The different values of all runs.
+    """The distinct values of all runs.
 
     Attributes
     ----------
     different : ndarray of float, shape (n_values,)
         Ascending.
     table : ndarray of float, shape (n_values, m)
-        How often each stands in each run.
+        How often each value occurs in each run.
     below : ndarray of float, shape (n_values + 1, m)
-        How many values of each run are below the first, the second, ...; last: how many there are.
+        How many values of each run are below the first, second, ... distinct value; the last row: how many in total.
     alike : Alike
-        The rows of the table, equal ones with at most one value counted instead of repeated.
+        The rows of the table as patterns, with equal rows counted.
     cubes : ndarray of float, shape (m,)
         The sum of the third powers of each column.
     """
@@ -60,9 +60,9 @@ class Compared:
     ----------
     values : Values
     u : ndarray of float, shape (m, m)
-        Pairs of a value of run i and one of run j, times the factor, of which the first is larger; equal ones half.
+        The number of pairs in which a value of run i exceeds a value of run j times the factor; ties count half.
     alike : Alike
-        Values that are equal to one times the factor.
+        Values equal to another value times the factor.
     """
 
     values: Values
@@ -71,7 +71,7 @@ class Compared:
 
 
 def counted(runs: Sequence[Floats]) -> Values:
-    """The different values of runs with their numbers."""
+    """The distinct values of runs with their counts."""
     m = len(runs)
     different, which = np.unique(np.concatenate(runs), return_inverse=True)
     labels = np.repeat(np.arange(m), [len(run) for run in runs])
@@ -96,13 +96,13 @@ def compared(values: Values, factor: float) -> Compared:
 
 
 def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bools:
-    """Whether p is at most alpha, two-sided.
+    """Whether the two-sided p is at most alpha.
 
     Parameters
     ----------
     runs : Compared
     a, b : ndarray of float
-        How often each run was drawn on each side: of shapes (k, 1, m) and (1, n, m), or both (n, m).
+        How often each run was drawn on each side: shapes (k, 1, m) and (1, n, m), or both (n, m).
     alpha : float
 
     Returns
@@ -122,7 +122,7 @@ def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bool
     rejects: Bools = distance >= z * _sd(n_a, n_b, few)
     unclear = (distance >= z * _sd(n_a, n_b, many)) != rejects
     if max(np.max(n_a), np.max(n_b)) < EXACT_BELOW:
-        unclear[...] = True  # the exact test may answer otherwise
+        unclear[...] = True  # the exact test may decide differently
     where = np.unravel_index(np.flatnonzero(unclear), u.shape)
     a, b = (np.broadcast_to(side, (*u.shape, a.shape[-1]))[where] for side in (a, b))
     n_a, n_b = (np.broadcast_to(n, u.shape)[where] for n in (n_a, n_b))
@@ -131,12 +131,12 @@ def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bool
 
 
 def decided(distance: Floats, n_a: Any, n_b: Any, ties: Floats, alpha: float) -> Bools:
-    """Whether U lies so far from its mean that p is at most alpha: exact without ties in few values, else normal.
+    """Whether U is so far from its mean that p is at most alpha: exact for few values without ties, otherwise normal.
 
     Parameters
     ----------
     distance : ndarray of float
-        Of U from its mean, less 1/2; for one or more pairs, in any shape.
+        Distance of U from its mean, minus 1/2, for any number of pairs in any shape.
     n_a, n_b : float or ndarray of float
     ties : ndarray of float
         The sum over all different values of their number to the third.
@@ -156,9 +156,9 @@ def decided(distance: Floats, n_a: Any, n_b: Any, ties: Floats, alpha: float) ->
 
 @lru_cache(maxsize=256)
 def smallest_distance(n_a: int, n_b: int, alpha: float) -> float:
-    """How far U must be from its mean for the exact p to be at most alpha, no two values being equal.
+    """The distance of U from its mean at which the exact p is at most alpha, without ties.
 
-    The numbers of orders that give each U are the coefficients of a Gaussian binomial [1]_.
+    The number of orders that give each U is a coefficient of a Gaussian binomial [1]_.
 
     References
     ----------
@@ -183,7 +183,7 @@ def smallest_distance(n_a: int, n_b: int, alpha: float) -> float:
 
 
 def _product(a: Floats, b: Floats) -> Floats:
-    """The product of matrices in pieces that BLAS does in one thread; several wait for the cores of other processes."""
+    """A matrix product in pieces that BLAS computes in one thread: several would wait for cores of other processes."""
     product = np.zeros((len(a), b.shape[1]))
     size = min(8, max(2, ONE_THREAD // max(1, b.size)))
     length = max(1, ONE_THREAD // (size * b.shape[1]))
@@ -194,11 +194,11 @@ def _product(a: Floats, b: Floats) -> Floats:
 
 
 def _cube(x: Floats) -> Floats:
-    return x * x * x  # a power takes ten times as long
+    return x * x * x  # x**3 takes ten times as long
 
 
 def _constant(n: Floats) -> Any:
-    """One number for all if they are equal, which saves arrays of pairs."""
+    """A single number if all are equal, which saves arrays of pairs."""
     return n.flat[0] if n.min() == n.max() else n
 
 
@@ -209,7 +209,7 @@ def _sd(n_a: Any, n_b: Any, ties: Any) -> Any:
 
 def _least_and_most_ties(values: Values, a: Floats, b: Floats) -> tuple[float, float]:
     """Ends for sums of third powers: (sum k x)^3 is between the sum of (k x)^3 and (sum of k)^2 (sum of k x^3)."""
-    drawn = a.flat[: a.shape[-1]].sum() + b.flat[: b.shape[-1]].sum()  # as many in each draw
+    drawn = a.flat[: a.shape[-1]].sum() + b.flat[: b.shape[-1]].sum()  # the same number in each draw
     few = sum((_cube(side) @ values.cubes).min() for side in (a, b))
     many = drawn**2 * sum((side @ values.cubes).max() for side in (a, b))
     return float(few), float(many)
@@ -229,7 +229,7 @@ def _ties(runs: Compared, a: Floats, b: Floats) -> Floats:
 
 
 def _ties_of_all(runs: Compared, a: Floats, b: Floats) -> Floats:
-    """The same for each draw of `a`, the rows, with each of `b`: the power of the sum, multiplied out."""
+    """As `_ties`, for each draw of `a` (rows) with each of `b`: the power of the sum, expanded."""
     own, shared = runs.values.alike, runs.alike
     alone = [_cube(side @ own.first.T) @ own.n for side in (a, b)]
     x, y = a @ shared.first.T, b @ shared.second.T
@@ -238,8 +238,8 @@ def _ties_of_all(runs: Compared, a: Floats, b: Floats) -> Floats:
 
 
 def values_reject(a: Floats, b: Floats, alpha: float) -> Bools:
-    """The same where the values themselves were drawn, one draw a row of each; shape (n_draws,)."""
-    x, y = a.T.copy(), b.T.copy()  # sums over few values are quick along the first axis
+    """As `rank_sum_rejects` for drawn values, one draw per row of each array; shape (n_draws,)."""
+    x, y = a.T.copy(), b.T.copy()  # sums over few values are fast along the first axis
     u = sum((x > value).sum(axis=0) + (x == value).sum(axis=0) / 2 for value in y)
     pooled = np.sort(np.hstack([a, b]), axis=1)
     ties = np.full(len(a), float(pooled.shape[1]))

@@ -1,4 +1,4 @@
-"""Coverage of intervals, type I error of tests, and what slowdown a test sees."""
+"""Coverage of intervals, type I error of tests, and the slowdown that a test detects."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,16 +32,16 @@ NO_PERCENT = "the mean is not above zero: a change in per cent has no meaning"
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of draws, or of pairs of them.
+    """A share of draws, or of pairs of draws.
 
     Attributes
     ----------
     value : float or None
-        In [0, 1]; None where it is undefined. `reason` says why, or that there was no variation.
+        In [0, 1]; None if undefined. `reason` says why, or that there was no variation.
     se : float or None
-        Standard error of a share of random draws; None where all draws were enumerated.
+        Standard error of a share of random draws; None if all draws were enumerated.
     n : int
-        Draws, or pairs of draws, that were looked at; enumerated ones differ in chance.
+        Number of draws, or pairs of draws; enumerated ones have different probabilities.
     exact : bool
         Whether these were all there are.
     reason : str or None
@@ -56,7 +56,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Coverage(Rate):
-    """The share of draws whose interval holds the mean; `zero_width` is the share whose interval has no width."""
+    """The share of draws whose interval contains the mean; `zero_width` is the share of intervals without width."""
 
     zero_width: float | None = None
 
@@ -69,11 +69,11 @@ class Curve:
     ----------
     aggregation, test : str
     gammas : tuple of float
-        Time of the second draw by that of the first, as far as the factor goes.
+        Factor on the times of the second draw.
     power : tuple of float
-        The share of rejections at each, in [0, 1]; empty where it is undefined.
+        The share of rejections at each factor, in [0, 1]; empty if undefined.
     se : tuple of float
-        The standard error of each; 0 where all pairs were enumerated.
+        The standard error of each share; 0 if all pairs were enumerated.
     n : int
         Pairs of draws.
     exact : bool
@@ -102,10 +102,10 @@ def coverage(
     resamples: int = RESAMPLES,
     rng: np.random.Generator,
 ) -> dict[str, Coverage]:
-    """How often Student's interval from n_runs of the runs, drawn with replacement, holds the mean of all [1]_.
+    """How often Student's interval from n_runs runs, drawn with replacement, contains the mean of all runs [1]_.
 
-    Runs merged and run means depend only on which runs were drawn: every multiset is enumerated with its chance.
-    Random draws are used for one sample, and where there are more than 20 000 multisets.
+    Merged runs and run means depend only on which runs were drawn: every multiset is enumerated with its probability.
+    Random draws are used for one sample, and for more than 20 000 multisets.
 
     Parameters
     ----------
@@ -118,8 +118,8 @@ def coverage(
     sampling : Sampling
         The warm-up left out of each run, and how a run becomes one number.
     aggregations : sequence of str
-        "merged": all values of the runs drawn are one sample. "run means": one number a run. "one sample": one random
-        iteration of each.
+        "merged": all values of the drawn runs form one sample. "run means": one number per run. "one sample": one
+        random iteration of each run.
     resamples : int
         Random draws.
     rng : numpy.random.Generator
@@ -127,8 +127,8 @@ def coverage(
     Returns
     -------
     dict of str to Coverage
-        By aggregation; a good interval has the level. An interval of zero width, as from one run again and again,
-        misses. Undefined with one run, and for draws of one value; 1 without any variation.
+        By aggregation; for a good interval it equals the level. An interval of zero width, as from one run drawn
+        repeatedly, misses. Undefined with one run, and for draws of one value; 1 without any variation.
 
     Raises
     ------
@@ -185,28 +185,29 @@ def type_1_error(
     resamples: int = RESAMPLES,
     rng: np.random.Generator,
 ) -> dict[str, dict[str, Rate]]:
-    """How often a test tells two draws of the same runs apart [1]_: its false alarms.
+    """How often a test finds a difference between two draws of the same runs [1]_: its false alarms.
 
-    Every multiset is paired with every other, each with its chance; random pairs are used for one sample, and where
-    there are more than 6 000 multisets: 5 of 12 runs have 4 368, 5 of 13 have 6 188.
+    Every multiset is paired with every other, each with its probability; random pairs are used for one sample, and for
+    more than 6 000 multisets: 5 of 12 runs have 4 368, 5 of 13 have 6 188.
 
     Parameters
     ----------
     runs, n_runs, sampling, aggregations, resamples, rng
         As for `coverage`.
     alpha : float
-        Size of the tests, in (0, 1): a test rejects where p is at most alpha.
+        Significance level of the tests, in (0, 1): a test rejects if p is at most alpha.
     level : float
         Level of the intervals, in (0, 1).
     tests : sequence of str
-        "welch", "mann-whitney" (as in `analysis.samples`), and "intervals": the intervals of the two draws have no
-        point in common, which is far stricter than alpha.
+        "welch", "mann-whitney" (as in `analysis.samples`), and "intervals": the intervals of the two draws are
+        disjoint, which is far stricter than alpha.
 
     Returns
     -------
     dict of str to dict of str to Rate
-        By aggregation and test; a good test has alpha. Section 3.2 of the source calls 1 - alpha the ideal share of
-        rejections, which is the ideal share of the others. Undefined as `coverage`; 0 without any variation (p = 1).
+        By aggregation and test; for a good test it equals alpha. Section 3.2 of the source calls 1 - alpha the ideal
+        share of rejections; it is the ideal share of non-rejections. Undefined as `coverage`; 0 without any
+        variation (p = 1).
 
     Raises
     ------
@@ -256,7 +257,7 @@ def sensitivity(
     exact: bool = False,
     rng: np.random.Generator,
 ) -> tuple[Curve, ...]:
-    """How often a test tells two draws of the same runs apart when the second is slower by a factor [1]_.
+    """How often a test finds a difference between two draws of the same runs, the second slowed by a factor [1]_.
 
     Parameters
     ----------
@@ -265,16 +266,16 @@ def sensitivity(
     gammas : sequence of float
         Factors >= 1, ascending.
     better : str
-        "lower", or "" where it is not known: the values of the second draw are multiplied by the factor; "higher"
-        (rates): divided by it.
+        "lower", or "" if unknown: the values of the second draw are multiplied by the factor; "higher" (rates):
+        divided by it.
     exact : bool
-        Enumerate all pairs of multisets if there are not more than 20 000, for minutes; otherwise `resamples` random
-        pairs, the same for all factors.
+        Whether to enumerate all pairs of multisets if there are at most 20 000, which takes minutes; otherwise
+        `resamples` random pairs, the same for all factors.
 
     Returns
     -------
     tuple of Curve
-        One for each aggregation and test. Undefined as `coverage`, and where the mean is not above zero.
+        One per aggregation and test. Undefined as `coverage`, and if the mean is not above zero.
 
     Raises
     ------
@@ -310,19 +311,20 @@ def sensitivity(
 
 
 def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
-    """The smallest factor above 1 from which on the test rejects at least so often.
+    """The smallest factor above 1 from which the test rejects at least this often.
 
     Parameters
     ----------
     curve : Curve
     power : float
-        Share of rejections asked for, in (0, 1].
+        Requested share of rejections, in (0, 1].
 
     Returns
     -------
     Estimate
-        A factor of the curve; 1.05: 5 % slower. Undefined where the curve is, or where it is not reached. `reason` also
-        says where the test rejects more than twice alpha of the pairs without any slowdown: it sees what is not there.
+        A factor of the curve; 1.05 means 5 % slower. Undefined if the curve is, or if the share is not reached.
+        `reason` also says if the test rejects more than twice alpha of the pairs without a slowdown: such a test
+        gives false alarms.
 
     Raises
     ------
@@ -333,7 +335,7 @@ def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
         raise ValueError(f"power must be within (0, 1], got {power}")
     if not curve.power:
         return Estimate(None, reason=curve.reason)
-    reached = np.array(curve.power) >= power - 1e-12  # weights of all pairs sum to 1 but for rounding
+    reached = np.array(curve.power) >= power - 1e-12  # weights of all pairs sum to 1 except for rounding
     from_here = np.logical_and.accumulate(reached[::-1])[::-1] & (np.array(curve.gammas) > 1)
     if not from_here.any():
         return Estimate(None, reason=f"not reached up to {curve.gammas[-1]:.2f}")
@@ -353,7 +355,7 @@ def _shares(
     *,
     every: bool,
 ) -> tuple[list[Shares], int, bool]:
-    """The shares of rejections for each factor, the number of pairs, and whether they are all there are."""
+    """The shares of rejections for each factor, the number of pairs, and whether these are all pairs."""
     if aggregation == ONE_SAMPLE:
         return list(value_shares(drawn, n_runs, resamples, factors, question, rng)), resamples, False
     pairs = pairs_of(len(drawn.n), n_runs, resamples, rng, every=every)

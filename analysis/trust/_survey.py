@@ -1,4 +1,4 @@
-"""The whole question asked of a suite of benchmarks."""
+"""`trust` for a suite of benchmarks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ POWERS = (0.8, 0.95)
 
 @dataclass(frozen=True)
 class CoverageAt:
-    """Coverage by aggregation with so many runs in a draw."""
+    """Coverage by aggregation for one number of runs per draw."""
 
     n_runs: int
     coverage: Mapping[str, Coverage]
@@ -45,7 +45,7 @@ class CoverageAt:
 
 @dataclass(frozen=True)
 class Slowdown:
-    """The smallest factor that a test sees with this power; undefined with the reason."""
+    """The smallest factor that a test detects with this power; if undefined, with the reason."""
 
     aggregation: str
     test: str
@@ -55,24 +55,24 @@ class Slowdown:
 
 @dataclass(frozen=True)
 class Trust:
-    """What can be believed of one benchmark.
+    """How far the numbers of one benchmark can be trusted.
 
     Attributes
     ----------
     name, application, unit, better : str
     n_runs : int
-        Runs there are.
+        Number of runs available.
     run_values : tuple of float
-        One number a run.
+        One number per run.
     coverage : mapping of str to Coverage
         By aggregation.
     type_1_error : mapping of str to mapping of str to Rate
         By aggregation and test.
     curves : tuple of Curve
-        Empty where no factors were asked for.
+        Empty if no factors were requested.
     slowdowns : tuple of Slowdown
     by_n_runs : tuple of CoverageAt
-        Coverage with 2, 3, ... runs in a draw; empty where it was not asked for.
+        Coverage with 2, 3, ... runs per draw; empty if it was not requested.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Trust:
 
 @dataclass(frozen=True)
 class Quartiles:
-    """Median and middle half over the n benchmarks in which a number is defined; None without any."""
+    """Median and middle half over the n benchmarks with a defined value; None without any."""
 
     n: int
     low: float | None
@@ -100,9 +100,9 @@ class Quartiles:
 
 @dataclass(frozen=True)
 class SlowdownSummary:
-    """The smallest slowdown seen, over benchmarks: in how many of the n it is reached, and its median.
+    """The smallest detected slowdown over benchmarks: in how many of the n it is reached, and its median.
 
-    One that is not reached counts as larger than all others; the median is None where half of them are not.
+    A slowdown that is not reached counts as larger than all others; the median is None if half are not reached.
     """
 
     aggregation: str
@@ -122,13 +122,13 @@ class Summary:
     aggregation : str
     coverage : Quartiles
     zero_width : Quartiles
-        Share of draws without an interval worth the name.
+        Share of draws whose interval has no width.
     below : mapping of str to int
-        Benchmarks whose coverage is below a half, 0.8, 0.9 and the level: keys are the limits.
+        Number of benchmarks with coverage below each limit: 0.5, 0.8, 0.9 and the level.
     type_1_error : mapping of str to Quartiles
         By test.
     n_alarming : mapping of str to int
-        By test, the benchmarks with a type I error above twice alpha.
+        By test, the number of benchmarks with a type I error above twice alpha.
     """
 
     aggregation: str
@@ -141,21 +141,21 @@ class Summary:
 
 @dataclass(frozen=True)
 class Survey:
-    """What can be believed of a suite.
+    """How far the numbers of a suite can be trusted.
 
     Attributes
     ----------
     n_runs : int
-        In a draw.
+        Runs per draw.
     level, alpha : float
-        Of intervals, and of tests.
+        Levels of the intervals and of the tests.
     tests : tuple of str
     powers : tuple of float
         For which the smallest slowdown is given.
     benchmarks : tuple of Trust
-        By application and name; those with several levels once for each.
+        By application and name; one entry per level for benchmarks with several levels.
     summaries : tuple of Summary
-        One an aggregation.
+        One per aggregation.
     slowdowns : tuple of SlowdownSummary
     left_out : tuple of LeftOut
     parameters : mapping of str to object
@@ -187,12 +187,12 @@ def trust_of(
     by_n_runs: bool = False,
     rng: np.random.Generator,
 ) -> Trust:
-    """What can be believed of one benchmark; the result can be pickled.
+    """How far the numbers of one benchmark can be trusted; the result can be pickled.
 
     Parameters
     ----------
     benchmark : Benchmark
-        All its runs are taken as draws from one population: see `by_level`.
+        All its runs count as draws from one population; see `by_level`.
     n_runs, level, alpha, sampling, tests, resamples, rng
         As for `type_1_error`.
     gammas : sequence of float
@@ -200,7 +200,7 @@ def trust_of(
     powers : sequence of float
         For which the smallest slowdown is given.
     by_n_runs : bool
-        Whether coverage is also given with 2, 3, ... as many runs in a draw as there are.
+        Whether to compute coverage also with 2, 3, ... up to all runs per draw.
 
     Returns
     -------
@@ -252,27 +252,27 @@ def survey(
     mapper: Callable[..., Iterable[Trust]] = map,
     advance: Advance = unwatched,
 ) -> Survey:
-    """How far intervals and tests can be believed with the runs of these benchmarks [1]_.
+    """How far intervals and tests can be trusted with the runs of these benchmarks [1]_.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
-        One with several versions, contexts or alterations is taken level by level.
+        A benchmark with several versions, contexts or alterations is treated level by level.
     n_runs, level, alpha, sampling, gammas, powers, tests, resamples
         As for `trust_of`.
     n_curve : int
-        For how many benchmarks, evenly spread over the list, coverage is also given by the number of runs.
+        Number of benchmarks, evenly spread over the list, with coverage also by the number of runs.
     seed : int
-        Each benchmark has random numbers of its own from it, whatever the order of the benchmarks.
+        Each benchmark gets its own random numbers from the seed, whatever the order of the benchmarks.
     mapper : callable
-        As the built-in `map` with one iterable: that of an executor, or one that spreads over processes.
+        As the built-in `map` with one iterable, such as the map of an executor.
     advance : callable
-        Called with the number of benchmarks done, and of all.
+        Called with the number of benchmarks done and the total.
 
     Returns
     -------
     Survey
-        Benchmarks with one run, or with a run that has nothing behind its warm-up, are left out with the reason.
+        Benchmarks with one run, or with a run that has nothing after its warm-up, are left out with a reason.
 
     Raises
     ------
@@ -352,7 +352,7 @@ def _quartiles(values: Iterable[float | None]) -> Quartiles:
 
 
 def _slowdowns(trusts: Sequence[Trust]) -> tuple[SlowdownSummary, ...]:
-    """Over benchmarks, in the order of the first that has them."""
+    """Slowdowns over benchmarks, in the order of the first benchmark that has them."""
     by_question: dict[tuple[str, str, float], list[float]] = {}
     for trust in trusts:
         for curve in trust.curves:
