@@ -38,8 +38,8 @@ from labeler.service.results.reporting import ReportOptions, Resampling
               help="Level of all intervals; tests are at 1 - level.")  # fmt: skip
 @click.option("--show-rejected", is_flag=True,
               help="Show the numbers of a latent class model even if the labels reject it.")  # fmt: skip
-@click.option("--check", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.json",
-              help="Recompute every number of this report instead, and say which differ.")  # fmt: skip
+@click.option("--check", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+              help="Recompute this report (.json, .html, .md) instead, and say which numbers differ.")  # fmt: skip
 @actor_option
 @json_option
 def report(
@@ -66,7 +66,7 @@ def report(
         _check(check, study, label_file, verdict_file, as_json)
         return
     if out is None or check is not None:
-        raise InputError("Give either --out DIR or --check FILE.json.")
+        raise InputError("Give either --out DIR or --check FILE.")
     resampling = Resampling.none(seed) if quick else Resampling(seed)
     options = ReportOptions(level, resampling, show_rejected)
     if label_file is not None:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 from functools import cache
 
 import pytest
@@ -186,3 +187,21 @@ def test_comparing_changes_nothing():
     before = copy.deepcopy((one, two))
     differences(one, two)
     assert (one, two) == before
+
+
+def test_one_changed_digit_of_any_number_is_found():
+    """The fourth significant digit, as people would change it; of every number of a report."""
+    numbers = [(path, value) for path, value in compared() if type(value) in (int, float)]
+    assert len(numbers) > 1000
+    missed = []
+    for path, value in numbers:
+        unit = 10.0 ** (math.floor(math.log10(abs(value))) - 3) if value and isinstance(value, float) else 1
+        before = {"there": value}
+        if not differences(before, {"there": value + unit}):
+            missed.append(place_of(path))
+    assert missed == []
+
+
+@pytest.mark.parametrize(("told", "now"), [(1.4e-31, 9e-10), (1.4e-31, 1.5e-31), (2.0e-12, 2.1e-12)])
+def test_a_small_p_value_that_was_changed_is_found(told, now):
+    assert differences({"p": told}, {"p": now}) == [Difference("p", told, now)]

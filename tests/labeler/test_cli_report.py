@@ -145,7 +145,7 @@ def test_a_missing_report_is_refused_in_a_sentence(study, tmp_path):
 
 
 def test_a_report_is_either_written_or_checked(study, made, tmp_path):
-    sentence = "Give either --out DIR or --check FILE.json."
+    sentence = "Give either --out DIR or --check FILE."
     assert error("report", "--study", study) == sentence
     assert error("report", "--study", study, "--out", tmp_path / "x", "--check", made) == sentence
     assert not (tmp_path / "x").exists()

@@ -3,16 +3,18 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from analysis.report import Difference, differences
+from analysis.report import Difference, differences, to_html, to_markdown
 from labeler.errors import InputError
 from labeler.service.results import reporting
 from labeler.service.results.reporting import ReportOptions
 from labeler.store import Database
 
 PARTS = {"agreement", "classifiers", "parameters", "notes"}
+PAGES = {".html": to_html, ".md": to_markdown}
 
 
 def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[Difference]:
@@ -22,7 +24,7 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
     ----------
     db : Database
     file : Path
-        A report.json.
+        A report.json; or a report.html or report.md, which is then compared with the report.json beside it as well.
     actor : str
     now : datetime
 
@@ -36,8 +38,9 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
     InputError
         If the file cannot be read or is no report.
     """
-    report = _read(file)
-    return differences(report, reporting.report_of_study(db, _options(report, file), actor=actor, now=now))
+    report = _read(_numbers_of(file))
+    recomputed = reporting.report_of_study(db, _options(report, file), actor=actor, now=now)
+    return [*differences(report, recomputed), *_of_page(file, report)]
 
 
 def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[Difference]:
@@ -45,7 +48,7 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
 
     What these cannot tell, the plan of a study, its course and its measurements, is taken from the report.
     """
-    report = _read(file)
+    report = _read(_numbers_of(file))
     notes = tuple(map(str, report["notes"]))
     gathered = reporting.gathered_files(label_file, verdict_file, notes)
     if report.get("course") is not None:
@@ -54,9 +57,30 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
         except (KeyError, TypeError) as error:
             raise InputError(f"{file}: not a whole report of labeler ({error}).") from None
     try:
-        return differences(report, gathered.content(_options(report, file)))
+        return [*differences(report, gathered.content(_options(report, file))), *_of_page(file, report)]
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
+
+
+def _numbers_of(file: Path) -> Path:
+    """The report.json that holds the numbers of a page, or the file itself."""
+    return file.with_name("report.json") if file.suffix in PAGES else file
+
+
+def _of_page(file: Path, report: Mapping[str, Any]) -> list[Difference]:
+    """Where a page says something else than the numbers beside it, line by line."""
+    if file.suffix not in PAGES:
+        return []
+    try:
+        written = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot be read ({error}).") from None
+    expected = PAGES[file.suffix](report).splitlines()
+    return [
+        Difference(f"{file.name}, line {first + 1}", "\n".join(written[first:last]), "\n".join(expected[start:end]))
+        for what, first, last, start, end in SequenceMatcher(None, written, expected, autojunk=False).get_opcodes()
+        if what != "equal"
+    ]
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """A report against what the data give now."""
 
 import json
+import re
 
 import pytest
 
@@ -262,3 +263,23 @@ def test_planning_a_study_changes_what_its_report_says_of_the_plan(masters, tmp_
         assert content_of(file)["plan"] is None
         assigning.confirm_plan(db, PARAMETERS, actor="carol", now=NOW)
         assert "plan.hash" in places(check(db, file))
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.md"])
+def test_a_page_is_compared_with_the_numbers_beside_it(study, tmp_path, name):
+    files = reporting.files_of_study(study, QUICK, actor="owner", now=NOW)
+    reporting.write_files(files, tmp_path)
+    assert check(study, tmp_path / name) == []
+    page = (tmp_path / name).read_text()
+    share = re.search(r"Overall agreement is (\d+\.\d) %", page)
+    changed = page.replace(share[0], f"Overall agreement is {float(share[1]) + 0.1:.1f} %")
+    (tmp_path / name).write_text(changed)
+    (found,) = check(study, tmp_path / name)
+    assert found.place == f"{name}, line {changed[: changed.index('Overall agreement is')].count(chr(10)) + 1}"
+    assert share[0] in found.recomputed
+
+
+def test_a_page_without_its_numbers_is_refused(study, tmp_path):
+    (tmp_path / "report.html").write_text("<html>")
+    with pytest.raises(InputError, match=r"report\.json: No such file or directory"):
+        check(study, tmp_path / "report.html")
