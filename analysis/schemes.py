@@ -29,6 +29,33 @@ def figure_1_pairs(*, rng: np.random.Generator) -> Mapping[str, Pair]:
     return {name: pairs[name] for name in ("offset", "double frequency", "noise")}
 
 
+def figure_1_signals(*, rng: np.random.Generator) -> Mapping[str, Pair]:
+    """The four pairs of the paper's first figure as signals around zero, as such figures are drawn.
+
+    The paper does not publish its signals. Here x(t) = sin(6 pi t), t from 0 to 1, and beside it x + 2 (offset in
+    level), x half a period later (offset in time), sin(12 pi t) (double frequency), and x with normal noise of standard
+    deviation 0.2.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        For the noise.
+
+    Returns
+    -------
+    mapping of str to (ndarray, ndarray), each of shape (300,)
+        No unit: unlike times, they are negative half of the time.
+    """
+    t = np.linspace(0, 1, N_ITERATIONS, endpoint=False)
+    wave = np.sin(2 * np.pi * N_CYCLES * t)
+    return {
+        "offset in level": (wave, wave + 2),
+        "offset in time": (wave, np.sin(2 * np.pi * (N_CYCLES * t + 0.5))),
+        "double frequency": (wave, np.sin(2 * np.pi * 2 * N_CYCLES * t)),
+        "noise": (wave, wave + rng.normal(0, 0.2, N_ITERATIONS)),
+    }
+
+
 def schematic_pairs(*, rng: np.random.Generator) -> Mapping[str, Pair]:
     """Pairs of runs by what tells them apart.
 

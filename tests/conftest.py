@@ -54,3 +54,12 @@ def icpe_dir() -> Path:
     if not folder:
         pytest.skip("set LABELER_ICPE_DIR to the folder with the ICPE 2023 data challenge files to run this test")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def published_classes() -> Path:
+    """The file with the classes of the benchmarks of the ICPE 2023 data challenge, by change-point detection."""
+    folder = os.environ.get("LABELER_STEADY_STATE_DIR")
+    if not folder:
+        pytest.skip("set LABELER_STEADY_STATE_DIR to the folder with published.json to run this test")
+    return Path(folder) / "published.json"

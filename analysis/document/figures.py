@@ -3,7 +3,9 @@
 Nothing is told by colour alone: dark and light differ in greyscale too, and what matters carries a mark or a word.
 """
 
+import hashlib
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,7 +52,7 @@ def render(chart: Chart, form: str) -> bytes:
 def to_svg(chart: Chart) -> str:
     """The figure as SVG text, without a browser and without the network."""
     svg: str = vl_convert.vegalite_to_svg(_spec(chart), allowed_base_urls=[])
-    return svg
+    return _with_own_ids(svg)
 
 
 def svg_to_pdf(svg: str) -> bytes:
@@ -63,6 +65,22 @@ def names_axis(names: Sequence[str | Sequence[str]], **more: Any) -> alt.Axis:
     texts = json.dumps(clean(list(names)))
     options = {"labelLimit": 0, "labelOverlap": False, "ticks": False, "domain": False} | more
     return alt.Axis(labelExpr=f"{texts}[datum.value]", **options)
+
+
+def _with_own_ids(svg: str) -> str:
+    """The same bytes for the same figure, and other ids than other figures on a page.
+
+    Vega numbers clip paths over all figures of a process. Here they are numbered within the figure, after a hash of it.
+    """
+    numbers: dict[str, int] = {}
+    numbered = _CLIP.sub(lambda match: f"clip{numbers.setdefault(match[1], len(numbers))}", svg)
+    if not numbers:
+        return svg
+    digest = hashlib.sha256(numbered.encode()).hexdigest()[:8]
+    return _CLIP.sub(rf"clip-{digest}-\1", numbered)
+
+
+_CLIP = re.compile(r'(?<=id="|rl\(#)clip(\d+)(?=[")])')  # a look-behind has one length
 
 
 def _spec(chart: Chart) -> str:

@@ -22,19 +22,22 @@ def schematic_pairs(
     *,
     measures: Sequence[str] = HEURISTIC_MEASURES,
     theta: float | None = 0.25,
+    unit: str | None = "time per iteration (ms)",
 ) -> Chart:
     """Pairs of runs in one row, each with its dissimilarities; those above theta are marked (the paper's Figure 1).
 
     Parameters
     ----------
     pairs : mapping of str to (ndarray, ndarray)
-        Title -> two runs, milliseconds.
+        Title -> two runs.
     measures : sequence of str
         Names in `MEASURES`.
     theta : float or None
         None: no threshold is drawn and nothing is marked.
+    unit : str or None
+        Title of the vertical axis; None for signals without a unit.
     """
-    upper = [_two_runs(title, x, y) for title, (x, y) in pairs.items()]
+    upper = [_two_runs(title, x, y, unit) for title, (x, y) in pairs.items()]
     lower = [
         _bars({name: MEASURES[name].function(x, y) for name in measures}, theta, width=180, title="dissimilarity")
         for x, y in pairs.values()
@@ -124,7 +127,7 @@ def pair_matrix(
     return alt.vconcat(_tree(tree, k, cut), matrix, spacing=4).configure_view(stroke=None)
 
 
-def _two_runs(title: str, x: Floats, y: Floats) -> Chart:
+def _two_runs(title: str, x: Floats, y: Floats, unit: str | None) -> Chart:
     lines = pd.DataFrame(
         {
             "iteration": np.tile(np.arange(len(x)), 2),
@@ -137,7 +140,7 @@ def _two_runs(title: str, x: Floats, y: Floats) -> Chart:
         .mark_line(strokeWidth=1.5, interpolate="linear")
         .encode(
             x=alt.X("iteration:Q", title="iteration", axis=alt.Axis(grid=False, tickCount=4)),
-            y=alt.Y("time:Q", title="time per iteration (ms)", scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4)),
+            y=alt.Y("time:Q", title=unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4)),
             color=alt.Color("run:N", title=None, scale=alt.Scale(range=[INK, SOFT]), legend=_LEGEND),
             strokeDash=alt.StrokeDash("run:N", title=None, scale=alt.Scale(range=[[1, 0], [4, 2]]), legend=_LEGEND),
         )

@@ -57,7 +57,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "figures": Place("figures:figures", "Draw what the measures see in made pairs"),
         "publish": Place("publishing:publish", "Write a finished study as a data set"),
         "anonymise": Place("handover:anonymise", "Write a study for publication"),
-        "replicate": Place("report:replicate", "Show every number of the paper's Tables 1 to 3"),
+        "replicate": Place("replicate:replicate", "Hold every claim of the paper beside the public measurements"),
     },
     "Check and explore files": {
         "measure": Place("measure:measure", "Run the benchmarks of a plan, and record the conditions of every run"),

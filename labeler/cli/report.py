@@ -16,9 +16,8 @@ from labeler.cli.common import (
     show,
     study_option,
 )
-from labeler.config import bundled
 from labeler.errors import InputError
-from labeler.service.results import replicating, report_checking, reporting
+from labeler.service.results import report_checking, reporting
 from labeler.service.results.files import write_files
 from labeler.service.results.reporting import ReportOptions, Resampling
 
@@ -93,30 +92,3 @@ def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file
         places = "1 place differs" if len(differences) == 1 else f"{len(differences)} places differ"
         raise InputError(f"{file}: {places} from what the data give now.")
     remark(f"Every number of {file} agrees.")
-
-
-@click.command(epilog="Example: labeler replicate --out replication-report")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
-              help="Also write the report on the replication data.")  # fmt: skip
-@json_option
-def replicate(out: Path | None, as_json: bool) -> None:
-    """Show every number of the paper's Tables 1 to 3, agreement and kappa beside ours.
-
-    The data set has the published counts; what they do not fix is arbitrary, and the report says so.
-    """
-    replication = replicating.replication(bundled("data", "replication"))
-    content = replication.content()
-    compared = replicating.compare(content)
-    show(
-        [
-            {"where": c.where, "what": c.what, "paper": c.paper, "ours": c.ours, "agrees": "yes" if c.agrees else "NO",
-             "note": c.note}
-            for c in compared
-        ],
-        as_json=as_json,
-    )  # fmt: skip
-    if out is not None:
-        for path in write_files(replication.files(replicating.with_published(content)), out):
-            remark(str(path))
-    if not all(c.agrees for c in compared):
-        raise InputError("Some numbers differ from the paper's.")

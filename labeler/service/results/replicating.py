@@ -1,33 +1,81 @@
-"""The numbers of the paper beside ours, from a data set that has its published counts.
+"""The paper beside ours: its tables from labels that have the published counts, and all claims on measurements.
 
 Bauer et al., "Searching for the Ground Truth: Assessing the Similarity of Benchmarking Runs", ICPE '23 Companion,
 doi:10.1145/3578245.3584693.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from labeler.service.results.reporting import REPLICATION_NOTE, Gathered, gathered_files
+import pandas as pd
 
-PAIRS_IN_PERCENT = {"R1 – R2": 47, "R1 – R3": 57, "R1 – R4": 35, "R2 – R3": 53, "R2 – R4": 77, "R3 – R4": 62}
-CONFUSION = {
-    "same": ("Table 2", {"tp": 52, "fp": 23, "fn": 137, "tn": 112}),
-    "heuristic": ("Table 3", {"tp": 173, "fp": 82, "fn": 16, "tn": 53}),
-}
+from analysis import replication as replicated
+from analysis import report
+from analysis.benchmark import Benchmark
+from analysis.categories import DISSIMILAR, SIMILAR
+from analysis.classifiers import CLASSIFIERS
+from analysis.document import plain, to_html, to_json, to_markdown
+from analysis.document.figures import to_svg
+from analysis.replication import Claim, Measured, Replication
+from labeler.errors import InputError, Refused, sentence
+from labeler.formats import Source, references
+from labeler.model import Category
+from labeler.screen import binning
+from labeler.screen import charts as screen_charts
+from labeler.service.results.reporting import QUICK, REPLICATION_NOTE, Gathered, gathered_files
+
+MADE_LABELS = (
+    "The claims on labels (sections 2.2 and 4.1 to 4.3) rest on a label set that was made from the paper's counts: "
+    "they show that the report computes what it should, and nothing about the data. Give the reviewers' labels to "
+    "check them."
+)
+N_NAMED = 5
+CLASSES = ("inconsistent", "steady state")
+
+Advance = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class PaperComparison:
-    """One printed number beside ours; `note` where the paper differs from itself."""
+class Replicated:
+    """A replication, and what a person must be told of it.
 
-    where: str
-    what: str
-    paper: str
-    ours: str
-    agrees: bool
-    note: str = ""
+    Attributes
+    ----------
+    replication : Replication
+    drawn : Benchmark or None
+        The benchmark of Figure 4.
+    remarks : tuple of str
+        Names in tables that match no benchmark, and the like.
+    """
+
+    replication: Replication
+    drawn: Benchmark | None
+    remarks: tuple[str, ...] = ()
+
+    def files(self) -> dict[str, str]:
+        """The page, Markdown, JSON and the figures: name -> text. Drawing takes seconds."""
+        result = self.replication
+        charts = dict(replicated.charts(result))
+        if self.drawn is not None:
+            charts["figure-4"] = screen_charts.runs(binning.payload(self.drawn.values, self.drawn.unit))
+        figures = {name: to_svg(charts[name]) for name in sorted(charts)}
+        document = replicated.document(result)
+        return {
+            "replication.html": to_html(document, figures),
+            "replication.md": to_markdown(document),
+            "replication.json": to_json(self._content()),
+            **{f"figures/{name}.svg": svg for name, svg in figures.items()},
+        }
+
+    def _content(self) -> dict[str, Any]:
+        """Every number, and of each benchmark its number in the paper and its scores."""
+        content: dict[str, Any] = plain(self.replication)
+        for row, one in zip(content["benchmarks"], self.replication.benchmarks, strict=True):
+            row["number"] = self.replication.numbers.get(one.name)
+            row["scores"] = {name: one.score(name) for name in replicated.READINGS}
+        return content
 
 
 def replication(folder: Path) -> Gathered:
@@ -35,46 +83,156 @@ def replication(folder: Path) -> Gathered:
     return gathered_files(folder / "labels.csv", folder / "verdicts.csv", (REPLICATION_NOTE,))
 
 
+def compare(content: Mapping[str, Any]) -> list[Claim]:
+    """Every number of the paper's Tables 1 to 3, percent agreement and kappa, beside those of the made label set."""
+    return replicated.claims_of_labels(content, by_construction=True)
+
+
 def with_published(content: Mapping[str, Any]) -> dict[str, Any]:
     """The report with the published numbers beside ours."""
-    return {**content, "published": [asdict(comparison) for comparison in compare(content)]}
+    return {**content, "published": published(content)}
 
 
-def compare(content: Mapping[str, Any]) -> list[PaperComparison]:
-    """Every number of the paper's Tables 1 to 3, percent agreement and kappa, beside the report's."""
-    return [*_overall(content), *_pairs(content), *_classifiers(content)]
+def published(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The published numbers beside ours in brief: where, what, paper, ours, agrees and note."""
+    return [
+        {
+            "where": claim.where.rpartition(", ")[2], "what": claim.claim.partition(": ")[0], "paper": claim.paper,
+            "ours": claim.ours, "agrees": claim.agrees, "note": claim.why,
+        }
+        for claim in compare(content)
+        if not claim.is_contradiction
+    ]  # fmt: skip
 
 
-def _overall(content: Mapping[str, Any]) -> Iterator[PaperComparison]:
-    agreement, consensus = content["agreement"], content["consensus"]
-    yield _same("4.1", "items", 586, consensus["n_items"], note="printed once as 568, a slip")
-    yield _same("4.1", "agreed items", 324, consensus["agreed"])
-    yield _same("4.1", "agreed, dissimilar", 189, consensus["agreed_dissimilar"])
-    yield _same("4.1", "agreed, similar", 135, consensus["agreed_similar"])
-    yield _rounded("4.1", "percent agreement", 55, agreement["percent"]["value"])
-    kappa = agreement["fleiss_kappa"]["value"]
-    yield PaperComparison("4.1", "Fleiss' kappa", "0.1", f"{kappa:.5f}", round(kappa, 1) == 0.1)
+def replicate(
+    benchmarks: Sequence[Benchmark],
+    bundled: Path,
+    *,
+    labels: Path | None = None,
+    one_is: Category = Category.DISSIMILAR,
+    classes: Path | None = None,
+    advance: Advance = lambda _done, _total: None,
+) -> Replicated:
+    """Hold every claim of the paper beside measurements.
+
+    Parameters
+    ----------
+    benchmarks : sequence of Benchmark
+    bundled : Path
+        The folder of the label set with the published counts, for the claims on labels where `labels` is not given.
+    labels : Path, optional
+        The reviewers' labels (`labeler.formats.references.read_reviewer_labels`).
+    one_is : Category
+        What 1 stands for in them.
+    classes : Path, optional
+        The class of each benchmark by another method (`labeler.formats.references.read_classes`).
+    advance : callable
+        (benchmarks done, benchmarks in all).
+
+    Raises
+    ------
+    InputError
+        If there are no measurements, two benchmarks have the same name, or a table cannot be used.
+    """
+    if not benchmarks:
+        raise InputError("There are no measurements to work on.")
+    label_table = (
+        None if labels is None else references.read_reviewer_labels(Source(str(labels), labels), one_is=one_is)
+    )
+    class_table = None if classes is None else references.read_classes(Source(str(classes), classes))
+    measured = []
+    for benchmark in benchmarks:
+        measured.append(replicated.measure(benchmark))
+        advance(len(measured), len(benchmarks))
+    names = _Names(benchmarks)
+    notes, remarks = [], []
+    of_classes = None
+    if class_table is not None:
+        of_classes, unmatched = names.known(class_table)
+        remarks += _unmatched(str(classes), unmatched)
+        others = sorted({found for found in of_classes.values() if found not in CLASSES})
+        if others:
+            remarks.append(f"{classes}: only {' and '.join(CLASSES)} are used, not {', '.join(others)}.")
+    if label_table is None:
+        claims = compare(replication(bundled).content(QUICK))
+        notes.append(MADE_LABELS)
+    else:
+        answers, unmatched = _with_names(label_table.table, names, str(labels))
+        remarks += _unmatched(str(labels), unmatched)
+        content = report.summarise(answers, _verdicts(measured))
+        claims = replicated.claims_of_labels(content)
+        notes += [*filter(None, [label_table.note]), _of_labels(answers, unmatched, len(benchmarks))]
+    try:
+        result = replicated.survey(measured, of_labels=claims, classes=of_classes, notes=notes)
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+    drawn = next((benchmark for benchmark in benchmarks if benchmark.name == result.drawn), None)
+    return Replicated(result, drawn, tuple(remarks))
 
 
-def _pairs(content: Mapping[str, Any]) -> Iterator[PaperComparison]:
-    ours = {f"{pair['a']} – {pair['b']}": pair["percent"]["value"] for pair in content["agreement"]["pairs"]}
-    for pair, percent in PAIRS_IN_PERCENT.items():
-        yield _rounded("Table 1", pair, percent, ours[pair])
+class _Names:
+    """Finds benchmarks under the names that other tables give them: with or without folder, .json or application."""
+
+    def __init__(self, benchmarks: Iterable[Benchmark]) -> None:
+        self._by_text: dict[str, str | None] = {}
+        for benchmark in benchmarks:
+            for text in {benchmark.name, benchmark.name.replace("__", "/", 1), benchmark.benchmark}:
+                known = self._by_text.setdefault(text.lower(), benchmark.name)
+                if known != benchmark.name:
+                    self._by_text[text.lower()] = None  # of two benchmarks: it says neither
+
+    def find(self, text: str) -> str | None:
+        """The name of the benchmark; None if there is none, or if several could be meant."""
+        plain_name = text.strip().replace("\\", "/")
+        for ending in (".gz", ".json"):
+            plain_name = plain_name.removesuffix(ending)
+        for candidate in (plain_name, PurePosixPath(plain_name).name):
+            found = self._by_text.get(candidate.lower())
+            if found is not None:
+                return found
+        return None
+
+    def known(self, table: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+        """The table by benchmark, and its names that match none."""
+        found = {name: self.find(name) for name in table}
+        matched = {name: table[text] for text, name in found.items() if name is not None}
+        return matched, [text for text, name in found.items() if name is None]
 
 
-def _classifiers(content: Mapping[str, Any]) -> Iterator[PaperComparison]:
-    for name, (table, cells) in CONFUSION.items():
-        for cell, count in cells.items():
-            yield _same(table, f"{name} {cell}", count, content["classifiers"][name]["confusion"][cell])
-    same, heuristic = (content["classifiers"][name] for name in ("same", "heuristic"))
-    note = "112 of 135 is 82.96 %; the paper prints 83 and, once, 82"
-    yield _rounded("section 1", "same specificity", 83, same["specificity"]["value"], note)
-    yield _rounded("4.2", "heuristic sensitivity", 92, heuristic["sensitivity"]["value"])
+def _with_names(table: pd.DataFrame, names: _Names, file: str) -> tuple[pd.DataFrame, list[str]]:
+    """The labels by benchmark, and the names that match none; those labels count for agreement alone."""
+    found = {text: names.find(text) for text in dict.fromkeys(table["item"])}
+    answers = table.assign(item=[found[text] or text for text in table["item"]])
+    twice = answers[answers.duplicated(["item", "reviewer"])]
+    if len(twice):
+        row = twice.iloc[0]
+        raise Refused(file, f"reviewer {row['reviewer']!r} has two labels on {row['item']!r}", f"line {row['line']}")
+    return answers[["item", "reviewer", "label"]], [text for text, name in found.items() if name is None]
 
 
-def _same(where: str, what: str, paper: int, ours: int, note: str = "") -> PaperComparison:
-    return PaperComparison(where, what, str(paper), str(ours), paper == ours, note)
+def _unmatched(file: str, names: Sequence[str]) -> list[str]:
+    return [f"{file}: {len(names)} names match no benchmark: {', '.join(names)}"] if names else []
 
 
-def _rounded(where: str, what: str, paper: int, share: float, note: str = "") -> PaperComparison:
-    return PaperComparison(where, what, f"{paper} %", f"{100 * share:.2f} %", round(100 * share) == paper, note)
+def _of_labels(answers: pd.DataFrame, unmatched: Sequence[str], n_benchmarks: int) -> str:
+    n_items = answers["item"].nunique()
+    text = (
+        f"The claims on labels come from {len(answers)} labels of {answers['reviewer'].nunique()} reviewers on "
+        f"{n_items} items, {n_items - len(unmatched)} of them among the {n_benchmarks} benchmarks here."
+    )
+    if unmatched:
+        shown = ", ".join(unmatched[:N_NAMED]) + (" and others" if len(unmatched) > N_NAMED else "")
+        text += f" {len(unmatched)} match no benchmark and count for agreement alone: {shown}."
+    return text
+
+
+def _verdicts(measured: Sequence[Measured]) -> pd.DataFrame:
+    rows = [
+        (one.name, name, None if score is None else DISSIMILAR if score > threshold else SIMILAR, score, threshold)
+        for name in replicated.READINGS
+        for threshold in [next(iter(CLASSIFIERS[name].parameters.values()))]
+        for one in measured
+        for score in [one.score(name)]
+    ]
+    return pd.DataFrame(rows, columns=["item", "classifier", "verdict", "score", "threshold"])

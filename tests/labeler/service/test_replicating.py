@@ -4,8 +4,16 @@ import sys
 from copy import deepcopy
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from analysis.benchmark import Benchmark
+from analysis.replication import survey
+from labeler.errors import InputError, Refused
+from labeler.formats import Source, references
+from labeler.model import Category
+from labeler.service.data import gathering, importing
 from labeler.service.results import replicating, reporting
 
 DATA = Path(__file__).parents[3] / "data"
@@ -14,43 +22,52 @@ FOLDER = DATA / "replication"
 
 @pytest.fixture(scope="module")
 def content():
-    return replicating.replication(FOLDER).content()
+    return replicating.replication(FOLDER).content(reporting.QUICK)
 
 
-def test_every_number_of_the_paper_comes_out(content):
-    compared = replicating.compare(content)
-    assert [row.what for row in compared if not row.agrees] == []
-    assert {row.where for row in compared} == {"4.1", "Table 1", "Table 2", "Table 3", "section 1", "4.2"}
-    assert len(compared) == 6 + 6 + 4 + 4 + 2
+def test_every_number_of_the_paper_comes_out_and_its_contradiction_is_named(content):
+    claims = replicating.compare(content)
+    assert [claim.claim for claim in claims if not claim.agrees and not claim.is_contradiction] == []
+    assert {claim.where for claim in claims} == {
+        "2.2", "4.1", "4.1, Table 1", "4.2", "4.2, Table 2", "4.3", "4.3, Table 3",
+    }  # fmt: skip
+    assert len(claims) == 1 + 6 + 6 + 1 + 2 * 5
+    (text,) = [claim for claim in claims if claim.outcome == "differs"]
+    assert (text.paper, text.ours) == ("R1 and R2", "R1 and R4 (35.1 %)")
+    assert "contradicts itself" in text.why
 
 
 def test_the_comparison_shows_the_number_printed_and_ours(content):
-    rows = {row.what: (row.paper, row.ours) for row in replicating.compare(content)}
-    assert rows["items"] == ("586", "586")
-    assert rows["Fleiss' kappa"] == ("0.1", "0.09814")
-    assert rows["R1 – R4"] == ("35 %", "35.05 %")
-    assert rows["same specificity"] == ("83 %", "82.96 %")
+    rows = {claim.claim: (claim.where, claim.paper, claim.ours) for claim in replicating.compare(content)}
+    assert rows["items"] == ("4.1", "586", "586")
+    assert rows["Fleiss' kappa"] == ("4.1", "0.1", "0.09814")
+    assert rows["R1 – R4"] == ("4.1, Table 1", "35 %", "35.05 %")
+    assert rows["same specificity"] == ("4.2", "83 %", "82.96 %")
+    assert rows["heuristic sensitivity"] == ("4.3", "92 %", "91.53 %")
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "what"),
+    ("place", "value", "claim"),
     [
         (("consensus", "agreed"), 323, "agreed items"),
         (("agreement", "fleiss_kappa", "value"), 0.16, "Fleiss' kappa"),
+        (("agreement", "fleiss_kappa", "band_high"), "fair", "Fleiss' kappa of 0.1 is “slight”"),
         (("agreement", "percent", "value"), 0.562, "percent agreement"),
         (("agreement", "pairs", 4, "percent", "value"), 0.78, "R2 – R4"),
-        (("classifiers", "same", "confusion", "fn"), 136, "same fn"),
+        (("classifiers", "same", "confusion", "fn"), 136, "same fn: dissimilar, called similar"),
         (("classifiers", "heuristic", "sensitivity", "value"), 0.90, "heuristic sensitivity"),
     ],
 )
-def test_a_number_that_differs_is_said_to_differ(content, place, value, what):
+def test_a_number_that_differs_is_said_to_differ(content, place, value, claim):
     changed = deepcopy(content)
     *way, last = place
     entry = changed
     for step in way:
         entry = entry[step]
     entry[last] = value
-    assert [row.what for row in replicating.compare(changed) if not row.agrees] == [what]
+    wrong = [row for row in replicating.compare(changed) if not row.agrees and not row.is_contradiction]
+    assert [row.claim for row in wrong] == [claim]
+    assert [row["agrees"] for row in replicating.published(changed)].count(False) == 1
 
 
 def test_kappa_and_its_interval_are_those_that_follow_from_the_counts(content):
@@ -82,4 +99,224 @@ def test_another_seed_gives_other_data_with_the_same_numbers(tmp_path):
     command = [sys.executable, str(DATA / "make_replication.py"), "--out", str(tmp_path), "--seed", "7"]
     subprocess.run(command, check=True, capture_output=True)
     assert (tmp_path / "labels.csv").read_bytes() != (FOLDER / "labels.csv").read_bytes()
-    assert all(row.agrees for row in replicating.compare(replicating.replication(tmp_path).content()))
+    content = replicating.replication(tmp_path).content(reporting.QUICK)
+    assert all(row["agrees"] for row in replicating.published(content))
+
+
+# on measurements
+
+
+@pytest.fixture(scope="module")
+def measured_icpe(icpe_dir):
+    files = list(importing.files_below([icpe_dir / "timeseries"]))
+    return gathering.from_files(files).benchmarks
+
+
+@pytest.fixture(scope="module")
+def of_icpe(measured_icpe):
+    return replicating.replicate(measured_icpe, FOLDER)
+
+
+def test_counts_and_shares_of_the_real_benchmarks(of_icpe):
+    result = of_icpe.replication
+    assert (result.scope.n, result.scope.n_applications, result.scope.n_of_shape) == (203, 30, 203)
+    assert {share.classifier: (share.n_dissimilar, share.n - share.n_dissimilar) for share in result.shares} == {
+        "heuristic": (163, 40), "heuristic-printed": (117, 86), "same": (44, 159),
+    }  # fmt: skip
+    (joint,) = [row for row in result.joint if (row.a, row.b) == ("heuristic", "same")]
+    assert (joint.both, joint.only_a, joint.only_b, joint.neither) == (43, 120, 1, 39)
+    outcomes = {claim.claim: claim.outcome for claim in result.claims}
+    assert outcomes["Share that SAME calls dissimilar"] == "reproduced"
+    assert outcomes["Share that the heuristic calls dissimilar"] == "reproduced"
+    assert outcomes["Share that the heuristic as printed calls dissimilar"] == "differs"
+    assert outcomes["HdrHistogram is the most dissimilar application"] == "reproduced"
+    assert outcomes["Size of the data set"] == "cannot be known"
+    assert {claim.why != "" for claim in result.claims if claim.outcome in ("differs", "cannot be known")} == {True}
+
+
+def test_real_benchmarks_that_are_inconsistent_are_called_dissimilar_more_often(of_icpe, published_classes):
+    classes = references.read_classes(Source("published.json", published_classes))
+    rows = {row.classifier: row for row in survey(of_icpe.replication.benchmarks, classes=classes).steady_state}
+    assert {(row.n_inconsistent, row.n_steady) for row in rows.values()} == {(90, 113)}
+    assert {name: (row.dissimilar_inconsistent, row.dissimilar_steady) for name, row in rows.items()} == {
+        "heuristic": (83, 80), "heuristic-printed": (65, 52), "same": (27, 17),
+    }  # fmt: skip
+    assert all(row.auc.low > 0.5 and row.p < 0.05 for row in rows.values())
+
+
+def test_the_files_hold_every_claim_figure_and_number(of_icpe):
+    files = of_icpe.files()
+    assert list(files) == [
+        "replication.html", "replication.md", "replication.json",
+        *(f"figures/{name}.svg" for name in ("figure-1", "figure-2", "figure-3", "figure-4", "thresholds")),
+    ]  # fmt: skip
+    written = json.loads(files["replication.json"])
+    assert len(written["benchmarks"]) == 203
+    assert sum(row["scores"]["same"] > 0.2 for row in written["benchmarks"]) == 44
+    for claim in of_icpe.replication.claims:
+        assert claim.outcome in files["replication.md"]
+    assert files["replication.html"].count("<svg") == 5
+    assert "203 of the paper&#39;s 586 benchmarks" in files["replication.html"]
+
+
+# with labels and classes
+
+
+def name_of(at):
+    return f"apache__kafka#org.B.run#n={at}"
+
+
+def some_benchmarks(n=6):
+    rng = np.random.default_rng(3)
+    return [
+        Benchmark.of_series(
+            name_of(at), rng.gamma(4, size=(3, 60)) + at % 2 * np.arange(3)[:, None], "apache/kafka",
+            benchmark=f"org.B.run#n={at}",
+        )
+        for at in range(n)
+    ]  # fmt: skip
+
+
+def replicate(tmp_path, labels=None, classes=None, **options):
+    files = {}
+    for name, text in (("labels", labels), ("classes", classes)):
+        files[name] = None if text is None else tmp_path / name
+        if text is not None:
+            files[name].write_text(text, encoding="utf-8")
+    return replicating.replicate(some_benchmarks(), FOLDER, **files, **options)
+
+
+def test_two_runs_give_the_same_bytes_whatever_the_order_of_the_files(tmp_path):
+    one, again = (replicating.replicate(some, FOLDER) for some in (some_benchmarks(), some_benchmarks()[::-1]))
+    assert one.files() == again.files()
+
+
+def test_without_labels_the_claims_on_labels_are_reproduced_by_construction(tmp_path):
+    written = replicate(tmp_path)
+    assert {claim.outcome for claim in written.replication.claims if claim.where.startswith("4.1")} == {
+        "reproduced by construction", "differs",
+    }  # fmt: skip
+    assert "nothing about the data" in written.files()["replication.md"]
+
+
+NAMES = [name_of, lambda at: f"{name_of(at)}.json", lambda at: f"timeseries/{name_of(at)}.json.gz",
+         lambda at: name_of(at).replace("__", "/").upper(), lambda at: f"org.B.run#n={at}"]  # fmt: skip
+
+
+@pytest.mark.parametrize("named", NAMES)
+@pytest.mark.parametrize("words", [("similar", "dissimilar"), ("0", "1"), ("Same", "Different"), ("0.0", "1.0")])
+def test_labels_are_taken_in_the_forms_in_which_they_may_come(tmp_path, named, words):
+    votes = [(0, 0), (1, 1), (0, 1), (1, 1), (0, 0), (1, 0)]
+    rows = [
+        f"{named(at)},{person},{words[vote]}"
+        for at, both in enumerate(votes)
+        for person, vote in zip("ab", both, strict=True)
+    ]
+    written = replicate(tmp_path, "Benchmark,Rater,Vote\n" + "\n".join(rows) + "\n")
+    ours = {claim.claim: claim for claim in written.replication.claims}
+    assert (ours["agreed items"].ours, ours["agreed, dissimilar"].ours) == ("4", "2")
+    assert ours["agreed items"].outcome == "differs"
+    assert ours["Agreement of each pair"].outcome == "cannot apply"
+    matrix = [int(claim.ours) for claim in written.replication.claims if claim.where == "4.3, Table 3"]
+    assert sum(matrix) == 4  # the agreed items, beside the verdicts on these measurements
+    assert written.remarks == ()
+    assert ("1 is read as dissimilar" in written.files()["replication.md"]) == (words[0][0] == "0")
+
+
+def test_one_column_for_each_reviewer_and_the_other_meaning_of_1(tmp_path):
+    table = "item;R1;R2\n" + "".join(f"{name_of(at)};{at % 2};{'' if at == 5 else at % 2}\n" for at in range(6))
+    written = replicate(tmp_path, table, one_is=Category.SIMILAR)
+    ours = {claim.claim: claim.ours for claim in written.replication.claims}
+    assert (ours["items"], ours["agreed items"], ours["agreed, similar"]) == ("6", "5", "2")
+    other = replicate(tmp_path, table)
+    assert {c.claim: c.ours for c in other.replication.claims}["agreed, dissimilar"] == "2"
+
+
+def test_a_column_called_similar_says_what_1_means(tmp_path):
+    table = "item,reviewer,similar\n" + "".join(f"{name_of(at)},{who},1\n" for at in range(6) for who in "ab")
+    ours = {claim.claim: claim.ours for claim in replicate(tmp_path, table).replication.claims}
+    assert ours["agreed, similar"] == "6"
+
+
+def test_the_bundled_labels_reproduce_table_1_whatever_the_folder_holds(tmp_path):
+    written = replicate(tmp_path, (FOLDER / "labels.csv").read_text(encoding="utf-8"))
+    by_claim = {claim.claim: claim for claim in written.replication.claims}
+    assert by_claim["R1 – R4"].outcome == by_claim["percent agreement"].outcome == "reproduced"
+    assert by_claim["same tp: dissimilar, called dissimilar"].outcome == "differs"
+    (remark,) = written.remarks
+    assert "586 names match no benchmark" in remark
+
+
+def test_names_that_match_nothing_are_listed(tmp_path):
+    table = f"item,reviewer,label\n{name_of(0)},a,similar\nnobody,a,similar\n"
+    written = replicate(tmp_path, table, json.dumps({name_of(1): "inconsistent", "other": "steady state"}))
+    assert [remark.partition(": ")[2] for remark in written.remarks] == [
+        "1 names match no benchmark: other", "1 names match no benchmark: nobody",
+    ]  # fmt: skip
+    assert "nobody" in written.files()["replication.md"]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("item,reviewer,label\nb,a,perhaps\n", "line 2: label 'perhaps' is not similar, dissimilar, 0 or 1"),
+        ("item,reviewer,label\nb,a,1\nb,a,1\n", "line 3: reviewer 'a' has two labels on 'b'"),
+        ("item,reviewer,label\nb,,1\n", "line 2: the reviewer is empty"),
+        ("reviewer,label\na,1\n", "has no column for the item"),
+        ("item,reviewer,opinion\na,b,1\n", "has no column for the label"),
+        ("item,a\nb,\n", "holds no labels"),
+        (f"item,reviewer,label\n{name_of(0)},a,1\n{name_of(0)}.json,a,1\n", "line 3: .* two labels on 'apache__kafka#"),
+    ],
+)
+def test_a_label_table_that_cannot_be_used_is_refused_with_its_place(tmp_path, table, message):
+    with pytest.raises(Refused, match=rf"/labels: {message}"):
+        replicate(tmp_path, table)
+
+
+CLASSES = {name_of(at): "inconsistent" if at < 3 else "steady state" for at in range(6)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(CLASSES),
+        json.dumps({name: {"class": found, "runs": []} for name, found in CLASSES.items()}),
+        pd.DataFrame(CLASSES.items(), columns=["item", "class"]).to_csv(index=False),
+    ],
+)
+def test_classes_are_an_outside_criterion(tmp_path, text):
+    (row, *_) = replicate(tmp_path, classes=text).replication.steady_state
+    assert (row.n_inconsistent, row.n_steady) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "expected an object with the class of each benchmark"),
+        ('{"a": 1}', "'a' has no class"),
+        ("{", "classes"),
+        ("item,class\na,x\na,y\n", "'a' has two classes"),
+        ("item\na\n", "has no column for the class"),
+    ],
+)
+def test_a_table_of_classes_that_cannot_be_used_is_refused(tmp_path, text, message):
+    with pytest.raises(Refused, match=message):
+        replicate(tmp_path, classes=text)
+
+
+def test_classes_that_are_not_used_are_named(tmp_path):
+    written = replicate(tmp_path, classes=json.dumps(CLASSES | {name_of(5): "no steady state"}))
+    assert written.remarks[0].endswith("only inconsistent and steady state are used, not no steady state.")
+    assert written.replication.steady_state[0].n_steady == 2
+
+
+def test_no_measurements_are_an_error_in_words():
+    with pytest.raises(InputError, match="There are no measurements"):
+        replicating.replicate([], FOLDER)
+
+
+def test_words_win_over_the_meaning_of_numbers(tmp_path):
+    path = tmp_path / "l.csv"
+    path.write_text("item,reviewer,similar\na,b,dissimilar\n")
+    read = references.read_reviewer_labels(Source(str(path), path))
+    assert (read.table["label"].tolist(), read.note) == (["dissimilar"], "")

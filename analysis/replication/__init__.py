@@ -1,0 +1,26 @@
+"""The claims of Bauer et al. (2023), doi:10.1145/3578245.3584693, beside what the measurements give."""
+
+from typing import TYPE_CHECKING
+
+from analysis._lazy import on_first_use
+
+if TYPE_CHECKING:
+    from analysis.replication._claims import OUTCOMES, Claim, claims_of_labels
+    from analysis.replication._document import document
+    from analysis.replication._figures import charts
+    from analysis.replication._measured import READINGS, Measured, measure
+    from analysis.replication._survey import Replication, survey
+
+__all__ = [
+    "OUTCOMES", "READINGS", "Claim", "Measured", "Replication", "charts", "claims_of_labels", "document", "measure",
+    "survey",
+]  # fmt: skip
+
+_PLACES = {
+    "_claims": ("OUTCOMES", "Claim", "claims_of_labels"),
+    "_document": ("document",),
+    "_figures": ("charts",),
+    "_measured": ("READINGS", "Measured", "measure"),
+    "_survey": ("Replication", "survey"),
+}
+__getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

@@ -1,0 +1,222 @@
+"""The replication in words and tables."""
+
+from collections.abc import Iterator
+
+from analysis.document import (
+    DASH,
+    Block,
+    Bullets,
+    Document,
+    Figure,
+    Paragraph,
+    Section,
+    counted,
+    estimate,
+    interval,
+    listed,
+    number,
+    p_value,
+    percent,
+    table,
+)
+from analysis.replication._claims import DIFFERS, counts
+from analysis.replication._measured import LINKAGES, N_LAST, OF_HEURISTIC
+from analysis.replication._survey import ASSUMPTION, N_BENCHMARKS, N_OF_FOCUS, TITLES, Joint, Replication
+
+SOURCE = (
+    "Bauer et al. (2023), Searching for the Ground Truth: Assessing the Similarity of Benchmarking Runs, ICPE '23 "
+    "Companion, doi:10.1145/3578245.3584693"
+)
+PLURAL = {DIFFERS: "differ"}
+MEANINGS = (
+    "Reproduced: the measurements, or labels of reviewers, give what the paper says.",
+    "Reproduced by construction: the labels were made from the paper's numbers, or the definition says so.",
+    "Differs: ours is something else; the last column says why.",
+    "Cannot be known: it needs the reviewers' labels, an unpublished definition, or benchmarks that are not here.",
+    "Cannot apply: the claim is about other measurements than these.",
+)
+STEADY = (
+    "The classes of Traini et al. (2023), doi:10.1007/s10664-022-10247-x, found by change-point "
+    "detection. They are a silver reference, not people: a benchmark is inconsistent if some of its runs reach a "
+    "steady state and others do not."
+)
+
+
+def document(replication: Replication, *, has_figure_4: bool = True) -> Document:
+    """The claims, the figures, what the choices decide, and the outside criterion.
+
+    Parameters
+    ----------
+    replication : Replication
+    has_figure_4 : bool
+        Whether the runs of `replication.drawn` are drawn.
+    """
+    sections = [
+        Section("In short", tuple(_short(replication))),
+        Section("Claim by claim", tuple(_claims(replication))),
+        Section("Figures", tuple(_figures(replication, has_figure_4))),
+        Section("What the choices decide", tuple(_choices(replication))),
+    ]
+    if replication.steady_state:
+        sections.append(Section("Steady state, an outside criterion", tuple(_steady(replication))))
+    if replication.applications:
+        sections.append(Section("Means by application", (_applications(replication),)))
+    return Document(
+        "The paper on these measurements", f"Every claim of {SOURCE}, beside what these files give.", "",
+        tuple(sections), "replication",
+    )  # fmt: skip
+
+
+def _short(replication: Replication) -> Iterator[Block]:
+    scope, found = replication.scope, counts(replication.claims)
+    if scope.is_complete:
+        what = f"The data set is complete: {N_BENCHMARKS} benchmarks of {scope.n_applications} applications."
+    elif scope.is_paper:
+        what = (
+            f"These are {scope.n} of the paper's {N_BENCHMARKS} benchmarks, of "
+            f"{counted(scope.n_applications, 'application')}. Shares are compared as samples of one population."
+        )
+    else:
+        what = (
+            f"These are not the measurements of the paper: {counted(scope.n, 'benchmark')} of "
+            f"{counted(scope.n_applications, 'application')}. Claims about the paper's data cannot apply; what the "
+            "measures and classifiers give here stands beside them."
+        )
+    outcomes = ", ".join(f"{n} {PLURAL.get(name, name)}" for name, n in found.items())
+    items = [what, f"Of {len(replication.claims)} claims: {outcomes}."]
+    items += [
+        f"{claim.claim} ({claim.where}): {claim.ours}." for claim in replication.claims if claim.outcome == DIFFERS
+    ]
+    yield Bullets(tuple(items))
+    yield from (Paragraph(note, "note") for note in replication.notes)
+    if scope.left_out:
+        yield Paragraph(
+            f"Left out, because they are not of the paper's applications: {listed(scope.left_out, 5)}.", "warning"
+        )
+    for name, n in scope.without.items():
+        reasons = sorted({one.reasons[name] for one in replication.benchmarks if name in one.reasons})
+        yield Paragraph(f"{counted(n, 'benchmark')} without a verdict of {TITLES[name]}: {listed(reasons)}.", "warning")
+
+
+def _claims(replication: Replication) -> Iterator[Block]:
+    header = ("Where", "Claim", "Paper", "Ours", "Outcome", "Why")
+    rows = [
+        (claim.where, claim.claim[0].upper() + claim.claim[1:], claim.paper, claim.ours, claim.outcome, claim.why)
+        for claim in replication.claims
+    ]
+    yield table("Each claim of the paper.", header, rows)
+    outcomes = {claim.outcome for claim in replication.claims}
+    shown = [text for text in MEANINGS if text.partition(":")[0].lower() in outcomes]
+    yield Bullets(tuple(shown))
+    if replication.scope.is_paper:
+        yield Paragraph(ASSUMPTION, "note")
+
+
+def _figures(replication: Replication, has_figure_4: bool) -> Iterator[Block]:
+    yield Figure(
+        "figure-1",
+        "Figure 1: four pairs of made signals with their measures, M3 without the mean and with it (as printed).",
+    )
+    if not replication.applications:
+        return
+    yield Figure("figure-2", "Figure 2: mean of each measure by application.")
+    focus = replication.focus or "one application"
+    text = f"Figure 3: means of the measures for each benchmark of {focus}."
+    if replication.numbers:
+        text += f" B1 to B{N_OF_FOCUS}: in alphabetical order, an assumption."
+    yield Figure("figure-3", text)
+    if has_figure_4:
+        number_of = replication.numbers.get(replication.drawn or "", "")
+        which = (
+            f"{number_of}, {replication.drawn}" if number_of else f"{replication.drawn}, the most dissimilar one here"
+        )
+        yield Figure("figure-4", f"Figure 4: all runs of {which}. The paper points at the last {N_LAST} measurements.")
+    yield Figure("thresholds", "Share of benchmarks called dissimilar over the threshold θ of the heuristic.")
+
+
+def _choices(replication: Replication) -> Iterator[Block]:
+    n = replication.n_judged
+    if not n:
+        yield Paragraph("No benchmark can be judged by the heuristic.")
+        return
+    yield table(
+        f"Dissimilar of {counted(n, 'benchmark')} over the threshold θ of the heuristic.",
+        ("θ", *(TITLES[name][0].upper() + TITLES[name][1:] for name in OF_HEURISTIC)),
+        [
+            (f"{row.threshold:.2f}", *(_of(row.n_dissimilar[name], n) for name in OF_HEURISTIC))
+            for row in replication.thetas
+        ],
+        numeric=(0, 1, 2),
+    )
+    n_same = sum(bool(one.heights) for one in replication.benchmarks)
+    if n_same:
+        yield table(
+            f"Dissimilar of {counted(n_same, 'benchmark')} over the cut of SAME, by linkage.",
+            ("Cut", *(f"{linkage.capitalize()} linkage" for linkage in LINKAGES)),
+            [
+                (f"{row.threshold:.2f}", *(_of(row.n_dissimilar[linkage], n_same) for linkage in LINKAGES))
+                for row in replication.cuts
+            ],
+            numeric=(0, 1, 2, 3),
+        )
+    yield table(
+        "Two classifiers on the same benchmarks: how many both, only the first, only the second, or neither calls "
+        "dissimilar.",
+        ("First", "Second", "Both", "Only the first", "Only the second", "Neither", "Differ"),
+        [_joint_row(row) for row in replication.joint],
+        numeric=(2, 3, 4, 5, 6),
+    )
+    readings = replication.joint[0]
+    if readings.n:
+        yield Paragraph(
+            f"Whether M3 keeps the mean decides {readings.n_differ} of {counted(readings.n, 'verdict')} "
+            f"({percent(readings.n_differ / readings.n)})."
+        )
+
+
+def _of(count: int, n: int) -> str:
+    return f"{count} ({percent(count / n)})"
+
+
+def _joint_row(row: Joint) -> tuple[object, ...]:
+    return TITLES[row.a], TITLES[row.b], row.both, row.only_a, row.only_b, row.neither, row.n_differ
+
+
+def _steady(replication: Replication) -> Iterator[Block]:
+    yield Paragraph(STEADY)
+    yield table(
+        "Share of benchmarks called dissimilar among the inconsistent ones and those in a steady state, and how well "
+        "the score tells them apart.",
+        ("Classifier", "Inconsistent", "95 % CI", "Steady state", "95 % CI", "χ²", "p", "Cramér's V", "AUC (95 % CI)"),
+        [
+            (
+                TITLES[row.classifier],
+                f"{row.dissimilar_inconsistent} of {row.n_inconsistent} ({percent(row.inconsistent.value)})",
+                interval(row.inconsistent) or DASH,
+                f"{row.dissimilar_steady} of {row.n_steady} ({percent(row.steady.value)})",
+                interval(row.steady) or DASH,
+                number(row.chi2, 1),
+                p_value(row.p),
+                number(row.v, 2),
+                estimate(row.auc, as_percent=False),
+            )
+            for row in replication.steady_state
+        ],
+        numeric=(5, 6, 7),
+    )
+    if replication.n_without_class:
+        yield Paragraph(f"{counted(replication.n_without_class, 'benchmark')} without a class are not counted.", "note")
+
+
+def _applications(replication: Replication) -> Block:
+    names = ("m1", "m2", "m3", "m3_with_mean", "m4", "m5")
+    return table(
+        "Mean of each measure over the benchmarks of an application; the most dissimilar one first.",
+        ("Application", "Benchmarks", "Mean of M1 to M5", "M1", "M2", "M3", "M3 with the mean", "M4", "M5"),
+        [
+            (row.application or "no application", row.n, number(row.overall, 2),
+             *(number(row.means[name], 2) for name in names))
+            for row in replication.applications
+        ],
+        numeric=range(1, 9),
+    )  # fmt: skip

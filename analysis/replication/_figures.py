@@ -1,0 +1,73 @@
+"""Figures 1 to 3 of the paper on these measurements, and the shares of dissimilar benchmarks over the threshold."""
+
+from collections.abc import Mapping
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis import measures, schemes
+from analysis.document.figures import INK, SOFT, Chart
+from analysis.replication._measured import MEASURE_NAMES, OF_HEURISTIC, usual_threshold
+from analysis.replication._survey import FIGURE_1_SEED, PUBLISHED_SHARES, TITLES, Replication
+
+
+def charts(replication: Replication) -> Mapping[str, Chart]:
+    """The figures by name: figure-1, figure-2, figure-3 and thresholds; without what no benchmark gives.
+
+    Figure 4, the runs of one benchmark, is drawn by whoever has the measurements.
+    """
+    theta = usual_threshold("heuristic")
+    pairs = schemes.figure_1_signals(rng=np.random.default_rng(FIGURE_1_SEED))
+    found = {"figure-1": measures.schematic_pairs(pairs, measures=MEASURE_NAMES, theta=theta, unit=None)}
+    if not replication.applications:
+        return found
+    by_application = pd.DataFrame(
+        [
+            {"application": row.application, "n": row.n, **{name: row.means[name] for name in MEASURE_NAMES}}
+            for row in replication.applications
+        ]
+    )
+    found["figure-2"] = measures.measures_by_application(by_application, theta=theta)
+    focus = replication.focus
+    rows = [
+        {
+            "application": one.application,
+            "benchmark": f"{replication.numbers.get(one.name, '')} {one.benchmark}".strip(),
+            **{name: one.means[name] for name in MEASURE_NAMES},
+        }
+        for one in replication.benchmarks
+        if one.application == focus and one.means
+    ]
+    found["figure-3"] = measures.measures_by_benchmark(pd.DataFrame(rows), str(focus), theta=theta)
+    found["thresholds"] = _thresholds(replication)
+    return found
+
+
+def _thresholds(replication: Replication) -> Chart:
+    n = replication.n_judged
+    lines = pd.DataFrame(
+        [
+            {"theta": row.threshold, "share": count / n, "classifier": TITLES[name]}
+            for row in replication.fine_thetas
+            for name, count in row.n_dissimilar.items()
+        ]
+    )
+    titles = [TITLES[name] for name in OF_HEURISTIC]
+    dash = alt.StrokeDash(
+        "classifier:N", title=None, sort=titles, scale=alt.Scale(domain=titles, range=[[1, 0], [4, 3]])
+    )
+    x = alt.X("theta:Q", title="threshold θ", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(grid=False))
+    y = alt.Y("share:Q", title="share of benchmarks called dissimilar", scale=alt.Scale(domain=[0, 1]),
+              axis=alt.Axis(format="%", grid=False))  # fmt: skip
+    layers: list[alt.Chart] = [alt.Chart(lines).mark_line(color=INK, strokeWidth=1.5).encode(x=x, y=y, strokeDash=dash)]
+    if replication.scope.is_paper:
+        count, of = PUBLISHED_SHARES["heuristic"]
+        paper = pd.DataFrame([{"theta": usual_threshold("heuristic"), "share": count / of, "text": "the paper"}])
+        point = alt.Chart(paper).encode(x=x, y=y)
+        layers += [
+            point.mark_point(shape="diamond", size=70, filled=True, color=INK, opacity=1),
+            point.mark_text(align="left", dx=9, dy=-8, color=INK).encode(text="text:N"),
+        ]
+    rule = alt.Chart(pd.DataFrame([{"theta": usual_threshold("heuristic")}])).mark_rule(color=SOFT, strokeDash=[2, 2])
+    return alt.layer(rule.encode(x=x), *layers).properties(width=420, height=240).configure_view(stroke=None)

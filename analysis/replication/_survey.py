@@ -1,0 +1,637 @@
+"""All benchmarks of a folder -> every claim on the measurements, how far choices decide, and an outside criterion."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+from statistics import fmean
+
+import numpy as np
+
+from analysis import schemes
+from analysis.benchmark import natural
+from analysis.categories import DISSIMILAR, SIMILAR
+from analysis.classifiers import CLASSIFIERS
+from analysis.document import counted, listed, number, percent
+from analysis.document import interval as interval_in_words
+from analysis.evaluation import auc
+from analysis.intervals import Estimate, wilson
+from analysis.replication._claims import (
+    BY_CONSTRUCTION,
+    DIFFERS,
+    NOT_APPLICABLE,
+    REPRODUCED,
+    UNKNOWN,
+    Claim,
+)
+from analysis.replication._measured import (
+    LINKAGES,
+    N_LAST,
+    OF_HEURISTIC,
+    READINGS,
+    SAME,
+    Measured,
+    usual_threshold,
+)
+
+N_BENCHMARKS, N_RUNS, N_ITERATIONS = 586, 10, 3000
+APPLICATIONS = frozenset({
+    "HdrHistogram/HdrHistogram", "JCTools/JCTools", "ReactiveX/RxJava", "RoaringBitmap/RoaringBitmap",
+    "apache/arrow", "apache/camel", "apache/hive", "apache/kafka", "apache/logging-log4j2", "apache/tinkerpop",
+    "cantaloupe-project/cantaloupe", "crate/crate", "eclipse/eclipse-collections", "eclipse/jetty.project",
+    "eclipse/rdf4j", "eclipse-vertx/vert.x", "h2oai/h2o-3", "hazelcast/hazelcast", "imglib/imglib2", "jdbi/jdbi",
+    "jgrapht/jgrapht", "netty/netty", "openzipkin/zipkin", "prestodb/presto", "prometheus/client_java",
+    "protostuff/protostuff", "r2dbc/r2dbc-h2", "raphw/byte-buddy", "yellowstonegames/SquidLib", "zalando/logbook",
+})  # fmt: skip
+FOCUS, N_OF_FOCUS, FOCUS_NUMBER = "HdrHistogram/HdrHistogram", 20, 17  # the paper's example, and its B17
+PUBLISHED_SHARES = {"same": (75, 324), "heuristic": (255, 324), "heuristic-printed": (255, 324)}
+TITLES = {"heuristic": "the heuristic", "heuristic-printed": "the heuristic as printed", "same": "SAME"}
+THETAS = (0.10, 0.15, 0.20, 0.25, 0.30, 0.40, 0.50)
+CUTS = (0.10, 0.15, 0.20, 0.25, 0.30, 0.50)
+FINE_THETAS = tuple(round(step / 100, 2) for step in range(0, 101, 2))
+NOT_ALL = 0.1  # the share of exceptions that “almost all” allows, rounded up to a whole benchmark
+ALPHA = 0.05
+INCONSISTENT, STEADY = "inconsistent", "steady state"
+FIGURE_1_SEED = 1
+LEVEL_OF = {"m1": "M1", "m2": "M2", "m3": "M3", "m3_with_mean": "M3 with the mean", "m4": "M4", "m5": "M5"}
+ASSUMPTION = (
+    "The test takes the 324 agreed items of the paper and these benchmarks as two independent random samples of one "
+    "population. Both come from the same 586 benchmarks, so they overlap, which makes the test cautious; and agreed "
+    "items may be easier to judge than the others."
+)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What the benchmarks are.
+
+    Attributes
+    ----------
+    n, n_applications : int
+        Benchmarks and their applications.
+    n_of_shape : int
+        Benchmarks of ten runs with 3000 iterations each.
+    is_paper : bool
+        Whether they are of the paper's data set: all applications are among its 30.
+    is_complete : bool
+        Whether all 586 are there.
+    left_out : tuple of str
+        Benchmarks of other applications, which are not counted beside those of the paper.
+    without : mapping of str to int
+        Classifier -> how many benchmarks it cannot judge.
+    """
+
+    n: int
+    n_applications: int
+    n_of_shape: int
+    is_paper: bool
+    is_complete: bool
+    left_out: tuple[str, ...]
+    without: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many benchmarks a classifier calls dissimilar, beside the paper.
+
+    Attributes
+    ----------
+    classifier : str
+    n_dissimilar, n : int
+    share : Estimate
+        With Wilson's interval.
+    paper : tuple of int
+        How many of how many agreed items the paper's classifier calls dissimilar.
+    p : float or None
+        Fisher's exact test of the two shares; None for another data set.
+    """
+
+    classifier: str
+    n_dissimilar: int
+    n: int
+    share: Estimate
+    paper: tuple[int, int]
+    p: float | None
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Two classifiers on the same benchmarks: how many both, only one or neither calls dissimilar."""
+
+    a: str
+    b: str
+    both: int
+    only_a: int
+    only_b: int
+    neither: int
+
+    @property
+    def n(self) -> int:
+        """Benchmarks that both could judge."""
+        return self.both + self.only_a + self.only_b + self.neither
+
+    @property
+    def n_differ(self) -> int:
+        """Benchmarks on which they differ."""
+        return self.only_a + self.only_b
+
+
+@dataclass(frozen=True)
+class AtThreshold:
+    """How many benchmarks are dissimilar at one threshold: by classifier, or for SAME by linkage."""
+
+    threshold: float
+    n_dissimilar: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class SteadyState:
+    """A classifier beside the classes of another method.
+
+    Attributes
+    ----------
+    classifier : str
+    inconsistent, steady : Estimate
+        Share of the benchmarks of a class that the classifier calls dissimilar.
+    n_inconsistent, n_steady, dissimilar_inconsistent, dissimilar_steady : int
+    chi2, p, v : float or None
+        Chi-squared test without correction, and Cramér's V; None if a row or column is empty.
+    auc : Estimate
+        How well the score tells inconsistent benchmarks from those in a steady state.
+    """
+
+    classifier: str
+    inconsistent: Estimate
+    steady: Estimate
+    n_inconsistent: int
+    n_steady: int
+    dissimilar_inconsistent: int
+    dissimilar_steady: int
+    chi2: float | None
+    p: float | None
+    v: float | None
+    auc: Estimate
+
+
+@dataclass(frozen=True)
+class ApplicationMeans:
+    """The mean of each measure over the benchmarks of an application, and the mean of M1 to M5."""
+
+    application: str
+    n: int
+    means: Mapping[str, float]
+
+    @property
+    def overall(self) -> float:
+        """Mean of the five measures of the heuristic."""
+        return _mean_of(self.means, OF_HEURISTIC["heuristic"])
+
+
+@dataclass(frozen=True)
+class Replication:
+    """What the measurements say of the paper's claims.
+
+    Attributes
+    ----------
+    scope : Scope
+    claims : tuple of Claim
+        In the order of the paper.
+    shares : tuple of Share
+    joint : tuple of Joint
+        The heuristic beside the heuristic as printed, and each beside SAME.
+    thetas, fine_thetas, cuts : tuple of AtThreshold
+    steady_state : tuple of SteadyState
+        Empty without classes.
+    n_without_class : int
+        Benchmarks that the classes do not name.
+    applications : tuple of ApplicationMeans
+        The one with the largest mean of the five measures first.
+    benchmarks : tuple of Measured
+        In order of name.
+    numbers : mapping of str to str
+        Benchmark of the paper's example application -> B1 to B20; empty if they cannot be numbered.
+    drawn : str or None
+        The benchmark of Figure 4; its application is the one of Figure 3.
+    notes : tuple of str
+        What a reader must know of the labels and files.
+    """
+
+    scope: Scope
+    claims: tuple[Claim, ...]
+    shares: tuple[Share, ...]
+    joint: tuple[Joint, ...]
+    thetas: tuple[AtThreshold, ...]
+    fine_thetas: tuple[AtThreshold, ...]
+    cuts: tuple[AtThreshold, ...]
+    steady_state: tuple[SteadyState, ...]
+    n_without_class: int
+    applications: tuple[ApplicationMeans, ...]
+    benchmarks: tuple[Measured, ...]
+    numbers: Mapping[str, str]
+    drawn: str | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_judged(self) -> int:
+        """Benchmarks that the heuristic can judge."""
+        return sum(bool(one.means) for one in self.benchmarks)
+
+    @property
+    def focus(self) -> str | None:
+        """The application of Figure 3."""
+        return next((one.application for one in self.benchmarks if one.name == self.drawn), None)
+
+
+def survey(
+    measured: Sequence[Measured],
+    *,
+    of_labels: Sequence[Claim] = (),
+    classes: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> Replication:
+    """Hold every claim of the paper beside measurements.
+
+    Parameters
+    ----------
+    measured : sequence of Measured
+        As `measure` gives them; their order does not matter.
+    of_labels : sequence of Claim
+        The claims that rest on labels (`claims_of_labels`), which take their place among the others.
+    classes : mapping of str to str, optional
+        Benchmark -> "inconsistent" or "steady state", as another method classified it; other classes are not used.
+    notes : sequence of str
+
+    Raises
+    ------
+    ValueError
+        If there is no benchmark, or two have the same name.
+    """
+    if not measured:
+        raise ValueError("there is no benchmark to measure")
+    ordered = sorted(measured, key=lambda one: one.name)
+    names = [one.name for one in ordered]
+    doubled = next((a for a, b in pairwise(names) if a == b), None)
+    if doubled is not None:
+        raise ValueError(f"two benchmarks are called {doubled!r}")
+    of_paper = [one for one in ordered if one.application in APPLICATIONS]
+    benchmarks = tuple(of_paper or ordered)
+    scope = _scope(benchmarks, [one.name for one in ordered if of_paper and one.application not in APPLICATIONS])
+    applications = _by_application(benchmarks)
+    numbers = _numbers(benchmarks)
+    drawn = _drawn(benchmarks, applications, numbers)
+    shares = tuple(_share(benchmarks, name, scope) for name in READINGS)
+    survey_of = _Claims(scope, benchmarks, applications, numbers, shares)
+    return Replication(
+        scope,
+        tuple(survey_of.in_order(of_labels)),
+        shares,
+        tuple(_joint(benchmarks, a, b) for a, b in (("heuristic", "heuristic-printed"), *_BESIDE_SAME)),
+        _thetas(benchmarks, THETAS),
+        _thetas(benchmarks, FINE_THETAS),
+        tuple(AtThreshold(cut, {linkage: _n_above(benchmarks, linkage, cut) for linkage in LINKAGES}) for cut in CUTS),
+        tuple(_steady_state(benchmarks, name, classes) for name in READINGS) if classes is not None else (),
+        sum(one.name not in classes for one in benchmarks) if classes is not None else 0,
+        tuple(applications),
+        benchmarks,
+        numbers,
+        drawn,
+        tuple(notes),
+    )
+
+
+_BESIDE_SAME = (("heuristic", SAME), ("heuristic-printed", SAME))
+
+
+def _scope(benchmarks: Sequence[Measured], left_out: Sequence[str]) -> Scope:
+    is_paper = benchmarks[0].application in APPLICATIONS
+    return Scope(
+        n=len(benchmarks),
+        n_applications=len({one.application for one in benchmarks}),
+        n_of_shape=sum(one.n_runs == N_RUNS and one.n_iterations == (N_ITERATIONS, N_ITERATIONS) for one in benchmarks),
+        is_paper=is_paper,
+        is_complete=is_paper and len(benchmarks) == N_BENCHMARKS,
+        left_out=tuple(left_out),
+        without={name: n for name in READINGS if (n := sum(name in one.reasons for one in benchmarks))},
+    )
+
+
+def _by_application(benchmarks: Sequence[Measured]) -> list[ApplicationMeans]:
+    groups: dict[str, list[Measured]] = {}
+    for one in benchmarks:
+        if one.means:
+            groups.setdefault(one.application, []).append(one)
+    rows = [
+        ApplicationMeans(name, len(group), {key: fmean(one.means[key] for one in group) for key in group[0].means})
+        for name, group in groups.items()
+    ]
+    return sorted(rows, key=lambda row: (-row.overall, row.application))
+
+
+def _numbers(benchmarks: Sequence[Measured]) -> dict[str, str]:
+    """B1 to B20 in alphabetical order: an assumption, and only possible where all 20 are there."""
+    names = [one.name for one in benchmarks if one.application == FOCUS]
+    if len(names) != N_OF_FOCUS:
+        return {}
+    return {name: f"B{at}" for at, name in enumerate(sorted(names), start=1)}
+
+
+def _drawn(
+    benchmarks: Sequence[Measured], applications: Sequence[ApplicationMeans], numbers: Mapping[str, str]
+) -> str | None:
+    """B17; without it the most dissimilar benchmark of the example application, or of the most dissimilar one."""
+    for name, text in numbers.items():
+        if text == f"B{FOCUS_NUMBER}":
+            return name
+    if not applications:
+        return None
+    focus = FOCUS if any(row.application == FOCUS for row in applications) else applications[0].application
+    group = [one for one in benchmarks if one.application == focus and one.means]
+    return max(group, key=lambda one: (_mean_of(one.means, OF_HEURISTIC["heuristic"]), one.name)).name
+
+
+def _mean_of(means: Mapping[str, float], names: Sequence[str]) -> float:
+    return fmean(means[name] for name in names)
+
+
+def _scores(benchmarks: Sequence[Measured], classifier: str) -> list[float]:
+    return [score for one in benchmarks if (score := one.score(classifier)) is not None]
+
+
+def _share(benchmarks: Sequence[Measured], classifier: str, scope: Scope) -> Share:
+    scores = _scores(benchmarks, classifier)
+    n_dissimilar = sum(score > usual_threshold(classifier) for score in scores)
+    paper = PUBLISHED_SHARES[classifier]
+    p = None
+    if scope.is_paper and scores:
+        from scipy.stats import fisher_exact  # here, as it takes long to import
+
+        table = [[n_dissimilar, len(scores) - n_dissimilar], [paper[0], paper[1] - paper[0]]]
+        p = float(fisher_exact(np.array(table)).pvalue)
+    return Share(classifier, n_dissimilar, len(scores), wilson(n_dissimilar, len(scores)), paper, p)
+
+
+def _joint(benchmarks: Sequence[Measured], a: str, b: str) -> Joint:
+    pairs = [(one.is_dissimilar(a), one.is_dissimilar(b)) for one in benchmarks]
+    cells = [pairs.count(cell) for cell in ((True, True), (True, False), (False, True), (False, False))]
+    return Joint(a, b, *cells)
+
+
+def _thetas(benchmarks: Sequence[Measured], thetas: Sequence[float]) -> tuple[AtThreshold, ...]:
+    scores = {name: np.array(_scores(benchmarks, name)) for name in OF_HEURISTIC}
+    return tuple(
+        AtThreshold(theta, {name: int((of_one > theta).sum()) for name, of_one in scores.items()}) for theta in thetas
+    )
+
+
+def _n_above(benchmarks: Sequence[Measured], linkage: str, cut: float) -> int:
+    return sum(one.heights[linkage] > cut for one in benchmarks if one.heights)
+
+
+def _steady_state(benchmarks: Sequence[Measured], classifier: str, classes: Mapping[str, str]) -> SteadyState:
+    threshold = usual_threshold(classifier)
+    scores = {
+        wanted: [
+            score
+            for one in benchmarks
+            if classes.get(one.name) == wanted and (score := one.score(classifier)) is not None
+        ]
+        for wanted in (INCONSISTENT, STEADY)
+    }
+    n = {wanted: len(of_class) for wanted, of_class in scores.items()}
+    above = {wanted: sum(score > threshold for score in of_class) for wanted, of_class in scores.items()}
+    chi2 = p = v = None
+    table = np.array([[above[wanted], n[wanted] - above[wanted]] for wanted in (INCONSISTENT, STEADY)])
+    if table.sum(axis=0).all() and table.sum(axis=1).all():
+        from scipy.stats import chi2_contingency  # here, as it takes long to import
+
+        test = chi2_contingency(table, correction=False)
+        chi2, p = float(test.statistic), float(test.pvalue)
+        v = float(np.sqrt(chi2 / table.sum()))
+    truth = [DISSIMILAR] * n[INCONSISTENT] + [SIMILAR] * n[STEADY]
+    return SteadyState(
+        classifier,
+        wilson(above[INCONSISTENT], n[INCONSISTENT]),
+        wilson(above[STEADY], n[STEADY]),
+        n[INCONSISTENT],
+        n[STEADY],
+        above[INCONSISTENT],
+        above[STEADY],
+        chi2,
+        p,
+        v,
+        auc(truth, [*scores[INCONSISTENT], *scores[STEADY]]),
+    )
+
+
+@dataclass(frozen=True)
+class _Claims:
+    """The claims on measurements."""
+
+    scope: Scope
+    benchmarks: Sequence[Measured]
+    applications: Sequence[ApplicationMeans]
+    numbers: Mapping[str, str]
+    shares: Sequence[Share]
+
+    def in_order(self, of_labels: Sequence[Claim]) -> Iterator[Claim]:
+        """All claims in the order of the paper's sections, those on labels among them."""
+        claims = [*self._data(), *self._measures(), *self._example(), *self._verdicts(), *of_labels]
+        return iter(sorted(claims, key=lambda claim: natural(claim.where)))
+
+    @property
+    def judged(self) -> list[Measured]:
+        return [one for one in self.benchmarks if one.means]
+
+    def _claim(self, where: str, claim: str, paper: str, ours: str, agrees: bool, why: str = "") -> Claim:
+        """A claim on the paper's data; with other data it cannot apply, and ours stands there to be read."""
+        if not self.scope.is_paper:
+            return Claim(where, claim, paper, ours, NOT_APPLICABLE, OTHER_DATA)
+        return Claim(where, claim, paper, ours, REPRODUCED if agrees else DIFFERS, why)
+
+    def _data(self) -> Iterator[Claim]:
+        scope = self.scope
+        claim, paper = "Size of the data set", f"{N_BENCHMARKS} benchmarks"
+        if not scope.is_paper:
+            yield Claim("1, 2.1", claim, paper, counted(scope.n, "benchmark"), NOT_APPLICABLE, OTHER_DATA)
+        elif scope.is_complete:
+            yield Claim("1, 2.1", claim, paper, paper, REPRODUCED)
+        else:
+            why = f"The folder holds {scope.n} of the {N_BENCHMARKS} benchmarks. Shares are compared as samples."
+            yield Claim("1, 2.1", claim, paper, f"{scope.n} of {N_BENCHMARKS} benchmarks", UNKNOWN, why)
+        n_applications, of_paper = scope.n_applications, len(APPLICATIONS)
+        if scope.is_paper and not scope.is_complete and n_applications < of_paper:
+            yield Claim("1, 2.1", "Applications", str(of_paper), f"{n_applications} of {of_paper}", UNKNOWN,
+                        "The folder holds a part of the data set.")  # fmt: skip
+        else:
+            yield self._claim("1, 2.1", "Applications", str(of_paper), str(n_applications), n_applications == of_paper)
+        ours = f"{scope.n_of_shape} of {counted(scope.n, 'benchmark')}"
+        yield self._claim("2.1", f"{N_RUNS} runs of {N_ITERATIONS} iterations each", "all benchmarks", ours,
+                          scope.n_of_shape == scope.n, "" if scope.n_of_shape == scope.n else
+                          f"Other runs: {counted(scope.n - scope.n_of_shape, 'benchmark')}.")  # fmt: skip
+
+    def _measures(self) -> Iterator[Claim]:
+        if not self.judged:
+            yield Claim("3", "The five measures", "of all benchmarks", "–", NOT_APPLICABLE, self._nothing_judged())
+            return
+        names = (*OF_HEURISTIC["heuristic"][:3], "m3_with_mean", "m4", "m5")
+        ends = {
+            name: (min(one.lowest[name] for one in self.judged), max(one.highest[name] for one in self.judged))
+            for name in names
+        }
+        n_pairs = sum(one.n_pairs for one in self.judged)
+        ours = "; ".join(f"{LEVEL_OF[name]} {low:.2f} to {high:.2f}" for name, (low, high) in ends.items())
+        agrees = all(low >= 0 and high <= 1 for low, high in ends.values())
+        yield Claim("3.1", "M1 to M5 lie in [0, 1]", "[0, 1]", ours, REPRODUCED if agrees else DIFFERS,
+                    f"Smallest and largest value over all {n_pairs} pairs of runs.")  # fmt: skip
+        yield from self._figure_1()
+        pairs = sorted({one.n_pairs for one in self.judged})
+        ours = f"{' or '.join(map(str, pairs)) if len(pairs) < 4 else f'{pairs[0]} to {pairs[-1]}'} × 5"
+        yield Claim("3.2", "A matrix of pairs × measures; dissimilar if three of the five means are above 0.25",
+                    "45 × 5", ours, BY_CONSTRUCTION, "The classifier is defined so.")  # fmt: skip
+        yield from self._throughout("m2", "M2 is high throughout all applications", high=True)
+        yield from self._throughout("m4", "M4 is low for all applications", high=False)
+        yield from self._throughout("m5", "M5 is low for all applications", high=False)
+
+    def _figure_1(self) -> Iterator[Claim]:
+        pairs = schemes.figure_1_signals(rng=np.random.default_rng(FIGURE_1_SEED))
+        claim = "Figure 1: offsets and double frequency are dissimilar, noise is similar"
+        for classifier, reading in (("heuristic-printed", "M3 as printed"), ("heuristic", "M3 without the mean")):
+            verdicts = {name: CLASSIFIERS[classifier](list(pair)) for name, pair in pairs.items()}
+            wrong = [name for name, verdict in verdicts.items() if (verdict.verdict == SIMILAR) != (name == "noise")]
+            theta = usual_threshold(classifier)
+            detail = ", ".join(
+                f"{name}: {sum(mean > theta for mean in verdict.means.values())} of 5"
+                for name, verdict in verdicts.items()
+            )
+            why = "Our own signals around zero, because the paper does not publish its signals. "
+            why += (
+                "So Figure 1 supports keeping the mean in M3; the shares of section 4.3 support leaving it out."
+                if wrong
+                else "With them, keeping the mean gives what Figure 1 shows."
+            )
+            ours = f"{reading}: {len(pairs) - len(wrong)} of {len(pairs)} as described ({detail})"
+            yield Claim("3.2, Figure 1", claim, "4 of 4 pairs", ours, DIFFERS if wrong else REPRODUCED, why)
+
+    def _throughout(self, measure: str, claim: str, *, high: bool) -> Iterator[Claim]:
+        """A claim that a mean is above, or not above, 0.25 for all applications."""
+        theta = usual_threshold("heuristic")
+        means = [row.means[measure] for row in self.applications]
+        n_above = sum(mean > theta for mean in means)
+        ours = f"means {min(means):.2f} to {max(means):.2f}; above {theta:g} in {n_above} of {len(means)} applications"
+        agrees = n_above == (len(means) if high else 0)
+        why = "“High” and “low” are read as above 0.25 or not, the threshold of the classifier."
+        if not agrees:
+            n_against = len(means) - n_above if high else n_above
+            why += f" {LEVEL_OF[measure]} is {'not ' if high else ''}above it in {counted(n_against, 'application')}."
+        yield self._claim("3.3, Figure 2", claim, "all applications", ours, agrees, why)
+
+    def _example(self) -> Iterator[Claim]:
+        """Figures 3 and 4: HdrHistogram and its B17."""
+        where, group = "3.3, Figure 3", [one for one in self.judged if one.application == FOCUS]
+        name = FOCUS.partition("/")[0]
+        if not group:
+            outcome = UNKNOWN if self.scope.is_paper else NOT_APPLICABLE
+            why = f"The folder holds no benchmark of {name}."
+            for place, claim, paper in (
+                ("3.3, Figure 2", f"{name} is the most dissimilar application", "first of 30"),
+                (where, f"M1 to M4 are high for almost all benchmarks of {name}", "almost all of 20"),
+                (where, f"B{FOCUS_NUMBER} is the most dissimilar benchmark of {name}", "first of 20"),
+                ("3.3, Figure 4", "The last 500 measurements of all runs differ; waves", "shown for B17"),
+            ):
+                yield Claim(place, claim, paper, "–", outcome, why)
+            return
+        ranks = [row.application for row in self.applications]
+        rank, mean = ranks.index(FOCUS) + 1, self.applications[ranks.index(FOCUS)].overall
+        why = "By the mean of the five measures over its benchmarks."
+        if rank > 1:
+            first = self.applications[0]
+            why += f" {first.application} has {number(first.overall, 2)}."
+        yield self._claim("3.3, Figure 2", f"{name} is the most dissimilar application",
+                          f"first of {len(APPLICATIONS)}",
+                          f"place {rank} of {len(ranks)} (mean {number(mean, 2)})", rank == 1, why)  # fmt: skip
+        yield self._almost_all(where, name, group)
+        yield from self._most_dissimilar(where, name, group)
+
+    def _almost_all(self, where: str, name: str, group: Sequence[Measured]) -> Claim:
+        theta = usual_threshold("heuristic")
+        n_high = {key: sum(one.means[key] > theta for one in group) for key in ("m1", "m2", "m3", "m3_with_mean", "m4")}
+        few = [LEVEL_OF[key] for key, n in n_high.items() if n < len(group) - ceil(NOT_ALL * len(group))]
+        ours = f"of {len(group)}: " + ", ".join(f"{LEVEL_OF[key]} {n}" for key, n in n_high.items())
+        why = f"Number of benchmarks above {theta:g}; “almost all” is read as all but one in ten, rounded up."
+        if few:
+            why += f" Not so for {listed(few, 5)}."
+        if len(group) != N_OF_FOCUS:
+            why = f"The folder holds {len(group)} of its {N_OF_FOCUS} benchmarks. {why}"
+        claim = f"M1 to M4 are high for almost all benchmarks of {name}"
+        return self._claim(where, claim, f"almost all of {N_OF_FOCUS}", ours, not few, why)
+
+    def _most_dissimilar(self, where: str, name: str, group: Sequence[Measured]) -> Iterator[Claim]:
+        claim, paper = f"B{FOCUS_NUMBER} is the most dissimilar benchmark of {name}", f"first of {N_OF_FOCUS}"
+        last = f"The last {N_LAST} measurements of all runs differ"
+        waves = "Wave patterns in all runs"
+        if not self.numbers:
+            why = (
+                f"B1 to B{N_OF_FOCUS} are taken to be the benchmarks in alphabetical order, which needs all "
+                f"{N_OF_FOCUS}; the folder holds {len(group)}."
+            )
+            yield Claim(where, claim, paper, "–", UNKNOWN, why)
+            yield Claim("3.3, Figure 4", last, "shown for B17", "–", UNKNOWN, why)
+            yield Claim("3.3, Figure 4", waves, "shown for B17", "–", UNKNOWN, why)
+            return
+        b17 = next(one for one in group if self.numbers[one.name] == f"B{FOCUS_NUMBER}")
+        places = []
+        for names in (OF_HEURISTIC["heuristic"][:4], OF_HEURISTIC["heuristic"]):
+            own = _mean_of(b17.means, names)
+            places.append(1 + sum(_mean_of(one.means, names) > own for one in group))
+        ours = f"place {places[0]} of {len(group)} by the mean of M1 to M4, place {places[1]} by all five"
+        why = f"B{FOCUS_NUMBER} in alphabetical order, an assumption, is {b17.benchmark}."
+        yield self._claim(where, claim, paper, ours, places[0] == 1, why)
+        n_differ = b17.n_last_differ
+        if n_differ is None:
+            yield Claim("3.3, Figure 4", last, "shown for B17", "–", UNKNOWN, "Its runs are too short.")
+        else:
+            yield self._claim(
+                "3.3, Figure 4", last, "shown for B17", f"{n_differ} of {b17.n_pairs} pairs of runs differ in B17",
+                n_differ == b17.n_pairs, f"Pairs with M5 above {usual_threshold('heuristic'):g} in these measurements.",
+            )  # fmt: skip
+        yield Claim("3.3, Figure 4", waves, "shown for B17", "shown in Figure 4", UNKNOWN,
+                    "The paper defines no wave. Waves are not clearly visible in B17.")  # fmt: skip
+
+    def _verdicts(self) -> Iterator[Claim]:
+        for share in self.shares:
+            n_paper, of_paper = share.paper
+            paper = f"{percent(n_paper / of_paper)} ({n_paper} of {of_paper} agreed items)"
+            where = "4.2" if share.classifier == SAME else "4.3"
+            claim = f"Share that {TITLES[share.classifier]} calls dissimilar"
+            if share.share.value is None:
+                yield Claim(where, claim, paper, "–", NOT_APPLICABLE, self._nothing_judged())
+                continue
+            ours = f"{percent(share.share.value)} ({share.n_dissimilar} of {share.n}; {interval_in_words(share.share)})"
+            agrees = share.p is None or share.p >= ALPHA
+            why = "" if share.p is None else f"Fisher's exact test of the two shares: p = {share.p:.2g}."
+            if not agrees and share.classifier == "heuristic-printed" and self._fits("heuristic"):
+                why += " The paper's share fits M3 without the mean."
+            yield self._claim(where, claim, paper, ours, agrees, why)
+        yield self._theta()
+
+    def _fits(self, classifier: str) -> bool:
+        return any(share.classifier == classifier and (share.p or 0) >= ALPHA for share in self.shares)
+
+    def _theta(self) -> Claim:
+        claim = "θ can be set individually; a lower θ is risk-averse"
+        scores = _scores(self.benchmarks, "heuristic")
+        if not scores:
+            return Claim("4.4", claim, "no number", "–", NOT_APPLICABLE, self._nothing_judged())
+        ours = ", ".join(
+            f"{percent(sum(score > theta for score in scores) / len(scores))} at {theta:.2f}"
+            for theta in (0.10, 0.25, 0.50)
+        )
+        return Claim("4.4", claim, "no number", f"dissimilar: {ours}", BY_CONSTRUCTION,
+                     "A lower θ can only turn similar into dissimilar.")  # fmt: skip
+
+    def _nothing_judged(self) -> str:
+        reasons = sorted({reason for one in self.benchmarks for reason in one.reasons.values()})
+        return f"No benchmark can be judged: {listed(reasons)}."
+
+
+OTHER_DATA = "These are not the measurements of the paper, so its number cannot be checked with them."

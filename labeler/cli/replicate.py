@@ -1,0 +1,105 @@
+"""The command that holds the published paper beside ours: its tables, and all its claims on measurements."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from labeler.cli.common import json_option, opened, remark, show
+from labeler.cli.formats import reading, say_of_files
+from labeler.config import bundled
+from labeler.errors import InputError
+from labeler.model import Category
+from labeler.safe_text import one_line
+from labeler.service.data import exploring, importing
+from labeler.service.data.gathering import Gathered
+from labeler.service.results import replicating
+from labeler.service.results.files import write_files
+
+WITHOUT_DATA = (
+    "These numbers come from a label set that was made from the paper's counts. They show that the report computes "
+    "what it should, and nothing about the data: for that, give the folder of the measurements."
+)
+
+
+@click.command(epilog="Example: labeler replicate timeseries --out replication --classes classes.json")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]")
+@click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+              help="Take the measurements of this study instead of FOLDER.")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
+              help="Folder for the page, Markdown, JSON and figures.")  # fmt: skip
+@click.option("--labels", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
+              help="The reviewers' labels: item, reviewer, label, or one column for each reviewer.")  # fmt: skip
+@click.option("--one-is", type=click.Choice([category.value for category in Category]), default="dissimilar",
+              show_default=True, help="With --labels: the meaning of 1 where labels are 0 and 1.")  # fmt: skip
+@click.option("--classes", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+              help="Class of each benchmark by another method, JSON or CSV: inconsistent or steady state.")  # fmt: skip
+@json_option
+def replicate(
+    paths: tuple[Path, ...],
+    study: Path | None,
+    out: Path | None,
+    labels: Path | None,
+    one_is: str,
+    classes: Path | None,
+    as_json: bool,
+) -> None:
+    """Hold every claim of the paper beside the public measurements, or its tables beside labels made from them.
+
+    With FOLDER, the time series of the data set or any part of it, every claim is computed: reproduced, reproduced by
+    construction, differs, or cannot be known, each with the reason. Without FOLDER, only the numbers of Tables 1 to 3
+    are shown, from a label set with the published counts, within seconds.
+    """
+    if paths and study is not None:
+        raise InputError("Give either FOLDER or --study FILE.")
+    if not paths and study is None:
+        if labels is not None or classes is not None:
+            raise InputError("--labels and --classes go with FOLDER, the measurements.")
+        _tables(out, as_json)
+        return
+    gathered = _from_study(study) if study is not None else _from_files(paths)
+    with click.progressbar(length=len(gathered.benchmarks), label="Measuring", file=sys.stderr) as bar:
+        written = replicating.replicate(
+            gathered.benchmarks,
+            bundled("data", "replication"),
+            labels=labels,
+            one_is=Category(one_is),
+            classes=classes,
+            advance=lambda done, _total: bar.update(done - bar.pos),
+        )
+    say_of_files(gathered)
+    for text in written.remarks:
+        remark(one_line(text, 1000))
+    if out is None:
+        rows = [vars(claim) for claim in written.replication.claims]
+        show(rows if as_json else [{**row, "why": ""} for row in rows], as_json=as_json)
+        remark("Write the reasons, the figures and all numbers with --out DIR.")
+        return
+    for path in write_files(written.files(), out):
+        click.echo(path)
+
+
+def _from_study(study: Path | None) -> Gathered:
+    with opened(study) as db:
+        return exploring.from_study(db)
+
+
+def _from_files(paths: Sequence[Path]) -> Gathered:
+    files = list(importing.files_below(paths))
+    with reading(files, "Reading") as advance:
+        return exploring.from_files(files, advance=advance)
+
+
+def _tables(out: Path | None, as_json: bool) -> None:
+    """Every number of the paper's Tables 1 to 3 beside those of the made label set."""
+    replication = replicating.replication(bundled("data", "replication"))
+    content = replication.content()
+    rows = replicating.published(content)
+    remark(WITHOUT_DATA)
+    show([{**row, "agrees": "yes" if row["agrees"] else "NO"} for row in rows], as_json=as_json)
+    if out is not None:
+        for path in write_files(replication.files(replicating.with_published(content)), out):
+            remark(str(path))
+    if not all(row["agrees"] for row in rows):
+        raise InputError("Some numbers differ from the paper's.")

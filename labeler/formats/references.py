@@ -1,0 +1,152 @@
+"""Tables that classifiers are held against, in the forms in which others hand them over: labels, and classes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from labeler.errors import Refused
+from labeler.formats import json_text
+from labeler.formats.source import Source
+from labeler.formats.text_table import read_text_table
+from labeler.model import Category
+
+ITEM = ("item", "benchmark", "file", "filename", "file_name", "name")
+REVIEWER = ("reviewer", "rater", "annotator", "person", "user", "author", "voter")
+LABEL = ("label", "vote", "rating", "category", "answer", "classification", "similar", "dissimilar")
+CLASS = ("class", "classification", "category", "steadiness")
+SIMILAR = {"similar", "same", "alike", "s"}
+DISSIMILAR = {"dissimilar", "different", "not similar", "unsimilar", "d"}
+ONE, ZERO = {"1", "1.0", "yes", "true"}, {"0", "0.0", "no", "false"}
+
+
+@dataclass(frozen=True)
+class ReviewerLabels:
+    """Labels of reviewers.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Columns item (as the file writes it), reviewer and label ("similar" or "dissimilar"), and line; one row a label.
+    note : str
+        How 0 and 1 were read; "" if the file has words.
+    """
+
+    table: pd.DataFrame
+    note: str = ""
+
+
+def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMILAR) -> ReviewerLabels:
+    """The labels in a table of one label a row, or of one item a row and one reviewer a column.
+
+    Parameters
+    ----------
+    source : Source
+        CSV with a column for the item (item, benchmark, file or name) and either columns for the reviewer and the label
+        or one column for each reviewer, whose cells may be empty. Labels are words or 0 and 1.
+    one_is : Category
+        What 1 stands for, unless the column of labels is called similar or dissimilar.
+
+    Raises
+    ------
+    Refused
+        If it is no such table, a label is none, or a reviewer has two labels on an item as the file writes it.
+    """
+    table, lines = _text_table(source)
+    item = _column(source, table, ITEM, "item")
+    reviewer = _first(table, REVIEWER)
+    if reviewer is not None:
+        label = _column(source, table, LABEL, "label")
+        if label.strip().lower() in (Category.SIMILAR, Category.DISSIMILAR):
+            one_is = Category(label.strip().lower())
+        cells = [
+            (row[item], row[reviewer], row[label], line)
+            for row, line in zip(table.to_dict("records"), lines, strict=True)
+        ]
+    else:
+        reviewers = [name for name in table.columns if name != item]
+        cells = [
+            (row[item], name, row[name], line)
+            for row, line in zip(table.to_dict("records"), lines, strict=True)
+            for name in reviewers
+            if row[name].strip()
+        ]
+    words = {**dict.fromkeys(SIMILAR, Category.SIMILAR), **dict.fromkeys(DISSIMILAR, Category.DISSIMILAR)}
+    other = Category.SIMILAR if one_is is Category.DISSIMILAR else Category.DISSIMILAR
+    numbers = {**dict.fromkeys(ONE, one_is), **dict.fromkeys(ZERO, other)}
+    rows, seen, has_numbers = [], set(), False
+    for name, person, text, line in cells:
+        said = text.strip().lower()
+        if said not in words and said not in numbers:
+            raise Refused(source.name, f"label {text[:60]!r} is not similar, dissimilar, 0 or 1", f"line {line}")
+        if not name.strip() or not person.strip():
+            raise Refused(source.name, f"the {'reviewer' if name.strip() else 'item'} is empty", f"line {line}")
+        if (name, person) in seen:
+            raise Refused(source.name, f"reviewer {person!r} has two labels on {name!r}", f"line {line}")
+        seen.add((name, person))
+        has_numbers |= said in numbers
+        rows.append((name, person.strip(), (words | numbers)[said].value, line))
+    if not rows:
+        raise Refused(source.name, "holds no labels")
+    note = f"In {source.name}, 1 is read as {one_is} and 0 as {other}." if has_numbers else ""
+    return ReviewerLabels(pd.DataFrame(rows, columns=["item", "reviewer", "label", "line"]), note)
+
+
+def read_classes(source: Source) -> dict[str, str]:
+    """The class of each benchmark, as another method found it.
+
+    Parameters
+    ----------
+    source : Source
+        JSON, an object with the class of each benchmark, or with an object that has it as "class"; or CSV with the
+        columns item and class.
+
+    Raises
+    ------
+    Refused
+        If it is neither, or a benchmark has two classes.
+    """
+    content = source.content()
+    if content.lstrip()[:1] == b"{":
+        try:
+            return dict(_classes_of(json_text.parse(content)))
+        except ValueError as error:
+            raise Refused(source.name, str(error)) from None
+    table, lines = _text_table(source)
+    item, found = _column(source, table, ITEM, "item"), _column(source, table, CLASS, "class")
+    classes: dict[str, str] = {}
+    for row, line in zip(table.to_dict("records"), lines, strict=True):
+        if classes.setdefault(row[item], row[found]) != row[found]:
+            raise Refused(source.name, f"{row[item]!r} has two classes", f"line {line}")
+    return classes
+
+
+def _classes_of(content: object) -> Iterator[tuple[str, str]]:
+    if not isinstance(content, Mapping) or not content:
+        raise ValueError("expected an object with the class of each benchmark")
+    for name, entry in content.items():
+        found = entry.get("class") if isinstance(entry, Mapping) else entry
+        if not isinstance(found, str):
+            raise ValueError(f'{name!r} has no class: expected a text, or an object with "class"')
+        yield str(name), found
+
+
+def _text_table(source: Source) -> tuple[pd.DataFrame, list[int]]:
+    try:
+        read = read_text_table(source.content())
+    except ValueError as error:
+        raise Refused(source.name, str(error)) from None
+    return read.frame, read.lines()
+
+
+def _first(table: pd.DataFrame, names: tuple[str, ...]) -> str | None:
+    by_name = {str(column).strip().lower(): str(column) for column in table.columns}
+    return next((by_name[name] for name in names if name in by_name), None)
+
+
+def _column(source: Source, table: pd.DataFrame, names: tuple[str, ...], what: str) -> str:
+    found = _first(table, names)
+    if found is None:
+        columns = ", ".join(map(str, table.columns)) or "none"
+        raise Refused(source.name, f"has no column for the {what} ({', '.join(names)}); its columns: {columns}")
+    return found

@@ -1,0 +1,253 @@
+"""The claims of the paper on made benchmarks whose measures are known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis import replication, schemes
+from analysis.benchmark import Benchmark
+from analysis.classifiers import CLASSIFIERS
+from analysis.replication import Measured, measure, survey
+from analysis.replication._survey import APPLICATIONS, FOCUS
+
+ZERO = dict.fromkeys(("m1", "m2", "m3", "m3_with_mean", "m4", "m5"), 0.0)
+NAMES = sorted(APPLICATIONS)
+PAPER_SIZES = {name: 20 if name == FOCUS else 19 + (at < 15) for at, name in enumerate(sorted(APPLICATIONS - {FOCUS}))}
+PAPER_SIZES[FOCUS] = 20
+
+
+def made(name, application, height=0.1, **means):
+    """A benchmark of the paper's size with these means, 0 where none is given."""
+    values = ZERO | means
+    return Measured(
+        f"{application}#{name}", application, name, 10, (3000, 3000), values, values, values,
+        dict.fromkeys(("average", "single", "complete"), height), 45,
+    )  # fmt: skip
+
+
+def whole(**means):
+    """586 benchmarks of 30 applications, 20 of them of the paper's example."""
+    return [made(f"{at:02}", application, **means) for application, n in PAPER_SIZES.items() for at in range(1, n + 1)]
+
+
+def claim(result, words):
+    (found,) = [claim for claim in result.claims if words in claim.claim]
+    return found
+
+
+def test_the_made_data_set_has_the_size_of_the_paper():
+    assert (sum(PAPER_SIZES.values()), len(PAPER_SIZES)) == (586, 30)
+
+
+def test_a_benchmark_is_measured_as_the_classifiers_measure_it():
+    rng = np.random.default_rng(1)
+    runs = [rng.gamma(3, size=600) for _ in range(4)]
+    measured = measure(Benchmark.of_series("a#b", runs, "a", benchmark="b"))
+    for name in ("heuristic", "heuristic-printed", "same"):
+        verdict = CLASSIFIERS[name](runs)
+        assert measured.score(name) == pytest.approx(verdict.score, abs=1e-12)
+        assert measured.is_dissimilar(name) == (verdict.verdict == "dissimilar")
+    assert (measured.n_runs, measured.n_iterations, measured.n_pairs, measured.reasons) == (4, (600, 600), 6, {})
+    assert measured.heights["single"] <= measured.heights["average"] <= measured.heights["complete"]
+    assert all(measured.lowest[name] <= mean <= measured.highest[name] for name, mean in measured.means.items())
+    assert measured.n_last_differ == 0  # 500 draws of one distribution
+
+
+def test_the_last_measurements_are_compared_by_their_distribution():
+    level = np.repeat([1.0, 5.0], [100, 500])
+    measured = measure(Benchmark.of_series("b", [level, level, level + 1]))
+    assert measured.n_last_differ == 2
+
+
+@pytest.mark.parametrize(
+    ("runs", "reasons"),
+    [
+        ([[1.0] * 60], {"heuristic": "two", "heuristic-printed": "two", "same": "two"}),
+        ([[1.0] * 40] * 2, {"heuristic": "too short", "heuristic-printed": "too short", "same": "too short"}),
+        ([[1.0] * 60, [-1.0] * 60], {"same": "negative"}),
+    ],
+)
+def test_what_cannot_be_judged_says_why(runs, reasons):
+    measured = measure(Benchmark.of_series("b", runs))
+    assert set(measured.reasons) == set(reasons)
+    assert all(word in measured.reasons[name] for name, word in reasons.items())
+    assert [measured.score(name) is None for name in replication.READINGS] == [
+        name in reasons for name in replication.READINGS
+    ]
+
+
+def test_the_whole_data_set_is_recognised_and_a_part_is_named_as_such():
+    complete = survey(whole())
+    assert (complete.scope.is_complete, claim(complete, "Size").outcome) == (True, "reproduced")
+    part = survey(whole()[::3])
+    assert (part.scope.is_paper, part.scope.is_complete) == (True, False)
+    assert (claim(part, "Size").ours, claim(part, "Size").outcome) == ("196 of 586 benchmarks", "cannot be known")
+    one_application = survey([made("a", NAMES[3])])
+    assert claim(one_application, "Applications").ours == "1 of 30"
+    assert claim(one_application, "Applications").outcome == "cannot be known"
+
+
+def test_benchmarks_of_another_size_are_counted():
+    measured = whole()
+    measured[7] = replace(measured[7], n_iterations=(2999, 3000))
+    row = claim(survey(measured), "10 runs of 3000")
+    assert (row.outcome, row.ours, row.why) == (
+        "differs",
+        "585 of 586 benchmarks",
+        "Other runs: 1 benchmark.",
+    )
+
+
+def test_the_benchmarks_of_the_example_are_numbered_in_alphabetical_order_and_b17_is_drawn():
+    measured = [
+        replace(one, means=one.means | {"m1": 0.9, "m4": 0.9}) if one.name == f"{FOCUS}#17" else one
+        for one in whole(m2=0.5)
+    ]
+    result = survey(measured[::-1])
+    assert result.drawn == f"{FOCUS}#17"
+    assert (result.numbers[f"{FOCUS}#01"], result.numbers[f"{FOCUS}#17"]) == ("B1", "B17")
+    row = claim(result, "B17 is the most dissimilar")
+    assert (row.outcome, row.ours) == ("reproduced", "place 1 of 20 by the mean of M1 to M4, place 1 by all five")
+    assert claim(result, "most dissimilar application").outcome == "reproduced"
+    higher = [replace(one, means=one.means | {"m3": 1.0}) if one.name.endswith("#03") else one for one in measured]
+    high = [replace(one, means=one.means | {"m1": 1.0}) if one.name.endswith("#03") else one for one in higher]
+    assert claim(survey(high), "B17 is the most").ours.startswith("place 2 of 20")
+    assert claim(survey(high), "B17 is the most").outcome == "differs"
+
+
+def test_without_all_twenty_nobody_knows_which_one_is_b17():
+    result = survey([one for one in whole(m1=0.5) if one.name != f"{FOCUS}#05"])
+    assert result.numbers == {}
+    row = claim(result, "B17 is the most dissimilar")
+    assert (row.outcome, "the folder holds 19" in row.why) == ("cannot be known", True)
+    assert result.focus == FOCUS
+
+
+def test_high_for_almost_all_allows_one_in_ten():
+    def outcome(n_low):
+        low = {f"{FOCUS}#{at:02}" for at in range(1, n_low + 1)}
+        high = {"m1": 0.9, "m2": 0.9, "m3": 0.9, "m3_with_mean": 0.9, "m4": 0.9}
+        return claim(survey([one if one.name in low else made(one.benchmark, one.application, **high)
+                             for one in whole()]), "high for almost all").outcome  # fmt: skip
+
+    assert [outcome(n_low) for n_low in (0, 2, 3)] == ["reproduced", "reproduced", "differs"]
+
+
+def test_an_application_above_the_threshold_contradicts_that_a_measure_is_low():
+    measured = whole(m2=0.5)
+    assert claim(survey(measured), "M2 is high").outcome == "reproduced"
+    assert claim(survey(measured), "M5 is low").outcome == "reproduced"
+    in_one = [replace(one, means=one.means | {"m5": 0.3}) if one.application == NAMES[4] else one for one in measured]
+    row = claim(survey(in_one), "M5 is low")
+    assert (row.outcome, row.ours) == ("differs", "means 0.00 to 0.30; above 0.25 in 1 of 30 applications")
+    assert row.why.endswith("M5 is above it in 1 application.")
+
+
+def test_figure_1_comes_out_as_described_with_the_mean_and_without_it_but_for_the_level():
+    pairs = schemes.figure_1_signals(rng=np.random.default_rng(1))
+    verdicts = {
+        name: [CLASSIFIERS[name](list(pair)).verdict for pair in pairs.values()]
+        for name in ("heuristic-printed", "heuristic")
+    }
+    assert list(pairs) == ["offset in level", "offset in time", "double frequency", "noise"]
+    assert verdicts["heuristic-printed"] == ["dissimilar", "dissimilar", "dissimilar", "similar"]
+    assert verdicts["heuristic"] == ["similar", "dissimilar", "dissimilar", "similar"]
+    printed, default = [row for row in survey(whole()).claims if "Figure 1:" in row.claim]
+    assert (printed.outcome, default.outcome) == ("reproduced", "differs")
+    assert "offset in level: 2 of 5" in default.ours
+
+
+def test_a_share_is_compared_with_that_of_the_paper():
+    # 131 of 586 against 75 of 324; 457 against 255 (the figures of the whole data set)
+    high = {"m1": 0.9, "m2": 0.9, "m3": 0.9}
+    measured = [
+        made(one.benchmark, one.application, 0.3 if at < 131 else 0.1, **(high if at < 457 else {}))
+        for at, one in enumerate(whole())
+    ]
+    of_classifier = {share.classifier: share for share in survey(measured).shares}
+    same, default, printed = (of_classifier[name] for name in ("same", "heuristic", "heuristic-printed"))
+    assert (same.n_dissimilar, same.share.value) == (131, pytest.approx(131 / 586))
+    assert same.p == pytest.approx(0.804, abs=5e-4)  # fisher.test of R
+    assert (default.n_dissimilar, printed.n_dissimilar) == (457, 0)
+    assert claim(survey(measured), "that the heuristic calls").outcome == "reproduced"
+    row = claim(survey(measured), "that the heuristic as printed calls")
+    assert (row.outcome, "fits M3 without the mean" in row.why) == ("differs", True)
+
+
+def test_sweeps_count_what_lies_above_each_threshold():
+    scores = {f"{at}": {"m1": at / 100, "m2": at / 100, "m3": at / 100} for at in range(1, 101)}
+    result = survey([made(name, NAMES[0], at / 100, **means) for at, (name, means) in enumerate(scores.items(), 1)])
+    assert {row.threshold: row.n_dissimilar["heuristic"] for row in result.thetas} == {
+        theta: 100 - round(100 * theta) for theta in (0.10, 0.15, 0.20, 0.25, 0.30, 0.40, 0.50)
+    }
+    assert all(row.n_dissimilar["heuristic-printed"] == 0 for row in result.thetas)
+    assert {row.threshold: row.n_dissimilar["single"] for row in result.cuts}[0.20] == 80
+
+
+def test_classifiers_stand_beside_each_other_and_beside_the_classes():
+    # the published counts of the whole data set: 238 of 255 inconsistent, 219 of 331 in a steady state
+    high = {"m1": 0.9, "m2": 0.9, "m3": 0.9}
+    measured = whole()
+    classes = {one.name: "inconsistent" if at < 255 else "steady state" for at, one in enumerate(measured)}
+    is_high = [at < 238 or 255 <= at < 255 + 219 for at in range(586)]
+    measured = [
+        made(one.benchmark, one.application, **(high if above else {}))
+        for one, above in zip(measured, is_high, strict=True)
+    ]
+    result = survey(measured, classes=classes)
+    row = result.steady_state[0]
+    assert (row.dissimilar_inconsistent, row.n_inconsistent) == (238, 255)
+    assert (row.dissimilar_steady, row.n_steady) == (219, 331)
+    a, b, c, d = 238, 17, 219, 112
+    chi2 = 586 * (a * d - b * c) ** 2 / ((a + b) * (c + d) * (a + c) * (b + d))
+    assert (row.chi2, row.v) == (pytest.approx(chi2), pytest.approx((chi2 / 586) ** 0.5))
+    assert row.auc.value == pytest.approx((238 / 255 + 112 / 331) / 2)
+    same = result.steady_state[2]
+    assert (same.chi2, same.v, same.dissimilar_steady) == (None, None, 0)
+    assert result.joint[0].n_differ == result.joint[0].only_a == 457
+    del classes[measured[0].name]
+    assert survey(measured, classes=classes).n_without_class == 1
+
+
+def test_claims_cannot_apply_to_other_measurements_and_ours_stands_there():
+    result = survey([made(f"{at}", "org/other", m1=0.9, m2=0.9, m3=0.9) for at in range(5)])
+    assert result.scope.is_paper is False
+    row = claim(result, "that the heuristic calls")
+    assert (row.outcome, row.ours) == ("cannot apply", "100.0 % (5 of 5; 56.6 to 100.0 %)")
+    assert claim(result, "B17").outcome == claim(result, "M5 is low").outcome == "cannot apply"
+    assert all(row.why for row in result.claims if row.outcome != "reproduced")
+    assert "not the measurements of the paper" in str(replication.document(result))
+
+
+def test_benchmarks_of_other_applications_are_left_out_by_name():
+    result = survey([*whole(), made("own", "org/own")])
+    assert (result.scope.n, result.scope.left_out) == (586, ("org/own#own",))
+    assert "org/own#own" in str(replication.document(result))
+
+
+def test_what_no_classifier_can_judge_is_said():
+    short = Measured("a#b", "a", "b", 2, (9, 9), reasons=dict.fromkeys(replication.READINGS, "too short"))
+    result = survey([short])
+    assert claim(result, "that SAME calls").why == "No benchmark can be judged: too short."
+    assert "1 benchmark without a verdict of SAME: too short." in str(replication.document(result))
+    assert list(replication.charts(result)) == ["figure-1"]
+
+
+def test_every_row_that_differs_or_cannot_be_known_says_why():
+    for measured in (whole(), whole()[::3], whole(m2=0.1, m5=0.9), [made("a", "b")]):
+        for row in survey(measured).claims:
+            assert row.outcome in replication.OUTCOMES
+            assert row.why.endswith(".") or row.outcome.startswith("reproduced")
+
+
+def test_the_order_of_the_benchmarks_does_not_matter():
+    measured = [replace(one, means=one.means | {"m1": at / 600}) for at, one in enumerate(whole())]
+    assert survey(measured) == survey(measured[::-1])
+
+
+def test_nothing_and_equal_names_are_refused():
+    with pytest.raises(ValueError, match="there is no benchmark"):
+        survey([])
+    with pytest.raises(ValueError, match="two benchmarks are called"):
+        survey([made("a", "b"), made("a", "b")])

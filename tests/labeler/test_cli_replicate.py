@@ -1,0 +1,63 @@
+"""The command `labeler replicate` as a person runs it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from tests.labeler.commands import run
+
+NAMES = [f"jdbi__jdbi#org.B.run#n={at}" for at in range(3)]
+
+
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "timeseries"
+    made.mkdir()
+    for at, name in enumerate(NAMES):
+        measured = np.random.default_rng(at).gamma(4, size=(3, 60))
+        (made / f"{name}.json").write_text(json.dumps(measured.tolist()), encoding="utf-8")
+    (made / "broken.json").write_text("[[1, 2", encoding="utf-8")
+    return made
+
+
+def test_without_a_folder_it_says_what_it_shows_and_what_it_cannot():
+    result = run("replicate")
+    assert result.stderr.startswith("These numbers come from a label set that was made from the paper's counts.")
+    assert "nothing about the data" in result.stderr.splitlines()[0]
+    assert "4.3      heuristic sensitivity" in result.stdout
+
+
+def test_a_folder_gives_files_and_names_what_could_not_be_read(tmp_path):
+    out = tmp_path / "out"
+    result = run("replicate", folder(tmp_path), "--out", out)
+    assert result.stdout.splitlines()[:3] == [f"{out}/replication.{ending}" for ending in ("html", "md", "json")]
+    assert "Refused" in result.stderr
+    assert "broken.json" in result.stderr
+    written = json.loads((out / "replication.json").read_text(encoding="utf-8"))
+    assert [row["name"] for row in written["benchmarks"]] == NAMES
+    assert sorted(path.name for path in (out / "figures").iterdir())[0] == "figure-1.svg"
+
+
+def test_without_out_the_claims_are_printed(tmp_path):
+    made = folder(tmp_path)
+    table = run("replicate", made)
+    assert "3 of 586 benchmarks" in table.stdout
+    claims = json.loads(run("replicate", made, "--json").stdout)
+    assert {"where", "claim", "paper", "ours", "outcome", "why"} == set(claims[0])
+
+
+def test_a_study_that_holds_the_data_gives_the_same_as_its_files(tmp_path):
+    made, study = folder(tmp_path), tmp_path / "s.study"
+    run("init", "--study", study, "--name", "x")
+    run("import", "--study", study, made, code=None)
+    assert run("replicate", "--study", study, "--json").stdout == run("replicate", made, "--json").stdout
+
+
+def test_options_that_need_measurements_say_so(tmp_path):
+    labels = tmp_path / "l.csv"
+    labels.write_text("item,reviewer,label\n", encoding="utf-8")
+    assert "go with FOLDER" in run("replicate", "--labels", labels, code=1).stderr
+    assert "either FOLDER or --study" in run("replicate", tmp_path, "--study", "x", code=1).stderr
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    assert run("replicate", nothing, code=1).stderr
