@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
+import labeler
 from tests.workflows import ACTION, ROOT, Runner, example, tools
 
 CHECK = ROOT / "data" / "check"
@@ -96,6 +97,38 @@ def test_the_action_runs_nothing_that_an_input_holds(runner):
     )
     assert runner.code == 2
     assert not (runner.workspace / "broken-in").exists()
+
+
+def steps_of_release(job, word):
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))
+    return next(step for step in workflow["jobs"][job]["steps"] if word in step.get("name", ""))
+
+
+@pytest.mark.parametrize(("tag", "is_right"), [(f"v{labeler.__version__}", True), ("v99.0.0", False), ("0.1.0", False)])
+def test_a_release_goes_on_only_if_the_tag_names_the_version(runner, tag, is_right):
+    runner.event, runner.workspace = {"ref": f"refs/tags/{tag}"}, ROOT
+    runner.step(steps_of_release("build", "Compare"), {})
+    assert (runner.code == 0) is is_right
+
+
+def test_the_image_is_pushed_once_it_is_healthy_under_a_name_that_registries_accept(runner):
+    docker = runner.tools / "docker"
+    docker.write_text("""#!/bin/sh
+echo "$@" >> "$RUNNER_TEMP/calls"
+case "$1" in
+    run) echo container;;
+    inspect) cat "$RUNNER_TEMP/health";;
+esac
+""")
+    docker.chmod(0o755)
+    runner.event, runner.workspace = {"ref": "refs/tags/v0.1.0"}, ROOT
+    (runner.temp / "health").write_text("healthy")
+    runner.step(steps_of_release("image", "Build"), {})
+    calls = (runner.temp / "calls").read_text().splitlines()
+    assert runner.code == 0
+    assert calls[0] == "build --tag ghcr.io/owner/benchmark-run-labeler:0.1.0 ."
+    assert "--read-only" in calls[1] and "--cap-drop ALL" in calls[1]
+    assert calls[-1] == "push ghcr.io/owner/benchmark-run-labeler:0.1.0"
 
 
 @pytest.mark.parametrize(("schema", "files"), [

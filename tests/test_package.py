@@ -3,6 +3,7 @@
 import email
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -96,6 +97,25 @@ def test_the_sdist_has_what_is_needed_to_test_it(built):
     needed = {"LICENSE", "README.md", "CHANGELOG.md", "Makefile", "constraints.txt", "pyproject.toml", "scripts/check",
               "tests/conftest.py", "data/demo/demo.parquet", ".streamlit/config.toml"}  # fmt: skip
     assert needed - names == set()
+
+
+def test_the_files_that_the_image_is_built_from_are_enough(wheel, tmp_path):
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
+    assert lines[lines.index("*") + 1 :]
+    for name in [line.removeprefix("!") for line in lines if line.startswith("!")]:
+        target = tmp_path / "context" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, target)
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path, tmp_path / "context"]
+    subprocess.run(command, check=True, capture_output=True)
+    (other,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(other) as from_context, zipfile.ZipFile(wheel) as from_sdist:
+        assert sorted(from_context.namelist()) == sorted(from_sdist.namelist())
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert re.search(r"^USER (?!root)\w+$", dockerfile, re.MULTILINE) and "HEALTHCHECK" in dockerfile
 
 
 def test_the_changelog_begins_with_the_version_that_is_built():

@@ -61,7 +61,7 @@ class Runner:
             if "benchmark-run-labeler" in uses:
                 self.action(step.get("with", {}))
             elif not uses:
-                self._step(step, {})
+                self.step(step, {})
             if self.code:
                 return
 
@@ -72,9 +72,10 @@ class Runner:
         inputs = {name: entry.get("default", "") for name, entry in action["inputs"].items()}
         inputs |= {name: self._filled(value, {}) for name, value in given.items()}
         for step in action["runs"]["steps"]:
-            self._step(step, inputs)
+            self.step(step, inputs)
 
-    def _step(self, step: Mapping[str, Any], inputs: Mapping[str, str]) -> None:
+    def step(self, step: Mapping[str, Any], inputs: Mapping[str, str]) -> None:
+        """Run the script of one step."""
         assert not EXPRESSION.search(step["run"])  # an expression inside a script would run what it holds
         output = self.temp / "output"
         output.write_text("")
@@ -101,6 +102,8 @@ class Runner:
     def _filled(self, text: str, inputs: Mapping[str, str]) -> str:
         values = {
             "runner.temp": str(self.temp), "github.action_path": str(ROOT),
+            "github.ref_name": self.event.get("ref", "").removeprefix("refs/tags/"),
+            "github.repository": "Owner/Benchmark-Run-Labeler",
             "github.base_ref": self.event.get("pull_request", {}).get("base", {}).get("ref", ""),
             **{f"inputs.{name}": value for name, value in inputs.items()},
         }  # fmt: skip
