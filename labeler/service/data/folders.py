@@ -82,8 +82,8 @@ def result_files(root: Path, path: str, *, study: Path) -> Files:
     return [replace(source, name=source.name.removeprefix(f"{allowed}/")) for source in sources]
 
 
-def beside(study: Path, name: str) -> Path:
-    """The path of a file `NAME.study` in the folder of the study.
+def beside(study: Path, name: str, ending: str = STUDY_ENDING) -> Path:
+    """The path of a file of this name and ending in the folder of the study; the ending "" is for a folder.
 
     Raises
     ------
@@ -95,14 +95,14 @@ def beside(study: Path, name: str) -> Path:
     >>> beside(Path("studies/cache.study"), "split items").name
     'split items.study'
     """
-    name = name.strip().removesuffix(STUDY_ENDING)
+    name = name.strip().removesuffix(ending)
     is_plain = name.isprintable() and not name.startswith(".") and not set(name) & set('/\\:*?"<>|')
     if not name or not is_plain or len(name.encode()) > MAX_NAME_BYTES:
         raise InputError(
             f"{name[:80]!r} cannot be the name of a file: it needs letters, digits or spaces, without a dot in front, "
             f'and none of / \\ : * ? " < > |, and has at most {MAX_NAME_BYTES} bytes.'
         )
-    return study.with_name(name + STUDY_ENDING)
+    return study.with_name(name + ending)
 
 
 def file_is_in_words(file_is: str | None) -> str:
