@@ -23,21 +23,33 @@ from labeler.service.results import anonymising, auditing, exchange, merging
 
 @click.command(epilog="Example: labeler labels --study cache.study --export labels.csv")
 @study_option
-@click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+@click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE",
               help="Write every answer, one row each; - is standard output.")  # fmt: skip
-@click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+@click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE",
               help="Append labels made elsewhere: item, reviewer, label, and any exported column.")  # fmt: skip
-def labels(study: Path | None, export: Path | None, import_file: Path | None) -> None:
-    """Write the labels as a table, or append labels made elsewhere."""
+@click.option("--as", "form", type=click.Choice(["long", "wide", "label-studio", "potato", "rater", "irrcac"]),
+              default="long", show_default=True,
+              help="Form of the file. All but long have the first labels that agreement is computed from.")  # fmt: skip
+def labels(study: Path | None, export: Path | None, import_file: Path | None, form: str) -> None:
+    """Write the labels as a table, or append labels made elsewhere.
+
+    The forms are the tidy table (long), one column per reviewer (wide), tasks of Label Studio, lines of Potato, and
+    what the R packages rater and irrCAC take; these two are only written.
+    """
     if (export is None) == (import_file is None):
-        raise InputError("Give either --export FILE.csv or --import FILE.csv.")
+        raise InputError("Give either --export FILE or --import FILE.")
     with opened(study) as db:
         if import_file is not None:
-            done = exchange.import_label_file(db, import_file, actor=OWNER, now=now())
+            done = exchange.import_label_file(db, import_file, form, actor=OWNER, now=now())
             remark(f"{done.n_new} labels appended, {done.n_already_there} there already.")
             if done.new_reviewers:
                 remark(f"New reviewers: {', '.join(done.new_reviewers)}.")
-        if export is not None:
+        if export is not None and form != exchange.LONG:
+            exported = exchange.export_as(db, form, actor=OWNER, now=now())
+            write_text(export, exported.text)
+            remark(f"{exported.n_labels} first labels written. {exported.legend}".rstrip())
+            say_if_interim(db)
+        elif export is not None:
             text, n_answers = exchange.export_label_file(db, actor=OWNER, now=now())
             write_text(export, text)
             remark(f"{n_answers} answers written.")

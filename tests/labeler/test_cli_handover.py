@@ -6,7 +6,7 @@ import pytest
 
 from labeler.store import labels, open_database, people
 from tests.labeler.commands import run
-from tests.labeler.conftest import answer_next, make_study
+from tests.labeler.conftest import answer_everything, answer_next, make_study
 
 
 @pytest.fixture
@@ -81,3 +81,28 @@ def test_anonymising_says_what_was_written_and_what_to_read_again(pair, tmp_path
 @pytest.mark.parametrize("name", ["merge", "anonymise"])
 def test_the_help_has_an_example_of_itself(name):
     assert f"Example: labeler {name} --study" in run(name, "--help").output
+
+
+@pytest.mark.parametrize("form", ["wide", "label-studio", "potato"])
+def test_labels_go_out_and_into_another_study_in_the_form_of_another_tool(tmp_path, form):
+    study, other, file = tmp_path / "a.study", tmp_path / "b.study", tmp_path / "labels"
+    make_study(study, plan=True)
+    with open_database(study) as db:
+        answer_everything(db, {"ada": "similar", "ben": "dissimilar", "cleo": "similar", "dan": "not sure"})
+    result = run("labels", "--study", study, "--export", file, "--as", form)
+    assert "first labels written" in result.stderr
+    make_study(other, n_items=0, reviewers=())
+    assert "New reviewers: ada, ben, cleo." in run("labels", "--study", other, "--import", file, "--as", form).stderr
+    again = run("labels", "--study", other, "--import", file, "--as", form)
+    assert again.stderr.startswith("0 labels appended")
+
+
+def test_labels_in_numbers_are_only_written(tmp_path):
+    study, file = tmp_path / "a.study", tmp_path / "labels"
+    make_study(study, plan=True)
+    assert (
+        "Ratings: 1 = similar, 2 = dissimilar."
+        in run("labels", "--study", study, "--export", file, "--as", "rater").stderr
+    )
+    result = run("labels", "--study", study, "--import", file, "--as", "rater", code=1)
+    assert "the form rater is only written" in result.stderr

@@ -3,7 +3,7 @@
 import json
 import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -15,8 +15,10 @@ from labeler.model import Answer, Category, Item, Kind, Label, Origin, Role, Tas
 from labeler.plan.design import key
 from labeler.plan.lifecycle import Action, require
 from labeler.safe_text import csv_text
+from labeler.screen import timing
 from labeler.service.people import identity
 from labeler.service.plan import codes
+from labeler.service.results import history
 from labeler.store import Database, assignments, decisions, events, items, labels, people, studies
 from labeler.store.assignments import NewAssignment
 from labeler.store.decisions import Decision
@@ -24,6 +26,10 @@ from labeler.store.decisions import Decision
 if TYPE_CHECKING:
     import pandas as pd
 
+    from labeler.formats.label_forms import Form
+    from labeler.formats.source import Source
+
+LONG = "long"  # the tidy label file: every answer, with all that is known of it
 CATEGORIES = frozenset(Answer(category) for category in Category)
 FIRST_KINDS = (Kind.FRESH, Kind.OVERLAP)  # a reviewer's first time on an item is one of these: the study knows which
 
@@ -86,11 +92,57 @@ def export_label_file(db: Database, *, actor: str, now: datetime) -> tuple[str, 
     return csv_text(labels.COLUMNS, rows), len(rows)
 
 
+@dataclass(frozen=True)
+class Exported:
+    """Labels in the form of another tool; `legend` is what a reader must know, or empty."""
+
+    text: str
+    n_labels: int
+    legend: str = ""
+
+
+def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported:
+    """The first labels that agreement is computed from, in the form of another tool (`labeler.formats.label_forms`).
+
+    Raises
+    ------
+    InputError
+        If there is no such form, or a name has no place in it.
+    """
+    from analysis.tables import counted_labels
+    from labeler.formats import label_forms
+
+    chosen = _form(form)
+    with db.atomic():
+        _log_export(db, actor, now)
+        answers, left_out = all_answers(db), history.not_counted(db)
+    first = counted_labels(answers[~answers["item"].isin(left_out)])
+    table = first.rename(columns={"rater": "reviewer", "category": "label"})[list(label_forms.COLUMNS)]
+    timed = zip(first["dwell_ms"], first["view"], strict=True)
+    table["dwell_ms"] = [None if ms is None else timing.time_on_task(ms, json.loads(view)) for ms, view in timed]
+    return Exported(chosen.write(table), len(table), chosen.legend(table) if chosen.legend else "")
+
+
 def all_answers(db: Database) -> "pd.DataFrame":
     """Every answer, and after them every decision on a split item, with the columns of the tidy label file."""
     import pandas as pd  # here, as writing the label file needs no table
 
     return pd.DataFrame(_answer_rows(db), columns=list(labels.COLUMNS), dtype=object)
+
+
+def _form(name: str) -> "Form":
+    from labeler.formats import label_forms
+
+    if name not in label_forms.FORMS:
+        raise InputError(f"{name!r} is no form of labels. There are: {', '.join((LONG, *label_forms.FORMS))}.")
+    return label_forms.FORMS[name]
+
+
+def _reader(name: str) -> "Callable[[Source], pd.DataFrame]":
+    read = _form(name).read
+    if read is None:
+        raise InputError(f"the form {name} is only written: names are lost in it. Import the long table instead.")
+    return read
 
 
 def _log_export(db: Database, actor: str, now: datetime) -> None:
@@ -119,12 +171,14 @@ def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
     return rows
 
 
-def import_label_file(db: Database, path: Path, *, actor: str, now: datetime) -> LabelImport:
-    """Append the labels of a CSV file; raises InputError as `import_labels` does, naming the file."""
+def import_label_file(db: Database, path: Path, form: str = LONG, *, actor: str, now: datetime) -> LabelImport:
+    """Append the labels of a file in this form; raises InputError as `import_labels` does, naming the file."""
     from labeler.formats import Source, tables
 
+    source = Source(str(path), path)
     try:
-        return import_labels(db, tables.read_labels(Source(str(path), path)), actor=actor, now=now)
+        table = tables.read_labels(source) if form == LONG else _reader(form)(source)
+        return import_labels(db, table, actor=actor, now=now)
     except Refused:
         raise
     except InputError as error:

@@ -22,6 +22,7 @@ from labeler.formats import tables as files
 from labeler.model import State
 from labeler.service.plan import course
 from labeler.service.results import anonymising, exchange, reporting
+from labeler.service.results.files import write_files
 from labeler.service.results.publishing import documents, metadata
 from labeler.service.results.publishing.answers import EMAIL, FILE_NAME, Answers, Venue, template
 from labeler.service.results.publishing.facts import Facts
@@ -250,12 +251,12 @@ def _from_published(gathered: Gathered, folder: Path) -> Gathered:
     return replace(published, provenance=provenance, n_items=gathered.n_items)
 
 
-def _write_report(gathered: Gathered, content: Mapping[str, Any], facts: Facts, folder: Path) -> None:
-    # labels.csv is in data already; what LaTeX reads has PDF figures, whose bytes differ each time
-    texts = {
-        name: text
-        for name, text in gathered.files(content).items()
-        if isinstance(text, str) and name != "labels.csv" and not name.startswith("latex/")
+def _write_report(gathered: Gathered, report: Mapping[str, Any], facts: Facts, folder: Path) -> None:
+    # the labels are in data already; a PDF of one figure has other bytes each time
+    contents = {
+        name: content
+        for name, content in gathered.files(report).items()
+        if name != "labels.csv" and not name.startswith("latex/")
     }
     study = facts.study
     plan = {
@@ -266,10 +267,7 @@ def _write_report(gathered: Gathered, content: Mapping[str, Any], facts: Facts, 
         if study.plan_hash is None or facts.answers.plan_seed
         else "whoever knows the reviewers' names could tell from it who is who",
     }
-    texts["plan.json"] = to_json(plan)
-    for name, text in texts.items():
-        (folder / "report" / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "report" / name).write_bytes(text.encode())
+    write_files({**contents, "plan.json": to_json(plan)}, folder / "report")
 
 
 def _write_documents(facts: Facts, folder: Path) -> None:
@@ -298,8 +296,7 @@ def _write_documents(facts: Facts, folder: Path) -> None:
         "CITATION.cff": metadata.citation_cff(facts.answers),
         ".zenodo.json": metadata.zenodo(facts.answers),
     }
-    for name, text in texts.items():
-        (folder / name).write_bytes(text.encode())
+    write_files(texts, folder)
     of_data = {file.path: (file.size, file.sha256) for file in _listed(folder, facts) if file.path.startswith("data/")}
     (folder / "croissant.json").write_bytes(metadata.croissant(facts, record_sets, of_data).encode())
     (folder / "README.md").write_bytes(
@@ -463,7 +460,7 @@ def _check_texts(folder: Path) -> None:
 
 def _texts(folder: Path) -> Iterator[tuple[str, str]]:
     for path in _paths(folder):
-        if not path.endswith(".parquet"):
+        if metadata.is_text(path):
             yield path, (folder / path).read_bytes().decode()
     frame = pd.read_parquet(folder / ITEMS)
     for column in frame:

@@ -62,7 +62,7 @@ _CONTEXT: Mapping[str, Any] = {
 }
 FORMATS = {
     ".csv": "text/csv", ".parquet": "application/x-parquet", ".json": "application/json",
-    ".md": "text/markdown", ".html": "text/html", ".tex": "application/x-tex", ".svg": "image/svg+xml",
+    ".md": "text/markdown", ".html": "text/html", ".svg": "image/svg+xml",
     ".ipynb": "application/x-ipynb+json", ".cff": "text/yaml",
 }  # fmt: skip
 
@@ -70,6 +70,11 @@ FORMATS = {
 def media_type(path: str) -> str:
     """The media type of a file by its name."""
     return FORMATS.get(f".{path.rpartition('.')[2]}", "text/plain")
+
+
+def is_text(path: str) -> bool:
+    """Whether a file is read as text."""
+    return not path.endswith(".parquet")
 
 
 def croissant(facts: Facts, record_sets: Sequence["RecordSet"], files: Mapping[str, tuple[int, str]]) -> str:

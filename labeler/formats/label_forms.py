@@ -1,0 +1,278 @@
+"""First labels in the forms of other tools: Label Studio, Potato, wide tables, and R's `rater` and `irrCAC`.
+
+Each form is a pair of functions: a table of labels as text, and the text as a tidy label table of texts (columns item,
+reviewer, label, and more where the tool keeps it). Forms in which names or the item are lost are only written.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from labeler.errors import Refused
+from labeler.formats.source import Source
+from labeler.formats.tables import as_written, read_table, write
+from labeler.model import Answer, Category
+
+QUESTION, ITEM = "category", "item"  # names of the control and the object in Label Studio, of the scheme in Potato
+COLUMNS = ("item", "application", "reviewer", "label", "created_utc", "dwell_ms")  # of the labels that are written
+MISSING = "NA"  # as R writes it
+_BESIDE = ("item", "application")  # columns of a wide table that are no reviewer
+_FALSE = (False, None, 0, "", "0", "false", "False")
+
+
+@dataclass(frozen=True)
+class Form:
+    """How labels look in another tool.
+
+    Attributes
+    ----------
+    title : str
+    write : callable
+        Labels (`COLUMNS`, one row a reviewer and item) as text.
+    read : callable, optional
+        A file as a tidy label table; None where names are lost.
+    legend : callable, optional
+        Labels -> what a reader of the text must know, in sentences.
+    """
+
+    title: str
+    write: Callable[[pd.DataFrame], str]
+    read: Callable[[Source], pd.DataFrame] | None = None
+    legend: Callable[[pd.DataFrame], str] | None = None
+
+
+def write_wide(labels: pd.DataFrame) -> str:
+    """One row an item, one column a reviewer; empty where a reviewer has no label."""
+    return write(_pivot(labels).reset_index())
+
+
+def read_wide(source: Source) -> pd.DataFrame:
+    """The labels of a wide table; every column but item and application is a reviewer."""
+    table = read_table(source, ("item",))
+    reviewers = [column for column in table if column not in _BESIDE]
+    if not reviewers:
+        raise Refused(source.name, "there is no column of a reviewer beside item and application")
+    rows = [
+        {
+            "item": row["item"], "application": row.get("application", ""), "reviewer": as_written(reviewer),
+            "label": row[reviewer].strip(), "line": line,
+        }
+        for line, row in zip(table.index, table.to_dict("records"), strict=True)
+        for reviewer in reviewers
+        if row[reviewer].strip() not in ("", MISSING)
+    ]  # fmt: skip
+    return _table(rows)
+
+
+def write_irrcac(labels: pd.DataFrame) -> str:
+    """One row an item, one column a reviewer, NA where there is no label; without applications."""
+    wide = _pivot(labels).reset_index("application", drop=True)
+    return write(wide.astype(object).where(wide.notna(), MISSING).reset_index())
+
+
+def write_rater(labels: pd.DataFrame) -> str:
+    """Columns item, rater and rating, all whole numbers from 1; `rater_legend` says what they stand for."""
+    items, reviewers = _numbers(labels["item"]), _numbers(labels["reviewer"])
+    categories = {category.value: number for number, category in enumerate(Category, start=1)}
+    table = pd.DataFrame(
+        {
+            "item": labels["item"].map(items),
+            "rater": labels["reviewer"].map(reviewers),
+            "rating": labels["label"].map(categories),
+        }
+    )
+    return write(table.sort_values(["item", "rater"]))
+
+
+def rater_legend(labels: pd.DataFrame) -> str:
+    """What the numbers of `write_rater` stand for."""
+    reviewers = ", ".join(f"{number} = {name}" for name, number in _numbers(labels["reviewer"]).items())
+    categories = ", ".join(f"{number} = {category}" for number, category in enumerate(Category, start=1))
+    return f"Items are numbered in order of name. Raters: {reviewers}. Ratings: {categories}."
+
+
+def write_label_studio(labels: pd.DataFrame) -> str:
+    """Tasks with annotations, as Label Studio imports and exports them.
+
+    An annotation names its reviewer in `meta` of its result and not in `completed_by`, which refers to accounts of one
+    server: Label Studio refuses accounts that it does not have.
+    """
+    tasks = []
+    for number, (item, rows) in enumerate(labels.groupby("item", sort=True), start=1):
+        annotations = []
+        for row in rows.sort_values("reviewer").to_dict("records"):
+            result = {
+                "from_name": QUESTION, "to_name": ITEM, "type": "choices", "value": {"choices": [row["label"]]},
+                "meta": {"text": [str(row["reviewer"])]},
+            }  # fmt: skip
+            annotation: dict[str, Any] = {"result": [result], "was_cancelled": False}
+            if isinstance(row["created_utc"], str):
+                annotation["created_at"] = row["created_utc"]
+            if pd.notna(row["dwell_ms"]):
+                annotation["lead_time"] = int(row["dwell_ms"]) / 1000
+            annotations.append(annotation)
+        data = {ITEM: item, "application": rows["application"].iloc[0] or ""}
+        tasks.append({"id": number, "data": data, "annotations": annotations})
+    return json.dumps(tasks, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_label_studio(source: Source) -> pd.DataFrame:
+    """The annotations of an export (JSON) of Label Studio; a skipped task is "not sure".
+
+    The reviewer is the one named in `meta`, or else the account: its e-mail address up to the @, its number otherwise.
+    """
+    tasks = _json(source, source.content().decode("utf-8-sig", "replace"), "")
+    if not isinstance(tasks, list):
+        raise Refused(source.name, "not a list of tasks. Export as JSON, not as JSON-MIN")
+    rows = []
+    for number, task in enumerate(tasks, start=1):
+        place = f"task {number}"
+        if not isinstance(task, dict) or not isinstance(task.get("annotations"), list):
+            raise Refused(source.name, "the task has no list of annotations. Export as JSON, not as JSON-MIN", place)
+        data = task["data"] if isinstance(task.get("data"), dict) else {}
+        item = data.get(ITEM)
+        if not isinstance(item, str) or not item.strip():
+            raise Refused(source.name, f"data has no text {ITEM!r}, which names the item", place)
+        for annotation in task["annotations"]:
+            if not isinstance(annotation, dict):
+                raise Refused(source.name, "an annotation is no object", place)
+            label, reviewer = _of_label_studio(annotation, source, place)
+            rows.append(
+                {
+                    "item": item, "application": str(data.get("application") or ""), "reviewer": reviewer,
+                    "label": label, "created_utc": str(annotation.get("created_at") or ""),
+                    "dwell_ms": _milliseconds(annotation.get("lead_time")), "line": number,
+                }
+            )  # fmt: skip
+    return _table(rows)
+
+
+def write_potato(labels: pd.DataFrame) -> str:
+    """A line for each label, as in Potato's annotated_instances.jsonl, of all reviewers in one file."""
+    lines = []
+    for row in labels.sort_values(["reviewer", "item"]).to_dict("records"):
+        behaviour: dict[str, Any] = {"time_spent": int(row["dwell_ms"]) / 1000} if pd.notna(row["dwell_ms"]) else {}
+        if isinstance(row["created_utc"], str):
+            behaviour |= {"timestamp": row["created_utc"]}
+        line = {
+            "user_id": row["reviewer"], "instance_id": row["item"], "displayed_text": row["item"],
+            "label_annotations": {QUESTION: {row["label"]: "true"}}, "span_annotations": {},
+            "behavioral_data": behaviour,
+        }  # fmt: skip
+        lines.append(json.dumps(line, ensure_ascii=False))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def read_potato(source: Source) -> pd.DataFrame:
+    """The labels of lines of Potato's annotated_instances.jsonl; its scheme may have any name."""
+    rows = []
+    for number, text in enumerate(source.content().decode("utf-8-sig", "replace").split("\n"), start=1):
+        if not text.strip():
+            continue
+        place = f"line {number}"
+        line = _json(source, text, place)
+        line = line if isinstance(line, dict) else {}
+        item, reviewer = line.get("instance_id", line.get("id")), line.get("user_id")
+        if item is None or reviewer is None:
+            raise Refused(source.name, "no instance_id or no user_id", place)
+        chosen = _chosen(line.get("label_annotations"))
+        if len(chosen) != 1:
+            raise Refused(
+                source.name, f"{len(chosen)} of similar, dissimilar and not sure are chosen; it must be one", place
+            )
+        behaviour = line.get("behavioral_data")
+        told: Mapping[str, Any] = behaviour if isinstance(behaviour, dict) else {}
+        rows.append(
+            {
+                "item": str(item), "reviewer": str(reviewer), "label": chosen[0],
+                "created_utc": str(told.get("timestamp") or ""), "dwell_ms": _milliseconds(told.get("time_spent")),
+                "line": number,
+            }
+        )  # fmt: skip
+    return _table(rows)
+
+
+FORMS: Mapping[str, Form] = {
+    "wide": Form("one row an item, one column a reviewer", write_wide, read_wide),
+    "label-studio": Form("tasks of Label Studio (JSON)", write_label_studio, read_label_studio),
+    "potato": Form("lines of Potato (JSON Lines)", write_potato, read_potato),
+    "rater": Form("long numbers for R's rater", write_rater, legend=rater_legend),
+    "irrcac": Form("wide ratings with NA for R's irrCAC and irr", write_irrcac),
+}
+
+
+def _pivot(labels: pd.DataFrame) -> pd.DataFrame:
+    applications = labels.groupby("item", sort=True)["application"].first().fillna("")
+    wide = labels.pivot(index="item", columns="reviewer", values="label").rename_axis(columns=None)
+    taken = set(wide.columns) & set(_BESIDE)
+    if taken:
+        raise Refused("labels", f"a reviewer is called {min(taken)!r}, which is a column of this form")
+    return wide.set_index(pd.MultiIndex.from_arrays([wide.index, applications.reindex(wide.index)], names=_BESIDE))
+
+
+def _numbers(names: "pd.Series[Any]") -> dict[str, int]:
+    return {str(name): number for number, name in enumerate(sorted(set(names)), start=1)}
+
+
+def _of_label_studio(annotation: Mapping[str, Any], source: Source, place: str) -> tuple[str, str]:
+    results = [
+        result
+        for result in annotation.get("result") or []
+        if isinstance(result, dict) and result.get("type") == "choices" and isinstance(result.get("value"), dict)
+    ]
+    chosen = [choice for result in results for choice in result["value"].get("choices") or []]
+    if annotation.get("was_cancelled"):
+        label = Answer.NOT_SURE.value
+    elif len(chosen) == 1:
+        label = str(chosen[0]).strip().lower()
+    else:
+        raise Refused(source.name, f"an annotation has {len(chosen)} choices; it must have one", place)
+    named = [
+        text for result in results if isinstance(result.get("meta"), dict) for text in result["meta"].get("text") or []
+    ]
+    return label, str(named[0]) if len(named) == 1 else _account(annotation.get("completed_by"), source, place)
+
+
+def _account(completed_by: Any, source: Source, place: str) -> str:
+    if isinstance(completed_by, dict):
+        address = completed_by.get("email")
+        if isinstance(address, str) and address.partition("@")[0]:
+            return address.partition("@")[0]
+        completed_by = completed_by.get("id")
+    if completed_by is None:
+        raise Refused(source.name, "an annotation names nobody: neither meta nor completed_by", place)
+    return f"user-{completed_by}"
+
+
+def _chosen(annotations: Any) -> list[str]:
+    """The answers that are chosen in any scheme."""
+    schemes = annotations.values() if isinstance(annotations, dict) else ()
+    return [label for label in _labels(schemes) if label in set(Answer) - {Answer.WITHDRAWN}]
+
+
+def _labels(schemes: Any) -> Iterator[str]:
+    for scheme in schemes:
+        for label, value in scheme.items() if isinstance(scheme, dict) else ():
+            if value not in _FALSE:
+                yield str(label).strip().lower()
+
+
+def _milliseconds(seconds: Any) -> str:
+    is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    return str(round(1000 * seconds)) if is_number and 0 <= seconds < 2**21 else ""
+
+
+def _json(source: Source, text: str, place: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Refused(source.name, f"not JSON ({error})", place) from None
+
+
+def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Cells as texts, by line, as `tables.read_labels` gives them."""
+    columns = list(rows[0]) if rows else ["item", "reviewer", "label", "line"]
+    return pd.DataFrame(rows, columns=columns, dtype=object).set_index("line")

@@ -1,0 +1,148 @@
+"""Labels in the forms of other tools: what is written is what these tools read, and reads back."""
+
+import csv
+import io
+import json
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labeler.errors import Refused
+from labeler.formats import Source
+from labeler.formats.label_forms import COLUMNS, FORMS
+
+LABELS = pd.DataFrame(
+    [
+        ("b", "org/app", "ben", "dissimilar", "2026-11-20T12:00:00+00:00", 1500),
+        ("a", "org/app", "ada", "similar", "2026-11-20T12:00:05+00:00", None),
+        ("a", "org/app", "ben", "dissimilar", "2026-11-20T12:00:09+00:00", 2000),
+    ],
+    columns=list(COLUMNS),
+).astype({"dwell_ms": object})
+READ = [name for name, form in FORMS.items() if form.read]
+
+
+def read(form, text):
+    return FORMS[form].read(Source("there/labels", data=text.encode()))
+
+
+def rows(table):
+    return sorted(table[["item", "reviewer", "label"]].itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize("form", READ)
+def test_labels_read_back_as_they_were_written(form):
+    assert rows(read(form, FORMS[form].write(LABELS))) == rows(LABELS)
+
+
+awkward = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zs"]), min_size=1)
+
+
+@pytest.mark.parametrize("form", READ)
+@given(items=st.lists(awkward, min_size=1, max_size=4, unique=True), reviewer=awkward)
+def test_awkward_names_survive(form, items, reviewer):
+    if reviewer in ("item", "application"):
+        return
+    labels = pd.DataFrame(
+        {
+            "item": items, "application": "", "reviewer": reviewer, "label": "similar",
+            "created_utc": "2026-11-20T12:00:00+00:00", "dwell_ms": None,
+        }
+    )  # fmt: skip
+    assert rows(read(form, FORMS[form].write(labels))) == rows(labels)
+
+
+def test_a_wide_table_has_a_column_for_each_reviewer():
+    text = FORMS["wide"].write(LABELS)
+    assert list(csv.reader(io.StringIO(text))) == [
+        ["item", "application", "ada", "ben"],
+        ["a", "org/app", "similar", "dissimilar"],
+        ["b", "org/app", "", "dissimilar"],
+    ]
+
+
+def test_ratings_for_irrcac_have_na_where_a_reviewer_has_no_label():
+    assert FORMS["irrcac"].write(LABELS) == "item,ada,ben\na,similar,dissimilar\nb,NA,dissimilar\n"
+
+
+def test_ratings_for_rater_are_numbers_and_the_legend_says_of_what():
+    assert FORMS["rater"].write(LABELS) == "item,rater,rating\n1,1,1\n1,2,2\n2,2,2\n"
+    assert FORMS["rater"].legend(LABELS) == (
+        "Items are numbered in order of name. Raters: 1 = ada, 2 = ben. Ratings: 1 = similar, 2 = dissimilar."
+    )
+    assert FORMS["rater"].read is None
+
+
+def test_label_studio_gets_tasks_with_choices_and_the_time():
+    tasks = json.loads(FORMS["label-studio"].write(LABELS))
+    assert [task["data"] for task in tasks] == [
+        {"item": "a", "application": "org/app"}, {"item": "b", "application": "org/app"},
+    ]  # fmt: skip
+    (annotation,) = tasks[1]["annotations"]
+    assert annotation["lead_time"] == 1.5
+    assert annotation["result"][0]["value"] == {"choices": ["dissimilar"]}
+    assert "completed_by" not in annotation  # Label Studio refuses accounts that it does not have
+    assert read("label-studio", json.dumps(tasks))["dwell_ms"].tolist() == ["", "2000", "1500"]
+
+
+def test_an_export_of_label_studio_names_reviewers_by_account_and_skipped_tasks_are_not_sure():
+    choice = {"type": "choices", "from_name": "any", "to_name": "x", "value": {"choices": ["Similar"]}}
+    annotations = [
+        {"completed_by": 7, "result": [choice], "was_cancelled": False, "lead_time": 4.25},
+        {"completed_by": {"id": 8, "email": "ada@example.org"}, "result": [choice]},
+        {"completed_by": {"id": 9}, "result": [], "was_cancelled": True},
+    ]
+    table = read("label-studio", json.dumps([{"id": 1, "data": {"item": "a"}, "annotations": annotations}]))
+    assert rows(table) == [("a", "ada", "similar"), ("a", "user-7", "similar"), ("a", "user-9", "not sure")]
+
+
+def test_lines_of_potato_may_have_every_label_with_true_or_false():
+    line = {
+        "user_id": "ada", "instance_id": "a", "label_annotations": {"s": {"similar": False, "dissimilar": True}},
+        "behavioral_data": {"time_spent": 12.5, "timestamp": "2024-01-01T12:00:00Z"},
+    }  # fmt: skip
+    table = read("potato", json.dumps(line) + "\n\n")
+    assert table.iloc[0].to_dict() == {
+        "item": "a", "reviewer": "ada", "label": "dissimilar", "created_utc": "2024-01-01T12:00:00Z",
+        "dwell_ms": "12500",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "reason"),
+    [
+        ("wide", "item,application\na,b\n", "there/labels: there is no column of a reviewer"),
+        ("wide", "name,ada\na,similar\n", "column 'item' is missing"),
+        ("label-studio", "{", "there/labels: not JSON"),
+        ("label-studio", "{}", "not a list of tasks"),
+        ("label-studio", '[{"item": "a"}]', "task 1: the task has no list of annotations. Export as JSON, not"),
+        ("label-studio", '[{"data": {}, "annotations": []}]', "task 1: data has no text 'item'"),
+        ("label-studio", '[{"data": {"item": "a"}, "annotations": [3]}]', "task 1: an annotation is no object"),
+        (
+            "label-studio", '[{"data": {"item": "a"}, "annotations": [{"result": []}]}]',
+            "task 1: an annotation has 0 choices; it must have one",
+        ),
+        (
+            "label-studio",
+            '[{"data": {"item": "a"}, "annotations": [{"result": [], "was_cancelled": true}]}]',
+            "task 1: an annotation names nobody",
+        ),
+        ("potato", "[]\n", "line 1: no instance_id or no user_id"),
+        ("potato", "\n{\n", "line 2: not JSON"),
+        (
+            "potato", '{"user_id": "ada", "instance_id": "a", "label_annotations": {"s": {"odd": true}}}',
+            "line 1: 0 of similar, dissimilar and not sure are chosen; it must be one",
+        ),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_used_is_refused_with_its_place(form, text, reason):
+    with pytest.raises(Refused) as refused:
+        read(form, text)
+    assert reason in str(refused.value)
+
+
+def test_a_reviewer_named_like_a_column_has_no_place_in_a_wide_table():
+    with pytest.raises(Refused, match="a reviewer is called 'item', which is a column of this form"):
+        FORMS["wide"].write(LABELS.assign(reviewer="item").drop_duplicates("item"))
