@@ -1,6 +1,6 @@
-"""Has a benchmark changed? The runs of a candidate against those of a baseline, by one number per run.
+"""Has a benchmark changed? Comparing the runs of a candidate with those of a baseline, by one number per run.
 
-Only numpy is imported here; the functions import what else they need, so that a command starts fast.
+Only numpy is imported here; functions import the rest when called, so that commands start fast.
 """
 
 from collections import defaultdict
@@ -22,7 +22,7 @@ TIMES = ("s", "ms", "us", "µs", "ns", "min", "h")
 
 @dataclass(frozen=True)
 class Pair:
-    """One benchmark, or one further unit of it, in the baseline and in the candidate.
+    """A benchmark, or a further unit of it, in baseline and candidate.
 
     Attributes
     ----------
@@ -34,10 +34,10 @@ class Pair:
     better : str
         "lower" or "higher"; "" if unknown. For a unit of time "lower" is understood.
     family : hashable
-        Holm's correction counts the pairs of one family. Give the unit that decides for a benchmark one family, and
-        each further unit (bytes, allocations) a family of its own.
+        Holm's correction counts the pairs of one family. Use one family for the deciding unit of each benchmark, and
+        another family for each further unit (bytes, allocations).
     reason : str or None
-        Why the two sides cannot be compared, if that is known beforehand.
+        Why the two sides cannot be compared, if already known.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Change:
-    """What the runs of a pair show.
+    """The result of comparing a pair.
 
     Attributes
     ----------
@@ -60,23 +60,23 @@ class Change:
         Number of runs on each side.
     ratio : Estimate
         Candidate over baseline with a 1 - alpha confidence interval, not corrected for the number of benchmarks. The
-        interval holds 1 exactly when p > alpha.
+        interval contains 1 exactly when p > alpha.
     p, p_holm : float or None
-        Of the test, and corrected for the number of pairs in the family.
+        The p value of the test, and after Holm's correction within the family.
     verdict : str or None
         "slower" or "faster" for a time, a rate, or a number without a unit whose better direction is known; "higher"
         or "lower" for other numbers; "no significant change"; None if nothing can be said.
     worse : bool or None
-        Whether a significant change is for the worse; None without one, or where the better direction is unknown.
+        Whether a significant change is for the worse; None without one, or if the better direction is unknown.
     is_finding : bool
-        Whether the change counts by the rules asked for (`min_change`, `max_slowdown`).
+        Whether the change counts by `min_change` and `max_slowdown`.
     inconclusive : bool
-        Whether the runs cannot answer what was asked; `reason` says why.
+        Whether the runs cannot answer the question; `reason` says why.
     words : str
         The verdict with the change and its interval, as shares of the baseline.
     reason : str or None
     family : hashable
-        As in the pair.
+        As given in the pair.
     """
 
     name: str
@@ -117,18 +117,18 @@ def compare(
     test : str
         A name in `TESTS`; see `p_values`.
     alpha : float
-        A change is significant where Holm's corrected p [1]_ is at most alpha.
+        A change is significant if Holm's corrected p [1]_ is at most alpha.
     min_change : float
-        A share of the baseline, >= 0. A significant change that is estimated to be smaller is not a finding.
+        A share of the baseline, >= 0. A significant change with a smaller estimate is not a finding.
     max_slowdown : float, optional
-        A share of the baseline, > 0. A significant change for the worse is a finding only if it is estimated to be
-        larger. Without a finding, a pair is inconclusive unless its interval excludes a larger change for the worse,
-        or in both directions where the better direction is unknown.
+        A share of the baseline, > 0. A significant change for the worse is a finding only if its estimate is larger.
+        Without a finding, a pair is inconclusive unless its interval excludes a larger change for the worse, or in
+        both directions if the better direction is unknown.
 
     Returns
     -------
     list of Change
-        In the order of the pairs. Without p, and inconclusive, where a side has fewer than two runs.
+        In the order of the pairs. Without p, and inconclusive, if a side has fewer than two runs.
 
     Raises
     ------
@@ -263,7 +263,7 @@ def _in_words(ratio: Estimate, alpha: float, a: Floats, b: Floats, unit: str) ->
 
 
 def change_and_interval(ratio: Estimate) -> tuple[str, str]:
-    """The change in percent and the ends of its interval, in as many digits as the interval means; "" without one.
+    """The change in percent and the ends of its interval, with only meaningful digits; "" without an interval.
 
     Examples
     --------

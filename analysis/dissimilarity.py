@@ -1,4 +1,4 @@
-"""How far two runs of one benchmark are apart: M1 to M5 of the heuristic, the four of SAME, and their registry.
+"""Dissimilarity of two runs of a benchmark: M1 to M5 of the heuristic, the four of SAME, and their registry.
 
 Every measure is computed for all pairs i < j of k runs at once. What several measures share (the inner
 products of the runs, the pooled order of their values) is computed once and kept in `Runs`.
@@ -28,12 +28,12 @@ ZLIB_LEVEL = 6
 
 @dataclass(frozen=True)
 class Measure:
-    """One dissimilarity: 0 for the same run, growing to 1.
+    """A dissimilarity measure: 0 for the same run, up to 1.
 
     Attributes
     ----------
     name, title : str
-        Key in `MEASURES`, and what people call it.
+        Key in `MEASURES`, and the name for people.
     pairs : callable
         `Runs` -> ndarray of float, shape (k(k-1)/2,): the pairs i < j in row order.
     symmetric : bool

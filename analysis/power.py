@@ -1,7 +1,7 @@
-"""What a comparison of two sets of runs can show: its power, the smallest difference it detects, the runs it needs.
+"""Power of a comparison of two sets of runs: the smallest detectable difference and the runs needed.
 
-All answers are for one benchmark of a family of `n_tests` that are corrected together, and allow for the spread of the
-runs being estimated from the few that are known.
+All results are for one benchmark in a family of `n_tests` corrected together, and allow for the spread being estimated
+from only a few runs.
 """
 
 from collections.abc import Callable
@@ -15,15 +15,15 @@ from analysis.intervals import Estimate
 from analysis.two_samples import NO_VARIATION
 
 MAX_RUNS = 100_000
-N_NODES = 24  # of each numerical integral; more change the power by less than 0.002
+N_NODES = 24  # nodes per numerical integral; more change the power by less than 0.002
 LARGEST_EFFECT = 1e6  # in standard deviations
 
 
 def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, n_known: int | None = None) -> float:
-    """The chance that Welch's test of two sets of runs finds a difference of their means.
+    """The probability that Welch's test of two sets of runs detects a difference of their means.
 
-    The test is taken at level alpha / n_tests: Holm's correction is never stricter, and hardly milder while few of the
-    benchmarks have changed. Runs are taken as normal, with the same spread on both sides. The combined test of
+    The test is at level alpha / n_tests: Holm's correction is never stricter, and hardly milder while few benchmarks
+    have changed. Runs are assumed normal, with the same spread on both sides. The combined test of
     `analysis.two_samples` loses at most 0.02 against Welch's on such runs.
 
     Parameters
@@ -37,8 +37,8 @@ def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, 
     n_tests : int
         Benchmarks that are corrected together.
     n_known : int, optional
-        How many runs the standard deviation in `effect` was estimated from, at least 2: the power is then the mean
-        over what the true one may be. Without it, the standard deviation is known.
+        Number of runs from which the standard deviation in `effect` was estimated, at least 2: the power is then the
+        mean over possible true values. Without it, the standard deviation is taken as known.
 
     Returns
     -------
@@ -59,18 +59,18 @@ def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, 
     scale, reject, weights = _nodes(n_runs, alpha / n_tests, n_known)
     shift = abs(effect) * np.sqrt(n_runs / 2) * scale
     terms = weights * (special.ndtr(shift - reject) + special.ndtr(-shift - reject))
-    return float(terms.sum())  # not by @, which starts threads for it
+    return float(terms.sum())  # not by @, which would start threads
 
 
 def smallest_difference(
     values: ArrayLike, *, alpha: float = 0.05, wanted: float = 0.8, n_tests: int = 1, n_runs: int | None = None
 ) -> Estimate:
-    """The smallest relative difference of means that further runs would show with the wanted power.
+    """The smallest relative difference of means that new runs would detect with the wanted power.
 
     Parameters
     ----------
     values : array_like of float, shape (n_known,)
-        One number per run; their spread stands for that of the further runs too.
+        One number per run; new runs are assumed to have the same spread.
     alpha : float
         Significance level of the comparison, over all benchmarks.
     wanted : float
@@ -78,13 +78,13 @@ def smallest_difference(
     n_tests : int
         Benchmarks that are corrected together.
     n_runs : int, optional
-        Further runs on each side, at least 2; as many as there are values by default.
+        New runs on each side, at least 2; by default the number of values.
 
     Returns
     -------
     Estimate
-        As a share of the mean; 0 without variation. Undefined for fewer than two runs, a mean
-        that is not positive, or so few runs that no difference would show.
+        As a share of the mean; 0 without variation. Undefined for fewer than two runs, a mean that is not positive, or
+        so few runs that no difference would be detected.
     """
     variation = _variation(values)
     if not variation.value:
@@ -99,7 +99,7 @@ def smallest_difference(
 def runs_needed(
     values: ArrayLike, difference: float, *, alpha: float = 0.05, wanted: float = 0.8, n_tests: int = 1
 ) -> Estimate:
-    """How many runs on each side show a relative difference of means with the wanted power.
+    """The number of runs on each side that detects a relative difference of means with the wanted power.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def _variation(values: ArrayLike) -> Estimate:
 
 @lru_cache(maxsize=4096)
 def _smallest_effect(n_runs: int, level: float, target_power: float, n_known: int) -> float:
-    """In standard deviations as estimated from the known runs; infinite if none is large enough."""
+    """The smallest effect in estimated standard deviations; infinite if none is large enough."""
     from scipy import special
 
     def lacking(log_effect: float) -> float:
@@ -171,7 +171,7 @@ def _smallest_effect(n_runs: int, level: float, target_power: float, n_known: in
 
 
 def _root(function: Callable[[float], float], low: float, at_low: float, high: float, at_high: float) -> float:
-    """Where an increasing function is 0, within 1e-6: scipy's solvers take longer to import than this takes.
+    """The root of an increasing function, within 1e-6: importing scipy's solvers takes longer than this.
 
     The Illinois variant of regula falsi [1]_.
 
@@ -179,7 +179,7 @@ def _root(function: Callable[[float], float], low: float, at_low: float, high: f
     ----------
     .. [1] Dowell, Jarratt (1971), BIT 11:168-174, doi:10.1007/BF01934364
     """
-    last_end = 0  # the end that stayed in the last step: -1 the low one, 1 the high one
+    last_end = 0  # the end kept in the last step: -1 the low one, 1 the high one
     while high - low > 1e-6:
         middle = low - at_low * (high - low) / (at_high - at_low)
         value = function(middle)
@@ -196,13 +196,13 @@ def _root(function: Callable[[float], float], low: float, at_low: float, high: f
 
 @lru_cache(maxsize=4096)
 def _nodes(n_runs: int, level: float, n_known: int | None) -> tuple[NDArray[np.float64], ...]:
-    """Flat arrays: what the effect is multiplied with, the value of |z| that rejects, and the weight of each node."""
+    """Flat arrays: the factor on the effect, the critical |z|, and the weight of each node."""
     from scipy import special
 
     at, weights = np.polynomial.legendre.leggauss(N_NODES)
     at, weights = (at + 1) / 2, weights / 2
     df = n_runs - 1
-    # the variance of the difference, estimated over true: chi-squared; its share on one side: beta, independent of it
+    # estimated over true variance of the difference: chi-squared; the share of one side: beta, independent of it
     total = special.gammaincinv(df, at) / df
     share = special.betaincinv(df / 2, df / 2, at)
     welch_df = df / (share**2 + (1 - share) ** 2)

@@ -1,4 +1,4 @@
-"""What the numbers say of the runs of one benchmark, beside the verdicts: reasons, not one more vote."""
+"""What the numbers say about the runs of a benchmark: reasons beside the verdicts, not another vote."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,8 @@ from analysis.samples import change_in_words, kruskal
 from analysis.spread import bucket, max_spread
 from analysis.trust import MERGED, WELCH, type_1_error
 
-FIRST = 0.1  # the share of a run whose level is held against the rest
-MIN_FOR_WARMUP = 20  # iterations; a tenth of fewer is a single one
+FIRST = 0.1  # share of a run whose level is compared with the rest
+MIN_FOR_WARMUP = 20  # iterations; a tenth of fewer is a single iteration
 DIFFERENCE = 0.05
 DRAWN = 5  # runs drawn for the type I error
 WARMUP_MATTERS = 0.02
@@ -24,7 +24,7 @@ ONE_RUN = "one run only: nothing can be compared"
 
 @dataclass(frozen=True)
 class Reasons:
-    """What is behind a verdict, whichever.
+    """Reasons behind a verdict, whatever it is.
 
     Attributes
     ----------
@@ -33,27 +33,27 @@ class Reasons:
     n_longest : int
         Iterations of the longest run.
     max_spread : Estimate
-        (largest - smallest) / mean of one number a run.
+        (largest - smallest) / mean of one number per run.
     bucket : str or None
-        In which of the usual borders it lies.
+        The usual range that it falls into.
     epsilon2 : Estimate
-        Share of the variation of ranks that lies between the runs, in [0, 1].
+        Share of the variation of ranks between the runs, in [0, 1].
     pattern, distribution : Estimate
-        Mean over all pairs of runs of M1 (1 less the correlation) and of M5 (distance of the distributions), in [0, 1].
+        Mean over all pairs of runs of M1 (1 minus the correlation) and of M5 (distance of distributions), in [0, 1].
     warmup : Estimate
-        Level of the first tenth of a run over that of the rest, median over runs; `low` and `high` are those of the
-        runs with the smallest and the largest.
+        Level of the first tenth of a run over that of the rest, median over runs; `low` and `high` are the smallest
+        and largest of all runs.
     type_1_error : Estimate
         How often Welch's test at 5 % on all iterations merged would find a difference between two sets of these runs.
     smallest_difference : Estimate
-        The smallest relative difference that as many runs on each side show with 80 % power, one number a run,
-        corrected for the number of benchmarks.
+        The smallest relative difference that as many runs on each side detect with 80 % power, with one number per
+        run, corrected for the number of benchmarks.
     runs_needed : Estimate
-        Runs on each side that show 5 % with the same power.
+        Runs on each side that detect 5 % with the same power.
     n_left_out : int
         Iterations that pattern and distribution leave out, because the runs are of unequal length.
     sentences : tuple of str
-        The same in words.
+        The reasons in words.
     """
 
     n_runs: int
@@ -83,14 +83,14 @@ def reasons(
     sampling : Sampling
         How a run becomes one number.
     alpha : float
-        Level of the comparison that the runs are meant for, over all benchmarks.
+        Significance level of the intended comparison, over all benchmarks.
     n_tests : int
-        Benchmarks that are compared together.
+        Number of benchmarks compared together.
 
     Returns
     -------
     Reasons
-        What cannot be said of so few or so short runs is undefined, with the reason.
+        What cannot be said with so few or so short runs is undefined, with the reason.
     """
     values = sampling.values(benchmark.runs)
     spread = max_spread(values)
@@ -114,7 +114,7 @@ def reasons(
 
 
 def _pairs(benchmark: Benchmark, sampling: Sampling) -> tuple[Estimate, Estimate, int]:
-    """Means of M1 and M5 over all pairs of runs, and how many iterations that left out of runs of unequal length."""
+    """Means of M1 and M5 over all pairs of runs, and the iterations left out because runs differ in length."""
     if len(benchmark.runs) < 2:
         return Estimate(None, reason=ONE_RUN), Estimate(None, reason=ONE_RUN), 0
     shared = Runs(benchmark.runs, sampling.warmup)

@@ -1,6 +1,6 @@
-"""Two samples of one number per run: tests for many pairs at once, and the ratio with the interval of its test.
+"""Comparing two samples of one number per run: tests for many pairs at once, and ratios with the interval of the test.
 
-Only numpy is imported here; the functions import what else they need, so that a command starts fast.
+Only numpy is imported here; functions import the rest when called, so that commands start fast.
 """
 
 from collections import defaultdict
@@ -20,24 +20,24 @@ NO_VARIATION = "no variation"
 NO_END = "the baseline varies so much that the interval has no end"
 TOO_VARIABLE = "the runs are too few or vary too much for an interval"
 
-EXACT_RUNS = 50  # below it the rank-sum test is exact for values without ties
-EXACT_TIED = 400  # pairs of runs up to which it is exact with ties
-FURTHEST = 40.0  # how far the ends of an interval are looked for, in natural logarithms of the ratio
+EXACT_RUNS = 50  # below this size the rank-sum test is exact without ties
+EXACT_TIED = 400  # largest number of pairs of runs for the exact test with ties
+FURTHEST = 40.0  # search range for the ends of an interval, in natural logarithms of the ratio
 HALVINGS = 28
-DECIMALS = 13  # within which values are taken as equal while an interval is looked for
-AT_ONCE = 500_000  # numbers held in memory while pairs of runs are compared
+DECIMALS = 13  # tolerance for equal values while searching for an interval
+AT_ONCE = 500_000  # array elements in memory while pairs of runs are compared
 
 
 def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
     """Two-sided p of many pairs of samples of the same sizes.
 
-    "welch" compares means, the variances being what they are [1]_. "mann-whitney" compares ranks [2]_: exact
+    "welch" compares means without assuming equal variances [1]_. "mann-whitney" compares ranks [2]_: exact
     given the ties for small samples, normal with corrections for large ones. "combined" takes the smaller p of the two
-    and corrects for the choice: were nothing changed, and the runs shuffled over both sides, the two statistics would
-    be correlated as the pooled values are with their ranks; that correlation rho makes them bivariate normal, and gives
-    the chance that either is as extreme, for the rank test at one of the levels that it can reach. Samples so small
-    that ranks cannot decide are thereby left to Welch's test. Welch's p is multiplied by 0.85 / rho^4: it counts for
-    less, the less the pooled values look normal. The weight was chosen by simulation. For sides of unequal size the
+    and corrects for the choice. If nothing changed, shuffling the runs over both sides would give two statistics with
+    the correlation rho between pooled values and their ranks; taken as bivariate normal, this gives the probability
+    that either is as extreme, with the rank test at one of its attainable levels. Samples too small for ranks to decide
+    are thus left to Welch's test. Welch's p is multiplied by 0.85 / rho^4: it counts
+    less the less normal the pooled values look. The weight was chosen by simulation. For sides of unequal size the
     larger p of Welch's and Student's test stands for Welch's, which rejects too often if one side has very few runs.
 
     Parameters
@@ -49,7 +49,7 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
     Returns
     -------
     ndarray of float, shape (n_pairs,)
-        Without variation on both sides: 1 if the values are equal, else 0 (ranks: what ranks can say).
+        Without variation on both sides: 1 if the values are equal, otherwise 0 (for ranks, the p of the rank test).
 
     References
     ----------
@@ -65,9 +65,9 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED) -> Floats:
 
 
 def _p_values(a: Floats, b: Floats, test: str, *, ties: bool = True) -> Floats:
-    """As `p_values`; `ties=False` takes the exact distribution of ranks as if there were none, which is faster."""
+    """As `p_values`; `ties=False` uses the exact distribution of ranks without ties, which is faster."""
     _, exponent = np.frexp(np.maximum(np.abs(a).max(1), np.abs(b).max(1)))
-    a, b = np.ldexp(a, -exponent[:, None]), np.ldexp(b, -exponent[:, None])  # exact, and squares stay in range
+    a, b = np.ldexp(a, -exponent[:, None]), np.ldexp(b, -exponent[:, None])  # exact, and squares stay within range
     if test == WELCH:
         return _welch(a, b)
     pooled = np.sort(np.concatenate([a, b], axis=1), axis=1)
@@ -86,7 +86,8 @@ def _p_values(a: Floats, b: Floats, test: str, *, ties: bool = True) -> Floats:
 def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     """mean(x) / mean(y) of two independent samples with Fieller's interval [1]_.
 
-    The interval holds 1 exactly when Welch's test does not reject at 1 - level: its degrees of freedom are used.
+    The interval contains 1 exactly when Welch's test does not reject at 1 - level, because it uses the same degrees of
+    freedom.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     -------
     Estimate
         Undefined if a sample is empty or the mean of `y` is not positive. Without interval if a sample has fewer than
-        two values, or `y` is so variable that the interval has no end. No variation: an interval of zero width.
+        two values, or `y` is so variable that the interval is unbounded. Without variation the interval has zero width.
 
     References
     ----------
@@ -128,7 +129,7 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def _student(a: Floats, b: Floats) -> Floats:
-    """Two-sided p of the t test with one variance; only asked where Welch's p is defined by some variation."""
+    """Two-sided p of Student's t test; only used if there is some variation."""
     from scipy import special
 
     n_a, n_b = a.shape[1], b.shape[1]
@@ -143,7 +144,7 @@ def _student(a: Floats, b: Floats) -> Floats:
 def _welch(a: Floats, b: Floats) -> Floats:
     from scipy import special
 
-    # a constant sample has no variance, also where rounding of its mean leaves some
+    # a constant sample has zero variance, even if rounding of its mean leaves some
     va, vb = (np.where(s.min(1) == s.max(1), 0.0, s.var(1, ddof=1) / s.shape[1]) for s in (a, b))
     total = va + vb
     some = np.where(total > 0, total, 1.0)
@@ -154,7 +155,7 @@ def _welch(a: Floats, b: Floats) -> Floats:
 
 
 def _rank_sum(a: Floats, b: Floats, pooled: Floats, *, ties: bool) -> tuple[Floats, Callable[[Floats], Floats]]:
-    """The p of the rank-sum test, and a function: the largest p it can reach that is at most some level, or 0."""
+    """The p of the rank-sum test, and a function that gives the largest attainable p at or below a level, or 0."""
     from scipy import special
 
     n_a, n_b = a.shape[1], b.shape[1]
@@ -194,7 +195,7 @@ def _rank_sum(a: Floats, b: Floats, pooled: Floats, *, ties: bool) -> tuple[Floa
 
 
 def _distance(a: Floats, b: Floats) -> NDArray[np.int64]:
-    """Of Mann and Whitney's U from its centre, doubled: a whole number from 0 to n_a n_b."""
+    """Twice the distance of Mann and Whitney's U from its centre: an integer from 0 to n_a n_b."""
     pairs = a.shape[1] * b.shape[1]
     distances = np.empty(len(a), dtype=np.int64)
     step = max(1, AT_ONCE // pairs)
@@ -207,13 +208,13 @@ def _distance(a: Floats, b: Floats) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=20_000)
 def _tail(n: int, is_tie: bytes) -> Floats:
-    """P(distance >= d) for d from 0, if each choice of n runs out of all were as likely; exact given the ties.
+    """P(distance >= d) for d from 0, if every choice of n runs is equally likely; exact given the ties.
 
-    `is_tie` has one byte for each value but the first: whether it equals the value before, in ascending order.
+    `is_tie` has one byte per value except the first: whether it equals the previous one, in ascending order.
     """
     ranks = _doubled_ranks(np.frombuffer(is_tie, dtype=bool))
     n_all = len(ranks)
-    ways = np.zeros((n + 1, int(ranks[-n:].sum()) + 1))  # [how many runs chosen, sum of their doubled ranks]
+    ways = np.zeros((n + 1, int(ranks[-n:].sum()) + 1))  # [number of chosen runs, sum of their doubled ranks]
     ways[0, 0] = 1
     for rank in ranks:
         ways[1:, rank:] += ways[:-1, :-rank].copy()
@@ -269,11 +270,11 @@ def _either(p: Floats, q: Floats, rho: Floats) -> Floats:
 
 
 def ratios(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> list[Estimate]:
-    """Candidate over baseline, row by row: the ratios at which the test does not reject.
+    """Candidate over baseline for each row, with the ratios at which the test does not reject.
 
     The estimate is Hodges and Lehmann's [1]_, the median of the ratios of all pairs of runs, or with Welch's test the
-    ratio of means. Where values are equal, the interval is wider by half a step between them. Where a value is not
-    positive: the ratio of means with Fieller's interval.
+    ratio of means. If values are tied, the interval is wider by half a step between values. If a value is not
+    positive, the result is the ratio of means with Fieller's interval.
 
     References
     ----------
@@ -294,13 +295,13 @@ def ratios(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> l
 
 
 def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -> tuple[Floats, Floats, Floats]:
-    """Logarithms of estimate, lower and upper end; NaN for an end that is not there."""
+    """Logarithms of the estimate, the lower and the upper end; NaN for a missing end."""
     coarse = 0.0 if test == WELCH else _coarseness(a, b)
-    log_one = np.log(b.max(1)) - np.log(a.max(1))  # where the ratio is 1 once both sides are scaled
+    log_one = np.log(b.max(1)) - np.log(a.max(1))  # the ratio is 1 here after scaling both sides
     a, b = a / a.max(1, keepdims=True), b / b.max(1, keepdims=True)
 
     def p_at(log_ratio: Floats, rows: NDArray[np.intp]) -> Floats:
-        # one side is made smaller, so that none leaves the range of numbers; rounding keeps equal values equal
+        # scale one side down so that neither overflows; rounding keeps equal values equal
         down = np.exp(-np.minimum(np.abs(log_ratio[rows]), 700))[:, None]
         is_up = (log_ratio[rows] > 0)[:, None]
         x, y = np.where(is_up, a[rows] * down, a[rows]), np.where(is_up, b[rows], b[rows] * down)
@@ -309,7 +310,7 @@ def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -
     every = np.arange(len(a))
     of_means = np.log(a.mean(1)) - np.log(b.mean(1))
     estimate = of_means if test == WELCH else _hodges_lehmann(np.log(a), np.log(b))
-    refused = np.flatnonzero(p_at(estimate, every) <= alpha)  # the sides differ in shape: means may fit
+    refused = np.flatnonzero(p_at(estimate, every) <= alpha)  # the sides differ in shape: means may still match
     estimate[refused] = of_means[refused]
     fits = np.ones(len(a), dtype=bool)
     fits[refused] = p_at(estimate, refused) > alpha if len(refused) else False
@@ -317,7 +318,7 @@ def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -
     ends = []
     for sign in (-1, 1):
         inside, outside = estimate.copy(), np.full(len(a), np.nan)
-        beyond = sign * (log_one - estimate) > 0  # 1 lies on this side: then p there decides, as for the verdict
+        beyond = sign * (log_one - estimate) > 0  # 1 is on this side: its p decides, as for the verdict
         outside = np.where(beyond & (p_of_one <= alpha), log_one, outside)
         inside = np.where(beyond & (p_of_one > alpha), log_one, inside)
         step = np.maximum(width, 1e-12)
@@ -344,8 +345,8 @@ def _inverted(a: Floats, b: Floats, test: str, alpha: float, p_of_one: Floats) -
 def _coarseness(a: Floats, b: Floats) -> Floats:
     """Half the smallest step between the values of a row with ties, in logarithms; 0 in rows without ties.
 
-    Equal values were measured or written coarsely. Ranks change only at whole steps, so that their interval would be
-    too short by up to this: for counts of which most are equal, a single ratio.
+    Equal values come from coarse measuring or writing. Ranks change only at whole steps, so the interval would be too
+    short by up to this amount: for mostly equal counts, a single ratio.
     """
     steps = np.diff(np.sort(np.concatenate([a, b], axis=1), axis=1), axis=1)
     smallest = np.where(steps > 0, steps, inf).min(1)

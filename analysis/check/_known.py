@@ -1,4 +1,4 @@
-"""Known changes: findings that somebody has looked at and accepts, for a reason and until a day."""
+"""Known changes: findings that were reviewed and accepted, with a reason and a last day."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,8 +13,8 @@ def acknowledge(checked: Check, known: Sequence[KnownChange]) -> Check:
     """The check with its known changes marked: they are listed, but no longer decide the outcome.
 
     A known change covers what the comparison says of its benchmark (a change, or that a change cannot be excluded),
-    that its runs are dissimilar, and that it is missing. It never covers failed runs or runs of one process: these say
-    nothing about a change. With `at_most` it covers changes up to this size only, and nothing else.
+    that its runs are dissimilar, and that it is missing. It never covers failed runs or runs of one process, because
+    these say nothing about a change. With `at_most` it covers changes up to this size only, and nothing else.
 
     Parameters
     ----------
@@ -63,5 +63,5 @@ def _covers(entry: KnownChange, finding: Finding, changes: Mapping[str, Change])
 
 
 def _matches(pattern: str, name: str) -> bool:
-    """Only * has a meaning of its own: names of benchmarks hold brackets and question marks."""
+    """Match with * as the only wildcard, because names of benchmarks contain brackets and question marks."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, flags=re.DOTALL) is not None

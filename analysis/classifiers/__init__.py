@@ -1,6 +1,6 @@
-"""Classifiers: the runs of one benchmark -> `Verdict`. `CLASSIFIERS` lists them by name.
+"""Classifiers turn the runs of a benchmark into a `Verdict`. `CLASSIFIERS` lists them by name.
 
-A classifier with another threshold is a *setting* of it, called after both: `heuristic@0.30`.
+A classifier with another threshold is a *setting*, named after both: `heuristic@0.30`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,18 +29,18 @@ AT = "@"
 
 @dataclass(frozen=True)
 class Classifier:
-    """One row of the registry; call it with the runs of a benchmark.
+    """An entry of the registry; call it with the runs of a benchmark.
 
     Attributes
     ----------
     name, title : str
-        Key in `CLASSIFIERS`, and what it is called in a sentence.
+        Key in `CLASSIFIERS`, and its name in a sentence.
     function : callable
         (runs, **parameters) -> `Verdict`.
     parameters : mapping
-        Every open choice with the value used here; the first one is the threshold on the score.
+        Every free choice with its value; the first one is the threshold on the score.
     version : int
-        Raised whenever the same measurements could give another verdict than before.
+        Increased whenever the same measurements could give another verdict.
     needs_nonnegative : bool
         Refuses negative measurements.
     min_iterations : int
@@ -56,17 +56,17 @@ class Classifier:
     min_iterations: int = MIN_ITERATIONS
 
     def __call__(self, runs: Sequence[ArrayLike] | Runs, **overrides: float | bool) -> Verdict:
-        """Judge the runs of one benchmark; `overrides` take the place of parameters. Raises as the function does."""
+        """Judge the runs of one benchmark; `overrides` replace parameters. Raises as the function does."""
         verdict = self.function(runs, **{**self.parameters, **overrides})
         return replace(verdict, classifier=self.name) if AT in self.name else verdict
 
     @property
     def threshold_name(self) -> str:
-        """What its threshold is called: theta, cut or limit."""
+        """The name of the threshold: theta, cut or limit."""
         return next(iter(self.parameters))
 
     def at(self, threshold: float) -> "Classifier":
-        """This classifier with another threshold, which its name then ends with.
+        """This classifier with another threshold, which becomes part of its name.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ CLASSIFIERS: dict[str, Classifier] = {
 
 
 def classifier_named(name: str) -> Classifier | None:
-    """The classifier, or the setting of one, with this name; None if there is none.
+    """The classifier or setting with this name; None if there is none.
 
     Examples
     --------

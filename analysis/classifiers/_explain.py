@@ -1,4 +1,4 @@
-"""A verdict in sentences: what decided it, and which runs stand apart."""
+"""A verdict in sentences: what decided it, and which runs differ from the rest."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from analysis.runs import Floats
 
 
 def explain(verdict: Verdict) -> tuple[str, ...]:
-    """Why a classifier says what it says.
+    """Why a classifier gave this verdict.
 
     Parameters
     ----------
     verdict : Verdict
-        With its evidence; what is missing is not spoken of.
+        With its evidence; missing evidence is not mentioned.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def explain(verdict: Verdict) -> tuple[str, ...]:
 
 
 def runs_apart(clusters: Sequence[int]) -> tuple[int, ...]:
-    """The runs outside the largest cluster, counted from 0; of equally large clusters the first counts as the largest.
+    """The runs outside the largest cluster, counted from 0; the first of equally large clusters counts as the largest.
 
     Examples
     --------
@@ -63,7 +63,7 @@ SCORES = {"spread": "maxSpread", "kruskal": "epsilon squared"}
 
 
 def _name_of_score(verdict: Verdict) -> str:
-    """What the score is, where that is known."""
+    """The name of the score, if known."""
     name = verdict.classifier.partition("@")[0]  # of a setting such as spread@0.05
     if name in SCORES:
         return SCORES[name]
@@ -91,7 +91,7 @@ def _means(verdict: Verdict, theta: float) -> str:
 
 
 def _number(value: float, threshold: float, digits: int = 2) -> str:
-    """As few digits as tell the value from the threshold."""
+    """A number with enough digits to distinguish it from the threshold."""
     while digits < 15 and value != threshold and f"{value:.{digits}f}" == f"{threshold:.{digits}f}":
         digits += 1
     return f"{value:.{digits}f}"
@@ -109,7 +109,7 @@ def _clusters(clusters: Sequence[int], cut: float | None) -> str:
 
 
 def _farthest(pairs: Floats) -> list[str]:
-    """Which run is farthest from the others; nothing where there are two, or all are equally far."""
+    """The run farthest from the others; nothing for two runs, or if all are equally far."""
     k = int((1 + np.sqrt(1 + 8 * len(pairs))) / 2)
     if k < 3 or np.ptp(pairs) == 0:
         return []
@@ -124,7 +124,7 @@ def _farthest(pairs: Floats) -> list[str]:
 
 
 def _numbers(runs: Sequence[int]) -> str:
-    """Numbers from 1, neighbours joined: "1–4, 6"."""
+    """Numbers from 1, with ranges: "1–4, 6"."""
     parts: list[list[int]] = []
     for run in runs:
         if parts and run == parts[-1][-1] + 1:

@@ -38,13 +38,13 @@ def heuristic(
     drop : int or float
         Warm-up left out at the start of each run: a number of iterations, or a share below 1. 0 in the paper.
     only_verdict : bool
-        Compute no more than the verdict needs, most of all not M2 where the others decide: the same verdict,
-        without a score, and with the means that happened to be computed.
+        Compute only what the verdict needs, above all not M2 if the others decide: the same verdict, without a score,
+        and with only the computed means.
 
     Returns
     -------
     Verdict
-        Without a verdict if the runs have fewer than 50 iterations behind the warm-up.
+        Without a verdict if the runs have fewer than 50 iterations after the warm-up.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def heuristic(
     Notes
     -----
     On the real data M2 always exceeds 0.25, so the rule is "two of M1, M3, M4, M5"; and M1 > 0.25 alone
-    nearly settles it: the heuristic asks whether the runs share a pattern in time. Ten runs of pure
+    nearly settles it: the heuristic measures whether the runs share a pattern over time. Ten runs of pure
     noise around one mean are dissimilar; with `keep_mean=True` they are similar. Whether M3 keeps the mean
     decides 18 % of all verdicts there; every other open choice moves at most a few percent.
 
@@ -92,7 +92,7 @@ def heuristic(
 
 
 def _decide(shared: Runs, sources: dict[str, str], theta: float) -> tuple[bool, dict[str, float]]:
-    """Whether three of five means exceed theta, from the cheapest measures on, and the means computed for it."""
+    """Whether three of five means exceed theta, cheapest measures first, and the means computed on the way."""
     means: dict[str, float] = {}
     for n_left, key in ((4, "m1"), (3, "m3"), (2, "m4"), (1, "m5")):
         means[key] = float(MEASURES[sources[key]].of_pairs(shared).mean())

@@ -1,4 +1,4 @@
-"""Kruskal: dissimilar when a large share of the variation of ranks lies between the runs."""
+"""Kruskal: dissimilar when a large share of the variation of ranks is between the runs."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ BY_CHANCE = "too short: by chance alone much of the variation would lie between 
 def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: float = 0) -> Verdict:
     """Dissimilar when the effect size of Kruskal and Wallis' test over the runs, epsilon squared [1]_, exceeds a limit.
 
-    The p value is not used: iterations of a run are not independent, so that it rejects nearly always.
+    The p value is not used: iterations of a run are not independent, so the test nearly always rejects.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: floa
     -------
     Verdict
         If all measurements are equal, the score is 0 and the runs are similar. Without a verdict for runs of fewer than
-        50 iterations: where nothing differs, the score is near 1 / n_iterations, which must be far below the limit.
+        50 iterations: for equal runs the score is near 1 / n_iterations, which must be far below the limit.
 
     Raises
     ------

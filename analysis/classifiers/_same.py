@@ -31,7 +31,7 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
     -------
     Verdict
         `score` is the height of the last merge, `clusters` the cluster of each run. Without a verdict
-        if the runs have fewer than 50 iterations behind the warm-up.
+        if the runs have fewer than 50 iterations after the warm-up.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
     >>> same([step, step, step]).verdict, same([step, 3 * step, step]).verdict
     ('similar', 'dissimilar')
     """
-    from scipy.cluster import hierarchy  # here, as it takes long to import
+    from scipy.cluster import hierarchy  # imported here: it loads slowly
 
     shared = Runs.of(runs, drop)
     background = background_of(shared, cut, VERSION, cut=cut, drop=drop)
@@ -57,7 +57,7 @@ def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0
         shared.require_nonnegative()
         return Verdict("same", None, reason=TOO_SHORT, **background)
     pairs = {name: MEASURES[name].of_pairs(shared) for name in MEASURE_NAMES}
-    # rounded, so that the last bit, and with it the unit of measurement, does not decide which of two ties merges first
+    # rounded, so that the last bit, and so the unit of measurement, does not decide which of two ties merges first
     distances: Floats = np.mean(list(pairs.values()), axis=0).round(12)
     linkage = hierarchy.linkage(distances, method="average")
     height = float(linkage[-1, 2])

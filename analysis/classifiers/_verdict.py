@@ -1,4 +1,4 @@
-"""What a classifier gives."""
+"""The result of a classifier."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from analysis.runs import Runs
 
 @dataclass(frozen=True)
 class Verdict:
-    """The category a classifier puts a benchmark in, with the numbers behind it.
+    """The category that a classifier gives a benchmark, with the evidence.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Verdict:
     score, threshold : float or None
         The one number that decides: dissimilar when score > threshold.
     parameters : mapping of str to float or bool
-        Every open choice with the value used.
+        Every free choice with its value.
     means : mapping of str to float
         Mean over all pairs of runs, by measure.
     clusters : tuple of int
@@ -33,11 +33,11 @@ class Verdict:
     linkage : ndarray of float, shape (k-1, 4), or None
         SAME's merges, as of scipy.cluster.hierarchy.
     n_runs, n_iterations : int
-        Runs, and iterations of each, that were used.
+        Number of runs, and of iterations of each, that were used.
     n_left_out : int
         Iterations left out because runs of unequal length were cut to the shortest.
     version : int
-        Raised whenever the same measurements could give another verdict than before.
+        Increased whenever the same measurements could give another verdict.
     """
 
     classifier: str
@@ -57,7 +57,7 @@ class Verdict:
 
 
 def background_of(shared: Runs, threshold: float, version: int, **parameters: float | bool) -> dict[str, Any]:
-    """What a verdict says of its runs, threshold and parameters; raises ValueError if the threshold is not a number."""
+    """Runs, threshold and parameters of a verdict in words; raises ValueError if the threshold is not a number."""
     if threshold != threshold:
         raise ValueError(f"{next(iter(parameters))} must be a number, got {threshold}")
     return {

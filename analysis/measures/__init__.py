@@ -1,4 +1,4 @@
-"""The measures behind the verdicts as tables, and the figures of them."""
+"""Tables and figures of the measures behind verdicts."""
 
 from typing import TYPE_CHECKING
 

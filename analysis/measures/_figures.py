@@ -14,7 +14,7 @@ from analysis.measures._tables import measures_of
 from analysis.runs import Floats
 
 HEURISTIC_MEASURES = ("m1", "m2", "m3", "m4", "m5")
-DARK_FROM = 0.5  # above this value a cell is so dark that its text is white
+DARK_FROM = 0.5  # cells above this value are dark and have white text
 
 
 def schematic_pairs(
@@ -42,7 +42,7 @@ def schematic_pairs(
         _bars({name: MEASURES[name].function(x, y) for name in measures}, theta, width=180, title="dissimilarity")
         for x, y in pairs.values()
     ]
-    # one flat grid: PDF does not take charts nested more deeply
+    # one flat grid: PDF export does not support deeper nesting
     grid = alt.concat(*upper, *lower, columns=len(pairs), spacing={"row": 8, "column": 30})
     return grid.resolve_scale(color="independent", strokeDash="independent").configure_view(stroke=None)
 
@@ -55,7 +55,7 @@ def means(values: Mapping[str, float], *, theta: float | None) -> Chart:
     values : mapping of str to float
         Measure -> mean, in [0, 1].
     theta : float or None
-        None where the threshold is not one of the single measures.
+        None if the threshold does not apply to single measures.
     """
     return _bars(values, theta).configure_view(stroke=None)
 
@@ -68,7 +68,7 @@ def measures_by_application(table: pd.DataFrame, *, theta: float | None) -> Char
     table : DataFrame
         As `mean_measures` returns it.
     theta : float or None
-        Means above it are marked; None: nothing is.
+        Means above it are marked; None for no marks.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def measures_by_benchmark(table: pd.DataFrame, application: str, *, theta: float
 def pair_matrix(
     pairs: Floats, clusters: Sequence[int] = (), linkage: Floats | None = None, *, cut: float | None = None
 ) -> Chart:
-    """The dissimilarity of every two runs, with the tree of their clustering and a frame round each cluster.
+    """The dissimilarity of each pair of runs, with the clustering tree and a frame around each cluster.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def pair_matrix(
     clusters : sequence of int
         The cluster of each run; empty: no frames.
     linkage : ndarray of float, shape (k-1, 4), optional
-        The merges; the runs are then in the order of its leaves, otherwise as they come.
+        The merges; the runs are then in the order of its leaves, otherwise in the given order.
     cut : float, optional
         The height at which the tree was cut.
     """
@@ -185,7 +185,7 @@ def _heat_map(values: pd.DataFrame, theta: float | None, title: str) -> Chart:
     ordered = values.iloc[np.argsort(-values.median(axis=1).fillna(0).to_numpy(), kind="stable")]
     names = [str(name).split("#") for name in ordered.index]
     titles = [_in_two_lines(title_of(str(name))) for name in ordered.columns]
-    padding = 18 if len(titles[0]) > 1 else 4  # room for the second line
+    padding = 18 if len(titles[0]) > 1 else 4  # space for the second line
     header = names_axis(titles, orient="top", labelAngle=0, labelPadding=padding)
     base = alt.Chart(_cells(ordered, theta)).encode(
         x=alt.X("column:O", title=None, axis=header, scale=alt.Scale(domain=list(range(len(titles))))),
@@ -209,7 +209,7 @@ def _heat_map(values: pd.DataFrame, theta: float | None, title: str) -> Chart:
 
 
 def _cells(values: pd.DataFrame, theta: float | None) -> pd.DataFrame:
-    """One row a known value: where it stands, how dark its cell is, and whether it is above the threshold."""
+    """One row per defined value: its position, its shade, and whether it is above the threshold."""
     n_rows, n_columns = values.shape
     cells = pd.DataFrame(
         {
@@ -225,13 +225,13 @@ _SHADES = alt.Scale(domain=[0, 1], range=["#f4f6f9", INK])
 
 
 def _in_two_lines(title: str) -> list[str]:
-    """A measure's title with its number, if it has one, on a line of its own."""
+    """A measure's title with its number, if any, on a separate line."""
     first, _, rest = title.partition(" ")
     return [first, rest] if first[:1] == "M" and first[1:].isdigit() else [title]
 
 
 def _without_common_start(names: list[str]) -> list[str]:
-    """Benchmarks without the packages and classes that all of them share: their last common dot and what is before it.
+    """Names of benchmarks without the packages and classes that all share, up to the last common dot.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def _matrix(pairs: Floats, k: int, order: list[int], clusters: Sequence[int]) ->
         base.mark_rect(stroke=PAPER).encode(x2="x2", y2="y2", color=alt.Color("value:Q", scale=_SHADES, legend=None))
     ]
     cell = _CELL * max(k, MIN_CELLS) / k
-    if k <= 20:  # more cells leave no room for numbers
+    if k <= 20:  # with more cells there is no space for numbers
         dark = alt.Scale(domain=[False, True], range=[INK, PAPER])
         layers.append(
             base.transform_filter("!datum.same")
@@ -280,7 +280,7 @@ _CELL, MIN_CELLS = 32, 3  # pixels; a matrix of two runs is as wide as one of th
 
 
 def _run_axis(kind: Any, field: str, order: list[int], *, reverse: bool = False) -> Any:
-    """Positions 0 to k, labelled in the middle of each with the number of the run there, counted from 1."""
+    """An axis from 0 to k with run numbers, counted from 1, in the middle of each cell."""
     labels = "[" + ",".join(f"'{run + 1}'" for run in order) + "]"
     axis = alt.Axis(
         values=[position + 0.5 for position in range(len(order))],
@@ -292,7 +292,7 @@ def _run_axis(kind: Any, field: str, order: list[int], *, reverse: bool = False)
 
 
 def _blocks(clusters: Sequence[int]) -> list[tuple[int, int]]:
-    """First and last position of each stretch of the same cluster; leaves of one cluster stand side by side.
+    """First and last position of each cluster; the leaves of a cluster are side by side.
 
     Examples
     --------
@@ -301,7 +301,7 @@ def _blocks(clusters: Sequence[int]) -> list[tuple[int, int]]:
     """
     starts = [at for at in range(len(clusters)) if at == 0 or clusters[at] != clusters[at - 1]]
     ends = [start - 1 for start in [*starts[1:], len(clusters)]]
-    return list(zip(starts, ends, strict=False))  # without clusters there is an end too many
+    return list(zip(starts, ends, strict=False))  # without clusters there is one end too many
 
 
 def _tree(tree: Mapping[str, Any], k: int, cut: float | None) -> Chart:

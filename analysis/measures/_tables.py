@@ -1,4 +1,4 @@
-"""The numbers of the measures behind verdicts: by benchmark, and their means by application."""
+"""The measures behind verdicts as tables: by benchmark, and means by application."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ def measure_table(verdicts: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a benchmark that has measures: columns application and benchmark, and one column a measure in [0, 1],
-        NaN where it was not computed. The index is that of `verdicts`.
+        One row per benchmark with measures: columns application and benchmark, and one column per measure in [0, 1],
+        NaN if it was not computed. The index is that of `verdicts`.
     """
     rows = verdicts[verdicts["means"].map(len) > 0]
     return rows[["application", "benchmark"]].join(pd.DataFrame(list(rows["means"]), index=rows.index))
@@ -34,7 +34,7 @@ def mean_measures(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns application, n (benchmarks) and one a measure; in order of application.
+        Columns application, n (benchmarks) and one per measure, in order of application.
     """
     grouped = table.groupby("application")
     means = grouped[measures_of(table)].mean()
@@ -50,7 +50,7 @@ def measures_of(table: pd.DataFrame) -> list[str]:
 
 
 def measure_numbers(verdicts: pd.DataFrame) -> list[dict[str, Any]]:
-    """The mean of each measure by application: application, n, means; empty where no means are known."""
+    """The mean of each measure by application: application, n, means; empty if no means are known."""
     if not {"application", "means"} <= set(verdicts):
         return []
     table = measure_table(verdicts.assign(benchmark=""))
