@@ -57,7 +57,7 @@ def read_wide(source: Source) -> pd.DataFrame:
         raise Refused(source.name, "there is no column of a reviewer beside item and application")
     rows = [
         {
-            "item": row["item"], "application": row.get("application", ""), "reviewer": as_written(reviewer),
+            "item": row["item"], "application": row.get("application", ""), "reviewer": as_written(str(reviewer)),
             "label": row[reviewer].strip(), "line": line,
         }
         for line, row in zip(table.index, table.to_dict("records"), strict=True)
