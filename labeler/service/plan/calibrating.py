@@ -151,6 +151,20 @@ def share_with_others(db: Database, reviewer: str) -> float | None:
     return sum(equal) / len(equal) if equal else None
 
 
+def reference(db: Database) -> dict[str, Category]:
+    """The reference labels by name of item."""
+    return dict(reference_labels.everything(db))
+
+
+def outcome(result: Calibration) -> str:
+    """Whether the study can be opened, as a sentence that never says "passed" where nothing was compared."""
+    if result.not_passed:
+        return f"Not passed: {'; '.join(result.not_passed)}."
+    if result.gate is None:
+        return "All reviewers have finished. No gate is set, so nothing was compared."
+    return "Passed."
+
+
 def item_names(db: Database) -> list[str]:
     """The items of the round, by name."""
     return sorted(

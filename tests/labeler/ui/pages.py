@@ -84,6 +84,19 @@ def texts(page: AppTest) -> str:
     return "\n".join(str(element.value) for kind in kinds for element in getattr(page, kind))
 
 
+def shown_items(page: AppTest) -> list[str]:
+    """What the pictures on the page are called."""
+    given = [json.loads(component.proto.json) for component in page.get("bidi_component")]
+    return [one["item"] for one in given if "item" in one]
+
+
+def press_key(page: AppTest, queue: str, key: str) -> AppTest:
+    """Press a key on the picture of a queue: what the picture sends, for one page run."""
+    (item,) = shown_items(page)
+    page.session_state[f"{queue}-picture"] = {"pressed": {"item": item, "key": key}}
+    return checked(page.run())
+
+
 def pictures(page: AppTest) -> list[str]:
     """The SVG of every picture on the page; names of clip paths are counted on from figure to figure."""
     urls = [image.url for images in page.get("image") for image in images.proto.imgs]

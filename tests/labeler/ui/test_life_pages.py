@@ -19,7 +19,16 @@ from labeler.ui.app import NOT_SIGNED_IN
 from labeler.ui.coordinator.set_up.people import LINK, PAUSE, REMOVE, REPLACE, RESUME
 from labeler.ui.coordinator.set_up.study import MOVED
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
-from tests.labeler.ui.pages import checked, coordinator_page, pictures, reviewer_page, signed_in, texts
+from tests.labeler.ui.pages import (
+    checked,
+    coordinator_page,
+    pictures,
+    press_key,
+    reviewer_page,
+    shown_items,
+    signed_in,
+    texts,
+)
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 BOTH = "dora"  # labels and coordinates
@@ -412,6 +421,7 @@ def test_of_people_none_is_added_if_one_cannot_be_and_the_names_stay_in_their_fi
 
 def test_a_study_without_reviewers_has_only_its_coordinator_to_change(db):
     page = coordinator_page("people", db.path)
+    checked(labelled(page.selectbox, "Person").select_index(0).run())
     assert labelled(page.selectbox, "Change").options == ["New sign-in link", "Sign out everywhere"]
 
 
@@ -447,13 +457,14 @@ def split_names(path):
 
 
 def choose_item(page, name):
-    return checked(page.selectbox(key="split").set_value(name).run())
+    page.session_state["split"] = name
+    return checked(page.run())
 
 
 def decide(page, name, category, why):
-    page.radio(key=f"category-{name}").set_value(category)
+    press_key(page, "split", category[0])
     page.text_input(key=f"why-{name}").set_value(why)
-    return press(page, "Decide")
+    return press(page, "Save the decision")
 
 
 @pytest.mark.parametrize("coordinator", ["carol", BOTH])
@@ -483,8 +494,32 @@ def test_after_closing_the_splits_page_lists_split_items_with_labels_but_no_name
         choose_item(page, name)
         n_similar = table.set_index("item").loc[name, "similar"]
         assert sorted(text.value.partition(":")[0] for text in page.text) == ["dissimilar", *["similar"] * n_similar]
-        assert len(pictures(page)) == 1
+        assert shown_items(page) == [name]
         assert others_named(page) == []
+
+
+def test_keys_go_through_the_split_items_and_choose_without_deciding(closed):
+    page, names = coordinator_page("splits", closed), split_names(closed)
+    for name in (*names[1:], names[0]):
+        press_key(page, "split", "n")
+        assert shown_items(page) == [name]
+    press_key(page, "split", "p")
+    assert shown_items(page) == [names[-1]]
+    press_key(page, "split", "d")
+    assert page.session_state[f"category-{names[-1]}"] == "dissimilar"
+    with open_database(closed) as db:
+        assert decisions.everything(db) == []
+
+
+def test_a_reason_can_be_chosen_from_the_chips_and_the_next_open_item_comes(closed):
+    page, names = coordinator_page("splits", closed), split_names(closed)
+    press_key(page, "split", "s")
+    page.session_state[f"reason-{names[0]}"] = "warm-up only"
+    press(page, "Save the decision")
+    with open_database(closed) as db:
+        assert [(one.item, one.why) for one in decisions.everything(db)] == [(names[0], "warm-up only")]
+    assert shown_items(page) == [names[1]]
+    assert page.success[0].value.endswith("2 of 5 split items remain.")
 
 
 def test_a_comment_on_a_split_item_is_shown_as_the_text_it_is(closed):
@@ -502,7 +537,7 @@ def test_a_decision_is_shown_logged_and_changes_no_label(closed):
     decide(choose_item(page, name), name, Category.DISSIMILAR, "there is a step")
     assert page.dataframe[0].value.set_index("item")["decision"].to_dict()[name] == "dissimilar"
     assert "5 split items; 2 have neither a majority nor a decision." in texts(page)
-    assert "Decided: dissimilar. there is a step" in [text.value for text in page.text]
+    assert "Decided: dissimilar. there is a step" in [text.value for text in choose_item(page, name).text]
     decide(choose_item(page, name), name, Category.SIMILAR, "on second thoughts")
     assert page.dataframe[0].value.set_index("item")["decision"].to_dict()[name] == "similar"
     with open_database(closed) as db:
@@ -525,7 +560,7 @@ def test_a_decision_without_a_reason_is_refused_in_words(app, closed):
 def test_a_decision_without_a_category_is_refused_in_words(app, closed):
     page, name = app(closed, "splits"), split_names(closed)[0]
     choose_item(page, name).text_input(key=f"why-{name}").set_value("there is a step")
-    press(page, "Decide")
+    press(page, "Save the decision")
     assert errors(page) == ["Choose similar or dissimilar, and decide again."]
     with open_database(closed) as db:
         assert decisions.everything(db) == []
@@ -545,8 +580,8 @@ def test_who_labelled_a_split_item_sees_why_they_cannot_decide(closed):
         db.execute("UPDATE people SET is_reviewer = 0, is_coordinator = 1 WHERE name = 'ada'")
     page = coordinator_page("splits", closed, "ada")
     assert page.info[0].value.startswith("You labelled 5 of the split items yourself.")
-    assert len(page.button) == 0
-    assert labelled(coordinator_page("splits", closed).button, "Decide")
+    assert [button.label for button in page.button] == []
+    assert labelled(coordinator_page("splits", closed).button, "Save the decision")
 
 
 def test_after_unblinding_split_items_are_shown_and_no_longer_decided(closed):
@@ -567,16 +602,15 @@ def test_a_study_in_which_all_agree_has_no_split_items(path):
 # the pages Calibration and Feedback
 
 
-def put_gate(page, on, least):
-    labelled(page.radio, "The study opens once").set_value(on)
-    labelled(page.slider, "reaches at least").set_value(least)
-    return press(page, "Keep this gate")
+def put_gate(page, on, percent):
+    """What a gate is kept as soon as it is changed."""
+    checked(labelled(page.radio, "The study opens once").set_value(on).run())
+    return checked(labelled(page.slider, "in at least this share of items").set_value(percent).run())
 
 
 def put_reference(page, name, category):
-    labelled(page.selectbox, "Item").set_value(name)
-    labelled(page.radio, "It is").set_value(category)
-    return press(page, "Keep as reference label")
+    page.session_state["reference"] = name
+    return press_key(checked(page.run()), "reference", category[0])
 
 
 def in_round(path):
@@ -593,27 +627,27 @@ def test_a_plan_without_a_calibration_round_says_how_to_get_one(path):
 
 def test_gate_and_reference_labels_are_kept_and_the_round_is_judged_by_them(calibrated):
     page, (first, second) = coordinator_page("calibration", calibrated), in_round(calibrated)
-    put_gate(page, "reference", 0.5)
+    put_gate(page, "reference", 50)
     assert study_of(calibrated).gate == Gate("reference", 0.5)
     for name, category in ((first, Category.SIMILAR), (second, Category.DISSIMILAR)):
         put_reference(page, name, category)
-    assert "2 items, 2 of them with a reference label." in texts(page)
+    assert "2 of 2 items have one." in texts(page)
     assert "Not passed: ada labelled 0 of 2 items; ben labelled 0 of 2 items;" in texts(page)
     answer_all(calibrated, SAID | {BOTH: "not sure"})
     checked(page.run())
     shown = page.dataframe[0].value.set_index("reviewer")
-    assert shown.loc["ada", ["labelled", "of"]].tolist() == [2, 2]
-    assert shown.loc["ada", "equal to the reference"].startswith("0.50 (")
+    assert shown.loc["ada", "labelled"] == "2 of 2"
+    assert shown.loc["ada", "agreement with the reference (95 % interval)"].startswith("0.50 (")
     assert "Not passed: dora labelled 0 of 2 items; agreement with the reference labels of dora is unknown" in texts(
         page
     )
     assert "Percent agreement between reviewers: 0.50" in texts(page)
-    assert [action for _, action in log_of(calibrated)][-3:] == ["set gate", *["set reference labels"] * 2]
+    assert [action for _, action in log_of(calibrated)][-4:] == [*["set gate"] * 2, *["set reference labels"] * 2]
 
 
 def test_a_round_in_which_all_agree_is_passed(calibrated):
     page = coordinator_page("calibration", calibrated)
-    put_gate(page, "reviewers", 1.0)
+    put_gate(page, "reviewers", 100)
     answer_all(calibrated, dict.fromkeys((*REVIEWERS, BOTH), "similar"))
     checked(page.run())
     assert "Passed." in [text.value for text in page.markdown]
@@ -621,19 +655,32 @@ def test_a_round_in_which_all_agree_is_passed(calibrated):
 
 def test_a_gate_is_not_changed_once_somebody_has_answered(calibrated):
     page = coordinator_page("calibration", calibrated)
-    put_gate(page, "reviewers", 0.7)
+    put_gate(page, "reviewers", 70)
     answer_all(calibrated, {"ada": "similar"})
-    labelled(page.slider, "reaches at least").set_value(0.1)
-    press(page, "Keep this gate")
+    checked(page.run())
+    assert labelled(page.radio, "The study opens once").disabled
+    assert labelled(page.slider, "in at least this share of items").disabled
     assert study_of(calibrated).gate == Gate("reviewers", 0.7)
-    assert [button.label for button in page.button] == ["Keep as reference label"]
+
+
+def test_a_gate_on_references_is_not_passed_while_there_are_none(calibrated):
+    page = coordinator_page("calibration", calibrated)
+    put_gate(page, "reference", 50)
+    answer_all(calibrated, dict.fromkeys((*REVIEWERS, BOTH), "similar"))
+    assert "Not passed: agreement with the reference labels of ada is unknown" in texts(checked(page.run()))
+
+
+def test_a_round_without_a_gate_is_finished_but_nothing_is_called_passed(calibrated):
+    answer_all(calibrated, dict.fromkeys((*REVIEWERS, BOTH), "similar"))
+    words = texts(coordinator_page("calibration", calibrated))
+    assert "All reviewers have finished. No gate is set, so nothing was compared." in words
+    assert "assed." not in words
 
 
 def test_a_reference_label_that_comes_after_the_round_is_not_kept(app, calibrated):
     page = app(calibrated, "calibration")
     take(calibrated, Step.OPEN, anyway=True)
-    labelled(page.selectbox, "Item").set_value(in_round(calibrated)[0])
-    checked(labelled(page.button, "Keep as reference label").click().run())
+    press_key(page, "reference", "s")
     with open_database(calibrated) as db:
         assert calibrating.result(db).n_reference == 0
 
@@ -642,27 +689,23 @@ def test_once_the_study_is_open_nothing_of_the_round_can_be_changed(calibrated):
     answer_all(calibrated, SAID | {BOTH: "similar"})
     take(calibrated, Step.OPEN)
     page = coordinator_page("calibration", calibrated)
-    assert page.dataframe[0].value["labelled"].tolist() == [2] * 5
-    assert len(page.button) == 0
+    assert page.dataframe[0].value["labelled"].tolist() == ["2 of 2"] * 5
+    assert labelled(page.radio, "The study opens once").disabled
+    assert shown_items(page) == []
 
 
-def test_the_gate_that_is_kept_is_told_in_a_new_window(calibrated):
-    put_gate(coordinator_page("calibration", calibrated), "reviewers", 0.7)
-    told = texts(coordinator_page("calibration", calibrated))
-    assert "To open the study, agreement between the reviewers of 70% or more is asked." in told
-
-
-def test_keeping_the_gate_of_a_new_window_as_it_is_changes_nothing(calibrated):
-    put_gate(coordinator_page("calibration", calibrated), "reviewers", 0.7)
-    press(coordinator_page("calibration", calibrated), "Keep this gate")
+def test_a_new_window_shows_the_gate_and_changes_nothing(calibrated):
+    put_gate(coordinator_page("calibration", calibrated), "reviewers", 70)
+    page = coordinator_page("calibration", calibrated)
+    assert labelled(page.slider, "in at least this share of items").value == 70
     assert study_of(calibrated).gate == Gate("reviewers", 0.7)
 
 
 def test_who_labels_as_well_sees_how_far_the_round_is_but_not_what_it_reached(calibrated):
     answer_all(calibrated)
     page = coordinator_page("calibration", calibrated, BOTH)
-    assert list(page.dataframe[0].value.columns) == ["reviewer", "labelled", "of"]
-    assert page.dataframe[0].value.set_index("reviewer")["labelled"].to_dict()["ada"] == 2
+    assert list(page.dataframe[0].value.columns) == ["reviewer", "labelled"]
+    assert page.dataframe[0].value.set_index("reviewer")["labelled"].to_dict()["ada"] == "2 of 2"
     assert "You are a reviewer of this study as well" in texts(page)
     assert not [word for word in ("between reviewers:", "assed", "kappa") if word in texts(page)]
     assert len(page.button) == 0

@@ -4,64 +4,94 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from labeler.model import Category, Gate
+from labeler.model import Gate
 from labeler.plan.lifecycle import ALLOWED, Action
+from labeler.service.data import curating
 from labeler.service.people import visibility
 from labeler.service.plan import calibrating, coordinating
+from labeler.service.plan.calibrating import Calibration
 from labeler.store import Database
+from labeler.ui.coordinator import queue
 from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.shared import done
+
+QUEUE = "reference"
+NO_GATE = "finished"
+GATES = {
+    NO_GATE: "all reviewers have finished the round",
+    "reference": "each reviewer agrees with the reference labels",
+    "reviewers": "the reviewers agree with each other",
+}
 
 
 def render(db: Database, person: str) -> None:
-    """Reviewers' progress, the gate, the reference labels; agreement for those who may see it."""
+    """The gate and the result for those who may see it; the reference labels, set with the picture."""
+    st.write("Everybody labels the same few items before the study. None of them enters a result.")
     result = calibrating.result(db)
     if not result.n_items:
-        st.info("The plan has no calibration items. Their number is chosen when the plan is drawn.")
+        st.info("The plan has no calibration items. Choose their number on the page Plan; the round then appears here.")
         return
-    st.write(f"{result.n_items} items, {result.n_reference} of them with a reference label. None enters a result.")
     hidden = visibility.why_not(db, person, Action.SEE_CALIBRATION)
+    can_change = coordinating.get_study(db).phase in ALLOWED[Action.CALIBRATE]
+    set_gate(db, result, person, can_change=can_change)
+    reached(result, hidden)
+    if can_change and not hidden:
+        set_reference(db, result, person)
+
+
+def reached(result: Calibration, hidden: str) -> None:
+    """How far everybody is, and the agreement with its intervals where it may be seen."""
+    st.subheader("Result", anchor=False)
     rows = [
-        {"reviewer": reviewer.reviewer, "labelled": reviewer.n_done, "of": reviewer.n_assigned}
+        {"reviewer": reviewer.reviewer, "labelled": f"{reviewer.n_done} of {reviewer.n_assigned}"}
         for reviewer in result.reviewers
     ]
     if hidden:
+        st.dataframe(rows, hide_index=True)
         st.caption(hidden)
-    else:
-        for row, reviewer in zip(rows, result.reviewers, strict=True):
-            row["equal to the reference"] = calibrating.in_words(reviewer.with_reference)
-        st.write(f"Percent agreement between reviewers: {calibrating.in_words(result.percent)}")
-        st.write(f"Fleiss' kappa between reviewers: {calibrating.in_words(result.kappa)}")
-        st.write(plain("Passed." if not result.not_passed else f"Not passed: {'; '.join(result.not_passed)}."))
-    st.dataframe(rows, hide_index=True)
-    if result.gate:
-        st.write(f"To open the study, {calibrating.ON[result.gate.on]} of {result.gate.least:.0%} or more is asked.")
-    if coordinating.get_study(db).phase not in ALLOWED[Action.CALIBRATE]:
         return
-    if not any(reviewer.n_done for reviewer in result.reviewers):
-        set_gate(db, result.gate, person)
-    if not hidden:
-        set_reference(db, person)
+    for row, reviewer in zip(rows, result.reviewers, strict=True):
+        row["agreement with the reference (95 % interval)"] = calibrating.in_words(reviewer.with_reference)
+    st.dataframe(rows, hide_index=True)
+    st.write(plain(f"Percent agreement between reviewers: {calibrating.in_words(result.percent)}"))
+    st.write(plain(f"Fleiss' kappa between reviewers: {calibrating.in_words(result.kappa)}"))
+    st.write(plain(calibrating.outcome(result)))
 
 
-def set_gate(db: Database, gate: Gate | None, person: str) -> None:
-    """The form for what must be reached."""
-    with st.form("gate"):
-        names = list(calibrating.ON)
-        on = st.radio(
-            "The study opens once", names, format_func=calibrating.ON.get, index=names.index(gate.on) if gate else 0
-        )
-        least = st.slider("reaches at least", 0.0, 1.0, gate.least if gate else 0.8, 0.05)
-        if st.form_submit_button("Keep this gate"):
-            calibrating.set_gate(db, Gate(on, least), actor=person, now=datetime.now(UTC))
-            st.rerun()
+def set_gate(db: Database, result: Calibration, person: str, *, can_change: bool) -> None:
+    """What must be reached; kept as soon as it is changed, as long as nobody has answered."""
+    st.subheader("Gate", anchor=False)
+    gate, begun = result.gate, any(reviewer.n_done for reviewer in result.reviewers)
+    fixed = not can_change or begun
+    names = list(GATES)
+    on = st.radio(
+        "The study opens once", names, names.index(gate.on if gate else NO_GATE), GATES.__getitem__, disabled=fixed
+    )
+    least = gate.least if gate else 0.8
+    if on != NO_GATE:
+        percent = st.slider("in at least this share of items", 0, 100, round(100 * least), 5, "%d %%", disabled=fixed)
+        least = percent / 100 if percent != round(100 * least) else least
+    if fixed:
+        st.caption("The round has begun, so the gate can no longer be changed." if begun else "The round is over.")
+    elif (wanted := None if on == NO_GATE else Gate(str(on), least)) != gate:
+        calibrating.set_gate(db, wanted, actor=person, now=datetime.now(UTC))
+        done(f"Gate saved: the study opens once {GATES[on]}{'' if wanted is None else f' in {least:.0%} or more'}.")
 
 
-def set_reference(db: Database, person: str) -> None:
-    """The form for what one item is."""
-    names = calibrating.item_names(db)
-    with st.form("reference"):
-        name = st.selectbox("Item", names)
-        category = st.radio("It is", list(Category), format_func=str.title, horizontal=True)
-        if st.form_submit_button("Keep as reference label") and name is not None and category is not None:
-            calibrating.set_reference(db, {name: category}, actor=person, now=datetime.now(UTC))
-            st.rerun()
+def set_reference(db: Database, result: Calibration, person: str) -> None:
+    """What the items are, one after the other under their picture; kept with the key that is pressed."""
+    st.subheader("Reference labels", anchor=False)
+    st.write(f"{result.n_reference} of {result.n_items} items have one. Press S or D on the picture to set it.")
+    names, reference = calibrating.item_names(db), calibrating.reference(db)
+    name = queue.current(QUEUE, names)
+    label = reference.get(name)
+    caption = f"{queue.place(names, name)} · {f'reference: {label}' if label else 'no reference label yet'}"
+    keys = {**queue.CHOICES, **queue.MOVES}
+    pressed = queue.look(db, QUEUE, curating.item_named(db, name), title=name, caption=caption, keys=keys)
+    queue.move(QUEUE, names, name, pressed)
+    category = queue.CATEGORIES.get(pressed or "")
+    if category is not None and category != label:
+        calibrating.set_reference(db, {name: category}, actor=person, now=datetime.now(UTC))
+        left = [other for other in names if other not in reference and other != name]
+        queue.put(QUEUE, left[0] if left else name)
+        done(f"Reference label of {name}: {category}. {len(left)} of {len(names)} items have none.")

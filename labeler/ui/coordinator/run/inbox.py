@@ -5,52 +5,69 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from labeler.plan.lifecycle import Action
+from labeler.service.data import curating
 from labeler.service.people import inbox, visibility
 from labeler.service.people.inbox import Message
 from labeler.store import Database
+from labeler.ui.coordinator import queue
+from labeler.ui.coordinator.shared import done, errors_here
 
-PAGE_SIZE = 20
+QUEUE = "inbox"
+ANSWERS = ("Thank you, seen.", "Label it as you see it.", "The measurements are right as they are.")
 
 
 def render(db: Database, person: str) -> None:
-    """How many messages wait for an answer; each message with its answers and a place for one more."""
+    """How many messages wait for an answer; one message after the other with its picture and a place for an answer."""
+    st.write("Flags and comments of reviewers, with the picture they saw.")
     if visibility.reviews_too(db, person):
         st.info(
             "You are a reviewer of this study as well: what others flagged or commented is shown to you only once it "
             "is unblinded, so that it cannot sway your own labels."
         )
         return
-    messages = inbox.messages(db)
+    messages = {message.code: message for message in inbox.messages(db)}
     if not messages:
-        st.info("Nobody has flagged or commented an item.")
+        st.info("Nobody has flagged or commented an item. Flags and comments appear here as reviewers write them.")
         return
-    n_unanswered = sum(not message.is_answered for message in messages)
-    st.write(f"{n_unanswered} of {len(messages)} flags and comments wait for an answer.")
-    st.caption("The reviewer reads an answer under My labels: name no benchmark, verdict or label of others in it.")
-    n_pages = -(-len(messages) // PAGE_SIZE)
-    number = st.number_input(f"Page of {n_pages}, unanswered first", 1, n_pages) if n_pages > 1 else 1
-    with_names = not visibility.why_not(db, person, Action.SEE_NAMES)
-    for message in messages[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]:
-        text = shown(message, with_name=with_names)
-        if text is not None:
-            inbox.reply(db, message.code, text, actor=person, now=datetime.now(UTC))
-            st.rerun()
+    n_unanswered = sum(not message.is_answered for message in messages.values())
+    st.write(f"{n_unanswered} of {len(messages)} flags and comments wait for an answer; these come first.")
+    codes = list(messages)
+    code = queue.current(QUEUE, codes)
+    with_name = not visibility.why_not(db, person, Action.SEE_NAMES)
+    show(db, messages[code], codes, with_name=with_name)
+    answer(db, messages[code], codes, person)
 
 
-def shown(message: Message, *, with_name: bool) -> str | None:
-    """One message as plain text; what is answered to it, if it is."""
+def show(db: Database, message: Message, codes: list[str], *, with_name: bool) -> None:
+    """One message under the picture of its item, as plain text."""
+    item = curating.item_named(db, message.item)
+    title, where = f"Item {message.code}: {message.item}", queue.place(codes, message.code)
+    pressed = queue.look(db, QUEUE, item, name=message.code, title=title, caption=where)
+    queue.move(QUEUE, codes, message.code, pressed)
+    sender = [message.reviewer] if with_name else []
+    marks = [*(["flagged"] if message.flag else []), *([] if message.is_answered else ["not answered"])]
+    st.text(" · ".join([minute(message.created_utc), *sender, *marks]))
+    if message.comment:
+        st.text(f"“{message.comment}”")
+    for reply in message.replies:
+        st.text(f"{reply.written_by}, {minute(reply.created_utc)}: {reply.text}")
+
+
+def answer(db: Database, message: Message, codes: list[str], person: str) -> None:
+    """The place for an answer; after it comes the next message without one."""
+    key = f"{message.code}-{len(message.replies)}"
     with st.form(f"message-{message.code}"):
-        st.text(f"Item {message.code}: {message.item}")
-        sender = [message.reviewer] if with_name else []
-        marks = [*(["flagged"] if message.flag else []), *([] if message.is_answered else ["not answered"])]
-        st.text(" · ".join([minute(message.created_utc), *sender, *marks]))
-        if message.comment:
-            st.text(f"“{message.comment}”")
-        for reply in message.replies:
-            st.text(f"{reply.written_by}, {minute(reply.created_utc)}: {reply.text}")
-        key = f"{message.code}-{len(message.replies)}"
-        text = st.text_area("Answer", max_chars=inbox.MAX_REPLY_LENGTH, key=f"answer-{key}")
-        return text if st.form_submit_button("Answer", key=f"send-{key}") else None
+        ready = st.pills("Answer", ANSWERS, key=f"ready-{key}", default=None)
+        text = st.text_area("In your own words", max_chars=inbox.MAX_REPLY_LENGTH, key=f"answer-{key}")
+        st.caption("The reviewer reads it under My labels: name no benchmark, verdict or label of others in it.")
+        if not st.form_submit_button("Send the answer", key=f"send-{key}"):
+            return
+        with errors_here():
+            words = " ".join(filter(None, (ready, text.strip())))
+            inbox.reply(db, message.code, words, actor=person, now=datetime.now(UTC))
+            left = [other.code for other in inbox.messages(db) if not other.is_answered]
+            queue.put(QUEUE, left[0] if left else message.code)
+            done(f"Answer to item {message.code} sent. {len(left)} of {len(codes)} wait for an answer.")
 
 
 def minute(created_utc: str) -> str:

@@ -4,62 +4,85 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from labeler.model import Category, State, Study
+from labeler.model import Category, State
 from labeler.plan.lifecycle import Action
-from labeler.service.data import drawing
 from labeler.service.people import visibility
 from labeler.service.plan import coordinating
 from labeler.service.results import splits
 from labeler.service.results.splits import Split
 from labeler.store import Database
-from labeler.ui import component
-from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator import queue
+from labeler.ui.coordinator.shared import done, errors_here
+
+QUEUE = "split"
+REASONS = (
+    "another level",
+    "a step within runs",
+    "warm-up only",
+    "single spikes",
+    "wider spread",
+    "the same apart from noise",
+)
 
 
 def render(db: Database, person: str) -> None:
-    """How far the first labels are; from closing on the split items, and the form that decides one."""
+    """How far the first labels are; from closing on the split items one after the other, and their decisions."""
+    st.write("Items whose first labels are not all equal. Each can be decided by somebody who labelled none of them.")
     study = coordinating.get_study(db)
     hidden = visibility.why_not(db, person, Action.SEE_AGREEMENT)
     if hidden:
         n_complete, n_all = splits.n_complete(db)
         st.write(f"{n_complete} of {n_all} items have two first labels or more.")
-        st.info(f"{hidden} The third round is started on the page Study, once all first labels are there.")
+        st.info(f"{hidden} Split items then appear here. Third labels are assigned on the page Study.")
         return
     by_name = {split.item.name: split for split in splits.split_items(db)}
     n_left = sum(split.remains for split in by_name.values())
     st.write(f"{len(by_name)} split items; {n_left} have neither a majority nor a decision.")
-    if "decided" in st.session_state:
-        st.success(plain(st.session_state.pop("decided")))
-    if by_name:
-        st.dataframe([split.plain() for split in by_name.values()], hide_index=True)
-        show(db, by_name[st.selectbox("Item", list(by_name), key="split")], study, person)
+    if not by_name:
+        return
+    names = list(by_name)
+    name = queue.current(QUEUE, names)
+    show(db, by_name[name], names, person, can_decide=study.phase is State.CLOSED)
+    with st.expander("All split items"):
+        st.dataframe([split.plain() for split in by_name.values()], hide_index=True, placeholder="—")
 
 
-def show(db: Database, split: Split, study: Study, person: str) -> None:
-    """One split item: its runs, what was said, and while the study is closed the form that decides it."""
-    if split.item.n_runs:
-        payload = drawing.payload_of_item(db, split.item.item_id)
-        component.picture("split-picture", payload, item=split.item.name, title=split.item.name)
+def show(db: Database, split: Split, names: list[str], person: str, *, can_decide: bool) -> None:
+    """One split item: its runs, its labels without names, and while the study is closed the decision."""
+    name = split.item.name
+    why_not = splits.why_not_decide(db, person) if can_decide else ""
+    decides = can_decide and not why_not
+    keys = {**(queue.CHOICES if decides else {}), **queue.MOVES}
+    pressed = queue.look(db, QUEUE, split.item, title=name, caption=queue.place(names, name), keys=keys)
+    queue.move(QUEUE, names, name, pressed)
+    if pressed in queue.CATEGORIES:
+        st.session_state[f"category-{name}"] = queue.CATEGORIES[pressed]
+    st.caption("Labels, without names")
     for label in split.labels:
         third, comment = " (third label)" if label.is_third else "", f": {label.comment}" if label.comment else ""
         st.text(f"{label.category}{third}{comment}")
     if split.decision:
         st.text(f"Decided: {split.decision.category}. {split.decision.why}")
-    if study.phase is State.CLOSED:
-        decide(db, split, person)
+    if why_not:
+        st.info(why_not)
+    elif decides:
+        decide(db, split, names, person)
 
 
-def decide(db: Database, split: Split, person: str) -> None:
-    """Why somebody cannot decide, or the form with which they do."""
-    reason = splits.why_not_decide(db, person)
-    if reason:
-        st.info(reason)
-        return
+def decide(db: Database, split: Split, names: list[str], person: str) -> None:
+    """The decision: a category, by key or click, and a reason; nothing is chosen beforehand."""
     name = split.item.name
-    with st.form(f"decide-{name}"):
-        category = st.radio("Your decision", list(Category), format_func=str.title, key=f"category-{name}", index=None)
-        why = st.text_input("Why (kept with it)", key=f"why-{name}")
-        if st.form_submit_button("Decide"):
-            chosen = splits.adjudicate(db, name, category, why, actor=person, now=datetime.now(UTC))
-            st.session_state["decided"] = f"{name} is decided: {chosen}."
-            st.rerun()
+    with st.container(border=True):
+        category = st.segmented_control(
+            "Your decision", list(Category), format_func=str.title, key=f"category-{name}", default=None
+        )
+        reason = st.pills("Reason", REASONS, key=f"reason-{name}", default=None)
+        why = st.text_input("In your own words", key=f"why-{name}")
+        if not st.button("Save the decision", type="primary", key=f"decide-{name}"):
+            return
+        with errors_here():
+            text = ": ".join(filter(None, (reason, why.strip())))
+            chosen = splits.adjudicate(db, name, category, text, actor=person, now=datetime.now(UTC))
+            left = [other.item.name for other in splits.split_items(db) if other.remains]
+            queue.put(QUEUE, left[0] if left else names[(names.index(name) + 1) % len(names)])
+            done(f"{name} is decided: {chosen}. {len(left)} of {len(names)} split items remain.")

@@ -93,7 +93,7 @@ def change_one(db: Database, everyone: list[Person], actor: str) -> None:
     """Choose somebody and a change; what it does to them stands above the button that names them."""
     st.subheader("Change one person", anchor=False)
     left, right = st.columns(2)
-    chosen = left.selectbox("Person", everyone, format_func=lambda person: person.name, key=fresh("person"))
+    chosen = left.selectbox("Person", everyone, None, format_func=lambda person: person.name, key=fresh("person"))
     if chosen is None:
         return
     changes = {change.name: change for change in changes_of(chosen)}
