@@ -56,6 +56,12 @@ def test_a_guide_shows_what_its_commands_print(guide):
     assert filled(text) == text, f"make it again: python scripts/guides.py {guide}"
 
 
+def test_the_guide_to_measuring_shows_what_the_methods_say_of_its_measurements():
+    filled = runpy.run_path(str(ROOT / "scripts" / "measuring_guide.py"))["filled"]
+    text = (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")
+    assert filled(text, again=True) == text, "make it again: python scripts/measuring_guide.py --again"
+
+
 def test_the_plan_of_the_example_of_contexts_is_what_the_guide_plans(tmp_path):
     text = (ROOT / "docs" / "contexts.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^    \$ labeler (variants .+)$", text, flags=re.MULTILINE)

@@ -9,8 +9,13 @@ import time
 
 import pytest
 
-from labeler.store import open_database
+from labeler.model import PlanParameters, Role
+from labeler.service import reviewing
+from labeler.service.people import identity
+from labeler.service.plan import assigning
+from labeler.store import items, open_database, runs
 from tests.labeler.commands import run
+from tests.labeler.conftest import NOW
 
 PROGRAM = """\
 import sys
@@ -175,8 +180,6 @@ def test_a_study_of_it_keeps_the_conditions_of_its_runs(results, tmp_path):
     run("init", "--study", study)
     run("import", results, "--study", study)
     with open_database(study) as db:
-        from labeler.store import items, runs
-
         kept = {item.name: runs.conditions_of_item(db, item.item_id) for item in items.all_items(db)}
     assert set(kept) == {"first @ old", "first @ new", "second @ old", "second @ new"}
     of_one = kept["first @ old"]
@@ -185,3 +188,22 @@ def test_a_study_of_it_keeps_the_conditions_of_its_runs(results, tmp_path):
     assert {"fixed", "random"} == set(of_one["order_type"])
     assert all(of_one["recorded:load_before"])
     assert run("order", "--study", study).stdout == run("order", results).stdout
+
+
+def test_reviewers_see_nothing_of_the_conditions(results, tmp_path):
+    study = tmp_path / "s.study"
+    run("init", "--study", study)
+    run("import", results, "--study", study)
+    with open_database(study) as db:
+        for name in ("ada", "ben"):
+            identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=NOW)
+        assigning.confirm_plan(db, PlanParameters(seed=1, overlap=1, retest=0), actor="carol", now=NOW)
+        reviewer_id = next(person.person_id for person in identity.everyone(db) if person.name == "ada")
+        offers = reviewing.review_queue(db, reviewer_id).offers
+        seen = [repr(reviewing.shown(db, offer)) for offer in offers]
+        kept = [runs.conditions_of_item(db, item.item_id) for item in items.all_items(db)]
+    assert len(seen) > 0 and all("'picture': {" in text for text in seen)
+    names = {name for conditions in kept for name in conditions} - {"run", "version"}  # a picture has a version too
+    texts = {text for one in kept for texts in one.values() for text in texts if len(text) > 4}  # 0 and 64 are anywhere
+    assert "order_type" in names and {"random", "fixed"} <= texts
+    assert [(word, text[:200]) for text in seen for word in names | texts if word in text] == []
