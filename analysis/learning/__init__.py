@@ -21,6 +21,14 @@ from analysis.learning._learn import Learned, learn
 from analysis.learning._logistic import Logistic, Scale, fit_logistic
 from analysis.learning._model import LEARNED, Model, ModelError, Term, checked_name, model_from_text
 from analysis.learning._reviewers import ASPECTS, Habit, Habits, aspect_title, habits
+from analysis.learning._selection import (
+    SelectionStep,
+    disagreement_of,
+    rank_next,
+    selection_weights,
+    simulate_selection,
+    uncertainties,
+)
 from analysis.learning._target import AGREED, LABELS, MAJORITY, TARGETS, label_table, target_of
 from analysis.learning._validation import Examples, OutOfFold, TooFew, cross_validate, examples_of, outer_folds
 
@@ -55,6 +63,7 @@ __all__ = [
     "OutOfFold",
     "Response",
     "Scale",
+    "SelectionStep",
     "Standing",
     "Term",
     "TooFew",
@@ -67,6 +76,7 @@ __all__ = [
     "compete",
     "contestants_of",
     "cross_validate",
+    "disagreement_of",
     "document",
     "dose_charts",
     "dose_document",
@@ -84,9 +94,13 @@ __all__ = [
     "learning_curve",
     "model_from_text",
     "outer_folds",
+    "rank_next",
     "run_against_rest",
+    "selection_weights",
     "simulate_labels",
+    "simulate_selection",
     "target_of",
+    "uncertainties",
     "vote",
 ]  # fmt: skip
 _FIGURES = ("arena_charts", "charts", "dose_charts", "habit_charts")

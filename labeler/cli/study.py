@@ -87,6 +87,13 @@ def _protocol(
 @click.option("--calibration", type=int, default=0, show_default=True,
               help="Items that everybody labels before the study; they enter no result.")  # fmt: skip
 @click.option("--paper", is_flag=True, help="The paper's design: random parts, one pair of reviewers each.")
+@click.option("--first", type=click.IntRange(min=2), default=None, metavar="N",
+              help="Plan N random items only; the others wait for --next.")  # fmt: skip
+@click.option("--next", "n_next", type=click.IntRange(min=1), default=None, metavar="N",
+              help="Instead, add N items to the plan of an open study: some at random, the others where a label tells "
+              "most.")  # fmt: skip
+@click.option("--random-share", type=click.FloatRange(0, 1, min_open=True), default=0.3, show_default=True,
+              help="With --next: the share drawn at random; only random items enter agreement.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only show loads, hours, expected intervals, and what will not be told.")
 @click.option("--seconds", type=click.FloatRange(0, 86_400, min_open=True), default=15.0,
               show_default=True, help="With --dry-run: expected time for one label.")  # fmt: skip
@@ -101,6 +108,9 @@ def plan(
     retest: int | None,
     calibration: int,
     paper: bool,
+    first: int | None,
+    n_next: int | None,
+    random_share: float,
     dry_run: bool,
     seconds: float,
     verify: bool,
@@ -115,6 +125,14 @@ def plan(
     if verify:
         _verify(study, as_json)
         return
+    if n_next is not None:
+        from labeler.service.results import next_items  # here: it needs the statistics
+
+        with opened(study) as db:
+            added = next_items.next_items(db, n_next, random_share=random_share, actor=actor, now=now())
+        for sentence in added.sentences:
+            remark(sentence)
+        return
     standard = PlanParameters(0, overlap=0.0, retest=0) if paper else PlanParameters(0)
     parameters = PlanParameters(
         seed=assigning.random_seed() if seed is None else seed,
@@ -126,9 +144,11 @@ def plan(
     )
     with opened(study) as db:
         if dry_run:
+            if first is not None:
+                raise InputError("--dry-run shows a plan of all items; give it without --first.")
             _preview(db, parameters, seconds, as_json)
             return
-        drawn_plan = assigning.confirm_plan(db, parameters, actor=actor, now=now())
+        drawn_plan = assigning.confirm_plan(db, parameters, first=first, actor=actor, now=now())
     kinds = sorted({a.kind for a in drawn_plan.assignments})
     rows = [
         {"reviewer": name, **{kind.value: load[kind] for kind in kinds}, "in all": load.total()}

@@ -4,13 +4,13 @@ Everything follows from the active assignments and the answers so far, so every 
 log.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import zip_longest
 
-from labeler.model import Answer, Assignment, Category, Kind
+from labeler.model import ALL, Answer, Assignment, Category, Kind
 from labeler.plan import changes
 from labeler.plan.changes import LOADING, Changes, Slot
 from labeler.plan.design import calibration_for, hash_of, key
@@ -93,6 +93,26 @@ class ActivePlan:
             counting, self._slots(), reviewers=reviewers, start=self._next_positions(), seed=self.seed
         )
         return self.added(plan.assignments), plan.shortfalls
+
+    def with_items(self, names: Iterable[str], reviewers: Iterable[str], per_item: int) -> "ActivePlan":
+        """With items that were in no plan yet, each for so many reviewers: those with the least to do, then by key.
+
+        They come after what each reviewer has, in the order of a key, so that nobody can tell why an item came.
+        """
+        load = Counter(reviewer for reviewer, _, kind in self.standing if kind in LOADING)
+        own: dict[str, list[str]] = defaultdict(list)
+        people = sorted(reviewers)
+        for name in sorted(names, key=partial(key, self.seed, "next")):
+            order = partial(key, self.seed, "next", name)
+            for taker in sorted(people, key=lambda reviewer: (load[reviewer], order(reviewer)))[:per_item]:
+                load[taker] += 1
+                own[taker].append(name)
+        ends, new = self._next_positions(), []
+        for taker, items in own.items():
+            in_order = sorted(items, key=partial(key, self.seed, "next", taker))
+            places = enumerate(in_order, start=ends.get(taker, 0))
+            new += [Assignment(taker, name, Kind.FRESH, ALL, position) for position, name in places]
+        return self.added(new)
 
     def has_open(self, reviewer: str) -> bool:
         """Whether an item of the study proper still waits for this reviewer's answer."""

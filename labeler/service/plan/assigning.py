@@ -2,15 +2,16 @@
 
 import secrets
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from labeler.errors import NotAllowed
+from labeler.errors import InputError, NotAllowed
 from labeler.model import ALL, Answer, Assignment, Category, Kind, Origin, PlanParameters, State
 from labeler.plan.active_plan import ActivePlan, Place, place_of
-from labeler.plan.design import Plan, draw_plan
+from labeler.plan.design import Plan, draw_plan, key
 from labeler.plan.lifecycle import Action, require
 from labeler.service.plan import codes
 from labeler.store import Database, assignments, events, items, labels, people, studies
@@ -71,19 +72,23 @@ class AnswerHistory:
         return table.iloc[labels.in_order_given(list(table.itertuples(index=False, name=None)), self.merged)]
 
 
-def preview_plan(db: Database, parameters: PlanParameters) -> Plan:
-    """Draw a plan without keeping it.
+def preview_plan(db: Database, parameters: PlanParameters, first: int | None = None) -> Plan:
+    """Draw a plan without keeping it; with `first`, of so many random items only.
 
     Raises
     ------
     InputError
         If there are too few items or reviewers, or a parameter makes no sense.
     """
-    return draw_plan(_plannable(db), _reviewers(db), parameters)
+    return draw_plan(_drawn_from(db, parameters.seed, first), _reviewers(db), parameters)
 
 
-def confirm_plan(db: Database, parameters: PlanParameters, *, actor: str, now: datetime) -> Plan:
+def confirm_plan(
+    db: Database, parameters: PlanParameters, *, first: int | None = None, actor: str, now: datetime
+) -> Plan:
     """Draw the plan, keep it, and open the study or its calibration round; one nobody has worked on yet is replaced.
+
+    With `first`, the plan is of so many random items; the others wait for `next_items`.
 
     Raises
     ------
@@ -96,12 +101,16 @@ def confirm_plan(db: Database, parameters: PlanParameters, *, actor: str, now: d
         require(studies.get(db), Action.PLAN)
         if labels.n_labels(db):
             raise NotAllowed("There are answers already; the plan cannot be drawn again.")
-        plan = preview_plan(db, parameters)
+        plan = preview_plan(db, parameters, first)
         assignments.clear(db)
         keep(db, plan.assignments, Origin.PLAN)
         studies.set_plan(db, asdict(parameters), plan.hash)
         studies.set_state(db, State.CALIBRATION if parameters.calibration else State.OPEN)
-        drawn_from = {"items": list(_plannable(db)), "reviewers": _reviewers(db)}
+        drawn_from: dict[str, Any] = {
+            "items": list(_drawn_from(db, parameters.seed, first)), "reviewers": _reviewers(db)
+        }  # fmt: skip
+        if first is not None:
+            drawn_from["first"] = first
         events.add(db, now.isoformat(), actor, "draw plan", {**asdict(parameters), "hash": plan.hash, **drawn_from})
     return plan
 
@@ -181,6 +190,22 @@ def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
             origin,
         )
         assignments.give(db, row)
+
+
+def _drawn_from(db: Database, seed: int, first: int | None) -> dict[str, str]:
+    """The items of a plan: all, or the first ones in random order; item to application, in order of name."""
+    plannable = _plannable(db)
+    if first is None:
+        return plannable
+    if not 2 <= first <= len(plannable):
+        raise InputError(f"The plan can begin with 2 to {len(plannable)} items, got {first}.")
+    names = set(random_order(plannable, seed)[:first])
+    return {name: application for name, application in plannable.items() if name in names}
+
+
+def random_order(names: Iterable[str], seed: int) -> list[str]:
+    """Items in the random order that a seed gives: the first ones of it are a random sample, however many are taken."""
+    return sorted(names, key=partial(key, seed, "random order"))
 
 
 def _plannable(db: Database) -> dict[str, str]:

@@ -107,9 +107,13 @@ def _redraw(
     names = parameters.pop("items", [assignment.item for assignment in planned])  # logs of older versions name neither
     reviewers = parameters.pop("reviewers", [assignment.reviewer for assignment in planned])
     parameters.pop("hash")
+    first = parameters.pop("first", None)
     problems = (
         [] if parameters == study.plan_parameters else ["the study names other parameters of its plan than the log"]
     )
+    countable = {item.name for item in items.all_items(db) if item.n_runs and item.excluded_why is None} | set(names)
+    if first is not None and set(names) != set(assigning.random_order(countable, study_seed(study))[:first]):
+        problems.append(f"the plan does not begin with the first {first} items of the random order of its seed")
     drawn_items = {name: applications[name] for name in names if name in applications}
     try:
         plan = draw_plan(drawn_items, reviewers, PlanParameters(**parameters))
@@ -169,6 +173,11 @@ def _differences(derived: ActivePlan, now: ActivePlan) -> list[str]:
     ]
 
 
+def study_seed(study: Study) -> int:
+    """The seed of the study's plan."""
+    return assigning.seed_of(study.plan_parameters)
+
+
 _Change = Callable[[ActivePlan, Mapping[str, Any], AnswerHistory], ActivePlan]
 _CHANGES: Mapping[str, _Change] = {
     "join": lambda state, details, _: state.joined(details["name"], calibrating=details["calibrating"])[0],
@@ -176,6 +185,9 @@ _CHANGES: Mapping[str, _Change] = {
     "replace reviewer": lambda state, details, _: state.succeeded(
         details["name"], details["successor"], details["staying"]
     )[0],
+    "next items": lambda state, details, _: state.with_items(
+        [*details["random"], *details["chosen"]], details["reviewers"], details["per_item"]
+    ),
     "third round": lambda state, details, history: state.in_third_round(
         history.first_labels(details["answers"]), details["reviewers"]
     )[0],

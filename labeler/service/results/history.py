@@ -6,7 +6,7 @@ from typing import Any
 
 from labeler.model import Kind, Origin
 from labeler.plan.active_plan import place_of
-from labeler.service.plan import assigning, calibrating, course
+from labeler.service.plan import assigning, calibrating, course, sampling
 from labeler.store import Database, assignments, events, items
 
 _PEOPLE = ("join", "pause reviewer", "resume reviewer", "remove reviewer", "replace reviewer")
@@ -53,9 +53,9 @@ def study_course(db: Database) -> dict[str, Any]:
 
 
 def not_counted(db: Database) -> frozenset[str]:
-    """Items that enter no result: excluded ones, and those of the calibration round."""
+    """Items that enter no result: excluded ones, the calibration round's, and those chosen for what they tell."""
     excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
-    return frozenset(excluded | calibration_items(db))
+    return frozenset(excluded | calibration_items(db) | sampling.chosen_items(db))
 
 
 def calibration_items(db: Database) -> set[str]:

@@ -24,6 +24,7 @@ from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import Category, StoredVerdict, combined_hash
 from labeler.service.data.models import read_model
+from labeler.service.plan import sampling
 from labeler.service.results import exchange, history
 from labeler.service.results.files import as_csv
 from labeler.store import Database, events, items, verdicts
@@ -71,7 +72,8 @@ def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
     """
     with db.atomic():
         events.add(db, now.isoformat(), actor, "learn", {})
-        answers, left_out, all_items = exchange.all_answers(db), history.not_counted(db), items.all_items(db)
+        answers, all_items = exchange.all_answers(db), items.all_items(db)
+        left_out = history.not_counted(db) - sampling.chosen_items(db)  # a model learns from chosen items as well
         table = verdicts.table(db)
         counting = [item for item in all_items if item.name not in left_out]
         features = {item.name: learning.features_of(verdicts.of_item(db, item.item_id)) for item in counting}

@@ -25,6 +25,7 @@ from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import State, Study, combined_hash
 from labeler.screen import timing
+from labeler.service.plan import sampling
 from labeler.service.results import exchange, history
 from labeler.service.results.files import as_csv as as_csv
 from labeler.service.results.files import write_files as write_files
@@ -44,6 +45,10 @@ REPLICATION_NOTE = (
 )
 
 
+CHOSEN_NOTE = (
+    "{} items were labelled because classifiers disagreed on them and a model was unsure, not at random. Their labels are "
+    "in no number of this report, which is about the random sample of all items; labeler learn uses them."
+)
 FULL_RESAMPLING = Resampling()
 
 
@@ -205,13 +210,13 @@ def gathered_study(db: Database, *, actor: str, now: datetime) -> Gathered:
     """What a study's report is computed from, read at one moment: no label waits for the numbers. It is an event."""
     with db.atomic():
         study, all_items, left_out = studies.get(db), items.all_items(db), history.not_counted(db)
-        calibration = history.calibration_items(db)
+        calibration, chosen = history.calibration_items(db), sampling.chosen_items(db)
         answers, verdict_table = exchange.all_answers(db), verdicts.table(db)
         course, n_reviewers = history.study_course(db), len(people.reviewers(db))
         events.add(db, now.isoformat(), actor, "report", {"state": study.state, "answers": len(answers)})
         chain_head = str(chain.head(db))
     excluded = {row["item"] for row in course["excluded"]}
-    is_excluded = answers["item"].isin(excluded)
+    is_excluded = answers["item"].isin(excluded | chosen)
     label_file = answers[~is_excluded].reset_index(drop=True)
     # which labels of other items were first follows from all answers, so these stay, as a kind that never counts
     answers = answers.assign(kind=answers["kind"].mask(is_excluded, "excluded"))
@@ -237,6 +242,7 @@ def gathered_study(db: Database, *, actor: str, now: datetime) -> Gathered:
             "verdicts": _table_hash(verdict_table.drop(columns=["means", "clusters"])),
         },
         versions=_versions(),
+        notes=(CHOSEN_NOTE.format(len(chosen)),) if chosen else (),
         course=course,
     )
     return Gathered(_timed(answers), verdict_table, label_file, provenance, len(all_items) - len(left_out))

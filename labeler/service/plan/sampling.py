@@ -1,0 +1,74 @@
+"""Which items of a study that is planned bit by bit are a random sample, and which were chosen for what they tell."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from labeler.service.plan import assigning
+from labeler.store import Database, events, items, studies
+
+NEXT_ITEMS = "next items"
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """How the items of a study came into its plan.
+
+    Attributes
+    ----------
+    order : tuple of str
+        All items in the random order of the plan's seed.
+    n_random : int
+        So many of the first ones are a random sample of all items.
+    batches : tuple of (tuple of str, tuple of str)
+        The new random items, and the chosen ones, of each batch; the first is the plan as drawn.
+    """
+
+    order: tuple[str, ...]
+    n_random: int
+    batches: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+
+    @property
+    def planned(self) -> frozenset[str]:
+        """The items that are in the plan."""
+        return frozenset(name for random, chosen in self.batches for name in (*random, *chosen))
+
+    @property
+    def chosen(self) -> frozenset[str]:
+        """Planned items outside the random sample: their labels enter no agreement and no share of dissimilar items."""
+        return self.planned - frozenset(self.order[: self.n_random])
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Items in no plan yet, in the random order."""
+        planned = self.planned
+        return tuple(name for name in self.order if name not in planned)
+
+
+def sampled(db: Database) -> Sampled | None:
+    """How items came into the plan; None if it was drawn of all items at once, or was not drawn."""
+    log = events.of_actions(db, {"draw plan", NEXT_ITEMS})
+    drawn_at = max((n for n, event in enumerate(log) if event.action == "draw plan"), default=None)
+    if drawn_at is None or "first" not in log[drawn_at].details:
+        return None
+    details = log[drawn_at].details
+    seed = assigning.seed_of(studies.get(db).plan_parameters)
+    names = [item.name for item in items.all_items(db) if item.n_runs]
+    order = assigning.random_order(names, seed)
+    batches: list[tuple[Sequence[str], Sequence[str]]] = [(details["items"], ())]
+    n_random = _reach(order, details["items"])
+    for event in log[drawn_at + 1 :]:
+        batches.append((event.details["random"], event.details["chosen"]))
+        n_random = int(event.details["n_random"])
+    return Sampled(tuple(order), n_random, tuple((tuple(a), tuple(b)) for a, b in batches))
+
+
+def chosen_items(db: Database) -> frozenset[str]:
+    """Items that were labelled because they tell much, not at random; empty for a plan of all items."""
+    known = sampled(db)
+    return known.chosen if known else frozenset()
+
+
+def _reach(order: Sequence[str], names: Sequence[str]) -> int:
+    """How far these items reach in the order; items between that are not among them were excluded."""
+    wanted = set(names)
+    return max((n + 1 for n, name in enumerate(order) if name in wanted), default=0)

@@ -1,0 +1,117 @@
+"""Choosing what to label next, and estimates that stay right."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.random import default_rng
+from scipy import special
+
+from analysis.learning import (
+    Examples,
+    TooFew,
+    disagreement_of,
+    rank_next,
+    selection_weights,
+    simulate_selection,
+    uncertainties,
+)
+
+
+def test_weights_worked_by_hand():
+    # of 10: a, b random, c chosen, then d random among the 7 left. Batch 1 (share 2/3): a, b weigh 5.
+    # Batch 2 (share 1/3): a, b, c weigh 1, d weighs 7.
+    weights = selection_weights(10, [(["a", "b"], ["c"]), (["d"], [])])
+    assert weights == pytest.approx({"a": 10 / 3 + 1 / 3, "b": 10 / 3 + 1 / 3, "c": 1 / 3, "d": 7 / 3})
+
+
+@given(st.integers(0, 10_000))
+def test_weights_sum_to_all_items(seed):
+    rng = default_rng(seed)
+    names = [f"i{n}" for n in range(30)]
+    batches, at = [], 0
+    for n in range(int(rng.integers(1, 5))):
+        n_random, n_chosen = int(rng.integers(1 if n == 0 else 0, 4)), int(rng.integers(0, 4))
+        batches.append((names[at : at + n_random], names[at + n_random : at + n_random + n_chosen]))
+        at += n_random + n_chosen
+    assert sum(selection_weights(30, batches).values()) == pytest.approx(30)
+
+
+def test_weighted_and_random_estimates_are_right_where_the_chosen_ones_are_not():
+    # whoever is dissimilar is chosen: a share over all labelled items is far too high
+    weighted, random_only, labelled = [], [], []
+    for seed in range(400):
+        rng = default_rng(seed)
+        truth = {f"i{n}": float(n < 30) for n in range(100)}  # 30 % dissimilar
+        order = rng.permutation(list(truth)).tolist()
+        batches, known, n_prefix = [(order[:10], [])], order[:10], 10
+        for _ in range(4):
+            n_prefix += 4
+            random = [name for name in order[:n_prefix] if name not in known]
+            rest = sorted(set(truth) - {*known, *random}, key=lambda name: (-truth[name], name))
+            batches.append((random, rest[:6]))
+            known = [*known, *random, *rest[:6]]
+        weights = selection_weights(100, batches)
+        weighted.append(sum(weight * truth[name] for name, weight in weights.items()) / 100)
+        random_only.append(np.mean([truth[name] for name in order[:n_prefix]]))
+        labelled.append(np.mean([truth[name] for name in known]))
+    assert np.mean(labelled) > 0.45
+    for estimates in (weighted, random_only):
+        assert np.mean(estimates) == pytest.approx(0.3, abs=3.5 * np.std(estimates) / 20)
+
+
+@pytest.mark.parametrize("batches", [[(["a"], ["a"])], [([], ["a"])], [(list("abc"), [])]])
+def test_batches_that_cannot_be_are_refused(batches):
+    with pytest.raises(ValueError, match=r"an item is in two batches|cannot be from 2 items"):
+        selection_weights(2, batches)
+
+
+def test_no_application_fills_a_batch():
+    names = [f"a{n}" for n in range(5)] + ["b0", "c0"]
+    ranked = rank_next(
+        names, {name: name[0] for name in names},
+        uncertainty={name: 1.0 if name[0] == "a" else 0.1 for name in names},
+        disagreement=dict.fromkeys(names, 0.5),
+    )  # fmt: skip
+    assert ranked[:3] == ["a0", "b0", "c0"]
+
+
+def test_without_a_model_the_disagreement_decides():
+    ranked = rank_next(["x", "y"], {"x": "p", "y": "q"}, uncertainty=None, disagreement={"y": 0.6, "x": 0.1})
+    assert ranked == ["y", "x"]
+
+
+def test_disagreement_is_the_share_of_pairs_that_differ():
+    table = pd.DataFrame(
+        [("a", "x", "similar"), ("a", "y", "dissimilar"), ("a", "z", None), ("b", "x", "similar")],
+        columns=["item", "classifier", "verdict"],
+    )
+    assert disagreement_of(table) == {"a": 1.0, "b": 0.0}
+
+
+def made(n=300):
+    rng = default_rng(1)
+    x = rng.standard_normal((n, 2))
+    dissimilar = rng.random(n) < special.expit(2.5 * x[:, 0])
+    applications = tuple(f"a{i % 15}" for i in range(n))
+    return Examples(tuple(f"i{i}" for i in range(n)), applications, dissimilar, x, ("m1", "m5"))
+
+
+def test_items_near_the_border_are_the_uncertain_ones():
+    found = made()
+    values = [[0.0, 0.0], [4.0, 0.0], [np.nan, 0.0]]
+    features = pd.DataFrame(values, index=["near", "far", "none"], columns=["m1", "m5"])
+    unsure = uncertainties(found, features, rng=default_rng(1))
+    assert unsure["near"] > 0.8 > 0.2 > unsure["far"]
+    assert "none" not in unsure
+    with pytest.raises(TooFew):
+        uncertainties(found.of(np.arange(30)), features, rng=default_rng(1))
+
+
+def test_a_simulated_selection_ends_where_all_items_are_labelled():
+    steps = simulate_selection(made(150), {}, rng=default_rng(1), n_first=40, n_next=30, n_repeats=4)
+    assert [step.n for step in steps] == [40, 70, 100]
+    assert all(0.7 < step.auc_chosen < 1 for step in steps)
+    assert abs(steps[0].prevalence_random) < 0.15
+    assert steps[0].prevalence_random == steps[0].prevalence_labelled

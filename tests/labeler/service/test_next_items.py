@@ -1,0 +1,163 @@
+"""A study that is planned bit by bit: what comes next, who may know why, and which labels count for what."""
+
+import numpy as np
+import pytest
+
+from labeler.errors import InputError, NotAllowed
+from labeler.model import Answer, PlanParameters, Role
+from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
+from labeler.service.data import curating
+from labeler.service.people import identity
+from labeler.service.plan import assigning, coordinating, course, sampling, verifying
+from labeler.service.results import history, reporting
+from labeler.service.results.learning import material_of_study
+from labeler.service.results.next_items import next_items
+from labeler.service.verdicts import computing
+from labeler.store import assignments, events, open_database, people
+from tests.labeler.conftest import NOW, copy_of, id_of, import_all, make_study, result_file, submission
+
+CAROL = {"actor": "carol", "now": NOW}
+N_ITEMS, N_FIRST = 60, 20
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory):
+    """60 judged items in six applications, of which 20 random ones are planned."""
+    path = tmp_path_factory.mktemp("next") / "open.study"
+    make_study(path, n_items=0)
+    rng = np.random.default_rng(1)
+    with open_database(path) as db:
+        for number in range(N_ITEMS):
+            level = np.array([1, 1, 1 + rng.uniform(0, 0.3)])[:, None]
+            runs = (level * rng.uniform(1, 1.1, (3, 60))).tolist()
+            import_all(db, result_file(f"org__app{number % 6}#bench{number}#", runs))
+        computing.compute_verdicts(db, actor="carol")
+        assigning.confirm_plan(db, PlanParameters(seed=5, overlap=0, retest=0), first=N_FIRST, **CAROL)
+    return path
+
+
+@pytest.fixture
+def study(master, tmp_path):
+    with copy_of(master, tmp_path) as db:
+        yield db
+
+
+def planned_items(db):
+    return {row.assignment.item for row in assignments.everything(db)}
+
+
+def answer_all(db):
+    for name in ("ada", "ben", "cleo", "dan"):
+        reviewer = id_of(db, name)
+        while offers := reviewing.review_queue(db, reviewer).offers:
+            task = offers[0]
+            reviewing.submit(db, reviewer, submission(task, Answer.SIMILAR), now=NOW)
+
+
+def test_the_plan_begins_with_a_random_part_that_follows_from_the_seed(study):
+    known = sampling.sampled(study)
+    assert len(planned_items(study)) == N_FIRST == known.n_random
+    assert planned_items(study) == set(known.order[:N_FIRST])
+    assert (len(known.waiting), known.chosen) == (N_ITEMS - N_FIRST, frozenset())
+    assert verifying.verify_plan(study).problems == ()
+
+
+def test_a_batch_has_its_random_share_and_the_rest_where_classifiers_differ(study):
+    added = next_items(study, 10, random_share=0.3, **CAROL)
+    assert (added.n_random, added.n_chosen, added.n_waiting) == (3, 7, 30)
+    assert added.sentences[1].startswith("No model yet: 0 items have a category")
+    known = sampling.sampled(study)
+    assert known.n_random == N_FIRST + 3
+    assert set(known.order[: N_FIRST + 3]) | known.chosen == planned_items(study)
+    assert len(known.chosen) == 7
+    per_item = dict.fromkeys(planned_items(study), 0)
+    for row in assignments.everything(study):
+        per_item[row.assignment.item] += 1
+    assert set(per_item.values()) == {2}
+
+
+def test_the_plan_is_verified_after_batches_and_after_a_reviewer_left(study):
+    next_items(study, 8, **CAROL)
+    answer_all(study)
+    next_items(study, 8, **CAROL)
+    assert verifying.verify_plan(study).problems == ()
+    assert verifying.verify_plan(study).n_changes == 2
+
+
+def test_a_chosen_item_that_the_random_order_reaches_needs_no_second_label_and_counts(study):
+    next_items(study, 38, random_share=0.05, **CAROL)
+    before = sampling.sampled(study)
+    n_free = len(set(before.order[: before.n_random + 2]) & before.chosen)
+    added = next_items(study, 2, random_share=1.0, **CAROL)
+    after = sampling.sampled(study)
+    assert after.n_random == before.n_random + 2
+    assert len(after.chosen) == len(before.chosen) - n_free + added.n_chosen
+
+
+def test_chosen_items_enter_no_agreement_but_are_learnt_from(study):
+    next_items(study, 10, **CAROL)
+    answer_all(study)
+    chosen = sampling.chosen_items(study)
+    assert history.not_counted(study) == chosen
+    report = reporting.report_of_study(study, reporting.QUICK, **CAROL)
+    assert report["study"]["items"] == N_ITEMS - len(chosen)
+    assert report["agreement"]["n_labels"] == 2 * (N_FIRST + 3)
+    assert report["notes"][0].startswith(f"{len(chosen)} items were labelled because classifiers disagreed")
+    material = material_of_study(study, **CAROL)
+    assert chosen <= set(material.features.index)
+    assert (material.answers["kind"] == "fresh").all()
+
+
+def test_reviewers_cannot_tell_why_an_item_came(study):
+    next_items(study, 10, **CAROL)
+    known = sampling.sampled(study)
+    added = [row for row in assignments.everything(study) if row.assignment.position is not None]
+    new = [row.assignment for row in added if row.assignment.item in known.batches[-1][0] + known.batches[-1][1]]
+    assert {assignment.kind for assignment in new} == {"fresh"}
+    assert len({assignment.block for assignment in new}) == 1
+    # in each reviewer's queue chosen and random items are mixed by a key that knows nothing of either
+    order = [a.item in known.chosen for a in sorted(new, key=lambda a: (a.reviewer, a.position))]
+    assert order != sorted(order)
+    assert order != sorted(order, reverse=True)
+
+
+def test_excluded_items_are_not_added(study):
+    gone = sampling.sampled(study).waiting[0]
+    curating.exclude(study, gone, why="broken", **CAROL)
+    next_items(study, 100, **CAROL)
+    assert gone not in planned_items(study)
+    assert len(planned_items(study)) == N_ITEMS - 1
+
+
+def test_the_log_tells_what_was_random_and_what_was_chosen(study):
+    next_items(study, 10, **CAROL)
+    event = events.of_actions(study, [sampling.NEXT_ITEMS])[0]
+    assert (len(event.details["random"]), len(event.details["chosen"])) == (3, 7)
+    assert event.details["by_model"] is False
+
+
+def test_what_cannot_be_asked_for_is_refused(study, planned):
+    with pytest.raises(NotAllowed, match="Every item is in the plan already"):
+        next_items(planned, 4, **CAROL)
+    with pytest.raises(InputError, match="got 4, 0"):
+        next_items(study, 4, random_share=0, **CAROL)
+    answer_all(study)
+    course.move(study, Step.CLOSE, why="done", **CAROL)
+    with pytest.raises(NotAllowed):
+        next_items(study, 4, **CAROL)
+
+
+def test_a_plan_cannot_begin_with_more_items_than_there_are(study):
+    with pytest.raises(InputError, match="can begin with 2 to 60 items, got 61"):
+        assigning.preview_plan(study, PlanParameters(seed=1), 61)
+
+
+def test_a_reviewer_who_joins_before_a_batch_gets_items_of_it(study):
+    identity.add_person(study, "eve", [Role.REVIEWER], **CAROL)
+    assert people.by_name(study, "eve") is not None
+    next_items(study, 20, **CAROL)
+    loads = coordinating.status(study).plain()["reviewers"]
+    assert len(loads) == 5
+    assert any(row.assignment.reviewer == "eve" for row in assignments.everything(study))
+    assert verifying.verify_plan(study).problems == ()
