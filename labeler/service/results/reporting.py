@@ -46,8 +46,8 @@ REPLICATION_NOTE = (
 
 
 CHOSEN_NOTE = (
-    "{} items were labelled because classifiers disagreed on them and a model was unsure, not at random. Their labels are "
-    "in no number of this report, which is about the random sample of all items; labeler learn uses them."
+    "{} items were labelled because classifiers disagreed on them and a model was unsure, not at random. Their labels "
+    "are in no number of this report, which is about the random sample of all items; labeler learn uses them."
 )
 FULL_RESAMPLING = Resampling()
 
