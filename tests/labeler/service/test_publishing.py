@@ -385,7 +385,7 @@ def test_a_study_that_is_not_unblinded_is_refused(named_study, tmp_path):
     [
         ({"licence": ""}, OPTIONS, "licence: under which others may use it"),
         ({"authors": ()}, OPTIONS, "authors: at least one"),
-        ({"sources": {}}, OPTIONS, "sources: no licence is given of example/app0, example/app1"),
+        ({"sources": {}}, OPTIONS, "sources: no licence is given for example/app0, example/app1"),
         ({}, replace(OPTIONS, venue=Venue.NEURIPS), "neurips asks for:\n  address: url or doi"),
         ({}, replace(OPTIONS, venue=Venue.ICSE), "affiliations: of every author"),
         ({"keywords": ()}, replace(OPTIONS, venue=Venue.ZENODO), "keywords: Zenodo finds records by them"),

@@ -111,7 +111,7 @@ def lacking(db: Database, answers: Answers, options: Options) -> list[str]:
     named = ", ".join(without[:5]) + (f" and {len(without) - 5} more" if len(without) > 5 else "")
     return [
         *answers.missing(options.venue),
-        f"sources: no licence is given of {named}. Give them, or say that they are published without one",
+        f"sources: no licence is given for {named}. Add them, or choose to publish without them (--unlicensed)",
     ]
 
 

@@ -73,6 +73,11 @@ class Facts:
         times = sorted(str(at)[:10] for at in self.tables.labels.frame["created_utc"])
         return (times[0], times[-1]) if times else ("", "")
 
+    def days(self) -> str:
+        """First and last day of labelling in words."""
+        first, last = self.dates
+        return first if first == last else f"{first} to {last}"
+
     @property
     def kappa(self) -> str:
         """Fleiss' kappa with its interval, or why there is none."""
@@ -155,7 +160,10 @@ class Facts:
         if self.n_imported == len(self.tables.plan):
             return [
                 *said,
-                "All labels were imported. The study does not know what the reviewers saw and how items were assigned.",
+                (
+                    "All labels were imported. The study does not know what the reviewers saw and how items were "
+                    "assigned; the time of a label is that of its import where the file gave none."
+                ),
             ]
         said += [
             (
