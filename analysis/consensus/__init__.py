@@ -1,6 +1,7 @@
 """From the labels of an item to what it is: by counting, by a person's decision, or by a model of the raters."""
 
 from analysis.consensus._dawid_skene import DawidSkene, dawid_skene
+from analysis.consensus._dependence import Dependence, dependence, residual_correlations
 from analysis.consensus._identifiability import Identifiability, identifiability, identifiability_of_plan
 from analysis.consensus._latent import UNDECIDED, LatentClass, RaterRates, latent_class
 from analysis.consensus._misfit import ENOUGH_POWER, Misfit, misfit
@@ -22,6 +23,7 @@ __all__ = [
     "UNTESTABLE",
     "WEAK",
     "DawidSkene",
+    "Dependence",
     "Identifiability",
     "LatentClass",
     "Misfit",
@@ -30,10 +32,12 @@ __all__ = [
     "agreed_only",
     "classifier_rates",
     "dawid_skene",
+    "dependence",
     "identifiability",
     "identifiability_of_plan",
     "latent_class",
     "majority",
     "misfit",
     "model_state",
+    "residual_correlations",
 ]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from analysis.consensus._dependence import Dependence
 from analysis.consensus._identifiability import Identifiability
 from analysis.consensus._misfit import ENOUGH_POWER, Misfit
 from analysis.document import p_value, percent
@@ -13,6 +14,7 @@ FITS, REJECTED, UNTESTABLE, WEAK, NOT_IDENTIFIED = "fits", "rejected", "untestab
 STATES = (FITS, REJECTED, UNTESTABLE, WEAK, NOT_IDENTIFIED)
 RARE = 0.15  # share of the rarer category below which intervals follow the priors
 FEW_RARE = 40  # items of the rarer category, likewise
+LARGE_SHIFT = 0.10  # of a prevalence or a rate, under an alternative that the labels do not exclude
 AFTER_REJECTION = (
     "a model in which the raters that share errors depend on each other",
     "more labels per item",
@@ -47,6 +49,7 @@ class ModelState(Result):
 def model_state(
     identifiability: Identifiability,
     tests: Sequence[Misfit],
+    alternatives: Sequence[Dependence] = (),
     *,
     n_items: int,
     prevalence: float | None,
@@ -61,19 +64,22 @@ def model_state(
     tests : sequence of Misfit
         Every test of its fit that applies, such as that of the reviewers alone and that of the reviewers with a
         classifier.
+    alternatives : sequence of Dependence
+        Models of dependent errors that were fitted to the same labels.
     n_items : int
         Items that the model was fitted to.
     prevalence : float or None
         Estimated share of dissimilar items.
     alpha : float
-        Level of all tests together (Holm's correction).
+        Level of all tests of fit together (Holm's correction), and of the tests against the alternatives.
 
     Returns
     -------
     ModelState
-        In this order: not identified; rejected, if a test rejects; weak, if the labels tell the prevalence no better
-        than the prior, or one category is rare; untestable, if no test could be made; weak, if no test had the power
-        to find a rater who copies another; else it fits.
+        In this order: not identified; rejected, if a test rejects or an alternative fits better; weak, if the labels
+        tell the prevalence no better than the prior, or one category is rare; untestable, if no test could be made;
+        weak, if no test had the power to find a rater who copies another, or if a number would differ by .10 or more
+        under an alternative that the labels do not exclude; else it fits.
 
     Examples
     --------
@@ -87,6 +93,10 @@ def model_state(
     p = min((p for p in holm([test.p for test in tested]) if p is not None), default=1.0)
     if p <= alpha:
         return ModelState(REJECTED, f"the labels contradict independent errors (p = {p_value(p)})", AFTER_REJECTION)
+    better = [other for other in alternatives if other.p_holm is not None and other.p_holm <= alpha]
+    if better:
+        best = min(better, key=lambda other: other.p_holm or 0.0)
+        return ModelState(REJECTED, f"the labels say that {best.words} (p = {p_value(best.p_holm)})", AFTER_REJECTION)
     if identifiability.weak:
         return ModelState(WEAK, "the labels tell less than the prior assumption", ("more labels per item",))
     rare = None if prevalence is None else min(prevalence, 1 - prevalence)
@@ -99,5 +109,10 @@ def model_state(
     power = max(test.power or 0.0 for test in tested)
     if power < ENOUGH_POWER:
         words = f"a test of independence would find a copying rater in only {100 * power:.0f} % of such studies"
+        return ModelState(WEAK, words, ("more items", "more labels per item"))
+    shifts = [(other.shift, other) for other in alternatives if other.shift is not None]
+    shift, other = max(shifts, key=lambda pair: pair[0], default=(0.0, None))
+    if other is not None and shift >= LARGE_SHIFT:
+        words = f"a number would differ by {shift:.2f} if {other.words}, which these labels do not exclude"
         return ModelState(WEAK, words, ("more items", "more labels per item"))
     return ModelState(FITS, "no sign of shared errors in a test with enough power to find a copying rater")

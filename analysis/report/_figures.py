@@ -20,6 +20,7 @@ def draw(content: Mapping[str, Any]) -> dict[str, str]:
     charts = {
         "classifiers": classifier_rates(content),
         "pair-agreement": pair_agreement(content),
+        "residual-correlations": residual_correlations(content),
         "measures-by-application": measure_figure(content),
         "roc": roc(content),
         "precision-recall": precision_recall(content),
@@ -93,6 +94,34 @@ def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
         base.mark_point(color=INK, filled=True, size=60, opacity=1).encode(x=_share("value:Q")),
     )
     drawn: Chart = chart.properties(width=420, height=alt.Step(26)).configure_view(stroke=None)
+    return drawn
+
+
+def residual_correlations(content: Mapping[str, Any]) -> Chart | None:
+    """What pairs of reviewers agree beyond the latent class model; None where it was not fitted or not identified."""
+    latent = content["consensus"]["latent"]
+    if not latent.get("residuals") or not latent["identifiability"]["identified"]:
+        return None
+    rows = pd.DataFrame(latent["residuals"])
+    rows = pd.DataFrame(
+        {
+            "pair": [f"{a} – {b}" for a, b in zip(rows["a"], rows["b"], strict=True)],
+            "value": rows["residual"],
+            "low": rows["residual"] - 2 * rows["se"],
+            "high": rows["residual"] + 2 * rows["se"],
+        }
+    )
+    y = alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=0))
+    base = alt.Chart(rows)
+    title = "observed less expected correlation"
+    chart = alt.layer(
+        alt.Chart(pd.DataFrame({"value": [0]}))
+        .mark_rule(color=SOFT, strokeDash=[4, 3])
+        .encode(x=alt.X("value:Q", title=title)),
+        base.mark_rule(color=INK).encode(x=alt.X("low:Q", title=title), x2="high:Q", y=y),
+        base.mark_point(color=INK, filled=True, size=50, opacity=1).encode(x=alt.X("value:Q", title=title), y=y),
+    )
+    drawn: Chart = chart.properties(width=380, height=alt.Step(22)).configure_view(stroke=None)
     return drawn
 
 

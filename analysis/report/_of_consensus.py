@@ -97,10 +97,13 @@ def latent_numbers(
     tests = _tests(first, verdicts, resampling)
     prevalence = fitted.prevalence.value
     judged = partial(consensus.model_state, fitted.identifiability, n_items=fitted.n_items, prevalence=prevalence)
-    of_classifiers = list(tests["with_classifier"].values())
-    alone = tests["reviewers"]
-    enough = alone.p is not None and (alone.power is None or alone.power >= consensus.ENOUGH_POWER)
-    state = judged([alone] if enough else [alone, *of_classifiers])
+    alone, alternatives = tests["reviewers"], _alternatives(first, verdicts, level)
+    has_power = alone.p is not None and (alone.power is None or alone.power >= consensus.ENOUGH_POWER)
+    others = [] if has_power else list(tests["with_classifier"])
+    state = judged(
+        [alone, *(tests["with_classifier"][name] for name in others)],
+        [*alternatives["reviewers"], *(model for name in others for model in alternatives["with_classifier"][name])],
+    )
     shown = partial(_shown, show_rejected=show_rejected)
     items = fitted.items
     is_withheld = state.state == consensus.REJECTED and not show_rejected
@@ -114,11 +117,51 @@ def latent_numbers(
         "n_decided": None if is_withheld else counts,
         "undecided": None if is_withheld else _undecided(items),
         "misfit": plain(tests),
+        "dependence": _dependence(alternatives, state),
+        "residuals": consensus.residual_correlations(first).to_dict("records"),
     }
     rates = _classifier_rates(truth, verdicts, level, resampling)
     return numbers, {
-        name: shown(plain(of_one), judged([alone, tests["with_classifier"][name]])) for name, of_one in rates.items()
+        name: shown(
+            plain(of_one),
+            judged(
+                [alone, tests["with_classifier"][name]],
+                [*alternatives["reviewers"], *alternatives["with_classifier"][name]],
+            ),
+        )
+        for name, of_one in rates.items()
     }
+
+
+def _alternatives(first: pd.DataFrame, verdicts: pd.DataFrame, level: float) -> dict[str, Any]:
+    """Models of dependent errors of the reviewers, and of the reviewers with each classifier."""
+    return {
+        "reviewers": consensus.dependence(first, level=level),
+        "with_classifier": {
+            name: consensus.dependence(first, rows, level=level) for name, rows in _by_classifier(verdicts).items()
+        },
+    }
+
+
+def _dependence(alternatives: dict[str, Any], state: consensus.ModelState) -> dict[str, Any]:
+    """What was tried, and, where independence is rejected, the numbers of the alternative that fits best."""
+    tried = [("reviewers", alternatives["reviewers"]), *alternatives["with_classifier"].items()]
+    rows = [
+        {"raters_of": who, "model": model.words, **_without_rates(plain(model))}
+        for who, models in tried
+        for model in models
+    ]
+    fitted = [(who, model) for who, models in tried for model in models if model.p is not None]
+    best = None
+    if state.state == consensus.REJECTED and fitted:
+        alone = [pair for pair in fitted if pair[0] == "reviewers"]
+        who, model = min(alone or fitted, key=lambda pair: pair[1].p)
+        best = {"raters_of": who, "model": model.words, **plain(model)}
+    return {"tried": rows, "best": best}
+
+
+def _without_rates(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ("kind", "raters", "strength", "lr", "p", "p_holm", "shift", "reason")}
 
 
 def _tests(first: pd.DataFrame, verdicts: pd.DataFrame, resampling: Resampling) -> dict[str, Any]:
@@ -127,19 +170,23 @@ def _tests(first: pd.DataFrame, verdicts: pd.DataFrame, resampling: Resampling) 
     Only labels that were assigned before any label was seen take part. Classifiers take part one by one: that two of
     them err alike says nothing against the rates of either.
     """
-    names = sorted({str(name) for name in verdicts["classifier"]}) if len(verdicts) else []
     return {
         "reviewers": consensus.misfit(first, n_draws=resampling.n_misfit, rng=resampling.rng("misfit")),
         "with_classifier": {
             name: consensus.misfit(
                 first,
-                verdicts.loc[verdicts["classifier"].astype(str) == name, ["item", "classifier", "verdict"]],
+                rows,
                 n_draws=resampling.n_misfit,
                 rng=resampling.rng(f"misfit with {name}"),
             )
-            for name in names
+            for name, rows in _by_classifier(verdicts).items()
         },
     }
+
+
+def _by_classifier(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    rows = verdicts[["item", "classifier", "verdict"]] if len(verdicts) else verdicts
+    return {str(name): of_one for name, of_one in rows.groupby("classifier", sort=True)}
 
 
 def _shown(row: dict[str, Any], state: consensus.ModelState, *, show_rejected: bool) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from analysis.document import Block, Paragraph, Section, first_rows, number, p_value, words
+from analysis.document import Block, Figure, Paragraph, Section, first_rows, number, p_value, words
 from analysis.report._wording import estimate, level_of, sentence, share, stat_table, title_of
 
 Content = Mapping[str, Any]
+
+NO_STRENGTH = 0.01  # of a dependence, below which there is none
 
 
 def consensus_sections(content: Content) -> tuple[Section, ...]:
@@ -70,6 +72,7 @@ def _latent(content: Content) -> Iterator[Block]:
         yield Paragraph(f"Does the model fit the {name}{p}? {sentence(test['words'])}")
     if identifiability["identified"]:
         yield from _rates(content)
+        yield from _dependence(content)
     yield from _undecided(latent)
 
 
@@ -105,6 +108,62 @@ def _rates(content: Content) -> Iterator[Block]:
          for row in latent["reviewers"]],
         numeric=(1,),
     )  # fmt: skip
+
+
+def _dependence(content: Content) -> Iterator[Block]:
+    """Models of dependent errors beside the independent one."""
+    latent, level = content["consensus"]["latent"], level_of(content)
+    found = latent.get("dependence")
+    if not found or not found["tried"]:
+        return
+    if latent["residuals"]:
+        yield Figure(
+            "residual-correlations",
+            "Observed less expected correlation of each pair of reviewers; lines: two standard errors. Above zero, the "
+            "two agree more than independent errors allow.",
+        )
+    fitted = [row for row in found["tried"] if row["p"] is not None and row["strength"] >= NO_STRENGTH]
+    if fitted:
+        yield stat_table(
+            "dependence",
+            "Models in which errors depend on each other, beside the independent one: the strength of the dependence, "
+            "the likelihood ratio test of independence, and the largest difference that it would make to a prevalence "
+            f"or a rate. Tried were {len(found['tried'])}; those with no strength are left out.",
+            ("Raters", "Model", "Strength", "p (Holm)", "Largest difference"),
+            [
+                (_raters(row["raters_of"]), row["model"], number(row["strength"], 2), p_value(row["p_holm"]),
+                 number(row["shift"], 2))
+                for row in fitted
+            ],
+            numeric=(2, 3, 4),
+        )  # fmt: skip
+    unknown = dict.fromkeys(_raters(row["raters_of"]) for row in found["tried"] if row["p"] is None)
+    if unknown:
+        yield Paragraph(f"Dependent errors are not identified by the labels of: {', '.join(unknown)}.")
+    if found["best"]:
+        yield from _best(found["best"], level)
+
+
+def _best(best: Content, level: str) -> Iterator[Block]:
+    yield Paragraph(
+        f"If {best['model']} ({_raters(best['raters_of'])}), {estimate(best['prevalence'])} of the items are "
+        f"dissimilar ({level}). This model was chosen because the independent one is rejected; its numbers hold if it "
+        "is right."
+    )
+    yield stat_table(
+        "dependent-rates",
+        f"How often each rater is right if {best['model']}.",
+        ("Rater", "Items", f"On dissimilar items ({level})", f"On similar items ({level})", "Model"),
+        [
+            (row["rater"], row["n"], share(row["sensitivity"]), share(row["specificity"]), best["model"])
+            for row in best["rates"]
+        ],
+        numeric=(1,),
+    )
+
+
+def _raters(name: str) -> str:
+    return name if name == "reviewers" else f"reviewers with {title_of(name)}"
 
 
 def _undecided(latent: Content) -> Iterator[Block]:

@@ -1,0 +1,355 @@
+"""Latent class models in which raters do not err independently, and what would be different if one of them held.
+
+Two kinds, each with one more parameter than the independent model: two raters share errors, as if one of them copied a
+part of the other's labels; or items differ in difficulty for all raters alike. Both give the independent model where
+their parameter is 0.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from scipy import optimize, special
+
+from analysis.consensus._fisher import all_cells, combinations_of
+from analysis.consensus._latent import RaterRates
+from analysis.consensus._model import PREVALENCE_PRIOR, Theta, by_stratum, fit, rater_priors
+from analysis.consensus._patterns import Floats, Patterns, patterns_of
+from analysis.document import listed
+from analysis.intervals import Estimate
+from analysis.multiple import holm
+from analysis.results import Result
+
+DIFFICULTY = "items differ in difficulty"
+MAX_PAIRS = 6  # of raters that are tried: those whose labels agree most beyond the model
+MAX_WORK = 60_000  # patterns times raters: beyond it no dependence is tried
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
+_STEP = 1e-5
+_SINGULAR = 1e-7  # of the largest eigenvalue of the information
+
+
+@dataclass(frozen=True, repr=False)
+class Dependence(Result):
+    """A model of dependent errors, fitted to the same labels as the independent one.
+
+    Attributes
+    ----------
+    kind : str
+        "shared errors" or "items differ in difficulty".
+    raters : tuple
+        The two raters that share errors; empty for difficulty.
+    strength : float or None
+        Of the errors that the two could share, the part that they do, in [0, 1]; of difficulty, its standard deviation
+        on the probit scale, >= 0. None where not identified.
+    lr : float or None
+        Twice the gain in log likelihood over the independent model.
+    p : float or None
+        Of the likelihood ratio test of independence; the parameter is at the end of its range then, so that p is half
+        of that of chi-squared with one degree of freedom [1]_.
+    p_holm : float or None
+        After Holm's correction over all models that were tried.
+    prevalence : Estimate
+    rates : tuple of RaterRates
+        Posterior modes with normal intervals on the logit scale.
+    shift : float or None
+        Largest difference of a prevalence or rate to the independent model.
+    reason : str or None
+        Why there is no fit.
+
+    References
+    ----------
+    .. [1] Self, Liang (1987), JASA 82:605-610, doi:10.1080/01621459.1987.10478472
+    """
+
+    kind: str
+    raters: tuple[object, ...]
+    strength: float | None
+    lr: float | None
+    p: float | None
+    p_holm: float | None
+    prevalence: Estimate
+    rates: tuple[RaterRates, ...]
+    shift: float | None
+    reason: str | None = None
+
+    @property
+    def words(self) -> str:
+        """What the model says."""
+        return f"{listed([str(rater) for rater in self.raters])} share errors" if self.raters else DIFFICULTY
+
+
+def dependence(
+    labels: pd.DataFrame, verdicts: pd.DataFrame | None = None, *, level: float = 0.95
+) -> tuple[Dependence, ...]:
+    """Models of dependent errors beside the independent one [1]_, [2]_, [3]_.
+
+    Shared errors: given what an item is, the labels of two raters have a covariance, the same part of the largest
+    possible one for dissimilar and for similar items. Difficulty: a normal effect of the item on the probit of being
+    right, the same for all raters.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        Label table of first labels: columns item, rater, category. Who labels an item must have been settled before
+        any label was seen.
+    verdicts : DataFrame, optional
+        Columns item, classifier, verdict: classifiers as further raters.
+    level : float
+        Level of the intervals.
+
+    Returns
+    -------
+    tuple of Dependence
+        Difficulty, and the pairs of raters with the largest residuals (six at most), by ascending p. Undefined with a
+        reason where the information of the design does not identify the model, or the labels are too many kinds of
+        patterns to try; empty without two raters on an item.
+
+    References
+    ----------
+    .. [1] Vacek (1985), Biometrics 41:959-968, doi:10.2307/2530967
+    .. [2] Dendukuri, Joseph (2001), Biometrics 57:158-167, doi:10.1111/j.0006-341X.2001.00158.x
+    .. [3] Qu, Tan, Kutner (1996), Biometrics 52:797-810, doi:10.2307/2533043
+    """
+    patterns = patterns_of(labels, verdicts)
+    if not (patterns.seen.sum(axis=1) >= 2).any() or not patterns.positive.any() or not patterns.negative.any():
+        return ()
+    if patterns.seen.size > MAX_WORK:
+        return ()
+    mode = fit(patterns)
+    n = patterns.n.astype(float)
+    independent = _unpacked(_packed(mode), patterns)
+    base = float((n * _log_p(_packed(mode)[None], patterns, None))[0].sum())
+    found = [_fitted(patterns, mode, which, base, independent, level) for which in (None, *_pairs(patterns, mode))]
+    corrected = holm([model.p for model in found])
+    with_holm = [replace(model, p_holm=p) for model, p in zip(found, corrected, strict=True)]
+    return tuple(sorted(with_holm, key=lambda model: 2.0 if model.p is None else model.p))
+
+
+def residual_correlations(labels: pd.DataFrame, verdicts: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Observed less expected correlation of every pair of raters under the independent model [1]_.
+
+    Parameters
+    ----------
+    labels, verdicts
+        As in `dependence`.
+
+    Returns
+    -------
+    DataFrame
+        Columns a, b, n, observed, expected, residual, se: one row a pair that shares items; correlations are of calling
+        an item dissimilar, `se` is 1 / sqrt(n).
+
+    References
+    ----------
+    .. [1] Qu, Tan, Kutner (1996), Biometrics 52:797-810, doi:10.2307/2533043
+    """
+    patterns = patterns_of(labels, verdicts)
+    columns = ["a", "b", "n", "observed", "expected", "residual", "se"]
+    if not len(patterns.items):
+        return pd.DataFrame([], columns=columns)
+    mode = fit(patterns)
+    rows = []
+    for i, j, n, observed, expected in _correlations(patterns, mode):
+        rows.append((patterns.raters[i], patterns.raters[j], int(n), observed, expected, observed - expected, n**-0.5))
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _correlations(patterns: Patterns, mode: Theta) -> list[tuple[int, int, float, float, float]]:
+    """Of each pair of raters with common items: items, observed correlation, and the model's."""
+    pi = float(mode.pi[0].mean())
+    rows = []
+    for i, j in combinations(range(len(patterns.raters)), 2):
+        both = patterns.seen[:, i] * patterns.seen[:, j] * patterns.n
+        n = both.sum()
+        if n < 2:
+            continue
+        a, b = ((both * patterns.positive[:, k]).sum() / n for k in (i, j))
+        ab = (both * patterns.positive[:, i] * patterns.positive[:, j]).sum() / n
+        spread = (a * (1 - a) * b * (1 - b)) ** 0.5
+        difference = [mode.se[0, k] + mode.sp[0, k] - 1 for k in (i, j)]
+        covariance = pi * (1 - pi) * difference[0] * difference[1]
+        model = [pi * mode.se[0, k] + (1 - pi) * (1 - mode.sp[0, k]) for k in (i, j)]
+        scale = (model[0] * (1 - model[0]) * model[1] * (1 - model[1])) ** 0.5
+        if spread > 0 and scale > 0:
+            rows.append((i, j, float(n), float((ab - a * b) / spread), float(covariance / scale)))
+    return rows
+
+
+def _pairs(patterns: Patterns, mode: Theta) -> list[tuple[int, int]]:
+    """The pairs to try: those with the largest residual correlation in units of its standard error."""
+    ranked = sorted(_correlations(patterns, mode), key=lambda row: -(row[3] - row[4]) * row[2] ** 0.5)
+    return [(i, j) for i, j, *_ in ranked[:MAX_PAIRS]]
+
+
+def _packed(theta: Theta) -> Floats:
+    """Logits of the prevalences, sensitivities and specificities of one fit."""
+    packed: Floats = special.logit(np.clip(np.hstack([theta.pi[0], theta.se[0], theta.sp[0]]), 1e-4, 1 - 1e-4))
+    return packed
+
+
+def _unpacked(x: Floats, patterns: Patterns) -> Floats:
+    """Prevalence over all strata, then sensitivities and specificities."""
+    weight = by_stratum(patterns.n[None, :].astype(float), patterns)[0]
+    rates = special.expit(x)
+    n_strata = len(patterns.strata)
+    prevalence = rates[:n_strata] @ weight / max(weight.sum(), 1)
+    return np.r_[prevalence, rates[n_strata : n_strata + 2 * len(patterns.raters)]]
+
+
+def _log_p(x: Floats, patterns: Patterns, which: tuple[int, int] | str | None) -> Floats:
+    """log P(pattern | who labelled), shape (n_fits, n_patterns), of parameters of shape (n_fits, n_parameters).
+
+    `which` is None for the independent model, "difficulty", or two positions of raters.
+    """
+    n_strata, n_raters = len(patterns.strata), len(patterns.raters)
+    rates = np.clip(special.expit(x[:, : n_strata + 2 * n_raters]), 1e-9, 1 - 1e-9)
+    pi = rates[:, :n_strata][:, patterns.stratum]
+    se, sp = rates[:, n_strata : n_strata + n_raters], rates[:, n_strata + n_raters :]
+    if which == "difficulty":
+        size = np.exp(x[:, -1])
+        if_yes, if_no = (_given_difficulty(right, size, patterns, swap) for right, swap in ((se, False), (sp, True)))
+        return np.asarray(np.log(np.maximum(pi * if_yes + (1 - pi) * if_no, 1e-300)))
+    if_yes = np.exp(np.log(se) @ patterns.positive.T + np.log(1 - se) @ patterns.negative.T)
+    if_no = np.exp(np.log(1 - sp) @ patterns.positive.T + np.log(sp) @ patterns.negative.T)
+    if isinstance(which, tuple):
+        part = special.expit(x[:, -1])
+        if_yes = if_yes * _shared(se, part, patterns, which)
+        if_no = if_no * _shared(1 - sp, part, patterns, which)
+    return np.asarray(np.log(np.maximum(pi * if_yes + (1 - pi) * if_no, 1e-300)))
+
+
+def _shared(called: Floats, part: Floats, patterns: Patterns, pair: tuple[int, int]) -> Floats:
+    """By what the probability of each pattern is multiplied if two raters share a part of their errors."""
+    i, j = pair
+    a, b = called[:, [i]], called[:, [j]]
+    covariance = part[:, None] * (np.minimum(a, b) - a * b)
+    one, other = patterns.positive[:, i], patterns.positive[:, j]
+    both = (patterns.seen[:, i] * patterns.seen[:, j]) > 0
+    product = np.where(one, a, 1 - a) * np.where(other, b, 1 - b)
+    sign = np.where(one == other, 1.0, -1.0)
+    return np.asarray(np.where(both, 1 + sign * covariance / product, 1.0))
+
+
+def _given_difficulty(right: Floats, size: Floats, patterns: Patterns, swap: bool) -> Floats:
+    """P(pattern | category) with a normal effect of the item on the probit of being right, by quadrature."""
+    hits, misses = (patterns.negative, patterns.positive) if swap else (patterns.positive, patterns.negative)
+    at = special.ndtri(right)[:, :, None] * np.sqrt(1 + size**2)[:, None, None] + size[:, None, None] * _NODES
+    log_hit, log_miss = special.log_ndtr(at), special.log_ndtr(-at)
+    log = np.einsum("pr,frk->fpk", hits, log_hit) + np.einsum("pr,frk->fpk", misses, log_miss)
+    return np.asarray(np.exp(log) @ (_WEIGHTS / _WEIGHTS.sum()))
+
+
+def _log_prior(x: Floats, patterns: Patterns, which: tuple[int, int] | str) -> Floats:
+    """Log prior of each fit, on the scale of the rates, as in the independent model."""
+    n_strata, n_raters = len(patterns.strata), len(patterns.raters)
+    logits = x[:, : n_strata + 2 * n_raters]
+    log_rate, log_rest = -np.logaddexp(0, -logits), -np.logaddexp(0, logits)
+    a, b = rater_priors(patterns)
+    first = np.r_[np.full(n_strata, PREVALENCE_PRIOR[0]), a, a] - 1
+    second = np.r_[np.full(n_strata, PREVALENCE_PRIOR[1]), b, b] - 1
+    prior = log_rate @ first + log_rest @ second
+    rates = special.expit(logits[:, n_strata:])
+    below = np.minimum(rates[:, :n_raters] + rates[:, n_raters:] - 1, 0.0)
+    extra = -0.5 * np.exp(2 * x[:, -1]) / 2.25 if which == "difficulty" else np.zeros(len(x))
+    return np.asarray(prior - 2000.0 * (below**2).sum(axis=1) + extra)
+
+
+def _fitted(
+    patterns: Patterns, mode: Theta, pair: tuple[int, int] | None, base: float, independent: Floats, level: float
+) -> Dependence:
+    which: tuple[int, int] | str = "difficulty" if pair is None else pair
+    raters = () if pair is None else tuple(patterns.raters[k] for k in pair)
+    kind = DIFFICULTY if pair is None else "shared errors"
+    nothing = Estimate(None, reason="not identified")
+    if not _is_identified(patterns, which):
+        reason = "not identified by these labels"
+        return Dependence(kind, raters, None, None, None, None, nothing, (), None, reason)
+    n = patterns.n.astype(float)
+
+    def loss(x: Floats) -> Floats:
+        bounded = np.clip(x, -9, 9)
+        value = (n * _log_p(bounded, patterns, which)).sum(axis=1) + _log_prior(bounded, patterns, which)
+        return np.asarray(-value)
+
+    best = min((_descended(loss, start) for start in _starts(patterns, mode, which)), key=lambda found: found[1])[0]
+    likelihood = float((n * _log_p(best[None], patterns, which))[0].sum())
+    lr = max(2 * (likelihood - base), 0.0)
+    values = _unpacked(best, patterns)
+    low, high = _ends(best, loss, patterns, level)
+    estimates = [Estimate(float(v), low=float(a), high=float(b)) for v, a, b in zip(values, low, high, strict=True)]
+    n_raters = len(patterns.raters)
+    seen = (patterns.n @ patterns.seen).astype(int).tolist()
+    rates = tuple(
+        RaterRates(name, seen[r], estimates[1 + r], estimates[1 + n_raters + r])
+        for r, name in enumerate(patterns.raters)
+    )
+    strength = float(np.exp(best[-1]) if pair is None else special.expit(best[-1]))
+    shift = float(np.abs(values - independent).max())
+    p = 0.5 * float(special.chdtrc(1, lr)) if lr > 0 else 1.0
+    return Dependence(kind, raters, strength, lr, p, None, estimates[0], rates, shift)
+
+
+def _starts(patterns: Patterns, mode: Theta, which: tuple[int, int] | str) -> Sequence[Floats]:
+    """The independent fit with hardly any dependence, and equal raters with much of it."""
+    n_strata, n_raters = len(patterns.strata), len(patterns.raters)
+    packed = np.clip(_packed(mode), -4, 4)
+    weak, strong = (np.log(0.3), np.log(1.2)) if which == "difficulty" else (-2.0, 1.5)
+    share = (patterns.n @ patterns.positive).sum() / (patterns.n @ patterns.seen).sum()
+    equal = np.r_[np.full(n_strata, special.logit(np.clip(share, 0.05, 0.95))), np.full(2 * n_raters, 1.2)]
+    return [np.r_[packed, weak], np.r_[packed, strong], np.r_[equal, strong]]
+
+
+def _descended(loss: Callable[[Floats], Floats], start: Floats) -> tuple[Floats, float]:
+    steps = _STEP * np.eye(len(start))
+
+    def with_gradient(x: Floats) -> tuple[float, Floats]:
+        values = loss(np.vstack([x, x + steps, x - steps]))
+        k = len(x)
+        return float(values[0]), np.asarray((values[1 : k + 1] - values[k + 1 :]) / (2 * _STEP))
+
+    found = optimize.minimize(
+        with_gradient, start, jac=True, method="L-BFGS-B", bounds=[(-9, 9)] * len(start), options={"maxiter": 200}
+    )
+    return np.asarray(found.x), float(found.fun)
+
+
+def _ends(x: Floats, loss: Callable[[Floats], Floats], patterns: Patterns, level: float) -> tuple[Floats, Floats]:
+    """Normal intervals on the logit scale, from the curvature at the mode."""
+    k, h = len(x), 1e-3
+    eye = h * np.eye(k)
+    pairs = [(i, j) for i in range(k) for j in range(i, k)]
+    points = [x + s * eye[i] + t * eye[j] for i, j in pairs for s, t in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+    values = loss(np.array(points)).reshape(-1, 4)
+    hessian = np.zeros((k, k))
+    for (i, j), (pp, pm, mp, mm) in zip(pairs, values, strict=True):
+        hessian[i, j] = hessian[j, i] = (pp - pm - mp + mm) / (4 * h * h)
+    eigenvalues, vectors = np.linalg.eigh(hessian)
+    variance = ((vectors**2) / np.maximum(eigenvalues, 0.05)).sum(axis=1)
+    half = special.ndtri((1 + level) / 2) * np.sqrt(variance)
+    low, high = x - half, x + half
+    return _unpacked(low, patterns), _unpacked(high, patterns)
+
+
+def _is_identified(patterns: Patterns, which: tuple[int, int] | str) -> bool:
+    """Whether the information of the design has full rank at a point without any relation among the parameters."""
+    combined, stratum, _ = combinations_of(patterns)
+    if combined.sum(axis=1).max() > 8:
+        return True  # as for the independent model: three raters tell their own rates, and here are many more
+    cells, _ = all_cells(combined, stratum, patterns)
+    n_strata, n_raters = len(patterns.strata), len(patterns.raters)
+    k = n_strata + 2 * n_raters + 1
+    x = np.r_[
+        0.8 * np.sin(np.arange(1, n_strata + 1) * 5**0.5),
+        1.2 + 0.7 * np.sin(np.arange(1, 2 * n_raters + 1) * 2**0.5),
+        -0.3,
+    ]
+    steps = 1e-4 * np.eye(k)
+    log_p = _log_p(np.vstack([x, x + steps, x - steps]), cells, which)
+    scores = (log_p[1 : k + 1] - log_p[k + 1 :]) / 2e-4 * np.exp(log_p[0] / 2)
+    norms = np.sqrt((scores**2).sum(axis=1, keepdims=True))
+    if (norms < 1e-12).any():
+        return False
+    values = np.linalg.eigvalsh((scores / norms) @ (scores / norms).T)
+    return bool(values.min() > _SINGULAR * values.max())

@@ -1,0 +1,173 @@
+"""Models of dependent errors, and the state that stands beside every number of a latent class model."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.consensus import (
+    Identifiability,
+    Misfit,
+    dependence,
+    model_state,
+    residual_correlations,
+)
+from analysis.consensus._dependence import _log_p, _packed
+from analysis.consensus._fisher import all_cells
+from analysis.consensus._model import fit
+from analysis.consensus._patterns import patterns_of
+from analysis.document import to_json
+from analysis.report import Resampling, summarise, to_html, to_markdown
+from analysis.simulation import Design, Difficulty, Rater, simulate
+from tests.analysis.honesty_goals import made, pooled
+
+RESAMPLED = Resampling(1, 100, 300, 99)
+
+
+@cache
+def copying(design="three on all", seed=1):
+    return made("copying", design, 586, 0.5, np.random.default_rng(seed))
+
+
+def report_of(study, *, verdicts=True, **options):
+    answers = study.labels.rename(columns={"rater": "reviewer", "category": "label"})
+    table = study.verdicts if verdicts else study.verdicts.iloc[:0]
+    return summarise(answers, table, resampling=RESAMPLED, **options)
+
+
+@pytest.mark.parametrize("which", [None, "difficulty", (0, 1), (1, 2)])
+@pytest.mark.parametrize("strength", [-3.0, 0.0, 2.0])
+def test_the_patterns_of_a_combination_of_raters_have_probability_one(which, strength):
+    patterns = patterns_of(copying().labels)
+    cells, _ = all_cells(np.ones((1, 3), dtype=bool), np.zeros(1, dtype=np.int64), patterns)
+    x = np.r_[_packed(fit(patterns)), strength]
+    assert np.exp(_log_p(x[None], cells, which)).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("which", ["difficulty", (0, 1)])
+def test_without_strength_a_model_is_the_independent_one(which):
+    patterns = patterns_of(copying().labels)
+    x = _packed(fit(patterns))
+    assert _log_p(np.r_[x, -30.0][None], patterns, which) == pytest.approx(_log_p(x[None], patterns, None), abs=1e-6)
+
+
+def test_the_difficulty_model_keeps_the_rates_of_each_rater():
+    # one rater alone: P(dissimilar) = pi se + (1 - pi)(1 - sp), however much the items differ
+    labels = pd.DataFrame({"item": list("abc"), "rater": "ada", "category": ["similar", "dissimilar", "similar"]})
+    patterns = patterns_of(labels)
+    x = np.array([[0.4, 1.3, 0.7, np.log(1.5)]])
+    pi, se, sp = 1 / (1 + np.exp(-x[0, :3]))
+    p = dict(zip(patterns.positive[:, 0], np.exp(_log_p(x, patterns, "difficulty"))[0], strict=True))
+    assert p[1.0] == pytest.approx(pi * se + (1 - pi) * (1 - sp), abs=1e-4)
+
+
+def test_a_copying_reviewer_is_found_by_name():
+    study = copying("k = 3")
+    best = dependence(study.labels)[0]
+    assert best.raters == ("r1", "r2")
+    assert best.strength > 0.8
+    assert best.p_holm < 0.001
+    rates = {row.rater: row for row in best.rates}
+    assert rates["r1"].sensitivity.low < 0.90 < rates["r1"].sensitivity.high
+    residuals = residual_correlations(study.labels)
+    assert (residuals["residual"].abs() > 2 * residuals["se"]).any()
+
+
+def test_items_of_different_difficulty_are_found():
+    reviewers = [Rater(name, 0.85, 0.85) for name in ("ada", "ben", "cleo", "dan", "eva")]
+    study = simulate(
+        Design(1500, 5), reviewers, [], 0.5, rng=np.random.default_rng(1), item_difficulty=Difficulty(spread=1.5)
+    )
+    best = min((model for model in dependence(study.labels) if not model.raters), key=lambda model: model.p)
+    assert best.words == "items differ in difficulty"
+    assert best.p < 0.001
+
+
+def test_independent_errors_stay_independent():
+    rng, rejected = np.random.default_rng(5), 0
+    for _ in range(10):
+        study = made("independent", "k = 3", 324, 0.5, rng)
+        rejected += any(model.p_holm is not None and model.p_holm <= 0.05 for model in dependence(study.labels))
+    assert rejected <= 2
+
+
+def test_three_reviewers_alone_cannot_tell_dependence():
+    models = dependence(copying().labels)
+    assert {model.reason for model in models} == {"not identified by these labels"}
+    assert {model.strength for model in models} == {None}
+
+
+def test_without_items_labelled_by_two_nothing_is_tried():
+    labels = pd.DataFrame({"item": ["a", "b"], "rater": ["ada", "ben"], "category": ["similar", "dissimilar"]})
+    assert dependence(labels) == ()
+    assert residual_correlations(labels.iloc[:0]).empty
+
+
+IDENTIFIED = Identifiability(7, 7, True, (), "identified: labels of this design tell all 7 parameters")
+FITTING, REJECTING, POWERLESS = Misfit(1.0, 0.5, 99, "", 0.9), Misfit(9.0, 0.01, 99, ""), Misfit(1.0, 0.5, 99, "", 0.3)
+UNTESTED = Misfit(None, None, 0, "")
+
+
+@pytest.mark.parametrize(
+    ("tests", "prevalence", "state"),
+    [
+        ([FITTING], 0.5, "fits"),
+        ([FITTING, REJECTING], 0.5, "rejected"),
+        ([Misfit(9.0, 0.04, 99, ""), FITTING], 0.5, "fits"),  # Holm: 2 x .04
+        ([UNTESTED], 0.5, "untestable"),
+        ([], 0.5, "untestable"),
+        ([POWERLESS], 0.5, "weak"),
+        ([FITTING], 0.04, "weak"),
+        ([FITTING], 0.97, "weak"),
+    ],
+)
+def test_the_state_of_a_model(tests, prevalence, state):
+    assert model_state(IDENTIFIED, tests, n_items=500, prevalence=prevalence).state == state
+
+
+def test_a_model_that_is_not_identified_says_what_would_help():
+    unknown = Identifiability(8, 9, False, ("prevalence",), "not identified", ("a third label",))
+    state = model_state(unknown, [FITTING], n_items=500, prevalence=None)
+    assert (state.state, state.remedies) == ("not identified", ("a third label",))
+
+
+def test_the_numbers_of_a_copying_reviewer_are_withheld_in_every_form():
+    content = report_of(copying())
+    latent = content["consensus"]["latent"]
+    rows = [latent["prevalence"], *latent["reviewers"]]
+    rows += [row["by_consensus"]["latent"] for row in content["classifiers"].values()]
+    assert {row["state"] for row in rows if row is not latent["prevalence"]} == {"rejected"}
+    for row in rows:
+        assert (row if "value" in row else row["sensitivity"])["value"] is None
+    assert latent["undecided"] is None
+    read = json.loads(to_json(content))
+    for page in (to_html(read), to_markdown(read)):
+        assert "Its numbers are withheld" in page
+        assert "98." not in page.split("Latent class")[-1].split("Confusion")[0]
+
+
+def test_the_numbers_of_a_copying_reviewer_are_shown_on_request_with_their_state():
+    content = report_of(copying(), show_rejected=True)
+    first = content["consensus"]["latent"]["reviewers"][0]
+    assert first["sensitivity"]["value"] > 0.94  # the truth is .90: the copy makes the model think so
+    assert first["state"] == "rejected"
+    assert "not to be trusted" in to_html(content)
+    # beside it stands the model that knows of the copying
+    best = content["consensus"]["latent"]["dependence"]["best"]
+    assert best["raters"] == ["r1", "r2"]
+
+
+def test_without_a_classifier_three_reviewers_rest_on_independence():
+    content = report_of(copying(), verdicts=False)
+    assert {row["state"] for row in content["consensus"]["latent"]["reviewers"]} == {"untestable"}
+    assert "rests on independence, which these data cannot test" in to_html(content)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", ["k = 3", "three on all"])
+@pytest.mark.parametrize("kind", ["difficulty", "shared errors", "copying"])
+def test_a_wrong_number_is_marked(kind, design):
+    cell = pooled(kind, design, 586, 2, (0.2, 0.5, 0.8))
+    assert cell.n_wrong_marked >= 0.8 * cell.n_wrong
