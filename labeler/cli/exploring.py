@@ -111,8 +111,8 @@ def spread(context: click.Context, /, **arguments: Any) -> None:
 def order(context: click.Context, /, **arguments: Any) -> None:
     """Whether the order in which benchmarks are run decides their result.
 
-    Takes measurements with a fixed and a random order: OrderSage's files, or columns run, order_type and
-    order_position. Where only positions are known, weaker tests are made.
+    Takes measurements with a fixed and a random order: what `labeler measure` made with order = "both", OrderSage's
+    files, or columns run, order_type and order_position. Where only positions are known, weaker tests are made.
     """
     _answer(context, "order", arguments, "baseline", "candidate", "ci_level", "compat")
 
@@ -159,8 +159,9 @@ def trust(context: click.Context, /, jobs: int, **arguments: Any) -> None:
 def contexts(context: click.Context, /, **arguments: Any) -> None:
     """Whether the measurement context decides which of two versions wins.
 
-    Takes measurements with columns version and context, or files whose names say so (--from-name). What to measure is
-    planned by `labeler variants`. With --observer one version is enough: whether measuring changes the result.
+    Takes what `labeler measure` made over several contexts, measurements with columns version and context, or files
+    whose names say so (--from-name). `labeler variants` plans runs that are made by other means. With --observer one
+    version is enough: whether measuring changes the result.
     """
     _answer(context, "contexts", arguments, "baseline", "candidate", "instrumentation", "held_fixed")
 

@@ -11,7 +11,7 @@ import click
 
 from labeler.cli.common import remark, write_text
 from labeler.errors import InputError
-from labeler.measuring import design, machine
+from labeler.measuring import machine
 from labeler.measuring.example import example
 from labeler.measuring.plan import Plan
 from labeler.measuring.plan_file import read_plan, with_changes
@@ -41,8 +41,9 @@ def measure(
 ) -> None:
     """Run the benchmarks of a plan, and record the conditions of every run.
 
-    PLAN is a TOML file [default: plan.toml]. Every run goes into DIR/measurements.csv as soon as it has ended. Ctrl+C
-    stops; the same command goes on. `labeler check`, `spread`, `order`, `contexts`, `trust` and `import` read DIR.
+    PLAN is a TOML file [default: plan.toml]. Every run goes into DIR/measurements.csv as soon as it has ended; when
+    all are made, DIR/measurements.parquet holds the same. Ctrl+C stops; the same command goes on. `labeler check`,
+    `spread`, `order`, `contexts`, `trust` and `import` read DIR.
     """
     if init:
         _write_example(plan)
@@ -72,6 +73,8 @@ def _write_example(path: Path) -> None:
 
 
 def _show_plan(plan: Plan, out: Path) -> None:
+    from labeler.measuring import design  # here, as measuring needs no statistics
+
     done = done_so_far(plan, out)
     n, contexts, kinds = n_steps(plan), contexts_of(plan), kinds_of_order(plan)
     factors = [

@@ -39,6 +39,8 @@ def _accompanies(path: PurePath, beside: dict[PurePath, set[str]]) -> Iterator[b
     if path.name in _OF_CRITERION:
         yield "sample.json" in names
         yield folder.name == "change" and "sample.json" in beside.get(folder.parent / "new", ())
+    if path.name == "measurements.parquet":  # of `labeler measure`: the same as the table beside it
+        yield "measurements.csv" in names
     if path.name == "machine.json":
         yield any(map(_OF_ASV.fullmatch, names))
     if path.name == "benchmarks.json":

@@ -35,7 +35,7 @@ from labeler.measuring.plan_file import VARIABLE
 from labeler.measuring.process import Ended
 from labeler.measuring.results import Result, marks_of, results_of
 from labeler.measuring.schedule import Step, n_steps, schedule
-from labeler.measuring.table import NAME, Done, Table, place_of
+from labeler.measuring.table import NAME, PARQUET, Done, Table, place_of, write_parquet
 from labeler.whole_files import in_place
 
 LOCK = "plan.lock"  # what of the plan must not change while a folder is filled
@@ -159,6 +159,10 @@ def measure(
                 watch(Progress(len(table.done), outcome.n_steps, step, done.failure, stopped, left.seconds()))
         else:
             outcome.is_complete = True
+        if outcome.n_made:
+            (out / PARQUET).unlink(missing_ok=True)
+        if outcome.is_complete and not (out / PARQUET).exists():
+            write_parquet(out / NAME)
         outcome.seconds = time.perf_counter() - began
         outcome.overhead_s = (outcome.seconds - in_commands) / outcome.n_made if outcome.n_made else 0.0
         outcome.n_failed = sum(bool(done.failure) for done in table.done)

@@ -19,8 +19,10 @@ from labeler.formats.long_table import FAILURE, WRITTEN
 from labeler.measuring.results import Result
 from labeler.measuring.schedule import Step
 from labeler.safe_text import as_written, inert
+from labeler.whole_files import in_place
 
-NAME = "measurements.csv"
+NAME, PARQUET = "measurements.csv", "measurements.parquet"
+NUMBERS = ("iteration", "value")
 STEP, ROWS, DURATION, BENCHMARK = (RECORDED + name for name in ("step", "rows", "duration", "plan_entry"))
 NOTED = (
     "time", "duration", "cpu_s", "exit_status", "load_before", "load_after", "cpu_mhz", "governor", "temperature_c",
@@ -135,6 +137,21 @@ class Table:
         os.fsync(self.file.fileno())
 
 
+def write_parquet(path: Path) -> Path:
+    """The same table as Parquet, beside the other; raises InputError if it cannot be written."""
+    import pandas as pd
+
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    for name in table:
+        if name in NUMBERS:
+            table[name] = pd.to_numeric(table[name])
+        else:
+            table[name] = table[name].map(as_written).astype("category")
+    with in_place(path.with_name(PARQUET)) as partial:
+        table.to_parquet(partial, index=False, compression="zstd")
+    return path.with_name(PARQUET)
+
+
 def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[Done], int]:
     """The whole runs of a table, and how many bytes they and the header take.
 
@@ -177,7 +194,7 @@ def place_of(step: Step) -> tuple[str, ...]:
 
 
 def _cell(column: str, text: str) -> str:
-    return text if column in ("value", "iteration") else inert(text)
+    return text if column in NUMBERS else inert(text)
 
 
 def _done(rows: Sequence[Mapping[str, str]]) -> Done:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeler.errors import InputError
+from labeler.formats import Source, read_benchmarks, sources
 from labeler.measuring.plan_file import parse_plan
 from labeler.measuring.results import Result
 from labeler.measuring.schedule import Step, n_steps, schedule
@@ -335,3 +336,23 @@ def test_the_time_left_is_that_of_the_runs_so_far(tmp_path):
     done = done_so_far(plan, tmp_path / "results")
     assert seconds_left(plan, done) == pytest.approx(8 * sum(run.seconds for run in done) / 2)
     assert 1.6 < seconds_left(plan, done) < 20
+
+
+def test_the_table_is_also_there_as_parquet_once_all_runs_are_made(tmp_path):
+    plan = parse_plan(
+        f'runs = 2\n[[benchmarks]]\nname = "=b"\nvalues = "stdout"\ncommand = [{PYTHON}, "print(-1, 2)"]\n'
+        f'[[benchmarks]]\nname = "bad"\ncommand = [{PYTHON}, "raise SystemExit(3)"]\n'
+    )
+    folder = tmp_path / "results"
+    measure(plan, folder, tmp_path, limit=3)
+    assert not (folder / "measurements.parquet").exists()
+    measure(plan, folder, tmp_path)
+    both = [list(read_benchmarks([Source(name, path=folder / name)])) for name in (NAME, "measurements.parquet")]
+    (of_csv,), (of_parquet,) = ([one for part in parts for one in part.benchmarks] for parts in both)
+    assert of_parquet.name == of_csv.name == "=b"
+    assert [run.tolist() for run in of_parquet.runs] == [[-1.0, 2.0]] * 2
+    assert of_parquet.conditions == of_csv.conditions
+    assert [part.remarks for part in both[0]] == [part.remarks for part in both[1]]
+    assert [source.name.rpartition("/")[2] for source in sources([folder])] == [NAME]  # the folder is read once
+    measure(replace(plan, runs=3), folder, tmp_path, limit=1)
+    assert not (folder / "measurements.parquet").exists()
