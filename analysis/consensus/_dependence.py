@@ -195,7 +195,8 @@ def _unpacked(x: Floats, patterns: Patterns) -> Floats:
     rates = special.expit(x)
     n_strata = len(patterns.strata)
     prevalence = rates[:n_strata] @ weight / max(weight.sum(), 1)
-    return np.r_[prevalence, rates[n_strata : n_strata + 2 * len(patterns.raters)]]
+    values: Floats = np.r_[prevalence, rates[n_strata : n_strata + 2 * len(patterns.raters)]]
+    return values
 
 
 def _log_p(x: Floats, patterns: Patterns, which: tuple[int, int] | str | None) -> Floats:
