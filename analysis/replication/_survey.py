@@ -456,12 +456,12 @@ class _Claims:
         elif scope.is_complete:
             yield Claim("1, 2.1", claim, paper, paper, REPRODUCED)
         else:
-            why = f"The folder holds {scope.n} of the {N_BENCHMARKS} benchmarks. Shares are compared as samples."
+            why = f"Only {scope.n} of the {N_BENCHMARKS} benchmarks are here. Shares are compared as samples."
             yield Claim("1, 2.1", claim, paper, f"{scope.n} of {N_BENCHMARKS} benchmarks", UNKNOWN, why)
         n_applications, of_paper = scope.n_applications, len(APPLICATIONS)
         if scope.is_paper and not scope.is_complete and n_applications < of_paper:
             yield Claim("1, 2.1", "Applications", str(of_paper), f"{n_applications} of {of_paper}", UNKNOWN,
-                        "The folder holds a part of the data set.")  # fmt: skip
+                        "Only a part of the data set is here.")  # fmt: skip
         else:
             yield self._claim("1, 2.1", "Applications", str(of_paper), str(n_applications), n_applications == of_paper)
         ours = f"{scope.n_of_shape} of {counted(scope.n, 'benchmark')}"
@@ -531,7 +531,7 @@ class _Claims:
         name = FOCUS.partition("/")[0]
         if not group:
             outcome = UNKNOWN if self.scope.is_paper else NOT_APPLICABLE
-            why = f"The folder holds no benchmark of {name}."
+            why = f"No benchmark of {name} is here."
             for place, claim, paper in (
                 ("3.3, Figure 2", f"{name} is the most dissimilar application", "first of 30"),
                 (where, f"M1 to M4 are high for almost all benchmarks of {name}", "almost all of 20"),
@@ -561,7 +561,7 @@ class _Claims:
         if few:
             why += f" Not so for {listed(few, 5)}."
         if len(group) != N_OF_FOCUS:
-            why = f"The folder holds {len(group)} of its {N_OF_FOCUS} benchmarks. {why}"
+            why = f"Only {len(group)} of its {N_OF_FOCUS} benchmarks are here. {why}"
         claim = f"M1 to M4 are high for almost all benchmarks of {name}"
         return self._claim(where, claim, f"almost all of {N_OF_FOCUS}", ours, not few, why)
 
@@ -572,7 +572,7 @@ class _Claims:
         if not self.numbers:
             why = (
                 f"B1 to B{N_OF_FOCUS} are taken to be the benchmarks in alphabetical order, which needs all "
-                f"{N_OF_FOCUS}; the folder holds {len(group)}."
+                f"{N_OF_FOCUS}; only {len(group)} are here."
             )
             yield Claim(where, claim, paper, "–", UNKNOWN, why)
             yield Claim("3.3, Figure 4", last, "shown for B17", "–", UNKNOWN, why)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from labeler.cli.common import json_option, opened, remark, show
+from labeler.cli.common import actor_option, json_option, now, opened, remark, say_if_interim, show
 from labeler.cli.formats import reading, say_of_files
 from labeler.config import bundled
 from labeler.errors import InputError
@@ -14,6 +14,7 @@ from labeler.model import Category
 from labeler.safe_text import one_line
 from labeler.service.data import exploring, importing
 from labeler.service.data.gathering import Gathered
+from labeler.service.plan import coordinating
 from labeler.service.results import replicating
 from labeler.service.results.files import write_files
 
@@ -35,6 +36,7 @@ WITHOUT_DATA = (
               show_default=True, help="With --labels: the meaning of 1 where labels are 0 and 1.")  # fmt: skip
 @click.option("--classes", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
               help="Class of each benchmark by another method, JSON or CSV: inconsistent or steady state.")  # fmt: skip
+@actor_option
 @json_option
 def replicate(
     paths: tuple[Path, ...],
@@ -43,6 +45,7 @@ def replicate(
     labels: Path | None,
     one_is: str,
     classes: Path | None,
+    actor: str,
     as_json: bool,
 ) -> None:
     """Hold every claim of the paper beside the public measurements, or its tables beside labels made from them.
@@ -58,7 +61,7 @@ def replicate(
             raise InputError("--labels and --classes go with FOLDER, the measurements.")
         _tables(out, as_json)
         return
-    gathered = _from_study(study) if study is not None else _from_files(paths)
+    gathered = _from_study(study, actor) if study is not None else _from_files(paths)
     with click.progressbar(length=len(gathered.benchmarks), label="Measuring", file=sys.stderr) as bar:
         written = replicating.replicate(
             gathered.benchmarks,
@@ -80,8 +83,10 @@ def replicate(
         click.echo(path)
 
 
-def _from_study(study: Path | None) -> Gathered:
+def _from_study(study: Path, actor: str) -> Gathered:
     with opened(study) as db:
+        coordinating.log_look(db, "replication", actor=actor, now=now())
+        say_if_interim(db)
         return exploring.from_study(db)
 
 

@@ -4,9 +4,11 @@ Bauer et al., "Searching for the Ground Truth: Assessing the Similarity of Bench
 doi:10.1145/3578245.3584693.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -21,10 +23,12 @@ from analysis.document.figures import to_svg
 from analysis.replication import Claim, Measured, Replication
 from labeler.errors import InputError, Refused, sentence
 from labeler.formats import Source, references
-from labeler.model import Category
+from labeler.model import Category, combined_hash
 from labeler.screen import binning
 from labeler.screen import charts as screen_charts
 from labeler.service.results.reporting import QUICK, REPLICATION_NOTE, Gathered, gathered_files
+from labeler.service.verdicts import background
+from labeler.store import Database, items
 
 MADE_LABELS = (
     "The claims on labels (sections 2.2 and 4.1 to 4.3) rest on a label set that was made from the paper's counts: "
@@ -169,6 +173,49 @@ def replicate(
         raise InputError(sentence(error)) from None
     drawn = next((benchmark for benchmark in benchmarks if benchmark.name == result.drawn), None)
     return Replicated(result, drawn, tuple(remarks))
+
+
+def files_for_page(
+    db: Database,
+    *,
+    labels: bytes | None = None,
+    classes: bytes | None = None,
+    actor: str,
+    waiting: Callable[[float], object],
+) -> dict[str, str]:
+    """The page, Markdown and JSON of a study's replication, from a process of its own.
+
+    Parameters
+    ----------
+    db : Database
+    labels, classes : bytes, optional
+        The tables as uploaded.
+    actor : str
+    waiting : callable
+        As for `background.output_of`.
+
+    Raises
+    ------
+    InputError
+        As `replicate`.
+    """
+    with TemporaryDirectory() as folder:
+        command = ["replicate", "--study", str(db.path), "--out", folder, "--actor", actor]
+        for option, content in (("labels", labels), ("classes", classes)):
+            if content is not None:
+                table = Path(folder, option)
+                table.write_bytes(content)
+                command += [f"--{option}", str(table)]
+        try:
+            paths = map(Path, background.output_of(command, waiting=waiting).splitlines())
+        except InputError as error:
+            raise InputError(str(error).replace(f"{folder}{os.sep}", "The table of ")) from None
+        return {path.name: path.read_bytes().decode() for path in paths if path.parent == Path(folder)}
+
+
+def measurements_of(db: Database) -> str:
+    """A hash that changes with the measurements of the study."""
+    return combined_hash(f"{item.data_hash} {item.excluded_why is None}" for item in items.all_items(db) if item.n_runs)
 
 
 class _Names:

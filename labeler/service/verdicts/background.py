@@ -74,7 +74,7 @@ def output_of(arguments: Sequence[str], *, waiting: Callable[[float], object]) -
             file.seek(0)
             texts.append(file.read().decode())
     if child.returncode:
-        message = texts[1].strip().removeprefix("Error: ")
+        message = texts[1].rpartition("Error: ")[2].strip()  # remarks and progress stand before it
         raise InputError(message or f"labeler {arguments[0]} ended with the exit code {child.returncode}.")
     return texts[0]
 

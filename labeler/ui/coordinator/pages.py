@@ -7,7 +7,7 @@ import streamlit as st
 
 from labeler.model import State, Study
 from labeler.store import Database
-from labeler.ui.coordinator.results import figures, handover, item, items, publish, report, verdicts
+from labeler.ui.coordinator.results import figures, handover, item, items, publish, replication, report, verdicts
 from labeler.ui.coordinator.run import calibration, inbox, progress, splits
 from labeler.ui.coordinator.set_up import data, people, plan, planning, study
 from labeler.ui.coordinator.shared import acknowledge
@@ -32,6 +32,7 @@ GROUPS: Mapping[str, Mapping[str, ModuleType]] = {
         "Item": item,
         "Report": report,
         "Figures": figures,
+        "Replication": replication,
         "Publish": publish,
         "Handover": handover,
     },

@@ -33,7 +33,19 @@ NOW_AND_THEN: list[Case] = [(state, None) for state in State if state not in (St
 NOW_AND_THEN += [(State.PAUSED, before) for before in (State.OPEN, State.CLOSED)]
 CASES = [*EVERY_DAY, *(pytest.param(*case, marks=pytest.mark.slow) for case in NOW_AND_THEN)]
 EXPLORE = {"Spread"}  # the four methods are one page: test_explore_pages asks the others
-HIDING = {"Items", "Calibration", "Progress", "Inbox", "Splits", "Verdicts", "Item", "Figures", "Report", "Handover"}
+HIDING = {
+    "Items",
+    "Calibration",
+    "Progress",
+    "Inbox",
+    "Splits",
+    "Verdicts",
+    "Item",
+    "Figures",
+    "Report",
+    "Handover",
+    "Replication",
+}
 HIDING |= EXPLORE
 WITH_NAMES = {"Study", "People", "Plan", "Calibration", "Progress"}  # who takes part and how far they are: no answers
 SHOWN_ON = {

@@ -1,0 +1,61 @@
+"""The paper beside this study's measurements: every claim, with figures, to look at and to take away."""
+
+import hashlib
+
+import streamlit as st
+
+from labeler.plan.lifecycle import Action
+from labeler.service.people import visibility
+from labeler.service.plan import coordinating
+from labeler.service.results import replicating
+from labeler.store import Database
+from labeler.ui.coordinator.shared import Bar, errors_here, link
+
+SOURCE = "https://doi.org/10.1145/3578245.3584693"
+START_S, ITEM_S = 8.0, 0.03  # what it takes, and what it takes more for each item
+KEY = "replication"
+
+
+def render(db: Database, person: str) -> None:
+    """Compare when asked, show the claims, offer the files."""
+    st.write(
+        f"Every claim of the [paper of Bauer et al. (2023)]({SOURCE}) beside the measurements of this study: "
+        "reproduced, different, or impossible to know, with the reason."
+    )
+    hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
+    if hidden:
+        st.info(f"{hidden} The comparison shows verdicts.")
+        return
+    n_items = sum(item.n_runs > 0 for item in coordinating.list_items(db))
+    if not n_items:
+        st.info("The comparison appears here once the study has measurements.")
+        link("Data", "Import measurements")
+        return
+    with st.expander("Labels of the paper's reviewers, and classes of another method (optional)"):
+        labels = st.file_uploader("Labels: CSV with item, reviewer, label", "csv", key="replication-labels")
+        classes = st.file_uploader(
+            "Classes: JSON or CSV with inconsistent or steady state for each item", ["json", "csv"],
+            key="replication-classes",
+        )  # fmt: skip
+    tables = [None if file is None else file.getvalue() for file in (labels, classes)]
+    version = replicating.measurements_of(db) + "".join(hashlib.sha256(table or b"").hexdigest() for table in tables)
+    if st.button("Compare with the paper", type="primary"):
+        bar = Bar("Comparing")
+        whole_s = START_S + ITEM_S * n_items
+        with errors_here():
+            files = replicating.files_for_page(
+                db,
+                labels=tables[0],
+                classes=tables[1],
+                actor=person,
+                waiting=lambda seconds: bar.show(seconds, whole_s),
+            )
+            st.session_state[KEY] = version, files
+        bar.end()
+    made_from, files = st.session_state.get(KEY, ("", {}))
+    if made_from != version:
+        return
+    with st.container(horizontal=True):
+        for name, text in files.items():
+            st.download_button(f"Download {name}", text, name, key=f"download-{name}", on_click="ignore")
+    st.iframe(files["replication.html"], height=1400)

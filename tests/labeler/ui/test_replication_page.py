@@ -1,0 +1,53 @@
+"""The page that holds the paper beside the measurements of a study."""
+
+import pytest
+
+from labeler.service.results import replicating
+from labeler.store import items, open_database
+from tests.labeler.conftest import make_study
+from tests.labeler.ui.pages import coordinator_page
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("replication")
+    for name, n_items in (("empty", 0), ("measured", 3)):
+        make_study(folder / f"{name}.study", n_items=n_items, reviewers=())
+    return {name: folder / f"{name}.study" for name in ("empty", "measured")}
+
+
+def test_a_study_without_measurements_is_told_where_they_come_from(studies):
+    page = coordinator_page("replication", studies["empty"])
+    assert "once the study has measurements" in page.info[0].value
+    assert len(page.button) == 0
+
+
+def test_one_button_compares_and_the_claims_and_files_appear(studies):
+    page = coordinator_page("replication", studies["measured"])
+    assert [button.label for button in page.button] == ["Compare with the paper"]
+    page.button[0].click().run(timeout=120)
+    assert not page.exception
+    assert [button.proto.label for button in page.get("download_button")] == [
+        "Download replication.html", "Download replication.md", "Download replication.json",
+    ]  # fmt: skip
+    assert "3 benchmarks" in page.get("iframe")[0].proto.srcdoc
+    with open_database(studies["measured"]) as db:
+        db.execute("UPDATE items SET excluded_why = 'x' WHERE item_id = ?", (items.all_items(db)[0].item_id,))
+    page.run()
+    assert not page.get("iframe")  # it was of other measurements
+
+
+def test_a_table_that_cannot_be_used_is_named_without_its_place_on_the_server(studies):
+    with (
+        open_database(studies["measured"]) as db,
+        pytest.raises(replicating.InputError, match=r"^The table of labels: has no column for the item") as refused,
+    ):
+        replicating.files_for_page(db, labels=b"a,b\n1,2\n", actor="carol", waiting=lambda _s: None)
+    assert "/" not in str(refused.value)
+
+
+def test_the_log_says_who_looked(studies):
+    with open_database(studies["measured"]) as db:
+        replicating.files_for_page(db, actor="carol", waiting=lambda _s: None)
+        (actor, action), *_ = db.execute("SELECT actor, action FROM events ORDER BY event_id DESC").fetchall()
+    assert (actor, action) == ("carol", "look")
