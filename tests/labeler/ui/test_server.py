@@ -537,6 +537,22 @@ for url in ("https://labels.example.org/", None):
     assert "False" not in all_hosts
 
 
+def test_a_server_for_all_addresses_asks_nobody_elsewhere_for_its_own():
+    program = """
+import socket
+asked = []
+socket.getaddrinfo = lambda host, *_, **__: asked.append(host) or []
+socket.socket.connect = lambda _, address: asked.append(address)
+from streamlit.web import bootstrap
+from labeler.ui.server import streamlit_settings
+bootstrap.load_config_options(streamlit_settings() | {"server.address": "0.0.0.0"})
+bootstrap._print_url(False)
+print(asked)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 @pytest.mark.parametrize("url", ["labels.example.org", "ftp://labels.example.org", "https://", "https://x.org/labels"])
 def test_an_address_that_names_no_host_is_refused(url):
     with pytest.raises(InputError, match="expected the address of a host"):
