@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import tempfile
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -122,7 +123,7 @@ def started(room: Room, study: Path, what: str, command: Command = command_of) -
     log, port = Path(tempfile.mkdtemp(dir=room.folder)) / "server.log", free_port()
     process = start(command(study, port), log)
     try:
-        ended = poll(lambda: process.poll() is not None or "You can now view" in log.read_text(), START_LIMIT_S)
+        ended = poll(lambda: process.poll() is not None or answers(port), START_LIMIT_S)
         said = log.read_text(errors="replace").strip()
     finally:
         process.terminate()
@@ -132,6 +133,15 @@ def started(room: Room, study: Path, what: str, command: Command = command_of) -
     if process.returncode == 1 and not said.splitlines()[-1].startswith("Error: "):
         problems.append("no line says why it ended")
     return case(what, last_line(said), problems)
+
+
+def answers(port: int) -> bool:
+    """Whether a server is there."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
 
 
 def labeler(*arguments: object) -> tuple[int, str]:
