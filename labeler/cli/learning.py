@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, study_option, write_text
+from labeler.cli.common import actor_option, json_option, now, opened, remark, say_if_interim, study_option, write_text
 from labeler.errors import InputError
 from labeler.service.results import learning
 from labeler.service.results.files import write_files
-from labeler.service.results.learning import Material
+from labeler.service.results.learning import Account, Material
 
 TARGET = click.option(
     "--consensus", type=click.Choice(list(learning.TARGETS)), default="agreed", show_default=True,
@@ -26,16 +26,20 @@ COST = click.option(
 )  # fmt: skip
 SEED = click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
                     help="Random seed for folds and intervals.")  # fmt: skip
+REPORT = click.option(
+    "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
+    help="Write the account, its figures, and the scores behind it.",
+)  # fmt: skip
 
 
-def _material(study: Path | None, label_file: Path | None, verdict_file: Path | None) -> Material:
+def _material(study: Path | None, label_file: Path | None, verdict_file: Path | None, actor: str) -> Material:
     if (label_file is None) != (verdict_file is None):
         raise InputError("Give --labels and --verdicts together, or neither.")
     if label_file is not None and verdict_file is not None:
         return learning.material_of_files(label_file, verdict_file)
     with opened(study) as db:
         say_if_interim(db)
-        return learning.material_of_study(db, actor=OWNER, now=now())
+        return learning.material_of_study(db, actor=actor, now=now())
 
 
 @click.command(epilog="Example: labeler learn --study cache.study --out model.json --report learning")
@@ -51,13 +55,13 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
 @SEED
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="MODEL.json",
               help="Write the model.")  # fmt: skip
-@click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
-              help="Write the account, its figures, and the out-of-fold scores.")  # fmt: skip
+@REPORT
 @click.option("--reviewers", "of_reviewers", is_flag=True,
               help="Instead: which measures each reviewer's labels follow, and whether all do alike.")  # fmt: skip
 @click.option("--interventions", type=click.Path(path_type=Path), default=None, metavar="I.csv",
               help="Instead: who calls items dissimilar whose runs were changed as this file says: benchmark, run, "
               "intervention, amount.")  # fmt: skip
+@actor_option
 @json_option
 def learn(
     study: Path | None,
@@ -73,6 +77,7 @@ def learn(
     folder: Path | None,
     of_reviewers: bool,
     interventions: Path | None,
+    actor: str,
     as_json: bool,
 ) -> None:
     """Learn a classifier from labels, and say how much better it is.
@@ -84,7 +89,7 @@ def learn(
         raise InputError("--out writes a model; give it without --reviewers and --interventions.")
     if of_reviewers and interventions is not None:
         raise InputError("Give either --reviewers or --interventions.")
-    material = _material(study, label_file, verdict_file)
+    material = _material(study, label_file, verdict_file, actor)
     if of_reviewers:
         account = learning.account(learning.habits(material, features=features, seed=seed))
     elif interventions is not None:
@@ -97,11 +102,7 @@ def learn(
         account = learning.account(learned)
         if out is not None:
             write_text(out, learned.model.to_text())
-    if folder is not None:
-        for path in write_files(account.files, folder):
-            remark(str(path))
-    if str(out) != "-":
-        click.echo(account.json if as_json else account.text, nl=False)
+    _write(account, folder, as_json=as_json, quiet=str(out) == "-")
 
 
 def _votes(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> list[tuple[int, list[str]]]:
@@ -124,6 +125,8 @@ def _votes(_context: click.Context, _option: click.Parameter, texts: tuple[str, 
               help="Also a vote: dissimilar when at least K of these classifiers say so. Repeatable.")  # fmt: skip
 @COST
 @SEED
+@REPORT
+@actor_option
 @json_option
 def compare(
     study: Path | None,
@@ -133,6 +136,8 @@ def compare(
     votes: list[tuple[int, list[str]]],
     cost_ratio: float,
     seed: int,
+    folder: Path | None,
+    actor: str,
     as_json: bool,
 ) -> None:
     """Compare all classifiers on one consensus: areas, rates, costs, and the differences of every pair.
@@ -140,7 +145,14 @@ def compare(
     Built-in, learned and imported classifiers compete alike; those that give no scores are compared by their verdicts.
     A learned model that was fitted on these same labels looks better than it is: labeler learn compares it fairly.
     """
-    compared = learning.arena(
-        _material(study, label_file, verdict_file), consensus=consensus, votes=votes, cost_ratio=cost_ratio, seed=seed
-    )
-    click.echo(learning.arena_json(compared) if as_json else learning.arena_text(compared, consensus), nl=False)
+    material = _material(study, label_file, verdict_file, actor)
+    compared = learning.arena(material, consensus=consensus, votes=votes, cost_ratio=cost_ratio, seed=seed)
+    _write(learning.account(compared, consensus), folder, as_json=as_json)
+
+
+def _write(account: Account, folder: Path | None, *, as_json: bool, quiet: bool = False) -> None:
+    if folder is not None:
+        for path in write_files(account.files, folder):
+            remark(str(path))
+    if not quiet:
+        click.echo(account.json if as_json else account.text, nl=False)

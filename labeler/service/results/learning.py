@@ -4,10 +4,11 @@ import hashlib
 import json
 import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,11 @@ from labeler.service.data.models import read_model
 from labeler.service.plan import sampling
 from labeler.service.results import exchange, history
 from labeler.service.results.files import as_csv
+from labeler.service.verdicts import background
 from labeler.store import Database, events, items, verdicts
 
 __all__ = [
-    "TARGETS", "Account", "Material", "account", "apply_model", "arena", "arena_json", "arena_text", "dose_response",
+    "TARGETS", "Account", "Material", "account", "apply_model", "arena", "dose_response",
     "features_named", "habits", "learn", "material_of_files", "material_of_study", "read_model",
 ]  # fmt: skip
 
@@ -262,16 +264,6 @@ def arena(
         raise InputError(sentence(error)) from None
 
 
-def arena_json(compared: Arena) -> str:
-    """Every number of the comparison."""
-    return to_json(plain(compared))
-
-
-def arena_text(compared: Arena, consensus: str) -> str:
-    """The comparison for a terminal."""
-    return to_text(learning.arena_document(compared, TARGETS[consensus]))
-
-
 def habits(material: Material, *, features: str = "default", seed: int = 1) -> learning.Habits:
     """Which measures each reviewer's labels follow.
 
@@ -353,8 +345,11 @@ class Account:
         }  # fmt: skip
 
 
-def account(result: Learned | learning.Habits | tuple[learning.Response, ...]) -> Account:
-    """What was found, in every form in which it is written."""
+def account(result: Learned | Arena | learning.Habits | tuple[learning.Response, ...], consensus: str = "") -> Account:
+    """What was found, in every form in which it is written; an arena also names the target in `TARGETS`."""
+    if isinstance(result, Arena):
+        document = learning.arena_document(result, TARGETS[consensus])
+        return Account("comparison", plain(result), document, learning.arena_charts(result))
     if isinstance(result, Learned):
         further = {"model.json": result.model.to_text(), "out-of-fold.csv": as_csv(result.table)}
         return Account("learning", content(result), learning.document(result), learning.charts(result), further)
@@ -436,3 +431,32 @@ def _versions() -> dict[str, str]:
         "labeler": labeler.__version__, "python": platform.python_version(), "numpy": np.__version__,
         "pandas": pd.__version__, "scipy": scipy.__version__,
     }  # fmt: skip
+
+
+def files_for_page(
+    db: Database, command: Sequence[str], *, actor: str, waiting: Callable[[float], object]
+) -> dict[str, bytes]:
+    """What `labeler learn` or `labeler compare` writes, from a process that ends with the page that waits.
+
+    Parameters
+    ----------
+    db : Database
+    command : sequence of str
+        The command and its options, without study and folder.
+    actor : str
+    waiting : callable
+        As for `background.output_of`.
+
+    Returns
+    -------
+    dict of str to bytes
+        By name of the file, the figures left out: they are in the page.
+
+    Raises
+    ------
+    InputError
+        If there is too little to learn from, or an option cannot be used.
+    """
+    with TemporaryDirectory() as folder:
+        background.output_of([*command, "--study", str(db.path), "--report", folder, "--actor", actor], waiting=waiting)
+        return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir()) if path.is_file()}

@@ -7,7 +7,17 @@ import streamlit as st
 
 from labeler.model import State, Study
 from labeler.store import Database
-from labeler.ui.coordinator.results import figures, handover, item, items, publish, replication, report, verdicts
+from labeler.ui.coordinator.results import (
+    classifiers,
+    figures,
+    handover,
+    item,
+    items,
+    publish,
+    replication,
+    report,
+    verdicts,
+)
 from labeler.ui.coordinator.run import calibration, inbox, progress, splits
 from labeler.ui.coordinator.set_up import data, people, plan, planning, study
 from labeler.ui.coordinator.shared import acknowledge
@@ -31,6 +41,7 @@ GROUPS: Mapping[str, Mapping[str, ModuleType]] = {
         "Items": items,
         "Item": item,
         "Report": report,
+        "Classifiers": classifiers,
         "Figures": figures,
         "Replication": replication,
         "Publish": publish,
@@ -47,6 +58,7 @@ _FILLED_FROM: Mapping[str, State] = {
     "Inbox": State.CALIBRATION,
     "Splits": State.CLOSED,
     "Report": State.UNBLINDED,
+    "Classifiers": State.UNBLINDED,
     "Publish": State.UNBLINDED,
 }
 

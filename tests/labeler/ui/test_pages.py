@@ -311,7 +311,7 @@ def test_everybody_gets_the_pages_of_their_role_only(study, monkeypatch, name, r
 
 def test_pages_without_content_are_quiet_in_the_navigation_until_the_study_has_come_so_far(study):
     with open_database(study) as db:
-        assert quiet(coordinating.get_study(db)) == ["Splits", "Report", "Publish"]
+        assert quiet(coordinating.get_study(db)) == ["Splits", "Report", "Classifiers", "Publish"]
     for step in (Step.CLOSE, Step.UNBLIND):
         move_on(study, step)
     with open_database(study) as db:

@@ -7,10 +7,12 @@ import streamlit as st
 
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Study
-from labeler.service.plan import assigning, coordinating, previewing, verifying
+from labeler.service.plan import assigning, coordinating, previewing, sampling, verifying
 from labeler.service.plan.planning import Assumptions
+from labeler.service.results import next_items
 from labeler.store import Database
 from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.shared import done
 
 
 def render(db: Database, person: str) -> None:
@@ -22,6 +24,7 @@ def render(db: Database, person: str) -> None:
         draw(db, person)
     if study.plan_hash:
         standing(db, study)
+        add_items(db, person)
 
 
 def draw(db: Database, person: str) -> None:
@@ -68,6 +71,27 @@ def standing(db: Database, study: Study) -> None:
             st.error(plain(f"The plan does not follow from its seed and the log: {problem}."))
         if not result.problems:
             st.success("The plan follows from its seed and the log.")
+
+
+RANDOM_HELP = "Only items drawn at random enter agreement and shares; the others are chosen and would bias them."
+
+
+def add_items(db: Database, person: str) -> None:
+    """Items that wait, in a study that is planned bit by bit, and a button that adds some of them."""
+    known = sampling.sampled(db)
+    if known is None or not known.waiting:
+        return
+    st.header("Add items")
+    st.write(
+        f"{len(known.waiting)} items wait. A batch has a random share; the rest are items on which classifiers differ "
+        "and a model of the labels so far is unsure. Reviewers cannot tell why an item came."
+    )
+    left, right = st.columns(2)
+    n = int(left.number_input("Items to add", 1, len(known.waiting), min(40, len(known.waiting))))
+    share = right.slider("Random share", 0.05, 1.0, 0.3, 0.05, help=RANDOM_HELP)
+    if st.button("Add items to the plan"):
+        added = next_items.next_items(db, n, random_share=share, actor=person, now=datetime.now(UTC))
+        done(" ".join(added.sentences))
 
 
 BALANCED, PAPER = "Balanced blocks", "The paper's: random parts, one pair each"

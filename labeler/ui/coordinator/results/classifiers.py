@@ -1,0 +1,67 @@
+"""All classifiers on one consensus, a classifier learnt from the labels, and what reviewers' labels follow."""
+
+import streamlit as st
+
+from labeler.plan.lifecycle import Action
+from labeler.service.people import visibility
+from labeler.service.results import learning
+from labeler.store import Database
+from labeler.ui.coordinator.shared import Bar, errors_here
+
+COMPARE, LEARN, REVIEWERS = "Compare all classifiers", "Learn a classifier", "Why reviewers disagree"
+MEANINGS = {
+    COMPARE: "Areas, rates, costs and paired differences of all classifiers, imported ones as well.",
+    LEARN: "A logistic model of the measures, judged on applications that it has not seen. It needs 60 items with a "
+    "category, 10 of each category, from 5 applications.",
+    REVIEWERS: "Which measures each reviewer's labels follow, and whether all reviewers weigh them alike.",
+}
+MONOTONE_HELP = "With this, more dissimilar runs can never make an item more similar."
+USUAL_S = 8.0
+COST_HELP = "The cost of a missed dissimilar item, where a false alarm costs 1."
+
+
+def render(db: Database, person: str) -> None:
+    """Choose a question, see the answer, take it away."""
+    st.write(
+        "What classifiers are worth against the labels, whether a better one can be learnt, why people differ."
+    )
+    hidden = visibility.why_not(db, person, Action.SEE_NAMES)
+    if hidden:
+        st.info(f"{hidden} The comparison of classifiers appears here.")
+        return
+    question = str(st.radio("Question", list(MEANINGS), horizontal=True, key="classifiers-question"))
+    st.caption(MEANINGS[question])
+    command = asked_for(question)
+    key = f"classifiers-{' '.join(command)}"
+    if st.button(question, type="primary"):
+        bar = Bar("Computing")
+        with errors_here():
+            st.session_state[key] = learning.files_for_page(
+                db, command, actor=person, waiting=lambda seconds: bar.show(seconds, USUAL_S)
+            )
+        bar.end()
+    if key in st.session_state:
+        show(st.session_state[key])
+
+
+def asked_for(question: str) -> list[str]:
+    """The command that answers, with the options that the widgets say."""
+    if question == REVIEWERS:
+        return ["learn", "--reviewers"]
+    left, right = st.columns(2)
+    target = left.selectbox("Truth", list(learning.TARGETS), format_func=learning.TARGETS.__getitem__, key="target")
+    cost = right.number_input("Cost ratio", 0.05, 20.0, 1.0, 0.5, key="cost-ratio", help=COST_HELP)
+    options = ["--consensus", str(target), "--cost-ratio", f"{cost:g}"]
+    if question == COMPARE:
+        return ["compare", *options]
+    monotone = left.checkbox("Monotone model", value=True, key="monotone", help=MONOTONE_HELP)
+    return ["learn", *options, *([] if monotone else ["--plain"])]
+
+
+def show(files: dict[str, bytes]) -> None:
+    """The account as a page, and its files."""
+    with st.container(horizontal=True):
+        for name, content in files.items():
+            st.download_button(f"Download {name}", content, name, key=f"download-{name}", on_click="ignore")
+    page = next(content for name, content in files.items() if name.endswith(".html"))
+    st.iframe(page.decode(), height=1400)
