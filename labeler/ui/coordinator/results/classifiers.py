@@ -22,9 +22,7 @@ COST_HELP = "The cost of a missed dissimilar item, where a false alarm costs 1."
 
 def render(db: Database, person: str) -> None:
     """Choose a question, see the answer, take it away."""
-    st.write(
-        "What classifiers are worth against the labels, whether a better one can be learnt, why people differ."
-    )
+    st.write("What classifiers are worth against the labels, whether a better one can be learnt, why people differ.")
     hidden = visibility.why_not(db, person, Action.SEE_NAMES)
     if hidden:
         st.info(f"{hidden} The comparison of classifiers appears here.")
