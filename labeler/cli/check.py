@@ -169,7 +169,9 @@ def check(
     its runs are dissimilar. 2: a usage error, or a file that cannot be read. 3: inconclusive: one run only, too few for
     --max-slowdown, a benchmark is missing, or runs failed.
     """
-    outputs = _outputs({form: arguments.pop(f"to_{form}") for form in OUTPUTS}, (*paths, *against))
+    outputs = _outputs(
+        {form: arguments.pop(f"to_{form}") for form in OUTPUTS}, (*paths, *against, *filter(None, [known_file]))
+    )
     known = checking.read_known(known_file, today=now().date()) if known_file else ()
     options = replace(read_options(arguments), accept_means=True)  # one number per run is all that is compared
     rules = checking.rules(**arguments)
