@@ -95,8 +95,8 @@ def test_the_sdist_has_what_is_needed_to_test_it(built):
     with tarfile.open(path) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     needed = {"LICENSE", "README.md", "CHANGELOG.md", "Makefile", "constraints.txt", "pyproject.toml", "scripts/check",
-              "tests/conftest.py", "data/demo/demo.parquet", ".streamlit/config.toml", "action.yml", "Dockerfile", ".dockerignore",
-              ".github/workflows/release.yml"}  # fmt: skip
+              "tests/conftest.py", "data/demo/demo.parquet", ".streamlit/config.toml", "action.yml", "Dockerfile",
+              ".dockerignore", ".github/workflows/release.yml"}  # fmt: skip
     assert needed - names == set()
 
 
