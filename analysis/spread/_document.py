@@ -100,25 +100,29 @@ def _name(environment: str) -> str:
 
 
 def _level_in_short(survey: Survey, environment: Environment) -> Iterator[str]:
-    row, several = environment.overall, len(survey.environments) > 1
-    within = f"In {_name(environment.name)}, the" if several else "The"
+    row = environment.overall
     stable, wide = row.shares[FIRST], sum(row.counts[name] for name in WIDE)
-    yield (
-        f"{within} runs of {row.counts[FIRST]} of {counted(row.n, 'benchmark')} ({_counted_apart(survey, environment)}"
-        f"{percent(stable.value)}, interval {interval(stable)}) stay within 5 % of each other, those of {wide} "
-        f"({percent(wide / row.n)}) are more than 25 % apart ({_runs_in_words(survey, row)})."
-    )
-    if several:
-        yield f"In {_name(environment.name)}, the median spread is {percent(row.median)}."
+    share = None if environment.v.value is None else environment.v.value / 2
+    if len(survey.environments) > 1:
+        yield (
+            f"{_name(environment.name)}: the median spread is {percent(row.median)}. The runs of {row.counts[FIRST]} "
+            f"of {counted(row.n, 'benchmark')} stay within 5 % of each other, those of {wide} are more than 25 % apart "
+            f"({_counted_apart(survey, environment)}{_runs_in_words(survey, row)})."
+            f"{'' if share is None else f' All but the widest 5 % would show a slowdown of {percent(share)}.'}"
+        )
     else:
+        yield (
+            f"The runs of {row.counts[FIRST]} of {counted(row.n, 'benchmark')} ({_counted_apart(survey, environment)}"
+            f"{percent(stable.value)}, interval {interval(stable)}) stay within 5 % of each other, those of {wide} "
+            f"({percent(wide / row.n)}) are more than 25 % apart ({_runs_in_words(survey, row)})."
+        )
         yield (
             f"The median spread is {percent(row.median)}. By the source's rule that is the smallest slowdown such a "
             "benchmark shows: one below its spread looks like the difference between two of its runs without any "
             "change."
         )
-    if environment.v.value is not None:
-        share = environment.v.value / 2
-        yield f"All but the widest 5 % of the benchmarks would show a slowdown of {percent(share)} by this rule."
+        if share is not None:
+            yield f"All but the widest 5 % of the benchmarks would show a slowdown of {percent(share)} by this rule."
     worst = [spread for spread in survey.within(environment) if spread.bucket == WIDE[-1]][:N_NAMED]
     if worst:
         names = ", ".join(f"{spread.name} ({percent(spread.judged)})" for spread in worst)
@@ -420,7 +424,7 @@ def _counted_apart(survey: Survey, environment: Environment) -> str:
     """Of how many benchmarks the versions and altered methods were counted, where that is not the same."""
     benchmarks = [(row.application, row.benchmark) for row in survey.within(environment)]
     n = len(set(benchmarks))
-    return "" if n == len(benchmarks) else f"{n} on each version and altered method by itself; "
+    return "" if n == len(benchmarks) else f"{n} benchmarks, each version and altered method apart; "
 
 
 def _range(numbers: Sequence[int]) -> str:

@@ -107,7 +107,7 @@ def test_a_survey_without_anything_says_so():
 def test_the_score_is_told_in_words(suite):
     found = survey(suite, without=["B.mid"], resamples=20)
     said = words(found)
-    assert "The runs of 14 of 18 benchmarks (3 on each version and altered method by itself;" in said
+    assert "The runs of 14 of 18 benchmarks (3 benchmarks, each version and altered method apart;" in said
     assert "The suite notices 2 of 5 altered methods: an API benchmarking score of 40 (11.8 to 76.9 %)" in said
     assert "Noticed by no benchmark: m2, m4, m5." in said
     assert "which should therefore stay: m1 (by B.fast), m3 (by B.noisy)" in said
