@@ -242,6 +242,9 @@ def _pinned(cpus: frozenset[int] | None) -> Iterator[str]:
     if cpus is None:
         yield ""
         return
+    if not hasattr(os, "sched_setaffinity"):
+        yield "this system cannot pin a command to processors"
+        return
     before = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, cpus)

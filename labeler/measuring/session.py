@@ -133,7 +133,10 @@ def measure(
     directory = _directory(plan, base)
     _prepare(plan, out)
     factors = tuple(factor.name for factor in plan.factors)
-    with Table(out / NAME, factors) as table, TemporaryDirectory(prefix="labeler-") as temporary:
+    with (
+        Table(out / NAME, factors) as table,
+        TemporaryDirectory(prefix="labeler-", ignore_cleanup_errors=True) as temporary,
+    ):
         outcome = Outcome(out / NAME, n_steps(plan), n_before=len(table.done))
         runner = _Runner(plan, directory, Path(temporary))
         failures = _Failures()
@@ -351,7 +354,7 @@ class _Runner:
     def run(self, step: Step) -> _Run:
         measured = self.measured[step.benchmark]
         folder = self.temporary / "run"
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         try:
             return self._run(step, measured, folder / "result")
         finally:

@@ -4,7 +4,6 @@ Every row says how many rows its run has, so that a run of which only a part was
 """
 
 import csv
-import fcntl
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -73,6 +72,8 @@ class Table:
 
     def __enter__(self) -> Self:
         """Open the table, cut off what is not whole; raises InputError if it is in use or of another plan."""
+        import fcntl  # here, as only Unix has it
+
         try:
             self.file = self.path.open("a+b", buffering=0)
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
