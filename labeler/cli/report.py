@@ -17,7 +17,7 @@ from labeler.cli.common import (
     study_option,
 )
 from labeler.errors import InputError
-from labeler.service.results import report_checking, reporting
+from labeler.service.results import printing, report_checking, reporting
 from labeler.service.results.files import write_files
 from labeler.service.results.reporting import ReportOptions, Resampling
 
@@ -37,6 +37,8 @@ from labeler.service.results.reporting import ReportOptions, Resampling
               help="Level of all intervals; tests are at 1 - level.")  # fmt: skip
 @click.option("--show-rejected", is_flag=True,
               help="Show the numbers of a latent class model even if the labels reject it.")  # fmt: skip
+@click.option("--pdf", is_flag=True, help="Also print report.pdf, by a Chromium or Chrome on this machine.")
+@click.option("--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True, help="Of the PDF.")
 @click.option("--check", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
               help="Recompute this report (.json, .html, .md) instead, and say which numbers differ.")  # fmt: skip
 @actor_option
@@ -50,6 +52,8 @@ def report(
     seed: int,
     level: float,
     show_rejected: bool,
+    pdf: bool,
+    paper: str,
     check: Path | None,
     actor: str,
     as_json: bool,
@@ -76,6 +80,9 @@ def report(
             say_if_interim(db)
     for path in write_files(files, out):
         click.echo(path)
+    if pdf:  # last, so that the other files are there even without a browser
+        for path in write_files({"report.pdf": printing.to_pdf(str(files["report.html"]), paper=paper)}, out):
+            click.echo(path)
 
 
 def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file: Path | None, as_json: bool) -> None:

@@ -1,0 +1,63 @@
+"""A page of a report -> PDF, by a browser that is on this machine; nothing is fetched."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from labeler.errors import InputError
+
+BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+    "msedge",
+)
+PAPERS = {"a4": "A4", "letter": "letter"}
+PATIENCE = 180  # seconds
+
+
+def to_pdf(page: str, *, paper: str = "a4") -> bytes:
+    """Print a self-contained page.
+
+    Parameters
+    ----------
+    page : str
+        HTML.
+    paper : str
+        "a4" or "letter".
+
+    Returns
+    -------
+    bytes
+        The PDF.
+
+    Raises
+    ------
+    InputError
+        If no browser is found, or it prints nothing; the message says what to do.
+    """
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise InputError(
+            f"No browser was found that can print a PDF (looked for {', '.join(BROWSERS)}). Install Chromium or Chrome, "
+            "or open report.html in a browser and print it."
+        )
+    with TemporaryDirectory() as folder:
+        source, target = Path(folder, "report.html"), Path(folder, "report.pdf")
+        style = f"<style>@page {{ size: {PAPERS[paper]}; }}</style></head>"
+        source.write_text(page.replace("</head>", style, 1), encoding="utf-8")
+        command = [browser, "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+        command += [f"--user-data-dir={folder}/profile", "--no-pdf-header-footer", f"--print-to-pdf={target}"]
+        command += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # a browser refuses root
+        try:
+            subprocess.run([*command, source.as_uri()], capture_output=True, timeout=PATIENCE, check=False)  # noqa: S603
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise InputError(f"{browser} could not print the report: {error}. Open report.html and print it.") from None
+        if not target.exists():
+            raise InputError(f"{browser} printed nothing. Open report.html in a browser and print it.")
+        return target.read_bytes()

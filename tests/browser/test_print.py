@@ -1,0 +1,59 @@
+"""The report on paper: everything within the page, tables with their headers, figures whole."""
+
+import re
+from functools import cache
+
+import pytest
+
+from analysis.report import to_html
+from labeler.errors import InputError
+from labeler.service.results import printing
+from tests.analysis.test_report_formats import full
+
+pytestmark = pytest.mark.browser
+
+MM = 96 / 25.4
+PAPERS = {"a4": 210, "letter": 215.9}  # mm wide
+MARGIN = 14  # mm on either side, as in the style sheet
+CLIPPED = """
+    () => [...document.querySelectorAll('table, th, td, caption, figure, svg, p, li, h1, h2, h3, pre, code')]
+        .filter(element => {
+            const box = element.getBoundingClientRect();
+            const mayHide = getComputedStyle(element).overflowX !== 'visible';
+            const isCut = mayHide && element.scrollWidth > element.clientWidth + 1;
+            return box.right > document.documentElement.clientWidth + 1 || box.left < -1 || isCut;
+        })
+        .map(element => `${element.tagName}: ${element.textContent.trim().slice(0, 60)}`)
+"""
+
+
+@cache
+def page():
+    return to_html(full())
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_nothing_is_clipped_on_paper(browser, paper):
+    view = browser.new_page(viewport={"width": int((PAPERS[paper] - 2 * MARGIN) * MM), "height": 1000})
+    view.emulate_media(media="print")
+    view.set_content(page())
+    assert view.evaluate(CLIPPED) == []
+    assert view.evaluate("() => getComputedStyle(document.querySelector('thead')).display") == "table-header-group"
+    view.set_content(page().replace("<td>", "<td><div style='width: 3000px'>", 1))
+    assert view.evaluate(CLIPPED) != []  # the check finds what it looks for
+    view.close()
+
+
+@pytest.mark.parametrize(("paper", "box"), [("a4", (595, 842)), ("letter", (612, 792))])
+def test_a_pdf_has_pages_of_the_paper(paper, box):
+    pdf = printing.to_pdf(page(), paper=paper)
+    assert pdf.startswith(b"%PDF")
+    sizes = {tuple(map(float, found)) for found in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)}
+    assert {(round(width), round(height)) for width, height in sizes} == {box}
+    assert len(re.findall(rb"/Type /Page\b(?!s)", pdf)) >= 3
+
+
+def test_without_a_browser_the_message_says_what_to_do(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(InputError, match=r"No browser was found that can print a PDF .* Install Chromium or Chrome"):
+        printing.to_pdf("<html></html>")
