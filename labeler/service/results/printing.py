@@ -44,8 +44,8 @@ def to_pdf(page: str, *, paper: str = "a4") -> bytes:
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise InputError(
-            f"No browser was found that can print a PDF (looked for {', '.join(BROWSERS)}). Install Chromium or Chrome, "
-            "or open report.html in a browser and print it."
+            f"No browser was found that can print a PDF (looked for {', '.join(BROWSERS)}). Install Chromium or "
+            "Chrome, or open report.html in a browser and print it."
         )
     with TemporaryDirectory() as folder:
         source, target = Path(folder, "report.html"), Path(folder, "report.pdf")
