@@ -1,3 +1,4 @@
+import gzip
 import hashlib
 import json
 import re
@@ -16,17 +17,18 @@ import pytest
 from analysis import fleiss_kappa
 from analysis.report import Resampling
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Category, Role
+from labeler.model import Category, Role, State
 from labeler.plan.lifecycle import Step
 from labeler.service.data import curating, importing
 from labeler.service.people import identity
 from labeler.service.plan import course
 from labeler.service.results import exchange, report_checking, splits
-from labeler.service.results.publishing import bundle
+from labeler.service.results.publishing import bundle, metadata
 from labeler.service.results.publishing.answers import BLANK, Answers, Author, Venue
 from labeler.service.results.publishing.tables import folds_by_application
 from labeler.service.results.reporting import ReportOptions
 from labeler.store import events, items, open_database, studies
+from tests.conftest import GOLDEN
 from tests.labeler.conftest import NOW, import_all, make_study
 from tests.labeler.service.test_anonymising import BEN, CAROL, DAN, MAIL, NAMES, OLD_MAIL, named_study
 
@@ -241,15 +243,18 @@ def faults_of_citation(file):
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("title", ["Labels", 'A "quoted": title # no comment', "Müller’s – data", "- list", "{a: b}"])
-def test_citation_and_metadata_are_right_for_awkward_titles(finished, tmp_path, title):
+def test_the_citation_follows_its_schema(published):
+    assert faults_of_citation(published / "CITATION.cff") == ""
+
+
+@pytest.mark.parametrize("title", ['A "quoted": title # no comment', "Müller’s – data", "- list", "{a: b}"])
+def test_the_citation_is_right_for_awkward_titles(tmp_path, title):
     told = replace(ANSWERS, title=title, doi="10.5281/zenodo.1", url="https://example.org/x?y=1")
-    out = publish(finished, tmp_path / "out", told).folder
-    assert faults_of_citation(out / "CITATION.cff") == ""
-    (line,) = [line for line in (out / "CITATION.cff").read_text(encoding="utf-8").splitlines() if "title: " in line]
+    (tmp_path / "CITATION.cff").write_text(metadata.citation_cff(told), encoding="utf-8")
+    assert faults_of_citation(tmp_path / "CITATION.cff") == ""
+    (line,) = [line for line in metadata.citation_cff(told).splitlines() if line.startswith("title: ")]
     assert json.loads(line.removeprefix("title: ")) == title
-    assert json.loads((out / "croissant.json").read_text(encoding="utf-8"))["name"] == title
-    assert json.loads((out / ".zenodo.json").read_text(encoding="utf-8"))["title"] == title
+    assert json.loads(metadata.zenodo(told))["title"] == title
 
 
 def test_the_schema_of_citations_finds_a_fault(published, tmp_path):
@@ -412,6 +417,31 @@ def test_what_is_there_already_is_left_alone(finished, tmp_path):
 
 
 # publish.toml
+
+
+def test_an_answer_that_names_somebody_is_refused_but_authors_may_be_reviewers(finished, tmp_path):
+    with pytest.raises(InputError, match=re.escape(f"publish.toml: maintenance has {CAROL!r}, the name of a person")):
+        publish(finished, tmp_path / "out", replace(ANSWERS, maintenance=f"Ask {CAROL}."))
+    authors = (Author("Ada", "Quillfeather"),)
+    done = publish(finished, tmp_path / "out", replace(ANSWERS, authors=authors, uses=f"{DAN} of things"))
+    assert done.remarks == (f"publish.toml: uses has {DAN!r}, which is also the name of a person in the study.",)
+    assert "Quillfeather" in (done.folder / "CITATION.cff").read_text()
+
+
+def test_a_new_file_of_answers_names_nobody(finished):
+    text = bundle.new_answers(finished, date(2026, 11, 22))
+    assert not [name for name in (*NAMES, CAROL) if name in text]
+    assert 'title = "Caches of C1"' in text
+
+
+@pytest.mark.parametrize("file", sorted((GOLDEN / "studies").glob("*-over.study.gz")), ids=lambda file: file.name)
+def test_studies_of_earlier_versions_are_published(file, tmp_path):
+    (tmp_path / "old.study").write_bytes(gzip.decompress(file.read_bytes()))
+    with open_database(tmp_path / "old.study") as db:
+        assert studies.get(db).phase is State.UNBLINDED
+        out = publish(db, tmp_path / "out", options=replace(OPTIONS, unlicensed=True)).folder
+    check = (out / "data/labels.csv", out / "report/verdicts.csv", out / "report/report.json")
+    assert report_checking.check_files(*check) == []
 
 
 def test_the_template_can_be_read_and_lacks_what_only_people_know(finished):

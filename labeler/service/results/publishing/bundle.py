@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -44,6 +44,7 @@ _PATH = re.compile(
     r"(?<![\w/.:-])(?:/(?:home|Users|root|tmp|var|mnt|media|srv|opt|private|usr|etc)/[^\s\"',;)<]+"
     r"|[A-Za-z]:\\+(?:Users|Temp|home)[^\s\"',;)<]+)"
 )
+_VOCABULARIES = ("kind", "label", "origin", "role", "better", "action", "classifier", "verdict")  # of our own words
 _COMMENT_COLUMNS = ("event", "item", "reviewer", "comment", "publish")
 
 
@@ -96,10 +97,11 @@ class Published:
 
 
 def new_answers(db: Database, today: date) -> str:
-    """The text of a new publish.toml for this study."""
+    """The text of a new publish.toml for this study, in which nobody is named."""
     study = studies.get(db)
     applications = sorted({item.application for item in items.all_items(db)} - {""})
-    return template(study.name, study.question, applications, today)
+    hidden = anonymising.replacing(anonymising.pseudonyms(people.all_people(db), _token(db)))
+    return template(hidden(study.name), hidden(study.question), applications, today)
 
 
 def lacking(db: Database, answers: Answers, options: Options) -> list[str]:
@@ -181,6 +183,11 @@ def _check_state(db: Database) -> None:
         )
 
 
+def _token(db: Database) -> str:
+    """What the order of the new names follows from: the same each time, and known to nobody without the study."""
+    return hashlib.sha256(f"publish {studies.picture_secret(db)}".encode()).hexdigest()
+
+
 class _copy:  # noqa: N801 - used as a function
     """A copy without names, in a folder, for as long as the block lasts."""
 
@@ -190,7 +197,7 @@ class _copy:  # noqa: N801 - used as a function
         anonymising.copy_without_names(
             db,
             self.file,
-            token=hashlib.sha256(f"publish {studies.picture_secret(db)}".encode()).hexdigest(),
+            token=_token(db),
             keep_comments=True,
             keep_benchmarks=options.keep_benchmarks,
             keep_seed=answers.plan_seed,
@@ -215,7 +222,7 @@ def _build(db: Database, folder: Path, answers: Answers, options: Options) -> tu
         gathered = reporting.gathered_study(copy, actor="owner", now=at)
         licences = answers.sources if options.keep_benchmarks else {}
         tables = tables_of(copy, gathered, log, licences, comments)
-        remarks = _check_words(db, copy, tables)
+        remarks = _check_words(db, copy, tables, answers)
         has_measurements = options.measurements and bool(tables.n_runs)
         for name in ("data", "report"):
             (folder / name).mkdir()
@@ -408,28 +415,51 @@ def _released(copy: Database, file: Path) -> dict[str, str]:
 # Nothing may name a person, an address, a host or a path
 
 
-def _check_words(db: Database, copy: Database, tables: StudyTables) -> list[str]:
-    """Raise InputError if a name is left in what people wrote; remarks on names that are part of an item's name."""
+def _check_words(db: Database, copy: Database, tables: StudyTables, answers: Answers) -> list[str]:
+    """Raise InputError if a name is left in what people wrote; remarks on names that may be other words."""
     study = studies.get(copy)
     written = [("the study", text) for text in (study.name, study.question, study.protocol.instructions)]
     named: list[tuple[str, str]] = []
     untouched = {text for item in items.all_items(copy) for text in (item.name, item.benchmark, item.application)}
     of_tables = {"labels": tables.labels.frame, "items": tables.items.frame, "log": tables.log}
     for name, frame in {**of_tables, "plan": tables.plan, "verdicts": tables.verdicts}.items():
-        for column in frame:
+        for column in frame.columns.difference(list(_VOCABULARIES)):
             texts = {text for cell in frame[column] if isinstance(cell, str) for text in _strings(cell)}
             for text in texts:
                 (named if text in untouched else written).append((f"{name}, column {column}", text))
     new_names = {person.name for person in people.all_people(copy)}
     names = {person.name for person in people.all_people(db)} - new_names
-    words = [*names, *anonymising.addresses(db), socket.gethostname(), str(db.path.resolve())]
-    pattern = re.compile("|".join(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])" for word in words if len(word) > 1))
+    words = [*names, *anonymising.addresses(db), *_host(), str(db.path.resolve())]
     for place, text in written:
-        match = pattern.search(text)
-        if match:
-            raise InputError(f"{place} still has {match[0]!r} in {text[:80]!r}. Change the text in the study first.")
-    left = sorted({match[0] for _, text in named if (match := pattern.search(text))})
-    return [f"{word!r}, the name of a person in the study, is part of the name of an item or file." for word in left]
+        word = _first_of(words, text)
+        if word:
+            raise InputError(f"{place} still has {word!r} in {text[:80]!r}. Change the text in the study first.")
+    # the authors of the data set may be its reviewers; and a name in small letters may be an ordinary word
+    told = [(place, text) for place, text in answers.texts() if place not in ("authors", "sources")]
+    for place, text in told:
+        word = _first_of([name for name in names if name != name.lower()], text)
+        if word:
+            raise InputError(f"{FILE_NAME}: {place} has {word!r}, the name of a person in the study. Leave it out.")
+    left = {word for _, text in named if (word := _first_of(words, text))}
+    return [
+        *(f"{word!r}, the name of a person in the study, is part of the name of an item." for word in sorted(left)),
+        *(
+            f"{FILE_NAME}: {place} has {word!r}, which is also the name of a person in the study."
+            for place, text in told
+            if (word := _first_of(list(names), text))
+        ),
+    ]
+
+
+def _host() -> list[str]:
+    """The name of this computer, unless it could be an ordinary word."""
+    name = socket.gethostname()
+    return [name] if re.search(r"[\d.-]", name) and len(name) > 3 else []
+
+
+def _first_of(words: Sequence[str], text: str) -> str:
+    """The first of the words that stands in a text as a whole word; empty if none does."""
+    return next((word for word in words if re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text)), "")
 
 
 def _strings(cell: str) -> Iterator[str]:
@@ -443,7 +473,7 @@ def _strings(cell: str) -> Iterator[str]:
         if isinstance(value, str):
             yield value
         elif isinstance(value, (dict, list)):
-            waiting += [*value, *value.values()] if isinstance(value, dict) else value
+            waiting += value.values() if isinstance(value, dict) else value
 
 
 def _check_texts(folder: Path) -> None:

@@ -1,0 +1,75 @@
+"""The command publish as a person runs it: the file of answers, what it lacks, the data set, comments."""
+
+import json
+
+import pytest
+
+from labeler.plan.lifecycle import Step
+from labeler.service.plan import course
+from labeler.store import open_database
+from tests.labeler.commands import run
+from tests.labeler.conftest import NOW, answer_everything, make_study
+
+
+@pytest.fixture
+def study(tmp_path):
+    path = tmp_path / "cache.study"
+    make_study(path, plan=True)
+    with open_database(path) as db:
+        answer_everything(db, {"ada": "similar", "ben": "dissimilar", "cleo": "similar", "dan": "similar"})
+        for step in (Step.CLOSE, Step.UNBLIND):
+            course.move(db, step, why="done", actor="carol", now=NOW)
+    return path
+
+
+def fill_in(file):
+    text = file.read_text(encoding="utf-8")
+    for name, value in (("licence", "CC-BY-4.0"), ("given_names", "Grace"), ("family_names", "Hopper")):
+        text = text.replace(f'{name} = ""', f'{name} = "{value}"', 1)
+    file.write_text(text.replace('app0" = ""', 'app0" = "MIT"').replace('app1" = ""', 'app1" = "MIT"'), "utf-8")
+
+
+def test_from_an_empty_file_of_answers_to_a_data_set(study, tmp_path):
+    assert "Wrote" in run("publish", "--init", "--study", study).stderr
+    answers = tmp_path / "publish.toml"
+    assert "exists already" in run("publish", "--init", "--study", study, code=1).stderr
+    lacks = run("publish", "--check", "--study", study, code=1).stderr
+    assert (
+        "licence: under which others may use it" in lacks and "sources: no licence is given for example/app0" in lacks
+    )
+    fill_in(answers)
+    assert "has every answer that is needed" in run("publish", "--check", "--study", study).stderr
+    assert "doi: the badge" in run("publish", "--check", "--for", "icse", "--study", study, code=1).stderr
+    result = run("publish", tmp_path / "out", "--quick", "--json", "--study", study)
+    files = {row["file"]: row for row in json.loads(result.stdout)}
+    assert files["data/items.parquet"]["rows"] == 8
+    assert all(len(row["sha256"]) == 64 for row in files.values())
+    assert "No classifier has judged the items" in result.stderr and "SHA-256" in result.stderr
+    check = run(
+        "report", "--check", tmp_path / "out/report/report.json", "--labels", tmp_path / "out/data/labels.csv",
+        "--verdicts", tmp_path / "out/report/verdicts.csv",
+    )  # fmt: skip
+    assert "agrees" in check.stderr
+
+
+def test_the_table_of_files_is_for_people(study, tmp_path):
+    run("publish", "--init", "--study", study)
+    fill_in(tmp_path / "publish.toml")
+    result = run("publish", tmp_path / "out", "--quick", "--no-measurements", "--study", study)
+    assert "the labels, one row an answer" in result.stdout and "measurements.parquet" not in result.stdout
+
+
+def test_comments_are_listed_to_be_read(study, tmp_path):
+    result = run("publish", "--list-comments", "-", "--study", study)
+    assert result.stdout == "event,item,reviewer,comment,publish\n"
+    assert "0 comments written." in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [(), ("--init", "--check"), ("out", "--init")])
+def test_one_thing_at_a_time(study, arguments):
+    assert "Give one of" in run("publish", *arguments, "--study", study, code=1).stderr
+
+
+def test_without_a_file_of_answers_the_next_step_is_named(study, tmp_path):
+    result = run("publish", tmp_path / "out", "--study", study, code=1)
+    assert "Write it with --init, then fill it in." in result.stderr
