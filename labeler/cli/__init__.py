@@ -1,6 +1,6 @@
-"""The command `labeler`: data to standard output, remarks and progress to standard error.
+"""The command `labeler`: data goes to standard output, remarks and progress to standard error.
 
-The module of a command is imported when the command is asked for, so that each starts as fast as what it needs.
+The module of a command is imported only when the command runs, so that every command starts fast.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,44 +31,44 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "coordinators": Place("people:coordinators", "Manage the coordinators"),
         "browse": Place("triage:browse", "List the items with their lengths, spread and verdicts"),
         "triage": Place("triage:triage", "Make a new study of some items of this one"),
-        "planning": Place("planning:planning", "Say how many items and hours an interval takes"),
-        "simulate": Place("planning:simulate", "Make up a study whose truth is known"),
-        "plan": Place("study:plan", "Decide from a seed who labels what in which order"),
+        "planning": Place("planning:planning", "Estimate how many items and hours a study needs"),
+        "simulate": Place("planning:simulate", "Simulate a study with known truth"),
+        "plan": Place("study:plan", "Plan who labels what in which order, from a seed"),
     },
     "Run a study": {
-        "calibration": Place("course:calibration", "Show where the calibration round stands"),
+        "calibration": Place("course:calibration", "Show the state of the calibration round"),
         "state": Place("course:state", "Move the study on: open, pause, third, close, unblind"),
-        "status": Place("study:status", "Show where the study stands, how far every reviewer is"),
-        "flags": Place("flags:flags", "List what reviewers flagged or commented"),
-        "exclude": Place("course:exclude", "Leave an item out"),
-        "log": Place("study:log", "Show who did what when"),
+        "status": Place("study:status", "Show the progress of the study and of each reviewer"),
+        "flags": Place("flags:flags", "List flags and comments of reviewers"),
+        "exclude": Place("course:exclude", "Exclude an item"),
+        "log": Place("study:log", "Show the audit log"),
         "backup": Place("study:backup", "Copy the study into a new file"),
-        "merge": Place("handover:merge", "Append the labels that were given in FROM"),
-        "audit": Place("handover:audit", "Find what was changed, removed, inserted or rolled back in a study"),
+        "merge": Place("handover:merge", "Append the labels given in a copy of the study"),
+        "audit": Place("handover:audit", "Detect changed, removed, inserted or rolled-back records"),
     },
     "Results": {
-        "verdicts": Place("verdicts:verdicts", "Compute what every classifier, built in or of another package, says"),
-        "classifiers": Place("verdicts:classifiers", "Show how far the classifiers agree with each other"),
+        "verdicts": Place("verdicts:verdicts", "Compute the verdicts of every classifier"),
+        "classifiers": Place("verdicts:classifiers", "Show how well the classifiers agree with each other"),
         "learn": Place("learning:learn", "Learn a classifier from labels"),
-        "compare": Place("learning:compare", "Compare all classifiers on one consensus"),
+        "compare": Place("learning:compare", "Compare all classifiers on the same consensus"),
         "adjudicate": Place("course:adjudicate", "Decide a split item of a closed study"),
         "labels": Place("handover:labels", "Write the labels as a table, or append labels made elsewhere"),
         "report": Place("report:report", "Write the agreement report"),
-        "figures": Place("figures:figures", "Draw what the measures see in made pairs"),
+        "figures": Place("figures:figures", "Draw the figures of the measures"),
         "publish": Place("publishing:publish", "Write a finished study as a data set"),
-        "anonymise": Place("handover:anonymise", "Write a study for publication"),
-        "replicate": Place("replicate:replicate", "Hold every claim of the paper beside the public measurements"),
+        "anonymise": Place("handover:anonymise", "Write an anonymised copy of a study"),
+        "replicate": Place("replicate:replicate", "Compare every claim of the paper with the public measurements"),
     },
     "Check and explore files": {
-        "measure": Place("measure:measure", "Run the benchmarks of a plan, and record the conditions of every run"),
-        "check": Place("check:check", "Judge the runs in result files, and compare them with a baseline"),
-        "spread": Place("exploring:spread", "How far apart the runs of each benchmark are"),
-        "order": Place("exploring:order", "Whether the order in which benchmarks are run decides their result"),
-        "trust": Place("exploring:trust", "How far intervals and tests can be believed with these runs"),
-        "contexts": Place("exploring:contexts", "Whether the measurement context decides which of two versions wins"),
-        "variants": Place("exploring:variants", "Plan measurements over many contexts"),
+        "measure": Place("measure:measure", "Run the benchmarks of a plan and record the conditions of every run"),
+        "check": Place("check:check", "Judge the runs in result files and compare them with a baseline"),
+        "spread": Place("exploring:spread", "Measure how far apart the runs of each benchmark are"),
+        "order": Place("exploring:order", "Test whether the order of benchmarks affects their results"),
+        "trust": Place("exploring:trust", "Estimate how far intervals and tests can be trusted"),
+        "contexts": Place("exploring:contexts", "Test whether the measurement context decides which version wins"),
+        "variants": Place("exploring:variants", "Plan measurements in many contexts"),
         "formats": Place("formats:formats", "List the formats that can be read"),
-        "convert": Place("data:convert", "Write the measurements of files"),
+        "convert": Place("data:convert", "Convert measurements to one table or folder"),
     },
     "Server and demo": {
         "serve": Place("serving:serve", "Start the browser application on a study"),
@@ -79,7 +79,7 @@ PLACES = {name: place for section in SECTIONS.values() for name, place in sectio
 
 
 class CommandsByName(Mapping[str, click.Command]):
-    """The commands by name; looking one up imports its module, listing the names imports nothing."""
+    """The commands by name; looking up a command imports its module, listing the names imports nothing."""
 
     def __getitem__(self, name: str) -> click.Command:
         """Import the command; raises KeyError for an unknown name."""

@@ -1,4 +1,4 @@
-"""The command that judges result files, as in a build."""
+"""The command that checks result files, as in a build."""
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -31,10 +31,10 @@ class CheckFailed(click.ClickException):
 
 
 class Check(click.Command):
-    """A command whose --against takes all names that follow it, and whose errors are exit code 2."""
+    """A command whose --against takes all following names, and whose errors have exit code 2."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Write --against before each of the names that follow it; an empty name would be the folder one is in."""
+        """Repeat --against before each following name; an empty name would mean the current folder."""
         if "" in args:
             raise click.UsageError("One of the names is empty.", ctx)
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option) and not option.is_flag]
@@ -42,7 +42,7 @@ class Check(click.Command):
         return super().parse_args(ctx, spread_out(args, with_value, {f"--{form}" for form in OUTPUTS}))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run; an error ends the command with exit code 2, for 1 means that something was found."""
+        """Run; an error has exit code 2, because 1 means that something was found."""
         try:
             return super().invoke(ctx)
         except LabelerError as error:
@@ -60,7 +60,7 @@ def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value:
     with_value : collection of str
         The options that a value follows.
     may_have_value : collection of str
-        Those of them behind which another option, or nothing, may stand instead.
+        The options among them whose value may be missing.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Share(click.ParamType[float]):
 
 
 def output_options(function: Any) -> Any:
-    """Where the check is written: any number of forms at once."""
+    """Options for writing the check in any number of forms at once."""
     for form in reversed(OUTPUTS):
         function = click.option(
             f"--{form}", f"to_{form}", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", default=None,
@@ -128,7 +128,7 @@ def output_options(function: Any) -> Any:
 @click.option("--against-version", default=None, metavar="VERSION",
               help="The baseline is this version among the runs of FILE..., such as a commit of asv.")  # fmt: skip
 @click.option("--min-change", type=Share(), default=0.0, metavar="SHARE",
-              help="Changes estimated to be smaller, such as 2%, are no findings.")  # fmt: skip
+              help="Ignore changes with a smaller estimate, such as 2%.")  # fmt: skip
 @click.option("--max-slowdown", type=Share(), default=None, metavar="SHARE",
               help="Pass only if the interval excludes a larger change for the worse, such as 5%.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(checking.FAIL_ON), default="slower", show_default=True,
@@ -146,13 +146,13 @@ def output_options(function: Any) -> Any:
               help="Threshold of the heuristic, which is then the classifier unless --classifier says otherwise "
               "[theta 0.25].")  # fmt: skip
 @click.option("--cut", type=click.FloatRange(0, 1), default=None, metavar="X",
-              help="Height of SAME's cut; SAME is then the classifier [cut 0.20].")  # fmt: skip
+              help="Height of SAME's cut; SAME becomes the classifier [0.20].")  # fmt: skip
 @click.option("--model", type=click.Path(path_type=Path), default=None, metavar="MODEL.json",
-              help="A model of labeler learn is the classifier.")  # fmt: skip
+              help="Model file of labeler learn to use as the classifier.")  # fmt: skip
 @click.option("--limit", type=Share(), default=0.10, metavar="SHARE",
               help="Spread above which runs are dissimilar [default: 10%].")  # fmt: skip
 @click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
-              help="Left out at the start of each run: iterations, or a share below 1.")  # fmt: skip
+              help="Iterations to leave out at the start of each run, or a share below 1.")  # fmt: skip
 @click.option("--ack", "known_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", default=None,
               help="Known changes, each with a reason and a last day: listed, but no findings.")  # fmt: skip
 @click.option("--annotations", type=click.Choice(list(checking.ANNOTATIONS)), default=None,
@@ -163,9 +163,9 @@ def check(
     paths: tuple[Path, ...], against: tuple[Path, ...], against_version: str | None, warmup: float,
     known_file: Path | None, annotations: str | None, **arguments: Any,
 ) -> None:  # fmt: skip
-    """Judge the runs in result files, and compare them with a baseline.
+    """Judge the runs in result files and compare them with a baseline.
 
-    Exit code 0: nothing was found. 1: a benchmark changed for the worse by the rules asked for, or without a baseline
+    Exit code 0: nothing was found. 1: a benchmark changed for the worse by the rules given, or without a baseline
     its runs are dissimilar. 2: a usage error, or a file that cannot be read. 3: inconclusive: one run only, too few for
     --max-slowdown, a benchmark is missing, or runs failed.
     """
@@ -216,5 +216,5 @@ def _outputs(targets: Mapping[str, Path | None], read: Sequence[Path]) -> dict[s
     inputs = {path.resolve() for path in read}
     for form, path in outputs.items():
         if str(path) != str(STDOUT) and path.resolve() in inputs:
-            raise InputError(f"--{form} {path}: this file is to be read. Name another one to write to.")
+            raise InputError(f"--{form} {path}: this is an input file. Name another file to write to.")
     return outputs if printed else {"text": STDOUT, **outputs}

@@ -26,15 +26,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Commands(click.Group):
-    """A group that keeps its commands in the order given and shows a `LabelerError` as one line."""
+    """A group that keeps the order of its commands and shows a `LabelerError` as one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Commands in the order in which they were added."""
+        """The commands in the order in which they were added."""
         del ctx
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run; an error that is meant for people ends the command with exit code 1."""
+        """Run; a `LabelerError` ends the command with exit code 1."""
         try:
             return super().invoke(ctx)
         except LabelerError as error:
@@ -62,14 +62,14 @@ def _columns(_ctx: click.Context, _parameter: click.Parameter, text: str | None)
 
 
 def format_option(function: Function) -> Function:
-    """`--format`: what the files are."""
+    """`--format`: the format of the files."""
     return click.option(
-        "--format", "format_", default=None, help="Read the files as this format [default: found from the content]."
+        "--format", "format_", default=None, help="Read the files as this format [default: detected from the content]."
     )(function)
 
 
 def columns_option(function: Function) -> Function:
-    """`--columns`: which columns of a table are which."""
+    """`--columns`: the meaning of a table's columns."""
     return click.option(
         "--columns", callback=_columns, default=None, help="For tables: benchmark=NAME,run=NAME,value=NAME,..."
     )(function)
@@ -91,21 +91,21 @@ def why_option(function: Function) -> Function:
 
 
 def actor_option(function: Function) -> Function:
-    """`--actor`: who asked for this on a page."""
-    return click.option("--actor", default=OWNER, hidden=True, help="Who asked for it on a page, for the log.")(
-        function
-    )
+    """`--actor`: the person who started the command on a page."""
+    return click.option(
+        "--actor", default=OWNER, hidden=True, help="The person who started this on a page, for the log."
+    )(function)
 
 
 def url_option(function: Function) -> Function:
-    """`--url`: where the browser application is reached."""
+    """`--url`: the address of the browser application."""
     return click.option(
         "--url", default=DEFAULT_URL, show_default=True, help="Address of the browser application, for the links."
     )(function)
 
 
 def named(study: Path | None) -> Path:
-    """The study that was named; raises NoStudy if none was."""
+    """The named study file; raises NoStudy if there is none."""
     if study is None:
         raise NoStudy("No study was named. Give --study FILE, or set LABELER_STUDY.")
     return study
@@ -126,12 +126,12 @@ def now() -> datetime:
 
 
 def remark(text: str) -> None:
-    """A remark for the person, not part of the data."""
+    """Print a remark for the person, which is not part of the data."""
     click.echo(text, err=True)
 
 
 def say_if_interim(db: "Database") -> None:
-    """Commands show what pages hide until the study is unblinded: say so."""
+    """Remark that commands show what pages hide until the study is unblinded."""
     from labeler.model import State
     from labeler.service.plan import coordinating
 
@@ -145,7 +145,7 @@ def link(url: str, secret: str) -> str:
 
 
 def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    """Print rows as JSON or as an aligned table; numbers to the right, None as an empty cell."""
+    """Print rows as JSON or as an aligned table, with numbers to the right and None as an empty cell."""
     if as_json:
         click.echo(json.dumps(list(rows), indent=1))  # ASCII: no terminal obeys a name
         return
@@ -164,7 +164,7 @@ def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file at once; `-` is standard output. Raises InputError if it cannot be written."""
+    """Write a complete file; `-` is standard output. Raises InputError if it cannot be written."""
     if str(path) == "-":
         click.echo(text, nl=False)
         return

@@ -19,12 +19,12 @@ from labeler.service.plan.calibrating import Calibration
 @click.argument("step", type=click.Choice([step.value for step in Step]))
 @study_option
 @why_option
-@click.option("--anyway", is_flag=True, help="Open though the calibration round is not passed.")
+@click.option("--anyway", is_flag=True, help="Open the study even though calibration was not passed.")
 def state(step: str, study: Path | None, why: str, anyway: bool) -> None:
     """Move the study on: open, pause, third, close, unblind.
 
-    A study goes from draft over calibration (where planned), open and third (where wanted) to closed and unblinded, and
-    can be paused from any of them; `open` lets a paused one go on. Each step is kept in the log with its reason.
+    The states are draft, calibration (if planned), open, third (if wanted), closed and unblinded. A study can be paused
+    in any of them; `open` resumes it. Each step is logged with its reason.
     """
     with opened(study) as db:
         moved = course.move(db, Step(step), why=why, anyway=anyway, actor=OWNER, now=now())
@@ -37,9 +37,9 @@ def state(step: str, study: Path | None, why: str, anyway: bool) -> None:
 @click.argument("item")
 @study_option
 @why_option
-@click.option("--undo", is_flag=True, help="Take it back in.")
+@click.option("--undo", is_flag=True, help="Include the item again.")
 def exclude(item: str, study: Path | None, why: str, undo: bool) -> None:
-    """Leave an item out: nobody is asked about it any more, and no number counts it; its labels are kept."""
+    """Exclude an item: nobody is asked about it any longer and no number counts it, but its labels are kept."""
     with opened(study) as db:
         (curating.include if undo else curating.exclude)(db, item, why, actor=OWNER, now=now())
     remark(f"{item} counts again." if undo else f"{item} is excluded; the report lists it with the reason.")
@@ -54,7 +54,7 @@ def exclude(item: str, study: Path | None, why: str, undo: bool) -> None:
 def adjudicate(item: str | None, category: str | None, study: Path | None, why: str | None, as_json: bool) -> None:
     """Decide a split item of a closed study; without ITEM, list the split items.
 
-    First labels stay as they are; the decision is a row of its own. A later decision on the item takes its place.
+    First labels stay as they are; the decision is a separate record. A later decision on the item replaces it.
     """
     from labeler.service.results import splits  # here, as it needs pandas and the other commands do not
 
@@ -74,21 +74,23 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
 @click.command(epilog="Example: labeler calibration --study cache.study --reference reference.csv --gate 0.8")
 @study_option
 @click.option("--reference", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
-              help="What items of the round are, by those who know: item, label.")  # fmt: skip
-@click.option("--gate", type=click.FloatRange(0, 1), default=None, help="The share that must be reached to open.")
+              help="Reference labels for items of the round: item, label.")  # fmt: skip
+@click.option(
+    "--gate", type=click.FloatRange(0, 1), default=None, help="The share that must be reached before the study opens."
+)
 @click.option("--on", type=click.Choice(list(calibrating.ON)), default="reference", show_default=True,
-              help="What the gate is about: each reviewer and the reference, or reviewers and each other.")  # fmt: skip
+              help="What to compare: each reviewer with the reference, or reviewers.")  # fmt: skip
 @json_option
 def calibration(study: Path | None, reference: Path | None, gate: float | None, on: str, as_json: bool) -> None:
-    """Show where the calibration round stands; with options, say what its items are and what it must reach.
+    """Show the state of the calibration round; with options, set its reference labels and its gate.
 
-    How many items it has is an option of `labeler plan`. Nothing of the round is counted in any result.
+    The number of its items is an option of `labeler plan`. Its labels enter no result.
     """
     labels = calibrating.read_reference(reference) if reference else None
     with opened(study) as db:
         if labels is not None:
             calibrating.set_reference(db, labels, actor=OWNER, now=now())
-            remark(f"{len(labels)} reference labels kept.")
+            remark(f"{len(labels)} reference labels saved.")
         if gate is not None:
             calibrating.set_gate(db, Gate(on, gate), actor=OWNER, now=now())
         coordinating.log_look(db, "calibration round", actor=OWNER, now=now())

@@ -1,4 +1,4 @@
-"""Commands that take measurements into a study, or write them in another form."""
+"""Commands that import measurements into a study, or convert them."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -25,8 +25,8 @@ from labeler.service.data.converting import FORMS
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @study_option
 @reading_options
-@click.option("--as-new", is_flag=True, help="Keep a changed file under a known name as an item of its own.")
-@click.option("--dry-run", is_flag=True, help="Only show what would come in; needs no study.")
+@click.option("--as-new", is_flag=True, help="Import a changed file with a known name as a separate item.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be imported; needs no study.")
 @json_option
 def import_(
     paths: tuple[Path, ...],
@@ -38,10 +38,10 @@ def import_(
 ) -> None:
     """Import benchmark results: files, folders, zip files, quoted patterns such as 'results/**/*.json', - for stdin.
 
-    `labeler formats` lists what can be read; any file may be compressed (.gz, .zst). Where a file is a run, the files
-    of several runs become one item a benchmark. Runs of several versions or altered methods become an item for each,
-    NAME @ LEVEL. A bad file is refused with its reason and stops nothing; the exit code is then 1. A file that is
-    there already adds nothing.
+    `labeler formats` lists what can be read; any file may be compressed (.gz, .zst). If a file is one run, the
+    files of several runs become one item per benchmark. Runs of several versions or altered methods become one item
+    each, NAME @ LEVEL. A bad file is refused with a reason and stops nothing; the exit code is then 1. A file that
+    was imported before adds nothing.
     """
     options = read_options(arguments)
     files = list(importing.files_below(paths))
@@ -66,7 +66,7 @@ def import_(
 
 
 def _for_people(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of the dry run in a table: short, warnings as one text, refusals below it."""
+    """A row of the dry run for the table: shortened, with warnings as one text."""
     texts = {"warnings": one_line("; ".join(row["warnings"]), 200), "refused": "yes" if row["refused"] else ""}
     return {
         name: one_line(value, MAX_SHOWN) if isinstance(value, str) else value for name, value in row.items()
@@ -76,16 +76,16 @@ def _for_people(row: dict[str, Any]) -> dict[str, Any]:
 @click.command(epilog="Example: labeler convert results/ --to parquet -o runs.parquet")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option("--to", "form", type=click.Choice(FORMS), required=True,
-              help="parquet, csv: one table, a row a measurement. icpe: a folder, one file a benchmark.")  # fmt: skip
+              help="parquet, csv: one table, a row per measurement. icpe: a folder.")  # fmt: skip
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="OUT",
-              help="The file to write, or for icpe the folder, which must not be there yet.")  # fmt: skip
+              help="The file to write, or for icpe a new folder.")  # fmt: skip
 @reading_options
 def convert(paths: tuple[Path, ...], form: str, out: Path, **arguments: Any) -> None:
-    """Write the measurements of files, folders, zip files or patterns in a form that pandas, R and DuckDB read.
+    """Convert measurements to one table or folder that pandas, R and DuckDB read.
 
     The table has the columns benchmark, application, run, iteration, value, unit, better, version, context, order_type,
-    order_position, altered, and factor:NAME for every other condition. Times are in seconds. A file that cannot be used
-    is named with its reason and stops nothing; the exit code is then 1.
+    order_position, altered, and factor:NAME for every other condition. Times are in seconds. An unusable
+    file is named with the reason and stops nothing; the exit code is then 1.
     """
     options = read_options(arguments)
     files = list(importing.files_below(paths))

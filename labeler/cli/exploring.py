@@ -1,4 +1,4 @@
-"""The four methods as commands: on result files, or on the measurements of a study."""
+"""The four methods as commands, for result files or the measurements of a study."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -34,29 +34,29 @@ PATHS = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metav
 
 
 def in_options(function: Function) -> Function:
-    """Where the measurements come from and how a run becomes one number."""
+    """Options for the source of measurements and how a run becomes one number."""
     for option in reversed([
         PATHS,
         study_option,
         reading_options,
         click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
-                     help="Left out at the start of each run: iterations, or a share below 1."),
+                     help="Iterations to leave out at the start of each run, or a share below 1."),
         click.option("--aggregate", type=click.Choice(exploring.AGGREGATES), default="mean", show_default=True,
-                     help="What stands for a run."),
+                     help="How a run becomes one number."),
         click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05,
-                     show_default=True, help="Level of the tests."),
-        click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of what is drawn."),
+                     show_default=True, help="Significance level of the tests."),
+        click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed."),
     ]):  # fmt: skip
         function = option(function)
     return function
 
 
 def out_options(function: Function) -> Function:
-    """Where the answer goes."""
+    """Options for the output."""
     for option in reversed([
         json_option,
         click.option("--html", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-                     help="Also write it as a page."),
+                     help="Also write the report as an HTML page."),
         click.option("--figures", "folder", type=click.Path(path_type=Path, file_okay=False), default=None,
                      metavar="DIR", help="Also write the figures."),
         figure_formats_option,
@@ -68,34 +68,36 @@ def out_options(function: Function) -> Function:
 @click.command(epilog="Example: labeler spread results/ --html spread.html")
 @in_options
 @click.option("--per", type=click.IntRange(min=2), default=None, metavar="N",
-              help="Average maxSpread over all subsets of N runs, to compare with suites of N runs.")  # fmt: skip
-@click.option("--baseline", default=None, metavar="NAME", help="The level of `altered` that is the baseline.")
+              help="Average maxSpread over all subsets of N runs, for comparison with suites of N runs.")  # fmt: skip
+@click.option("--baseline", default=None, metavar="NAME", help="Level of `altered` to use as the baseline.")
 @click.option(
     "--v",
     type=click.FloatRange(min=0, min_open=True),
     default=None,
     metavar="SHARE",
-    help="With altered methods: v, twice the smallest difference that counts [default: from the spreads].",
+    help="With altered methods: v, twice the smallest relevant difference [default: from the spreads].",
 )
-@click.option("--without", multiple=True, metavar="BENCHMARK", help="Leave this one out of the score. Repeatable.")
+@click.option(
+    "--without", multiple=True, metavar="BENCHMARK", help="Leave this benchmark out of the score. Repeatable."
+)
 @click.option("--budget", type=click.FloatRange(min=0, min_open=True), default=None, metavar="MINUTES",
-              help="Also say what part of the suite fits in this time, and what it would notice.")  # fmt: skip
+              help="Also show which part of the suite fits into this time, and what it would detect.")  # fmt: skip
 @out_options
 @click.pass_context
 def spread(context: click.Context, /, **arguments: Any) -> None:
-    """How far apart the runs of each benchmark are, and which slowdown the suite would catch.
+    """Measure how far apart the runs of each benchmark are, and which slowdown the suite would detect.
 
-    PATHs are result files or folders; without any, the study's measurements are taken. Files with altered methods
-    (JavaABS, GoABS, a column `altered`) also get their API benchmarking score. Measurement contexts are environments:
-    they stand side by side.
+    PATHs are result files or folders; without any, the study's measurements are used. Files with altered methods
+    (JavaABS, GoABS, a column `altered`) also get an API benchmarking score. Measurement contexts are environments,
+    shown side by side.
     """
     _answer(context, "spread", arguments, "per", "baseline", "v", "without", "budget")
 
 
 @click.command(epilog="Example: labeler order experiment_results.csv --figures figures")
 @in_options
-@click.option("--baseline", default=None, metavar="VERSION", help="With two systems: the one to compare with.")
-@click.option("--candidate", default=None, metavar="VERSION", help="With two systems: the other one.")
+@click.option("--baseline", default=None, metavar="VERSION", help="With two systems: the baseline.")
+@click.option("--candidate", default=None, metavar="VERSION", help="With two systems: the candidate.")
 @click.option(
     "--ci-level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -109,10 +111,10 @@ def spread(context: click.Context, /, **arguments: Any) -> None:
 @out_options
 @click.pass_context
 def order(context: click.Context, /, **arguments: Any) -> None:
-    """Whether the order in which benchmarks are run decides their result.
+    """Test whether the order of benchmarks affects their results.
 
-    Takes measurements with a fixed and a random order: what `labeler measure` made with order = "both", OrderSage's
-    files, or columns run, order_type and order_position. Where only positions are known, weaker tests are made.
+    Needs measurements in a fixed and a random order: what `labeler measure` made with order = "both", OrderSage's
+    files, or columns run, order_type and order_position. If only positions are known, weaker tests are used.
     """
     _answer(context, "order", arguments, "baseline", "candidate", "ci_level", "compat")
 
@@ -120,12 +122,12 @@ def order(context: click.Context, /, **arguments: Any) -> None:
 @click.command(epilog="Example: labeler trust results/ --runs 5 --json")
 @in_options
 @click.option("--runs", "n_runs", type=click.IntRange(min=1), default=5, show_default=True, metavar="R",
-              help="How many runs one measures.")  # fmt: skip
+              help="Number of runs per measurement.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to compute with.")
 @out_options
 @click.pass_context
 def trust(context: click.Context, /, jobs: int, **arguments: Any) -> None:
-    """How far intervals and tests can be believed with these runs: coverage, false alarms, slowdowns seen."""
+    """Estimate how far intervals and tests can be trusted: coverage, false alarms, detectable slowdowns."""
     if jobs == 1:
         _answer(context, "trust", arguments, "n_runs")
         return
@@ -150,18 +152,18 @@ def trust(context: click.Context, /, jobs: int, **arguments: Any) -> None:
     "instrumentation",
     default=None,
     metavar="NAME",
-    help="The condition or factor that says how much was instrumented: what that changes of each version.",
+    help="The condition or factor for the level of instrumentation, to measure its effect on each version.",
 )
 @click.option("--held-fixed", default=None, metavar="LEVEL",
               help="The level of `intervention` at which the suspected cause is held fixed.")  # fmt: skip
 @out_options
 @click.pass_context
 def contexts(context: click.Context, /, **arguments: Any) -> None:
-    """Whether the measurement context decides which of two versions wins.
+    """Test whether the measurement context decides which version wins.
 
-    Takes what `labeler measure` made over several contexts, measurements with columns version and context, or files
-    whose names say so (--from-name). `labeler variants` plans runs that are made by other means. With --observer one
-    version is enough: whether measuring changes the result.
+    Needs results of `labeler measure` in several contexts, measurements with columns version and context, or files
+    with these in their names (--from-name). `labeler variants` plans runs made by other means. With --observer one
+    version is enough: does measuring change the result?
     """
     _answer(context, "contexts", arguments, "baseline", "candidate", "instrumentation", "held_fixed")
 
@@ -171,23 +173,25 @@ def _levels(_context: click.Context, _option: click.Parameter, texts: tuple[str,
     if not all(name and equals and levels for name, equals, levels in pairs):
         raise click.BadParameter("expected NAME=LEVEL,LEVEL,..., such as env=0,64,128")
     if len({name for name, _, _ in pairs}) < len(pairs):
-        raise click.BadParameter("a factor is named twice")
+        raise click.BadParameter("a factor is given twice")
     return {name: levels.split(",") for name, _, levels in pairs}
 
 
 @click.command(epilog="Example: labeler variants --factor version=old,new --factor env=0,64,128 --runs 5 > plan.csv")
 @click.option("--factor", "factors", multiple=True, required=True, callback=_levels, metavar="NAME=LEVEL,LEVEL,...",
-              help="What varies between contexts, with its levels. Repeatable.")  # fmt: skip
-@click.option("--benchmark", "benchmarks", multiple=True, metavar="NAME", help="To be run in each. Repeatable.")
+              help="A factor that varies between contexts, with its levels. Repeatable.")  # fmt: skip
+@click.option(
+    "--benchmark", "benchmarks", multiple=True, metavar="NAME", help="Benchmark to run in each context. Repeatable."
+)
 @click.option("--contexts", "n", type=click.IntRange(min=1), default=None, metavar="N",
-              help="Draw so many of all combinations [default: all].")  # fmt: skip
+              help="Draw this many of all combinations [default: all].")  # fmt: skip
 @click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs in each context.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @json_option
 def variants(
     factors: dict[str, list[str]], benchmarks: tuple[str, ...], n: int | None, runs: int, seed: int, as_json: bool
 ) -> None:
-    """Plan measurements over many contexts, in shuffled order, as CSV: what `labeler contexts` then judges."""
+    """Plan measurements in many contexts, in shuffled order, as CSV for `labeler contexts`."""
     plan = exploring.variants(factors, benchmarks=benchmarks, n=n, runs=runs, seed=seed)
     if as_json:
         show(exploring.rows(plan), as_json=True)
@@ -197,7 +201,7 @@ def variants(
 
 
 def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: str) -> None:
-    """Gather, ask with the method's own options, put the answer where it is wanted; exit code 1 for a refused file."""
+    """Read the measurements, apply the method and write the result; exit code 1 for a refused file."""
     options = {key: arguments.pop(key) for key in own}
     out = {key: arguments.pop(key) for key in ("as_json", "html", "folder", "forms")}
     warmup, aggregate = arguments.pop("warmup"), arguments.pop("aggregate")
@@ -215,10 +219,10 @@ def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: 
 
 
 def gather(context: click.Context, name: str, paths: Sequence[Path], study: Path | None, **arguments: Any) -> Gathered:
-    """The benchmarks of the files, or of the study where none is named."""
+    """The benchmarks of the files, or of the study if no files are given."""
     if not paths:
         if any(arguments.values()):
-            raise InputError("An option is about files, such as --format, --columns or --from-name: name some.")
+            raise InputError("Options such as --format, --columns or --from-name need files. Name the files to read.")
         with opened(study) as db:
             gathered = exploring.from_study(db)
             coordinating.log_look(db, name, actor=OWNER, now=now())
@@ -230,7 +234,7 @@ def gather(context: click.Context, name: str, paths: Sequence[Path], study: Path
 
 
 def _put(explored: Explored, as_json: bool, html: Path | None, folder: Path | None, forms: Sequence[str]) -> None:
-    """Print the answer, and write its page and figures."""
+    """Print the result, and write its page and figures."""
     click.echo(exploring.as_json(explored) if as_json else exploring.as_text(explored), nl=False)
     if html is not None:
         write_text(html, exploring.as_html(explored))

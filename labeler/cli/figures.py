@@ -13,19 +13,19 @@ from labeler.service.verdicts import evidence
 @click.command(epilog="Example: labeler figures --study cache.study --out figures --application org/app --as pdf")
 @study_option
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
-              help="The folder to write to; it is made if it is not there.")  # fmt: skip
+              help="The folder to write to; it is created if needed.")  # fmt: skip
 @click.option("--application", "applications", multiple=True, metavar="NAME",
               help="Also the measures of this application's benchmarks (Figure 3). Repeatable.")  # fmt: skip
 @click.option("--item", "items", multiple=True, metavar="NAME",
-              help="Also the runs of this item (Figure 4), and what is behind its verdicts. Repeatable.")  # fmt: skip
+              help="Also the runs of this item, with its evidence (Figure 4). Repeatable.")  # fmt: skip
 @figure_formats_option
 def figures(
     study: Path | None, out: Path, applications: tuple[str, ...], items: tuple[str, ...], forms: tuple[str, ...]
 ) -> None:
-    """Draw what the measures see in made pairs (Figure 1) and find in each application (Figure 2), as files.
+    """Draw the figures of the measures: schematic pairs (Figure 1) and applications (Figure 2), as files.
 
-    With --application the measures of its benchmarks, with --item the runs of a benchmark. No browser is needed. Prints
-    the files written.
+    --application adds the measures of its benchmarks, --item the runs of a benchmark. Needs no browser. Prints the
+    names of the files.
     """
     with opened(study) as db:
         charts = evidence.paper_figures(db, applications, items)

@@ -1,4 +1,4 @@
-"""What can be read: the formats, the options that say how, the progress of reading."""
+"""The formats, the reading options, and the progress of reading."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +20,7 @@ MAX_SHOWN = 80  # signs of a name from outside, in a table for people
 
 
 def reading_options(function: Function) -> Function:
-    """How files are to be read: the same options, in the same words, for every command that takes files."""
+    """The reading options, the same for every command that takes files."""
     for option in reversed([
         format_option,
         columns_option,
@@ -30,18 +30,18 @@ def reading_options(function: Function) -> Function:
         click.option("--values-are", type=click.Choice(importing.VALUES_ARE), default=None,
                      help="runs: every value is a run of its own. iterations: single values are the iterations of one "
                      "run [default: as `labeler formats` says]."),
-        click.option("--unit", default="", help="Unit of the values, where a file states none."),
+        click.option("--unit", default="", help="Unit of the values, if a file states none."),
         click.option("--better", type=click.Choice(importing.BETTER), default=None,
-                     help="Which values are better, where a file does not say [default: lower for times]."),
+                     help="Which values are better, if a file does not say [default: lower for times]."),
         click.option("--from-name", "pattern", default=None, metavar="PATTERN",
-                     help="What file names say of their runs, such as {version}-{context}.json."),
+                     help="Conditions of the runs in file names, such as {version}-{context}.json."),
     ]):  # fmt: skip
         function = option(function)
     return function
 
 
 def read_options(arguments: dict[str, Any]) -> importing.ReadOptions:
-    """Take the values of `reading_options` out of those of a command."""
+    """Remove the values of `reading_options` from a command's options."""
     return importing.read_options(
         arguments.pop("format_"), arguments.pop("columns"),
         **{name: arguments.pop(name) for name in ("file_is", "values_are", "unit", "better", "pattern")},
@@ -50,7 +50,7 @@ def read_options(arguments: dict[str, Any]) -> importing.ReadOptions:
 
 @contextmanager
 def reading(files: Sequence[File], label: str) -> Iterator[Advance]:
-    """A progress bar over the bytes of the files, which names how many files are done; yields what moves it on."""
+    """A progress bar over the bytes of the files; yields the function that advances it."""
     n_done, total = 0, sum(file.size for file in files)
 
     def shown(_item: Any) -> str:
@@ -76,7 +76,7 @@ def read_files(
 
 
 def say_of_files(gathered: Gathered) -> None:
-    """Name the files that could not be used, and say what else there is to say of files."""
+    """Name the refused files, and print remarks about files."""
     for text in gathered.remarks:
         remark(one_line(text, 1000))
     for error in gathered.refused:
@@ -86,11 +86,11 @@ def say_of_files(gathered: Gathered) -> None:
 @click.command(epilog="Example: labeler formats")
 @json_option
 def formats(as_json: bool) -> None:
-    """List the formats that can be read: what in them is a run and an iteration, and what one file is.
+    """List the formats that can be read, and what is a run, an iteration and a file in each.
 
-    Where a file is a run, import the files of several runs together. A format is found from the content of a file, in
-    this order; --format NAME names it instead. What keeps the values is what to tell the tool: files that hold only
-    averages are refused.
+    If a file is one run, import the files of several runs together. The format is detected from the content, in this
+    order, unless --format NAME is given. The last column shows the tool's option that keeps all values: files with
+    only averages are refused.
     """
     rows = importing.formats_table()
     has_package = any(row["package"] for row in rows)

@@ -1,4 +1,4 @@
-"""Commands that carry labels in and out, bring copies together, make one for others to see, and audit a study."""
+"""Commands that export and import labels, merge and anonymise copies, and audit a study."""
 
 import json
 from dataclasses import asdict
@@ -62,10 +62,10 @@ def labels(study: Path | None, export: Path | None, import_file: Path | None, fo
 @click.option("--dry-run", is_flag=True, help="Only say what would be merged.")
 @json_option
 def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> None:
-    """Append the labels that were given in FROM, a copy of the study made by `labeler backup`.
+    """Append the labels given in a copy of the study, FROM, made by `labeler backup`.
 
-    Where both have different answers of a reviewer in one place, nothing of that reviewer's on that item is merged: it
-    is listed, and the exit code is 1. FROM stays as it is. Merged again it adds nothing.
+    If both have different answers of a reviewer to an item, none of that reviewer's answers to it are merged: they are
+    listed, and the exit code is 1. FROM is not changed. Merging it again adds nothing.
     """
     with opened(study) as db:
         merged = merging.merge(db, source, dry_run=dry_run, actor=OWNER, now=now())
@@ -81,14 +81,14 @@ def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> Non
 @click.argument("out", type=click.Path(path_type=Path, dir_okay=False))
 @study_option
 @click.option("--comments", type=click.Choice(["drop", "keep"]), default="drop", show_default=True,
-              help="In kept ones full names and addresses are replaced; read them all the same.")  # fmt: skip
+              help="Full names and addresses in them are replaced; read them all the same.")  # fmt: skip
 @click.option("--names-of-benchmarks", "benchmarks", type=click.Choice(["keep", "drop"]), default="keep",
-              show_default=True, help="Without them items, applications and files are numbered.")  # fmt: skip
+              show_default=True, help="Keep the names of items, applications and files, or number them.")  # fmt: skip
 def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> None:
-    """Write a study for publication: reviewers as R1, R2, ..., coordinators as C1, ..., in random order.
+    """Write an anonymised copy of a study: reviewers as R1, R2, ..., coordinators as C1, ..., in random order.
 
-    Names in the log and in all texts are replaced, sign-ins and e-mail addresses removed, and so is the seed of the
-    plan, from which whoever knows the names could tell who is who. Every number of the report stays.
+    Names in the log and in all texts are replaced. Sign-ins and e-mail addresses are removed, and also the seed of the
+    plan, from which anyone with the names could identify reviewers. Every number of the report stays the same.
     """
     with opened(study) as db:
         done = anonymising.anonymise(
@@ -105,10 +105,10 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
               help="A report.json, a backup, or a reviewer's receipt.")  # fmt: skip
 @json_option
 def audit(file: Path, against: Path | None, as_json: bool) -> None:
-    """Find what was changed, removed, inserted or rolled back in a study by other means than this application.
+    """Detect changed, removed, inserted or rolled-back records that this application did not write.
 
-    Exit code 0: no fault. 1: at least one. The chain that is checked covers answers, decisions, replies, the log,
-    measurements and pictures. Whoever makes the whole chain anew is found only with --against.
+    Exit code 0: no fault. 1: at least one. The checked chain covers answers, decisions, replies, the log, measurements
+    and pictures. A completely rebuilt chain is detected only with --against.
     """
     with opened(file) as db:
         result = auditing.audit(db, against)

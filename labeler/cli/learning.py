@@ -12,10 +12,10 @@ from labeler.service.results.learning import Account, Material
 
 TARGET = click.option(
     "--consensus", type=click.Choice(list(learning.TARGETS)), default="agreed", show_default=True,
-    help="What counts as the truth: agreed items, the majority with third labels and decisions, or each label.",
+    help="The truth to learn from: agreed items, the majority with third labels and decisions, or each label.",
 )  # fmt: skip
 LABEL_FILE = click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
-                          help="Take these labels instead of a study: item, reviewer, label, application.")  # fmt: skip
+                          help="Use these labels instead of a study: item, reviewer, label, application.")  # fmt: skip
 VERDICT_FILE = click.option(
     "--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
     help="With --labels: verdicts and measures, as labeler verdicts --export writes them.",
@@ -57,7 +57,7 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
               help="Write the model.")  # fmt: skip
 @REPORT
 @click.option("--reviewers", "of_reviewers", is_flag=True,
-              help="Instead: which measures each reviewer's labels follow, and whether all do alike.")  # fmt: skip
+              help="Show instead which measures each reviewer's labels follow.")  # fmt: skip
 @click.option("--interventions", type=click.Path(path_type=Path), default=None, metavar="I.csv",
               help="Instead: who calls items dissimilar whose runs were changed as this file says: benchmark, run, "
               "intervention, amount.")  # fmt: skip
@@ -80,7 +80,7 @@ def learn(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Learn a classifier from labels, and say how much better it is.
+    """Learn a classifier from labels, and show how much better it is.
 
     Every figure comes from items of applications that the model had not seen. Needs 60 items with a category, 10 of
     each category, from 5 applications. Use the model with: labeler verdicts --model, labeler check --model.
@@ -140,9 +140,9 @@ def compare(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Compare all classifiers on one consensus: areas, rates, costs, and the differences of every pair.
+    """Compare all classifiers on the same consensus: AUC, rates, costs, and the difference of each pair.
 
-    Built-in, learned and imported classifiers compete alike; those that give no scores are compared by their verdicts.
+    Built-in, learned and imported classifiers are treated alike; those without scores are compared by their verdicts.
     A learned model that was fitted on these same labels looks better than it is: labeler learn compares it fairly.
     """
     material = _material(study, label_file, verdict_file, actor)

@@ -39,7 +39,7 @@ N_SHOWN = 12  # runs of a dry run
 def measure(
     plan: Path, out: Path, *, init: bool, dry_run: bool, limit: int | None, runs: int | None, interleave: bool | None
 ) -> None:
-    """Run the benchmarks of a plan, and record the conditions of every run.
+    """Run the benchmarks of a plan and record the conditions of every run.
 
     PLAN is a TOML file [default: plan.toml]. Every run goes into DIR/measurements.csv as soon as it has ended; when
     all are made, DIR/measurements.parquet holds the same. Ctrl+C stops; the same command goes on. `labeler check`,

@@ -1,4 +1,4 @@
-"""Commands about people: the same ones for reviewers and for coordinators."""
+"""Commands for people: the same ones for reviewers and coordinators."""
 
 from copy import copy
 from functools import partial
@@ -30,14 +30,14 @@ valid_option = click.option(
     default=identity.INVITATION_DAYS,
     show_default=True,
     type=click.IntRange(1, identity.MAX_INVITATION_DAYS),
-    help="How long the link works.",
+    help="Number of days that the link works.",
 )
 
 
 @click.command("add", epilog="Example: labeler {role}s add --study cache.study ada ben")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @study_option
-@click.option("--both", is_flag=True, help="In both roles; they see no label before unblinding.")
+@click.option("--both", is_flag=True, help="Add to both roles; such people see no labels before unblinding.")
 @valid_option
 @url_option
 def add(role: Role, names: tuple[str, ...], study: Path | None, both: bool, valid_days: int, url: str) -> None:
@@ -71,10 +71,10 @@ def list_people(role: Role, study: Path | None, as_json: bool) -> None:
 @valid_option
 @url_option
 def make_link(role: Role, name: str, study: Path | None, valid_days: int, url: str) -> None:
-    """Make a new sign-in link for a {role}; the one before stops working."""
+    """Make a new sign-in link for a {role}; the previous one stops working."""
     with opened(study) as db:
         secret = identity.invite(db, name, role, valid_days=valid_days, actor=OWNER, now=now())
-    remark("The link before this one no longer works.")
+    remark("The previous link no longer works.")
     click.echo(f"{name}: {link(url, secret)}")
 
 
@@ -104,17 +104,17 @@ def email(role: Role, name: str, address: str, study: Path | None) -> None:
 @study_option
 @why_option
 def pause(name: str, study: Path | None, why: str) -> None:
-    """Let a reviewer wait: open items stay theirs, labels are refused in words until they resume."""
+    """Pause a reviewer: open items stay assigned, and labels are refused until they resume."""
     with opened(study) as db:
         staffing.pause(db, name, why=why, actor=OWNER, now=now())
-    remark(f"{name} is paused. They go on with: labeler reviewers resume {name}")
+    remark(f"{name} is paused. To continue: labeler reviewers resume {name}")
 
 
 @click.command("resume", epilog="Example: labeler reviewers resume ada --study cache.study")
 @click.argument("name")
 @study_option
 def resume(name: str, study: Path | None) -> None:
-    """Let a paused reviewer go on, or take one back who was removed."""
+    """Resume a paused reviewer, or bring back one who was removed."""
     with opened(study) as db:
         change = staffing.resume(db, name, actor=OWNER, now=now())
     show_change(name, change)
@@ -125,7 +125,7 @@ def resume(name: str, study: Path | None) -> None:
 @study_option
 @why_option
 def remove(name: str, study: Path | None, why: str) -> None:
-    """Let a reviewer leave: labels stay, open items go to the others, the plan's log says so."""
+    """Remove a reviewer: labels stay, open items go to the others, and the log records it."""
     with opened(study) as db:
         change = staffing.remove(db, name, why=why, actor=OWNER, now=now())
     show_change(name, change)
@@ -139,7 +139,7 @@ def remove(name: str, study: Path | None, why: str) -> None:
 @valid_option
 @url_option
 def replace(name: str, successor: str, study: Path | None, why: str, valid_days: int, url: str) -> None:
-    """Let SUCCESSOR, who may be new, take over the open items of NAME, who leaves. Prints a new one's link."""
+    """Replace the reviewer NAME with SUCCESSOR, who takes over the open items. Prints the link of a new person."""
     with opened(study) as db:
         heir, change = staffing.replace(db, name, successor, why=why, actor=OWNER, now=now())
         if change.is_new:
@@ -149,13 +149,13 @@ def replace(name: str, successor: str, study: Path | None, why: str, valid_days:
 
 
 def show_change(name: str, change: staffing.Change) -> None:
-    """What became of a change, and what could not be met."""
+    """Print the outcome of a change, and what could not be met."""
     for sentence in (change.in_words(name), *(f"{shortfall}." for shortfall in change.shortfalls)):
         remark(sentence)
 
 
 def group_of(role: Role, description: str) -> click.Group:
-    """The commands for people in one role."""
+    """Add the commands for one role to a group."""
     group = Commands(f"{role}s", help=description)
     for command in (add, list_people, make_link, revoke, email):
         own = copy(command)

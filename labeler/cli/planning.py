@@ -1,4 +1,4 @@
-"""Commands for the time before the labelling: how many items, what to expect, and a made-up study to try it on."""
+"""Commands for use before labelling: sample size, expected precision, and simulated studies."""
 
 import json
 import sys
@@ -23,9 +23,11 @@ CLASSIFIERS = ("same=0.3/0.85", "heuristic=0.92/0.45")
 
 
 def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The size of a study and who labels what."""
+    """Options for the size and design of a study."""
     for option in (
-        click.option("--overlap", type=SHARE, default=0.2, show_default=True, help="Share of items that all label."),
+        click.option(
+            "--overlap", type=SHARE, default=0.2, show_default=True, help="Share of items that all reviewers label."
+        ),
         click.option("--per-item", type=click.IntRange(min=2), default=2, show_default=True),
     ):
         function = option(function)
@@ -34,16 +36,16 @@ def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command(epilog="Example: labeler planning --items 586 --reviewers 4 --half-width 0.08")
 @click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="Take the numbers of items and reviewers from this study.")  # fmt: skip
+              help="Use the numbers of items and reviewers of this study.")  # fmt: skip
 @click.option("--items", type=click.IntRange(min=1), default=None, help="Number of items.  [default: 586]")
 @click.option("--reviewers", type=click.IntRange(min=2), default=None, help="Number of reviewers.  [default: 4]")
 @design_options
 @click.option("--retest", type=click.IntRange(min=0), default=20, show_default=True, help="Hidden copies a reviewer.")
 @click.option("--half-width", type=click.FloatRange(0, 1, min_open=True), default=STANDARD.half_width,
-              show_default=True, help="Wanted for every interval.")  # fmt: skip
+              show_default=True, help="Wanted half-width of every interval.")  # fmt: skip
 @click.option("--kappa", type=float, default=STANDARD.kappa, show_default=True, help="Expected Fleiss' kappa.")
 @click.option("--prevalence", type=SHARE, default=STANDARD.prevalence, show_default=True,
-              help="Expected share of dissimilar.")  # fmt: skip
+              help="Expected share of dissimilar items.")  # fmt: skip
 @click.option(
     "--seconds",
     type=click.FloatRange(0, 86_400, min_open=True),
@@ -65,7 +67,7 @@ def planning(
     seconds: float,
     as_json: bool,
 ) -> None:
-    """Say how many items and hours an interval takes, what a design gives to expect, and what it will not tell."""
+    """Estimate how many items and hours a study needs, its expected precision, and what it cannot estimate."""
     n_applications, sizes = 0, [items or 586]
     if study is not None or (settings().study is not None and items is None):
         with opened(study or settings().study) as db:
@@ -86,7 +88,7 @@ def planning(
     remark(f"\n{planned.n_items} items, {planned.n_reviewers} reviewers, {per_item} each, {overlap:g} seen by all:")
     show(expected, as_json=False)
     for sentence in unknown:
-        remark(f"Will not be told: {sentence}.")
+        remark(f"Cannot be estimated: {sentence}.")
 
 
 def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> list[Rater]:
@@ -104,9 +106,9 @@ def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str,
 @click.option("--classifier", "classifiers", multiple=True, default=CLASSIFIERS, show_default=True, callback=_raters,
               help="NAME=SENSITIVITY/SPECIFICITY. Repeatable.")  # fmt: skip
 @click.option("--prevalence", type=SHARE, default=0.55, show_default=True, help="Share of dissimilar items.")
-@click.option("--hard", type=SHARE, default=0.0, show_default=True, help="Share of items that are hard for everybody.")
+@click.option("--hard", type=SHARE, default=0.0, show_default=True, help="Share of items that are hard for everyone.")
 @click.option("--shared-error", type=SHARE, default=0.0, show_default=True,
-              help="Share of items that mislead the first reviewer and the first classifier alike.")  # fmt: skip
+              help="Share of items that mislead both the first reviewer and the first classifier.")  # fmt: skip
 @click.option("--interventions", is_flag=True,
               help="Make measurements instead, with known changes of their runs, and labels of four reviewers with "
               "known habits.")  # fmt: skip
@@ -129,7 +131,7 @@ def simulate(
     seed: int,
     out: Path,
 ) -> None:
-    """Make up a study whose truth is known, to see what its report would tell: labels, verdicts, truth as CSV."""
+    """Simulate a study with known truth, to see what its report would show: labels, verdicts and truth as CSV."""
     if interventions:
         with click.progressbar(length=items, label="Making", file=sys.stderr) as bar:
             paths = making.simulate(

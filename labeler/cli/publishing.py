@@ -17,22 +17,22 @@ from labeler.whole_files import in_place
 @study_option
 @click.option("--init", is_flag=True, help=f"Write {FILE_NAME}, to be filled in, and nothing else.")
 @click.option("--answers", "answers_file", type=click.Path(path_type=Path, dir_okay=False), default=None,
-              metavar="FILE", help=f"Where the answers are [default: {FILE_NAME} beside the study].")  # fmt: skip
+              metavar="FILE", help=f"File with the answers [default: {FILE_NAME} beside the study].")  # fmt: skip
 @click.option("--for", "venue", type=click.Choice([venue.value for venue in Venue]), default=None,
-              help="Refuse while an answer is missing that this venue asks for.")  # fmt: skip
-@click.option("--no-measurements", is_flag=True, help="Leave the runs out; their hashes stay.")
+              help="Refuse to publish while an answer that this venue requires is missing.")  # fmt: skip
+@click.option("--no-measurements", is_flag=True, help="Leave out the runs; their hashes are kept.")
 @click.option("--names-of-benchmarks", "benchmarks", type=click.Choice(["keep", "drop"]), default="keep",
-              show_default=True, help="Without them items and applications are numbered.")  # fmt: skip
+              show_default=True, help="Keep the names of items and applications, or number them.")  # fmt: skip
 @click.option("--unlicensed", is_flag=True, help="Publish items of applications without a source licence as well.")
 @click.option("--list-comments", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Write every comment, to be read: yes or no into the column publish; and nothing else.")  # fmt: skip
 @click.option("--comments", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
               help="Publish the comments with a yes in this file [default: none].")  # fmt: skip
-@click.option("--check", is_flag=True, help="Only list what is still to be answered.")
+@click.option("--check", is_flag=True, help="Only list the missing answers.")
 @click.option("--quick", is_flag=True, help="A report without what is resampled: bootstrap, latent class, misfit.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Random seed for what the report resamples.")  # fmt: skip
-@click.option("--actor", default=OWNER, hidden=True, help="Who asked for it on a page, for the log.")
+@click.option("--actor", default=OWNER, hidden=True, help="The person who started this on a page, for the log.")
 @json_option
 def publish(
     out: Path | None,

@@ -1,4 +1,4 @@
-"""The command that holds the published paper beside ours: its tables, and all its claims on measurements."""
+"""The command that compares the published paper with our results: its tables, and all its claims on measurements."""
 
 import sys
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ WITHOUT_DATA = (
 @click.command(epilog="Example: labeler replicate timeseries --out replication --classes classes.json")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]")
 @click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="Take the measurements of this study instead of FOLDER.")  # fmt: skip
+              help="Use the measurements of this study instead of FOLDER.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
               help="Folder for the page, Markdown, JSON and figures.")  # fmt: skip
 @click.option("--labels", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
@@ -48,7 +48,7 @@ def replicate(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Hold every claim of the paper beside the public measurements, or its tables beside labels made from them.
+    """Compare every claim of the paper with the public measurements, or its tables with labels built from them.
 
     With FOLDER, the time series of the data set or any part of it, every claim is computed: reproduced, reproduced by
     construction, differs, or cannot be known, each with the reason. Without FOLDER, only the numbers of Tables 1 to 3
@@ -58,7 +58,7 @@ def replicate(
         raise InputError("Give either FOLDER or --study FILE.")
     if not paths and study is None:
         if labels is not None or classes is not None:
-            raise InputError("--labels and --classes go with FOLDER, the measurements.")
+            raise InputError("--labels and --classes need FOLDER, the measurements.")
         _tables(out, as_json)
         return
     gathered = _from_study(study, actor) if study is not None else _from_files(paths)
@@ -97,7 +97,7 @@ def _from_files(paths: Sequence[Path]) -> Gathered:
 
 
 def _tables(out: Path | None, as_json: bool) -> None:
-    """Every number of the paper's Tables 1 to 3 beside those of the made label set."""
+    """Every number of the paper's Tables 1 to 3 beside those of the built labels."""
     replication = replicating.replication(bundled("data", "replication"))
     content = replication.content()
     rows = replicating.published(content)

@@ -25,11 +25,11 @@ from labeler.service.results.reporting import ReportOptions, Resampling
 @click.command(epilog="Example: labeler report --study cache.study --out report")
 @study_option
 @click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
-              help="Report on these labels instead of a study.")  # fmt: skip
+              help="Use these labels instead of a study.")  # fmt: skip
 @click.option("--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
               help="With --labels: item, classifier, verdict.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR")
-@click.option("--quick", is_flag=True, help="Without what is resampled: bootstrap, latent class, test of misfit.")
+@click.option("--quick", is_flag=True, help="Skip what needs resampling: bootstrap, latent class, test of misfit.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed for the resampling."
 )
@@ -64,7 +64,7 @@ def report(
     code is 1 if one differs.
     """
     if verdict_file is not None and label_file is None:
-        raise InputError("--verdicts goes with --labels.")
+        raise InputError("--verdicts needs --labels.")
     if check is not None and out is None:
         _check(check, study, label_file, verdict_file, as_json)
         return

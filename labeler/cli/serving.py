@@ -31,13 +31,13 @@ LOOPBACK = "127.0.0.1"
 )
 @click.option("--address", default=LOOPBACK, show_default=True, help="Address to listen on.")
 @click.option("--url", default=None, metavar="URL",
-              help="Where people reach it, as through a proxy. Other host names are refused.")  # fmt: skip
-@click.option("--until-stdin-ends", is_flag=True, hidden=True, help="End together with the process that started it.")
+              help="Public address, such as that of a proxy. Other host names are refused.")  # fmt: skip
+@click.option("--until-stdin-ends", is_flag=True, hidden=True, help="Stop together with the process that started it.")
 def serve(study: Path | None, port: int | None, address: str, url: str | None, until_stdin_ends: bool) -> None:
     """Start the browser application on a study; stop it with Ctrl+C.
 
-    Where there is no such study yet, an empty one is made and its coordinator's sign-in link printed: everything else
-    can be done in the browser.
+    If the study does not exist, an empty one is made and the coordinator's sign-in link is printed: everything else can
+    be done in the browser.
     """
     path = named(study)
     if until_stdin_ends:
@@ -61,8 +61,8 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None, u
     "--port", type=click.IntRange(1, 65535), default=None, help=f"[default: {DEFAULT_PORT}, or the next free one]"
 )
 @click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="Where the demo study is, or is made [default: demo.study, or demo-fresh.study].")  # fmt: skip
-@click.option("--fresh", is_flag=True, help="Instead, a study in which nobody has labelled anything yet.")
+              help="File of the demo study [default: demo.study, or demo-fresh.study].")  # fmt: skip
+@click.option("--fresh", is_flag=True, help="Start from a study in which nobody has labelled anything.")
 def demo(port: int | None, study: Path | None, fresh: bool) -> None:
     """Show a finished demo study in the browser, and a second one in which you label ten items yourself.
 
@@ -76,7 +76,7 @@ def demo(port: int | None, study: Path | None, fresh: bool) -> None:
     chosen = free_port(LOOPBACK, port)
     measurements = bundled("data", "demo", "demo.parquet")
     if study.exists():
-        remark(f"Going on with the demo study {study}. Remove the file to begin again.")
+        remark(f"Continuing with the demo study {study}. Remove the file to start again.")
     else:
         remark(f"Making the demo study {study} ...")
         build = demo_study.build if fresh else demo_study.build_finished
@@ -115,7 +115,7 @@ def demo(port: int | None, study: Path | None, fresh: bool) -> None:
 
 @contextmanager
 def _beside(study: Path, port: int) -> Iterator[None]:
-    """Serve another study meanwhile, in a process of its own."""
+    """Serve another study meanwhile, in a separate process."""
     child = subprocess.Popen(  # noqa: S603 - our own command, no shell
         [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port), "--until-stdin-ends"],
         stdin=subprocess.PIPE,  # the child ends with this process, however that ends
@@ -129,7 +129,7 @@ def _beside(study: Path, port: int) -> Iterator[None]:
 
 
 def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT - 1) -> int:
-    """The wanted port if it is free; without a wish the first free one after 8500, or another port.
+    """The requested port if it is free; without a request the first free one from 8501, or any other.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT 
 
 
 def _end_with_stdin() -> None:
-    """End this process, as Ctrl+C does, once nobody holds its standard input any more."""
+    """Stop this process, as Ctrl+C does, once its standard input is closed."""
 
     def wait() -> None:
         sys.stdin.read()

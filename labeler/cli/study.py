@@ -32,14 +32,16 @@ from labeler.store import Database
 @click.command(epilog="Example: labeler init --study cache.study --name 'Cache benchmarks'")
 @study_option
 @click.option("--name", default=None, help="Name of the study [default: the file's name].")
-@click.option("--question", default=coordinating.DEFAULT_QUESTION, show_default=True, help="What reviewers are asked.")
+@click.option(
+    "--question", default=coordinating.DEFAULT_QUESTION, show_default=True, help="Question for the reviewers."
+)
 @click.option("--coordinator", default=COORDINATOR, show_default=True, help="Name of the first coordinator.")
 @click.option(
     "--axis",
     default=coordinating.STANDARD_PROTOCOL.axis_rule,
     show_default=True,
     type=click.Choice(coordinating.AXIS_RULES),
-    help="The y axis that every item is first shown with.",
+    help="The y axis of the first view of every item.",
 )
 @click.option(
     "--min-span",
@@ -48,16 +50,15 @@ from labeler.store import Database
     type=click.FloatRange(0, 10),
     help="The axis spans at least this share of the median.",
 )
-@click.option("--confidence", is_flag=True, help="Ask with each label how sure the reviewer is, 1 to 3.")
+@click.option("--confidence", is_flag=True, help="Ask for the reviewer's confidence with each label, 1 to 3.")
 @click.option("--numbers", is_flag=True, help="Show each run's distance from the median; it anchors reviewers.")
-@click.option("--one-picture", is_flag=True, help="Send every reviewer of an item the same picture, in the same bytes.")
-@click.option("--instructions", default="", help="What the guide tells reviewers beside the question.")
+@click.option("--one-picture", is_flag=True, help="Send every reviewer of an item the same bytes.")
+@click.option("--instructions", default="", help="Additional instructions in the reviewers' guide.")
 @url_option
 def init(study: Path | None, name: str | None, question: str, coordinator: str, url: str, **protocol: Any) -> None:
     """Make a new, empty study and print its coordinator's sign-in link.
 
-    Question and protocol (axis, confidence, numbers, pictures, instructions) can be changed until the first answer
-    is there.
+    Question and protocol (axis, confidence, numbers, pictures, instructions) can be changed until there is an answer.
     """
     path = named(study)
     secret = coordinating.create_study(
@@ -83,9 +84,9 @@ def _protocol(
 @click.option("--seed", type=click.IntRange(min=0), default=None, help="[default: random, and printed]")
 @click.option("--per-item", type=int, default=None, help="Reviewers per item [default: 2].")
 @click.option("--overlap", type=float, default=None, help="Share of items all reviewers label [default: 0.2].")
-@click.option("--retest", type=int, default=None, help="Hidden copies per reviewer [default: 20].")
+@click.option("--retest", type=int, default=None, help="Hidden retests per reviewer [default: 20].")
 @click.option("--calibration", type=int, default=0, show_default=True,
-              help="Items that everybody labels before the study; they enter no result.")  # fmt: skip
+              help="Items that everyone labels before the study; they enter no result.")  # fmt: skip
 @click.option("--paper", is_flag=True, help="The paper's design: random parts, one pair of reviewers each.")
 @click.option("--first", type=click.IntRange(min=2), default=None, metavar="N",
               help="Plan N random items only; the others wait for --next.")  # fmt: skip
@@ -94,10 +95,10 @@ def _protocol(
               "most.")  # fmt: skip
 @click.option("--random-share", type=click.FloatRange(0, 1, min_open=True), default=0.3, show_default=True,
               help="With --next: the share drawn at random; only random items enter agreement.")  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Only show loads, hours, expected intervals, and what will not be told.")
+@click.option("--dry-run", is_flag=True, help="Only show loads, hours, expected precision and its limits.")
 @click.option("--seconds", type=click.FloatRange(0, 86_400, min_open=True), default=15.0,
               show_default=True, help="With --dry-run: expected time for one label.")  # fmt: skip
-@click.option("--verify", is_flag=True, help="Derive the plan again from seed and log, and compare, instead.")
+@click.option("--verify", is_flag=True, help="Instead, derive the plan again from seed and log, and compare.")
 @actor_option
 @json_option
 def plan(
@@ -117,7 +118,7 @@ def plan(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Decide from a seed who labels what in which order, and open the study or its calibration round.
+    """Plan who labels what in which order, from a seed, and open the study or its calibration round.
 
     Prints each reviewer's load and the hash of the plan. Can be repeated until the first answer is in. With --verify
     the plan is drawn again and every logged change made again; the exit code is 1 if anything differs.
@@ -195,7 +196,7 @@ def _verify(study: Path | None, as_json: bool) -> None:
 @study_option
 @json_option
 def status(study: Path | None, as_json: bool) -> None:
-    """Show where the study stands, how far every reviewer is, at which pace, and who has stopped."""
+    """Show the progress of the study and of each reviewer, their pace, and who has stopped."""
     with opened(study) as db:
         current, paces = coordinating.status(db), watching.progress(db, now=now())
     rows = watching.rows(paces)
@@ -215,7 +216,7 @@ def status(study: Path | None, as_json: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @study_option
 def backup(file: Path, study: Path | None) -> None:
-    """Copy the study into a new file, also while people are labelling."""
+    """Copy the study into a new file, even while people are labelling."""
     with opened(study) as db:
         coordinating.back_up(db, file, actor=OWNER, now=now())
         head = auditing.head(db)
@@ -228,7 +229,7 @@ def backup(file: Path, study: Path | None) -> None:
               help="Write the log instead of printing it; - is standard output.")  # fmt: skip
 @json_option
 def log(study: Path | None, export: Path | None, as_json: bool) -> None:
-    """Show who did what when: every event of the study, in order."""
+    """Show the audit log: every event of the study, in order."""
     with opened(study) as db:
         events = coordinating.event_log(db)
     if export is not None:

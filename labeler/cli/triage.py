@@ -1,4 +1,4 @@
-"""Commands that look through the items of a study, and make a study of some of them."""
+"""Commands that browse the items of a study, and make a new study from some of them."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -36,7 +36,7 @@ def _pair(_ctx: click.Context, _parameter: click.Parameter, text: str | None) ->
 
 
 def filter_options(function: Callable[..., None]) -> Callable[..., None]:
-    """What an item must be; the command is given it as the `Filter` named `wanted`."""
+    """Options for filtering items; the command gets them as the `Filter` called `wanted`."""
 
     @wraps(function)
     def command(
@@ -48,16 +48,16 @@ def filter_options(function: Callable[..., None]) -> Callable[..., None]:
         function(filters=Filter(text, application, verdict, disagree, spread, iterations), **arguments)
 
     for option in reversed((
-        click.option("--text", default="", help="Words that occur in its name, benchmark or application."),
-        click.option("--application", multiple=True, metavar="NAME", help="It belongs to this one; can be repeated."),
+        click.option("--text", default="", help="Words in the item's name, benchmark or application."),
+        click.option("--application", multiple=True, metavar="NAME", help="Application of the item. Repeatable."),
         click.option("--verdict", callback=_pair, default=None, metavar="CLASSIFIER=VERDICT",
-                     help="This classifier gives it this verdict, as in heuristic=dissimilar."),
-        click.option("--disagree", is_flag=True, help="Classifiers give it different verdicts."),
+                     help="Verdict of a classifier, such as heuristic=dissimilar."),
+        click.option("--disagree", is_flag=True, help="Only items on which classifiers disagree."),
         click.option("--min-spread", type=float, default=None, metavar="SHARE",
-                     help="The medians of its runs lie at least so far apart, as a share of their median."),
-        click.option("--max-spread", type=float, default=None, metavar="SHARE", help="... at most so far."),
-        click.option("--min-iterations", type=int, default=None, help="Its shortest run has at least so many."),
-        click.option("--max-iterations", type=int, default=None, help="... at most so many."),
+                     help="Smallest distance between the medians of its runs, as a share of their median."),
+        click.option("--max-spread", type=float, default=None, metavar="SHARE", help="Largest distance."),
+        click.option("--min-iterations", type=int, default=None, help="Smallest length of its shortest run."),
+        click.option("--max-iterations", type=int, default=None, help="Largest length."),
     )):  # fmt: skip
         command = option(command)
     return command
@@ -74,7 +74,7 @@ def _limits(low: float | None, high: float | None) -> tuple[float, float] | None
 @filter_options
 @json_option
 def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
-    """List the items with their lengths, spread and verdicts; each option leaves fewer of them.
+    """List the items with their lengths, spread and verdicts; each option narrows the list.
 
     The spread is the distance between the smallest and the largest median of a run, as a share of their median.
     """
@@ -108,7 +108,7 @@ def triage(
 ) -> None:
     """Make a new study of some items of this one, and print its coordinator's sign-in link.
 
-    It has their measurements and verdicts, and the same question and protocol; no labels, no reviewers, no plan.
+    It has their measurements and verdicts, the same question and protocol, but no labels, reviewers or plan.
     Excluded items, and those without measurements, are left out.
     """
     with opened(study) as db:

@@ -37,7 +37,7 @@ from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import Database
 
 WORKERS_TIMEOUT_S = 30
-GOES_ON = "What was judged is kept; the same command goes on from there."
+GOES_ON = "Finished verdicts are kept; the same command continues from there."
 
 
 THRESHOLD = click.FloatRange(0, 1)
@@ -65,15 +65,15 @@ def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -
 )
 @click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True, callback=_checked,
               help="Warm-up left out of each run: iterations, or a share below 1.")  # fmt: skip
-@click.option("--only-verdict", is_flag=True, help="Compute no more than the verdicts need: no scores, no evidence.")
+@click.option("--only-verdict", is_flag=True, help="Compute only the verdicts, without scores and evidence.")
 @click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Also write every verdict with its numbers; - is standard output.")  # fmt: skip
 @click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Take in verdicts made elsewhere: item, verdict, and optionally classifier, score.")  # fmt: skip
+              help="Import verdicts made elsewhere: item, verdict, and optionally classifier, score.")  # fmt: skip
 @click.option("--model", type=click.Path(path_type=Path), default=None, metavar="MODEL.json",
               help="Also judge with a model of labeler learn, as learned:NAME; the study keeps it until "
               "--remove.")  # fmt: skip
-@click.option("--name", default=None, help="With --import: the classifier, where the file does not say.")
+@click.option("--name", default=None, help="With --import: the classifier, if the file does not say.")
 @actor_option
 @json_option
 def verdicts(
@@ -92,11 +92,11 @@ def verdicts(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Compute what every classifier, built in or of another package, says of every item.
+    """Compute the verdicts of every classifier, built in or from another package, on every item.
 
-    What was computed before is not computed again; Ctrl+C keeps what is done, and the same command goes on. A
+    Earlier verdicts are not computed again. Ctrl+C keeps finished ones, and the same command continues. A
     classifier with another threshold (--theta, --cut) stands beside the default in every table and report; the study
-    keeps it until --remove. Prints how many items each classifier calls what.
+    keeps it until --remove. Prints the number of items per classifier and verdict.
     """
     if name is not None and import_file is None:
         raise InputError("--name goes with --import.")
@@ -153,12 +153,12 @@ def _compute(
     if not computed.n_items:
         raise InputError("The study has no measurements to judge. Import some first.")
     missing = f"{computed.n_without_verdict} verdicts could not be given"
-    remark(f"Judged {computed.n_computed} of {computed.n_items} items anew; {missing}.")
+    remark(f"Judged {computed.n_computed} of {computed.n_items} items; {missing}.")
 
 
 @contextmanager
 def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
-    """Where to compute: a Dask cluster, processes, or None for this process."""
+    """The executor: a Dask cluster, processes, or None for this process."""
     if scheduler is not None:
         with _dask_executor(scheduler) as executor:
             yield executor
@@ -172,13 +172,13 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
 @click.command(epilog="Example: labeler classifiers --study cache.study --send-first 20")
 @study_option
 @click.option("--send-first", "n", type=click.IntRange(min=1), default=None, metavar="N",
-              help="Instead, the N items on which they disagree most: label these first.")  # fmt: skip
+              help="List instead the N items on which they disagree most, to label these first.")  # fmt: skip
 @json_option
 def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
-    """Show how far the classifiers agree with each other; no labels are needed.
+    """Show how well the classifiers agree with each other, without labels.
 
-    For each and every other: the share of items with the same verdict, Cohen's kappa, and of the items that the other
-    calls dissimilar (or similar), the share that this one finds (or clears) too.
+    For each pair: the share of items with the same verdict, Cohen's kappa, and the share of the items that the other
+    classifier calls dissimilar (or similar) for which this one agrees.
     """
     with opened(study) as db:
         rows = stored_verdicts.among_themselves(db) if n is None else stored_verdicts.to_send_first(db, n)
@@ -191,13 +191,13 @@ def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
 
 @contextmanager
 def workers(jobs: int) -> Iterator[Executor]:
-    """Processes to compute with, all started; a lost one is said in words."""
+    """A pool of started worker processes; a lost worker is reported in words."""
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin_worker)
     try:
         _start_workers(pool, jobs)
         yield pool
     except BrokenProcessPool:
-        raise InputError(f"A worker process ended unexpectedly, perhaps for lack of memory. {GOES_ON}") from None
+        raise InputError(f"A worker process ended unexpectedly, perhaps because memory ran out. {GOES_ON}") from None
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -229,7 +229,7 @@ def _dask_executor(address: str) -> Iterator[Executor]:
 
 @contextmanager
 def _without_logs() -> Iterator[None]:
-    """Nothing is logged meanwhile: distributed logs whole tracebacks, and what people have to know is said here."""
+    """Switch off logging meanwhile: distributed logs whole tracebacks, and errors are reported here."""
     logging.disable()
     try:
         yield
@@ -238,9 +238,9 @@ def _without_logs() -> Iterator[None]:
 
 
 def _start_workers(pool: ProcessPoolExecutor, jobs: int) -> None:
-    """Start all workers while Ctrl+C is ignored, which they inherit: their own imports take a while.
+    """Start all workers while Ctrl+C is ignored, which they inherit, because their imports take a while.
 
-    Each gets one thread for linear algebra; more of them than processors would be in each other's way.
+    Each gets one thread for linear algebra, so that there are no more threads than processors.
     """
     answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # this process has read it already
@@ -252,7 +252,7 @@ def _start_workers(pool: ProcessPoolExecutor, jobs: int) -> None:
 
 
 def _begin_worker() -> None:
-    """Leave Ctrl+C to the parent for good, and end when the parent is gone, however it ended."""
+    """Leave Ctrl+C to the parent process, and end when the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:

@@ -175,8 +175,8 @@ def test_verdicts_are_computed_once_and_exported(planned, tmp_path):
     counts = {row["classifier"]: row for row in json.loads(first.stdout)}
     assert set(counts) == set(CLASSIFIERS) == {"heuristic", "heuristic-printed", "same", "spread", "kruskal"}
     assert all(row["dissimilar"] + row["similar"] == 3 for row in counts.values())
-    assert "Judged 3 of 3 items anew" in first.stderr
-    assert "Judged 0 of 3 items anew" in run("verdicts", "--study", planned).stderr
+    assert "Judged 3 of 3 items" in first.stderr
+    assert "Judged 0 of 3 items" in run("verdicts", "--study", planned).stderr
     run("verdicts", "--study", planned, "--export", tmp_path / "v.csv")
     table = pd.read_csv(tmp_path / "v.csv")
     assert table.columns.tolist()[:16] == [
@@ -238,7 +238,7 @@ def test_refusals_of_the_label_and_report_commands(planned, tmp_path):
         f"{bad}: Line 2: there is no item 'nothing'"
         in run("labels", "--study", planned, "--import", bad, code=1).stderr
     )
-    assert "--verdicts goes with --labels" in run("report", "--verdicts", bad, "--out", tmp_path / "x", code=1).stderr
+    assert "--verdicts needs --labels" in run("report", "--verdicts", bad, "--out", tmp_path / "x", code=1).stderr
     bad.write_text("item,label\na,similar\n")
     assert "column 'reviewer' is missing" in run("report", "--labels", bad, "--out", tmp_path / "x", code=1).stderr
     assert not (tmp_path / "x").exists()
@@ -265,7 +265,7 @@ def test_status_as_a_table(planned):
     result = run("status", "--study", planned)
     assert result.stdout.splitlines()[0].split() == [
         *("reviewer", "done", "assigned", "not", "sure", "s", "an", "item", "labels", "a", "day"),
-        *("last", "seen", "(UTC)", "hours", "left", "estimated", "end", "state"),
+        *("last", "seen", "(UTC)", "hours", "left", "estimated", "finish", "state"),
     ]
     assert "open, 3 items, 0 answers" in result.stderr
 

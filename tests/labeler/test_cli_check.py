@@ -127,7 +127,7 @@ def test_nothing_but_bad_files_is_exit_code_2(here):
         (["alike.json", "--columns", "x"], "expected benchmark=NAME"),
         (["alike.json", "--against", "alike.json", "--nonsense"], "No such option"),
         (["alike.json", "--json", "--markdown"], "--json and --markdown cannot both be standard output"),
-        (["alike.json", "--json", "alike.json"], "--json alike.json: this file is to be read. Name another one"),
+        (["alike.json", "--json", "alike.json"], "--json alike.json: this is an input file. Name another file"),
         (["alike.json", "--min-change", "5"], "'5' would be 500 %; write 5% if you mean percent."),
         (["alike.json", "--max-slowdown", "much"], "'much' is no share; write 2% or 0.02."),
         (["alike.json", "--max-slowdown", "-5%"], "'-5%' is no share"),
@@ -485,7 +485,7 @@ def test_columns_are_mapped_on_both_sides(here):
 def test_the_help_says_what_each_exit_code_means():
     text = " ".join(run("check", "--help").output.split())
     assert "Usage: labeler check [OPTIONS] FILE..." in text.replace("main check", "labeler check")
-    for words in ("Exit code 0: nothing was found.", "1: a benchmark changed for the worse by the rules asked for",
+    for words in ("Exit code 0: nothing was found.", "1: a benchmark changed for the worse by the rules given",
                   "2: a usage error, or a file that cannot be read.", "3: inconclusive: one run only",
                   "spread is shown beside it"):  # fmt: skip
         assert words in text

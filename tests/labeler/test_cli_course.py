@@ -135,7 +135,7 @@ def test_the_calibration_round_from_plan_to_opening(round_, tmp_path):
     reference = tmp_path / "reference.csv"
     pd.DataFrame({"item": names, "label": ["similar", "similar", "dissimilar"]}).to_csv(reference, index=False)
     result = run("calibration", "--study", round_, "--reference", reference, "--gate", 0.5)
-    assert result.stderr.splitlines()[:2] == ["3 reference labels kept.", INTERIM]
+    assert result.stderr.splitlines()[:2] == ["3 reference labels saved.", INTERIM]
     assert result.stderr.splitlines()[-1].startswith("Not passed: ada labelled 0 of 3 items; ")
     label(round_, SPLIT)
 

@@ -346,7 +346,7 @@ def test_a_plan_that_cannot_be_made_is_said_in_words(arguments, code, words):
 
 def test_a_factor_named_twice_is_refused_and_none_is_lost():
     done = run("variants", "--factor", "env=0,1", "--factor", "env=2,3", code=2)
-    assert "a factor is named twice" in done.stderr
+    assert "a factor is given twice" in done.stderr
 
 
 # classifiers

@@ -95,7 +95,7 @@ def test_an_empty_inbox_is_an_empty_table(tmp_path):
 def test_an_answer_goes_to_the_reviewer_as_the_owner_of_the_study(study):
     item = messages(study)["ben"].item
     done = run("--study", study, "--answer", item, "Judge the steady state.", "--reviewer", "ben")
-    assert (done.stdout, done.stderr) == ("", f"Answered 1 on {item}: to be read under My labels.\n")
+    assert (done.stdout, done.stderr) == ("", f"Answered 1 on {item}. Reviewers read the answer under My labels.\n")
     (reply,) = messages(study)["ben"].replies
     assert (reply.text, reply.written_by) == ("Judge the steady state.", "owner")
     assert actions(study)[-1] == ("owner", "answer comment")

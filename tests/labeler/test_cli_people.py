@@ -95,7 +95,7 @@ def test_a_link_is_valid_for_the_days_asked_for(study, group):
     for days, options in ((90, []), (7, ["--valid-days", "7"])):
         result = run(group, "link", name, "--study", study, *options)
         assert re.fullmatch(rf"{name}: {SECRET_LINK}\n", result.stdout)
-        assert result.stderr == "The link before this one no longer works.\n"
+        assert result.stderr == "The previous link no longer works.\n"
         now = datetime.now(UTC)
         assert sign_in(study, secret_in(result), now + timedelta(days=days, minutes=-1))
         with pytest.raises(SignInFailed, match="This sign-in link expired on"):

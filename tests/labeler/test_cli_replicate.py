@@ -56,7 +56,7 @@ def test_a_study_that_holds_the_data_gives_the_same_as_its_files(tmp_path):
 def test_options_that_need_measurements_say_so(tmp_path):
     labels = tmp_path / "l.csv"
     labels.write_text("item,reviewer,label\n", encoding="utf-8")
-    assert "go with FOLDER" in run("replicate", "--labels", labels, code=1).stderr
+    assert "need FOLDER" in run("replicate", "--labels", labels, code=1).stderr
     assert "either FOLDER or --study" in run("replicate", tmp_path, "--study", "x", code=1).stderr
     nothing = tmp_path / "nothing"
     nothing.mkdir()

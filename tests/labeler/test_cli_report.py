@@ -152,7 +152,7 @@ def test_a_report_is_either_written_or_checked(study, made, tmp_path):
 
 
 def test_verdicts_go_with_labels_when_checking_too(study, made, files):
-    assert error("report", "--study", study, *files[2:], "--check", made) == "--verdicts goes with --labels."
+    assert error("report", "--study", study, *files[2:], "--check", made) == "--verdicts needs --labels."
 
 
 def test_a_negative_seed_is_refused(study, tmp_path):
@@ -207,7 +207,7 @@ def test_planning_as_a_table_names_what_will_not_be_told():
     assert "Fleiss' kappa, items with two labels" in result.stdout
     assert "labels a reviewer" in result.stdout
     assert "586 items, 4 reviewers, 2 each, 0 seen by all:" in result.stderr
-    assert "Will not be told: true prevalence and reviewers' error rates: not identified" in result.stderr
+    assert "Cannot be estimated: true prevalence and reviewers' error rates: not identified" in result.stderr
     assert "no retest items" in result.stderr
 
 
