@@ -1,9 +1,10 @@
 """Pages of the site that stand elsewhere in the checkout, and the links between them and the pages in docs.
 
-A hook of MkDocs: README.md is the first page, CHANGELOG.md and others are pages too. In the checkout each file links to
-where the other file is; on the site the same links lead to the pages.
+A hook of MkDocs: README.md is the first page, CHANGELOG.md, the notebook and others are pages too. In the checkout each
+file links to where the other file is; on the site the same links lead to the pages.
 """
 
+import json
 import posixpath
 import re
 from pathlib import Path
@@ -20,19 +21,31 @@ PAGES = {
     "CODE_OF_CONDUCT.md": "code_of_conduct.md",
     "SECURITY.md": "report.md",
     "data/README.md": "data.md",
+    "docs/statistics.ipynb": "statistics.md",
 }
-FILES = ("LICENSE", "CITATION.cff", "docs/statistics.ipynb")  # handed out as they are
+FILES = ("LICENSE", "CITATION.cff")  # handed out as they are
 LINK = re.compile(r"(\]\()(?!https?://|#|mailto:)([^)#\s]+)")
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages and files that are not below docs."""
     for path, page in PAGES.items():
-        files.append(File.generated(config, page, content=(ROOT / path).read_text(encoding="utf-8")))
+        text = (ROOT / path).read_text(encoding="utf-8")
+        files.append(File.generated(config, page, content=notebook(text) if path.endswith(".ipynb") else text))
     for path in FILES:
-        if not path.startswith("docs/"):
-            files.append(File.generated(config, path, content=(ROOT / path).read_bytes()))
+        files.append(File.generated(config, path, content=(ROOT / path).read_bytes()))
     return files
+
+
+def notebook(text: str) -> str:
+    """A notebook as Markdown: each cell of code with what it shows beneath it."""
+    parts = []
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        shown = [output.get("text") or output["data"]["text/plain"] for output in cell.get("outputs", ())]
+        parts += [f"```text\n{''.join(lines)}\n```" for lines in shown]
+    return "\n\n".join(parts)
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
