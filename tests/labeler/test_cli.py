@@ -264,7 +264,7 @@ def test_a_file_that_is_no_study_is_refused(tmp_path):
 def test_status_as_a_table(planned):
     result = run("status", "--study", planned)
     assert result.stdout.splitlines()[0].split() == [
-        *("reviewer", "done", "assigned", "not", "sure", "s", "an", "item", "labels", "a", "day"),
+        *("reviewer", "done", "assigned", "not", "sure", "seconds", "per", "item", "labels", "per", "day"),
         *("last", "seen", "(UTC)", "hours", "left", "estimated", "finish", "state"),
     ]
     assert "open, 3 items, 0 answers" in result.stderr
