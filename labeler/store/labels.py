@@ -284,6 +284,17 @@ def n_by_hour(db: Database, *, calibration: bool | None = None) -> list[tuple[st
     ).fetchall()
 
 
+def on_item(db: Database, item_id: int) -> list[tuple[str, str, str, str | None]]:
+    """The answers to an item that stand: reviewer, kind of assignment, answer, comment."""
+    return db.execute(
+        """SELECT p.name, a.kind, c.answer, l.comment
+           FROM current_answers c JOIN assignments a USING (assignment_id) JOIN people p USING (person_id)
+                JOIN labels l USING (label_id)
+           WHERE a.item_id = ? AND c.answer <> 'withdrawn' ORDER BY p.name, l.label_id""",
+        (item_id,),
+    ).fetchall()
+
+
 def marks(db: Database) -> list[tuple[int, int, Answer]]:
     """Every answer in order of storage, as (label id, assignment id, answer)."""
     rows = db.execute("SELECT label_id, assignment_id, answer FROM labels ORDER BY label_id")

@@ -81,7 +81,13 @@ def main(token: str | None) -> None:
 
 def run_page(db: Database, person: Person) -> None:
     """Offer this person's pages, and run the one that was chosen: above the page, or for coordinators beside it."""
-    listed = [st.Page(render, title=title, url_path=address(title)) for title, render in pages(db, person).items()]
+    listed = [
+        st.Page(
+            render, title=title, url_path=address(title),
+            visibility="hidden" if title in coordinator_pages.WITHIN else "visible",
+        )
+        for title, render in pages(db, person).items()
+    ]  # fmt: skip
     if Role.COORDINATOR not in person.roles:
         st.navigation(listed, position="top").run()
         return

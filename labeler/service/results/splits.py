@@ -18,6 +18,11 @@ from labeler.service.people.identity import checked_reason
 from labeler.store import Database, assignments, decisions, events, items, labels, studies
 from labeler.store.decisions import Decision
 
+_KINDS = {
+    Kind.FRESH: "first label", Kind.OVERLAP: "first label", Kind.RETEST: "retest", Kind.THIRD: "third label",
+    Kind.CALIBRATION: "calibration",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class SplitLabel:
@@ -82,6 +87,19 @@ def split_items(db: Database) -> list[Split]:
         Split(by_name[name], _in_order(item_labels), standing.get(name)) for name, item_labels in labels_of.items()
     ]
     return sorted(split, key=lambda split: (not split.remains, split.item.name))
+
+
+def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
+    """The answers to an item that stand, with names: for those who may see who said what."""
+    rows = [
+        {"reviewer": reviewer, "label": answer, "kind": _KINDS.get(Kind(kind), kind), "comment": comment}
+        for reviewer, kind, answer, comment in labels.on_item(db, item.item_id)
+    ]
+    decision = next((one for one in decisions.everything(db) if one.item == item.name), None)
+    if decision is not None:
+        by, why = decision.decided_by, decision.why
+        rows.append({"reviewer": by, "label": decision.category, "kind": "decision", "comment": why})
+    return rows
 
 
 def adjudicate(db: Database, name: str, category: Category | None, why: str, *, actor: str, now: datetime) -> Category:

@@ -48,6 +48,7 @@ GROUPS: Mapping[str, Mapping[str, ModuleType]] = {
         "Handover": handover,
     },
 }
+WITHIN = frozenset(("Item",))  # opened from other pages, and not listed
 PAGES = {title: page for listed in GROUPS.values() for title, page in listed.items()}
 GROUP_OF = {title: group for group, listed in GROUPS.items() for title in listed}
 

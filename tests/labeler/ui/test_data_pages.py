@@ -12,8 +12,9 @@ from labeler.service.people import identity, visibility
 from labeler.service.plan import coordinating
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import events, items, open_database, people, studies
+from labeler.ui.coordinator.results import items as items_page
 from tests.labeler.conftest import item_name, make_study
-from tests.labeler.ui.pages import button, checked, coordinator_page, texts
+from tests.labeler.ui.pages import button, checked, coordinator_page, press_key, shown_items, texts
 
 NOW = datetime.now(UTC)
 SAID = f"""item,classifier,verdict
@@ -182,8 +183,8 @@ def test_the_items_are_searched_and_filtered(four):
 
 def test_verdicts_choose_in_a_draft(four):
     page = coordinator_page("items", four)
-    assert page.dataframe[0].value.columns.tolist()[-2:] == ["mine", "yours"]
-    page.selectbox[0].set_value("mine").run()
+    assert page.dataframe[0].value.columns.tolist()[-3:-1] == ["mine", "yours"]
+    next(box for box in page.selectbox if box.label == "Verdict of").set_value("mine").run()
     assert items_shown(checked(page)) == []  # none similar
     page.radio[0].set_value("dissimilar").run()
     assert items_shown(checked(page)) == [0, 1]
@@ -198,7 +199,7 @@ def test_nothing_of_a_verdict_reaches_the_browser_while_it_is_hidden(four):
     page = coordinator_page("items", four)
     assert [word for word in words if word in everything(page)] == []
     assert "Hidden until the study is unblinded: verdicts" in texts(page)
-    page = pick(page, 0)
+    page = coordinator_page("item", four, item=item_name(0))
     assert [word for word in words if word in everything(page)] == []
     set_state(four, State.UNBLINDED)
     assert "mine" in everything(coordinator_page("items", four))
@@ -223,34 +224,58 @@ def everything(page):
     return "\n".join([texts(page), *(proto.SerializeToString().decode("latin-1") for proto in sent)])
 
 
-def test_a_picked_item_shows_its_runs_and_is_taken_out_with_a_reason_and_back_in(four):
-    page = pick(coordinator_page("items", four), 1)
-    name = page.dataframe[0].value["item"].iloc[1]
-    assert name in [text.value for text in page.text]
-    assert len(page.get("image")) == 1
+def test_an_item_is_taken_out_with_a_reason_and_back_in(four):
+    name = item_name(1)
+    page = coordinator_page("item", four, item=name)
+    assert shown_items(page) == [name]
     button(page, "Exclude").click().run()
     assert "reason" in page.error[0].value
-    page.text_input(key=f"why-exclude-{name}").set_value("measured <b>twice</b>").run()
+    next(one for one in page.text_input if one.label == "Reason").set_value("measured <b>twice</b>")
     checked(button(page, "Exclude").click().run())
-    assert f"{name}\nExcluded: measured <b>twice</b>" in [text.value for text in page.text]
+    assert page.success[0].value.endswith("is excluded.")
+    assert "Excluded: measured <b>twice</b>" in [text.value for text in page.text]
+    page = coordinator_page("items", four)
     assert page.dataframe[0].value["excluded"].dropna().tolist() == ["measured <b>twice</b>"]
     toggle(page, "With excluded").set_value(False).run()
     assert name not in page.dataframe[0].value["item"].tolist()
-    assert len(page.get("image")) == 0
-    page = pick(coordinator_page("items", four), 1)
-    page.text_input(key=f"why-include-{name}").set_value("it was not").run()
+    page = coordinator_page("item", four, item=name)
+    next(one for one in page.text_input if one.label == "Reason").set_value("it was not")
     checked(button(page, "Take back in").click().run())
-    assert page.dataframe[0].value["excluded"].dropna().tolist() == []
+    assert coordinator_page("items", four).dataframe[0].value["excluded"].dropna().tolist() == []
     with open_database(four) as db:
         log = events.table(db)[["actor", "action"]].to_numpy().tolist()
     assert log[-2:] == [["carol", "exclude item"], ["carol", "include item"]]
 
 
-def test_another_choice_of_items_lets_go_of_the_picked_row(four):
-    page = pick(coordinator_page("items", four), 0)
-    assert len(page.get("image")) == 1
-    page.text_input[0].set_value("bench_3").run()
-    assert len(checked(page).get("image")) == 0
+def test_keys_on_an_item_go_through_what_was_found(four):
+    found = [item_name(number) for number in (0, 2)]
+    page = coordinator_page("item", four, item=found[0], **{"items-found": found})
+    for name in (found[1], found[0]):
+        press_key(page, "item", "n")
+        assert shown_items(page) == [name]
+
+
+def test_a_click_on_a_row_opens_the_item_it_is_about(four, monkeypatch):
+    opened = []
+    monkeypatch.setattr(items_page, "go_to", opened.append)
+    page = pick(coordinator_page("items", four), 1)
+    assert opened == ["Item"]
+    assert page.session_state["item"] == page.dataframe[0].value["item"].iloc[1]
+
+
+def test_long_lists_come_in_pages_with_a_small_picture_of_each_item(four, monkeypatch):
+    monkeypatch.setattr(items_page, "PAGE_SIZE", 3)
+    page = coordinator_page("items", four)
+    assert items_shown(page) == [0, 1, 2]
+    assert page.dataframe[0].value["runs_small"].str.startswith("data:image/svg+xml;base64,").all()
+    page.number_input[0].set_value(2).run()
+    assert items_shown(checked(page)) == [3]
+
+
+def test_items_can_be_ordered_by_spread(four):
+    page = coordinator_page("items", four)
+    next(box for box in page.selectbox if box.label == "Order").set_value("Largest spread").run()
+    assert checked(page).dataframe[0].value["spread"].is_monotonic_decreasing
 
 
 def make(page, name):

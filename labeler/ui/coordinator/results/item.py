@@ -1,27 +1,60 @@
-"""Why: one item with its runs, the verdicts on it and what is behind them."""
+"""One item with its runs, the verdicts and labels on it, what is behind them, and whether it counts."""
+
+from datetime import UTC, datetime
 
 import streamlit as st
 
+from labeler.model import Item
 from labeler.plan.lifecycle import Action
-from labeler.service.data import curating, drawing
+from labeler.service.data import curating
 from labeler.service.people import visibility
 from labeler.service.plan import coordinating
+from labeler.service.results import splits
 from labeler.service.verdicts import evidence
 from labeler.service.verdicts.evidence import Reasoned
 from labeler.store import Database
-from labeler.ui import component
+from labeler.ui.coordinator import queue
 from labeler.ui.coordinator.escaping import plain, points
+from labeler.ui.coordinator.shared import done, errors_here, fresh, link
+
+CHOSEN, FOUND, MOVED_TO = "item", "items-found", "item-moved-to"
+MAX_OPTIONS = 2000  # a longer list is looked through on the page Items
 
 
 def render(db: Database, person: str) -> None:
-    """Choose an item; see its runs and every verdict; choose a classifier to see its reasons, means and matrix."""
-    if not (names := [item.name for item in coordinating.list_items(db)]):
+    """The runs and every verdict; a classifier's reasons, means and matrix; labels once names may be seen."""
+    everything = [item.name for item in coordinating.list_items(db)]
+    if not everything:
         st.info("There are no items yet. Import measurements on the page Data.")
         return
-    name = st.selectbox("Benchmark", names, key="item")
+    known = set(everything)
+    found = [name for name in st.session_state.get(FOUND, ()) if name in known] or everything
+    name = chosen(everything, found)
     item = curating.item_named(db, name)
-    if item.n_runs:
-        component.picture("item-picture", drawing.payload_of_item(db, item.item_id), item=name, title=name)
+    where = queue.place(found, name) if name in found else ""
+    pressed = queue.look(db, "item", item, title=name, caption=where)
+    if pressed and name in found:
+        step = 1 if pressed == queue.NEXT else -1
+        st.session_state[MOVED_TO] = found[(found.index(name) + step) % len(found)]
+        st.rerun()
+    why(db, item, person)
+    labels(db, item, person)
+    counts(db, item, person)
+
+
+def chosen(everything: list[str], found: list[str]) -> str:
+    """The item to show: from the list, from the page Items, or by the keys of the picture."""
+    if MOVED_TO in st.session_state:
+        st.session_state[CHOSEN] = st.session_state.pop(MOVED_TO)
+    link("Items", "All items")
+    if len(everything) > MAX_OPTIONS:
+        name = str(st.session_state.get(CHOSEN))
+        return name if name in set(everything) else found[0]
+    return str(st.selectbox("Benchmark", everything, key=CHOSEN))
+
+
+def why(db: Database, item: Item, person: str) -> None:
+    """The verdicts with their reasons, where they may be seen."""
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     if hidden:
         st.info(hidden)
@@ -32,14 +65,14 @@ def render(db: Database, person: str) -> None:
         return
     st.markdown(points(evidence.reasons_of(db, item)))
     by_name = {entry.verdict.classifier: entry for entry in reasoned}
-    chosen = st.radio(
+    chosen_one = st.radio(
         "Verdict to explain",
         list(by_name),
         format_func=lambda classifier: plain(by_name[classifier].headline),
         horizontal=True,
-        key=f"verdict-{name}",
+        key=f"verdict-{item.name}",
     )
-    explain(by_name[chosen], name)
+    explain(by_name[chosen_one], item.name)
 
 
 def explain(reasoned: Reasoned, name: str) -> None:
@@ -50,8 +83,34 @@ def explain(reasoned: Reasoned, name: str) -> None:
         left.image(evidence.as_svg(evidence.means(reasoned)), "Mean over all pairs of runs", width="content")
     if reasoned.measures:
         measure = right.selectbox("Measure", reasoned.measures, key=f"measure-{reasoned.verdict.classifier}-{name}")
-        caption = (
-            "Every two runs. Frames: SAME's clusters, in the order of its tree." if reasoned.verdict.clusters else ""
-        )
+        frames = " Frames: SAME's clusters, in the order of its tree." if reasoned.verdict.clusters else ""
         svg = evidence.as_svg(evidence.matrix(reasoned, measure))
-        right.image(svg, caption or "Every two runs.", width="content")
+        right.image(svg, f"Dissimilarity of each pair of runs.{frames}", width="content")
+
+
+def labels(db: Database, item: Item, person: str) -> None:
+    """Who gave which label, once names may be seen."""
+    if visibility.why_not(db, person, Action.SEE_NAMES):
+        return
+    rows = splits.labels_on(db, item)
+    if rows:
+        st.subheader("Labels", anchor=False)
+        st.dataframe(rows, hide_index=True, placeholder="—")
+
+
+def counts(db: Database, item: Item, person: str) -> None:
+    """Whether the item counts, and the form that changes this."""
+    if item.excluded_why is not None:
+        st.text(f"Excluded: {item.excluded_why}")
+    excludes = item.excluded_why is None
+    with st.expander("Exclude this item" if excludes else "Take this item back in"), st.form(f"counts-{item.name}"):
+        st.write(
+            "Nobody is asked about it any longer and no number counts it. Its labels are kept." if excludes
+            else "It is labelled and counted again."
+        )  # fmt: skip
+        change = curating.exclude if excludes else curating.include
+        reason = st.text_input("Reason", key=fresh(f"why-{change.__name__}-{item.name}"))
+        if st.form_submit_button("Exclude" if excludes else "Take back in"):
+            with errors_here():
+                change(db, item.name, reason, actor=person, now=datetime.now(UTC))
+                done(f"{item.name} is {'excluded' if excludes else 'taken back in'}.")

@@ -1,29 +1,80 @@
-"""Items to look through: filters, one of them with its runs, and a study made of those that were chosen."""
+"""Items to look through: search, filters, small pictures; and a study made of those that were chosen."""
 
+import base64
 from datetime import UTC, datetime
 
 import streamlit as st
 
 from labeler.model import Category, combined_hash
 from labeler.plan.lifecycle import Action
-from labeler.service.data import browsing, curating, triage
+from labeler.screen import thumbnails
+from labeler.service.data import browsing, curating, drawing, triage
 from labeler.service.people import visibility
-from labeler.service.verdicts import evidence
 from labeler.store import Database
+from labeler.ui.coordinator.results import item
+from labeler.ui.coordinator.shared import go_to
+
+PAGE_SIZE = 20
+ROW_PX = 62
+ORDERS = {"Name": ("item", True), "Largest spread": ("spread", False), "Smallest spread": ("spread", True),
+          "Fewest iterations": ("iterations", True)}  # fmt: skip
 
 
 def render(db: Database, person: str) -> None:
-    """The items that were chosen; the one that was picked; a new study of them."""
+    """The items that were chosen, page by page; a click on one opens it; a new study of them."""
+    st.write("Search and filter the items. Click a row to see one item with its runs, verdicts and reasons.")
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     table = browsing.catalogue(db, verdicts=not hidden)
     matches = browsing.chosen(table, asked_for(table))
-    st.write(f"{len(matches)} of {len(table)} items. {hidden}")
-    key = f"found-{combined_hash(matches['item'])}"  # so that a picked row never becomes another item
-    picked = st.dataframe(matches, hide_index=True, on_select="rerun", selection_mode="single-row", key=key)
-    for row in picked.selection.rows:
-        show_item(db, str(matches["item"].iloc[row]), person)
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    left.write(f"{len(matches)} of {len(table)} items. {hidden}")
+    column, ascending = ORDERS[right.selectbox("Order", list(ORDERS), key="items-order")]
+    matches = matches.sort_values(column, ascending=ascending, kind="stable").reset_index(drop=True)
+    n_pages = max(1, -(-len(matches) // PAGE_SIZE))
+    number = st.number_input(f"Page of {n_pages}", 1, n_pages, key=f"items-page-{n_pages}") if n_pages > 1 else 1
+    listing(db, matches, matches.iloc[(number - 1) * PAGE_SIZE : number * PAGE_SIZE])
     if not hidden:
         offer_triage(db, matches, person)
+
+
+def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue) -> None:
+    """One page of the items; numbers come before the names, which may be long."""
+    shown = page.assign(runs_small=[small(db, name) for name in page["item"]], spread=100 * page["spread"])
+    order = [
+        "runs_small",
+        *browsing.classifiers(page),
+        "spread",
+        "iterations",
+        "runs",
+        "application",
+        "benchmark",
+        "excluded",
+    ]
+    key = f"found-{combined_hash(page['item'])}"  # so that a picked row never becomes another item
+    picked = st.dataframe(
+        shown, hide_index=True, on_select="rerun", selection_mode="single-row", key=key, row_height=ROW_PX,
+        column_order=order, placeholder="—",
+        column_config={
+            "runs_small": st.column_config.ImageColumn("runs at a glance", width="small"),
+            "spread": st.column_config.NumberColumn("spread", format="%.3g %%", help="Of the medians of the runs"),
+            "benchmark": st.column_config.TextColumn("benchmark", width="medium"),
+            "application": st.column_config.TextColumn("application", width="small"),
+        },
+    )  # fmt: skip
+    for row in picked.selection.rows:
+        st.session_state[item.FOUND] = matches["item"].tolist()
+        st.session_state[item.CHOSEN] = str(page["item"].iloc[row])
+        go_to("Item")
+
+
+def small(db: Database, name: str) -> str:
+    """The runs of an item as a small picture, for a table; empty without runs."""
+    chosen = curating.item_named(db, name)
+    if not chosen.n_runs:
+        return ""
+    payload = drawing.payload_of_item(db, chosen.item_id)
+    svg = thumbnails.svg(payload, label=f"The runs of {name}", panel=(22, 24))
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None:
@@ -34,19 +85,6 @@ def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None
         lines = triage.make_beside(db, names, name, coordinator=person, now=datetime.now(UTC))
         st.success("The new study is there. Start it with the first line; the second is your way into it.")
         st.code("\n".join(lines), language=None)
-
-
-def show_item(db: Database, name: str, person: str) -> None:
-    """The runs of an item, and whether it counts."""
-    item = curating.item_named(db, name)
-    st.text(name if item.excluded_why is None else f"{name}\nExcluded: {item.excluded_why}")
-    if item.n_runs:
-        st.image(evidence.as_svg(evidence.runs_of_item(db, item)), width="content")
-    change = curating.exclude if item.excluded_why is None else curating.include
-    why = st.text_input("Reason", key=f"why-{change.__name__}-{name}")
-    if st.button("Exclude" if change is curating.exclude else "Take back in", key=f"change-{name}"):
-        change(db, name, why, actor=person, now=datetime.now(UTC))
-        st.rerun()
 
 
 def asked_for(table: browsing.Catalogue) -> browsing.Filter:
