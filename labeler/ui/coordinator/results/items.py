@@ -15,7 +15,7 @@ from labeler.ui.coordinator.results import item
 from labeler.ui.coordinator.shared import go_to
 
 PAGE_SIZE = 20
-ROW_PX = 62
+ROW_PX, PICTURE_PX = 62, 150
 ORDERS = {"Name": ("item", True), "Largest spread": ("spread", False), "Smallest spread": ("spread", True),
           "Fewest iterations": ("iterations", True)}  # fmt: skip
 
@@ -26,12 +26,12 @@ def render(db: Database, person: str) -> None:
     hidden = visibility.why_not(db, person, Action.SEE_VERDICTS)
     table = browsing.catalogue(db, verdicts=not hidden)
     matches = browsing.chosen(table, asked_for(table))
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
     left.write(f"{len(matches)} of {len(table)} items. {hidden}")
     column, ascending = ORDERS[right.selectbox("Order", list(ORDERS), key="items-order")]
     matches = matches.sort_values(column, ascending=ascending, kind="stable").reset_index(drop=True)
     n_pages = max(1, -(-len(matches) // PAGE_SIZE))
-    number = st.number_input(f"Page of {n_pages}", 1, n_pages, key=f"items-page-{n_pages}") if n_pages > 1 else 1
+    number = middle.number_input(f"Page of {n_pages}", 1, n_pages, key=f"items-page-{n_pages}") if n_pages > 1 else 1
     listing(db, matches, matches.iloc[(number - 1) * PAGE_SIZE : number * PAGE_SIZE])
     if not hidden:
         offer_triage(db, matches, person)
@@ -45,17 +45,16 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue)
         *browsing.classifiers(page),
         "spread",
         "iterations",
-        "runs",
         "application",
         "benchmark",
-        "excluded",
+        *(["excluded"] if page["excluded"].notna().any() else []),
     ]
     key = f"found-{combined_hash(page['item'])}"  # so that a picked row never becomes another item
     picked = st.dataframe(
         shown, hide_index=True, on_select="rerun", selection_mode="single-row", key=key, row_height=ROW_PX,
-        column_order=order, placeholder="—",
+        column_order=order, height=(len(shown) + 1) * ROW_PX if len(shown) > 1 else "auto", placeholder="—",
         column_config={
-            "runs_small": st.column_config.ImageColumn("runs at a glance", width="small"),
+            "runs_small": st.column_config.ImageColumn("runs", width=PICTURE_PX),
             "spread": st.column_config.NumberColumn("spread", format="%.3g %%", help="Of the medians of the runs"),
             "benchmark": st.column_config.TextColumn("benchmark", width="medium"),
             "application": st.column_config.TextColumn("application", width="small"),
