@@ -113,7 +113,7 @@ def precision(rows: Sequence[Mapping[str, Any]], *, wanted: float, planned: int)
     )  # fmt: skip
     rules = alt.Chart(pd.DataFrame({"wanted": [wanted]})).mark_rule(color=SOFT, strokeDash=[4, 3]).encode(y="wanted:Q")
     here = alt.Chart(pd.DataFrame({"planned": [planned]})).mark_rule(color=INK).encode(x="planned:Q")
-    return alt.layer(line, rules, here).properties(height=230, width="container")
+    return alt.layer(line, rules, here).properties(height=300, width="container")
 
 
 def _bars(counts: Sequence[tuple[datetime, int]]) -> Any:

@@ -157,6 +157,43 @@ def expected_of(planned: planning.Design, assumed: Assumptions) -> tuple[list[di
     return rows, planning.limits(planned, expected, latent_class=_not_identified(planned))
 
 
+def precision(
+    sizes_of_items: Sequence[int], n_reviewers: int, overlap: float, assumed: Assumptions, *, per_item: Sequence[int]
+) -> list[dict[str, Any]]:
+    """How wide the interval of Fleiss' kappa is over the number of items, a series for each number of labels per item.
+
+    Parameters
+    ----------
+    sizes_of_items : sequence of int
+        Numbers of items.
+    n_reviewers : int
+    overlap : float
+        Share of items that all reviewers label.
+    assumed : Assumptions
+    per_item : sequence of int
+        Numbers of reviewers per item; those beyond `n_reviewers` are left out.
+
+    Returns
+    -------
+    list of dict
+        Rows items, half-width, quantity; without those that no design can have.
+
+    Raises
+    ------
+    InputError
+        If an assumption is out of its range.
+    """
+    rows = []
+    for k in sorted({number for number in per_item if number <= n_reviewers}):
+        for n_items in sizes_of_items:
+            planned = design(n_items, n_reviewers, k, overlap, 0)
+            expectations, _ = expected_of(planned, assumed)
+            width = next(row["half-width"] for row in expectations if row["what"] == "kappa")
+            if width is not None:
+                rows.append({"items": n_items, "half-width": width, "quantity": f"{k} reviewers per item"})
+    return rows
+
+
 def _row(name: str, estimate: Estimate) -> dict[str, Any]:
     title = {"percent": "percent agreement", "pair": "agreement of a pair", "retest": "agreement with oneself"}
     return {"what": title.get(name, name), "expected": estimate.value, "half-width": estimate.half_width}

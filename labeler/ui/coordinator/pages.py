@@ -19,7 +19,7 @@ from labeler.ui.coordinator.results import (
     verdicts,
 )
 from labeler.ui.coordinator.run import calibration, inbox, progress, splits
-from labeler.ui.coordinator.set_up import data, people, plan, planning, study
+from labeler.ui.coordinator.set_up import data, people, plan, study
 from labeler.ui.coordinator.shared import acknowledge
 
 GROUPS: Mapping[str, Mapping[str, ModuleType]] = {
@@ -27,7 +27,6 @@ GROUPS: Mapping[str, Mapping[str, ModuleType]] = {
         "Study": study,
         "Data": data,
         "People": people,
-        "Planning": planning,
         "Plan": plan,
     },
     "Run": {

@@ -79,7 +79,7 @@ def test_a_study_with_nothing_in_it_says_what_to_do_and_keeps_the_form(empty):
         import_all(db, *(result_file(item_name(n), series(n)) for n in range(4)))
     checked(page.run())
     assert "the study has 0. Add reviewers first" in page.info[0].value
-    assert (len(page.button), len(page.number_input)) == (0, 5)
+    assert (len(page.button), len(page.number_input)) == (0, 7)  # items and reviewers of a study to be
     with open_database(empty) as db:
         for name in REVIEWERS:
             identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=TODAY)
@@ -101,14 +101,16 @@ def test_the_preview_follows_the_form(unplanned):
     expected = page.dataframe[1].value
     assert {"kappa", "agreement of a pair", "sensitivity"} <= set(expected["what"])
     assert "Shared items join all reviewers" in texts(page)
-    assert "Will not be told: true prevalence and reviewers' error rates" in texts(page)
+    (warning,) = page.warning
+    assert warning.value.startswith("This plan cannot estimate:\n- ")
+    assert "true prevalence and reviewers' error rates" in warning.value
 
 
 def test_what_makes_no_sense_is_said_beside_the_form(unplanned):
     page = coordinator_page("plan", unplanned)
     number(page, "Reviewers per item").set_value(9).run()
     assert "9 reviewers are to label each item" in checked(page).info[0].value
-    assert len(page.dataframe) == len(page.button) == 0
+    assert len(page.button) == 0
     number(page, "Reviewers per item").set_value(3).run()
     assert checked(page).info.len == 0
 
@@ -116,7 +118,7 @@ def test_what_makes_no_sense_is_said_beside_the_form(unplanned):
 def test_confirming_keeps_the_plan_that_was_shown(unplanned):
     page = coordinator_page("plan", unplanned)
     number(page, "Seed").set_value(7).run()
-    shown = next(text.value for text in page.markdown if text.value.startswith("What each reviewer gets"))
+    shown = next(text.value for text in page.caption if "Plan `" in text.value)
     checked(button(page, "Confirm this plan and open the study").click().run())
     with open_database(unplanned) as db:
         study = coordinating.get_study(db)

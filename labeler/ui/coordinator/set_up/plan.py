@@ -1,22 +1,34 @@
-"""Who labels what: draw a plan, look at what it means, confirm it; afterwards, see and verify it."""
+"""Who labels what: choose a design, see its loads and precision, confirm it; afterwards, see and verify the plan."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import Any
 
 import streamlit as st
 
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Study
-from labeler.service.plan import assigning, coordinating, previewing, sampling, verifying
+from labeler.screen import course_charts
+from labeler.service.plan import assigning, coordinating, planning, previewing, sampling, verifying
 from labeler.service.plan.planning import Assumptions
 from labeler.service.results import next_items
 from labeler.store import Database
-from labeler.ui.coordinator.escaping import plain
+from labeler.ui.coordinator.escaping import plain, points
 from labeler.ui.coordinator.shared import done
+
+BALANCED, PAPER = "Balanced blocks", "The paper's: random parts, one pair each"
+STANDARD = Assumptions()
+GRID = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)  # of the study's items, for the figure
+PARAMETERS = {
+    "seed": "Seed", "per_item": "Reviewers per item", "overlap": "Share of items that all reviewers label",
+    "retest": "Hidden copies per reviewer", "calibration": "Calibration items", "paper": "The paper's design",
+}  # fmt: skip
 
 
 def render(db: Database, person: str) -> None:
-    """The form and what its plan would be, as long as one can be drawn; the plan that stands."""
+    """The design and what it gives, as long as a plan can be drawn; the plan that stands."""
+    st.write("Who labels which items. The design decides the load of each reviewer and how precise the results can be.")
     study, fixed = coordinating.get_study(db), previewing.why_fixed(db)
     if fixed:
         st.info(fixed)
@@ -28,7 +40,7 @@ def render(db: Database, person: str) -> None:
 
 
 def draw(db: Database, person: str) -> None:
-    """Ask for a plan, show what everyone would get, what to expect and what not, and keep it if told so."""
+    """Ask for a design, show what everyone would get and what to expect, and keep the plan if told so."""
     parameters, assumed = asked_for()
     progress = st.empty()
     try:
@@ -37,16 +49,17 @@ def draw(db: Database, person: str) -> None:
         )
     except InputError as error:
         st.info(plain(str(error)))
+        what_if(parameters, assumed)
         return
     progress.empty()
-    st.write(f"What each reviewer gets in the plan `{preview['hash']}`:")
+    st.subheader("Load of each reviewer", anchor=False)
     st.dataframe(preview["loads"], hide_index=True)
-    digits = st.column_config.NumberColumn(format="%.3g")
-    st.dataframe(preview["expected"], hide_index=True, column_config={"expected": digits, "half-width": digits})
+    st.caption(f"Plan `{preview['hash']}`")
+    n_items, n_reviewers, _ = planning.size_of_study(db)
+    expected_precision(preview["expected"], max(n_items - parameters.calibration, 1), n_reviewers, parameters, assumed)
     for sentence in preview["remarks"]:
         st.caption(plain(sentence))
-    for sentence in preview["warnings"]:
-        st.warning(plain(sentence))
+    cannot_estimate([sentence.removeprefix("Will not be told: ") for sentence in preview["warnings"]])
     next_step = "begin the calibration round" if parameters.calibration else "open the study"
     if st.button(f"Confirm this plan and {next_step}", type="primary"):
         previewing.confirm_on_page(
@@ -56,14 +69,59 @@ def draw(db: Database, person: str) -> None:
             now=datetime.now(UTC),
             waiting=lambda seconds: progress.caption(f"Saving the plan: {seconds:.0f} s"),
         )
-        st.rerun()
+        n_labels = sum(row["in all"] for row in preview["loads"])
+        opened = "The calibration round has begun" if parameters.calibration else "The study is open"
+        done(f"Plan saved: {n_labels} labels for {n_reviewers} reviewers. {opened}.")
+
+
+def what_if(parameters: PlanParameters, assumed: Assumptions) -> None:
+    """What a study of some size would give, before it has its items and reviewers."""
+    st.subheader("What a study of this size would give", anchor=False)
+    left, right = st.columns(2)
+    n_items = int(left.number_input("Items", 2, 100_000, 100))
+    n_reviewers = int(right.number_input("Reviewers", 2, 100, max(4, parameters.per_item)))
+    per_item = min(parameters.per_item, n_reviewers)
+    planned = planning.planned_design([n_items], n_reviewers, per_item, parameters.overlap, parameters.retest, None)
+    expectations, unknown = planning.expected_of(planned, assumed)
+    expected_precision(expectations, n_items, n_reviewers, parameters, assumed)
+    cannot_estimate([f"{sentence}." for sentence in unknown])
+
+
+def expected_precision(
+    rows: Sequence[dict[str, Any]], n_items: int, n_reviewers: int, parameters: PlanParameters, assumed: Assumptions
+) -> None:
+    """What to expect, how many items an interval takes, and kappa's interval over the number of items."""
+    st.subheader("Expected precision", anchor=False)
+    digits = st.column_config.NumberColumn(format="%.3g")
+    config = {"expected": digits, "half-width": digits, "hours": st.column_config.NumberColumn(format="%.1f")}
+    left, right = st.columns(2)
+    left.dataframe(rows, hide_index=True, column_config=config, placeholder="—")
+    right.dataframe(planning.items_needed(assumed), hide_index=True, column_config=config, placeholder="—")
+    right.caption(f"Items needed for intervals of ±{assumed.half_width:g}.")
+    sizes = sorted({max(2, round(share * n_items)) for share in GRID})
+    per_item = {parameters.per_item, 2, 3, 4}
+    curve = planning.precision(sizes, n_reviewers, parameters.overlap, assumed, per_item=sorted(per_item))
+    if curve:
+        st.altair_chart(course_charts.precision(curve, wanted=assumed.half_width, planned=n_items))
+        st.caption("Interval of Fleiss' kappa. Upright line: this study. Dashed line: the half-width wanted.")
+
+
+def cannot_estimate(sentences: Sequence[str]) -> None:
+    """One summary of what the plan will not tell, above the button."""
+    if sentences:
+        st.warning(f"This plan cannot estimate:\n{points(sentences)}")
 
 
 def standing(db: Database, study: Study) -> None:
     """The plan that stands with its loads after every change, and the proof that it follows from seed and log."""
+    st.subheader("The plan that stands", anchor=False)
     st.write(f"Plan hash `{study.plan_hash}`")
-    st.json(dict(study.plan_parameters or {}), expanded=False)
     st.dataframe(previewing.loads_now(db), hide_index=True)
+    chosen = study.plan_parameters or {}
+    st.dataframe(
+        [{"design": PARAMETERS.get(name, name), "value": in_words(value)} for name, value in chosen.items()],
+        hide_index=True,
+    )
     if st.button("Verify the plan"):
         result = verifying.verify_plan(db)
         st.write(f"Drawn: `{result.hash_drawn}`, changes since: {result.n_changes}, now: `{result.hash_now}`")
@@ -94,7 +152,9 @@ def add_items(db: Database, person: str) -> None:
         done(" ".join(added.sentences))
 
 
-BALANCED, PAPER = "Balanced blocks", "The paper's: random parts, one pair each"
+def in_words(value: object) -> str:
+    """A parameter of the plan: yes and no instead of true and false."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else f"{value}"
 
 
 def asked_for() -> tuple[PlanParameters, Assumptions]:
@@ -104,11 +164,21 @@ def asked_for() -> tuple[PlanParameters, Assumptions]:
     left, right = st.columns(2)
     seed = int(left.number_input("Seed", min_value=0, max_value=2**31 - 1, key="plan-seed"))
     calibration = int(left.number_input("Calibration items, labelled by all before the study", 0, 1000, 0))
-    assumed = Assumptions(seconds=right.number_input("Seconds for one label", 1.0, 3600.0, Assumptions().seconds))
     if design == PAPER:
-        return PlanParameters(seed, overlap=0, retest=0, paper=True, calibration=calibration), assumed
+        return PlanParameters(seed, overlap=0, retest=0, paper=True, calibration=calibration), assumptions()
     standard = asdict(PlanParameters(seed))
     per_item = int(right.number_input("Reviewers per item", 2, 20, standard["per_item"]))
     overlap = left.slider("Share of items that all reviewers label", 0.0, 1.0, standard["overlap"], 0.05)
     retest = int(right.number_input("Hidden copies per reviewer (test-retest)", 0, 1000, standard["retest"]))
-    return PlanParameters(seed, per_item, overlap, retest, calibration=calibration), assumed
+    return PlanParameters(seed, per_item, overlap, retest, calibration=calibration), assumptions()
+
+
+def assumptions() -> Assumptions:
+    """What is expected of the labels."""
+    with st.expander("Assumptions about the labels"):
+        left, right = st.columns(2)
+        kappa = left.slider("Expected Fleiss' kappa", 0.0, 0.95, STANDARD.kappa, 0.05)
+        prevalence = right.slider("Expected share of dissimilar", 0.05, 0.95, STANDARD.prevalence, 0.05)
+        seconds = left.number_input("Seconds for one label", 1.0, 3600.0, STANDARD.seconds)
+        half_width = right.slider("Half-width wanted for every interval", 0.02, 0.30, STANDARD.half_width, 0.01)
+    return Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width)
