@@ -93,7 +93,7 @@ def measurements(path: Path, names: list[str]) -> Path:
 
 
 def timed(page: Page, title: str) -> dict[str, Any]:
-    """Seconds from the click on a page's link until it stands still: the first time, and the least of the later ones."""
+    """Seconds from the click on a page's link until it stands still: the first time, and the shortest later one."""
     taken = []
     for _ in range(1 + REPEATS):
         other = "Handover" if title != "Handover" else "Figures"
