@@ -126,19 +126,6 @@ def test_the_classifier_of_the_guide_for_contributors_judges():
     assert judge(Runs([[1.0, 1.0], [1.05, 1.05]])).verdict == "similar"
 
 
-def test_the_format_of_the_guide_for_contributors_reads_its_file_and_refuses_another():
-    form = blocks(ROOT / "CONTRIBUTING.md", "Add a format")["FORMAT"]
-    good, bad = b"# mytool 1\nsort 1,2 3,4\n", b"# mytool 1\nsort\n"
-    assert form.detect("x.log", good) and not form.detect("x.log", b"other")
-    (benchmark,) = form.read("x.log", good, {})
-    assert (benchmark.name, [run.values.tolist() for run in benchmark.runs]) == (
-        "sort",
-        [[0.001, 0.002], [0.003, 0.004]],
-    )
-    with pytest.raises(ValueError, match="line 2: 'sort' has no times"):
-        list(form.read("x.log", bad, {}))
-
-
 def test_the_method_of_the_guide_for_contributors_answers():
     method = blocks(ROOT / "CONTRIBUTING.md", "Add a method")
     benchmark = Benchmark.of_series("sort", ([1.0, 1.1], [1.0, 1.2]))

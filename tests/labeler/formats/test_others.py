@@ -1,4 +1,4 @@
-"""Formats of other packages, as docs/formats.md shows how to write one, and what becomes of those that fail."""
+"""Formats of other packages, as CONTRIBUTING.md shows how to write one, and what becomes of those that fail."""
 
 import json
 import re
@@ -31,7 +31,7 @@ FORMAT = Format("x", "a format that fails", "run", "iteration", detect, read)
 
 def documented():
     """The reader in the guide."""
-    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     return next(
         block for block in re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE) if "FORMAT" in block
     )
