@@ -2,7 +2,8 @@
 
 A process prints `goos:`, `goarch:` and `pkg:` before its results. After results, as in the output of several processes
 in one file, they therefore begin another run. Each line of a benchmark in a run (`-count`) is an iteration, and every
-unit is a separate benchmark. `pkg` is part of the name, `Unit NAME better=higher` gives a direction. The last `-8` of a
+unit is a separate benchmark. `pkg` is part of the name, `Unit NAME better=higher` gives a direction, which is
+otherwise known of times, rates and what an operation takes (B/op) only. The last `-8` of a
 name is GOMAXPROCS to Go's own tools; it stays in the name. `go test -json` wraps the same output in events; line
 numbers then count the printed lines.
 
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analysis.benchmark import Benchmark, Failure
+from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.naming import measured
 from labeler.formats.units import SECONDS
@@ -36,6 +37,7 @@ _UNIT = re.compile(r"Unit\s+(\S+)\s(?:.*\s)?better=(higher|lower)\b.*", re.ASCII
 _FAIL = re.compile(r"--- FAIL: (Benchmark\S*)", re.ASCII)
 _TIME = re.compile(r"(?:.*-)?(ns|us|µs|ms|s|sec)(?:/op)?")
 _SECONDS = SECONDS | {"sec": 1.0}
+_COST = re.compile(r".+/op|(ns|us|µs|ms|s|sec)/.+")  # what an operation takes: fewer are better
 _PLAIN = ("ns/op", "sec/op")  # units left out of names
 
 Key = tuple[str, str]  # package and name
@@ -147,14 +149,14 @@ def _benchmarks(output: _Output) -> Iterator[Benchmark]:
         for unit, by_run in by_unit.items() or {"": {}}.items():
             time = _TIME.fullmatch(unit)
             factor = _SECONDS[time[1]] if time else 1.0
-            rate = "higher" if unit.endswith(("/s", "/sec")) else "lower"
+            fewer = time or _COST.fullmatch(unit)
             yield Benchmark.of_series(
                 name=(f"{package}." if package else "") + name + (f" [{unit}]" if unit and unit not in _PLAIN else ""),
                 benchmark=name,
                 application=package,
                 series=tuple(np.array([value * factor for value in values]) for values in by_run.values()),
                 unit="s" if time else unit,
-                better=output.better.get(unit, rate),
+                better=output.better.get(unit) or (LOWER if fewer else UNKNOWN),
                 parameters=_parameters(name),
                 failures=tuple(output.failures.get((package, name), ())),
             )

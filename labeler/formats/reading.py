@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from analysis.benchmark import DIRECTIONS, LOWER, OF_ONE_RUN, RUN, UNKNOWN, Benchmark, Run, in_order
+from analysis.benchmark import DIRECTIONS, OF_ONE_RUN, RUN, UNKNOWN, Benchmark, Run, in_order
 from labeler.errors import InputError, Refused
 from labeler.formats import checking
 from labeler.formats.bounds import check_text
@@ -13,7 +13,7 @@ from labeler.formats.description import describe
 from labeler.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, others
 from labeler.formats.long_table import ONE_RUN
 from labeler.formats.source import Source
-from labeler.formats.units import scaled, to_seconds
+from labeler.formats.units import direction, scaled, to_seconds
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def _shaped(benchmark: Benchmark, chosen: Format, options: ReadOptions) -> Bench
 def _in_unit(benchmark: Benchmark, options: ReadOptions) -> Benchmark:
     """The benchmark with unit and direction from the options, if the file gives none."""
     unit, factor = (benchmark.unit, 1.0) if benchmark.unit else to_seconds(options.unit)
-    better = benchmark.better or options.better or (LOWER if unit == "s" else UNKNOWN)
+    better = benchmark.better or options.better or direction(unit)
     if (unit, better) == (benchmark.unit, benchmark.better):
         return benchmark
     return replace(

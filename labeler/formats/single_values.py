@@ -6,15 +6,13 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from analysis.benchmark import HIGHER, LOWER, UNKNOWN, Benchmark
-from labeler.formats.units import SECONDS
+from analysis.benchmark import LOWER, UNKNOWN, Benchmark
+from labeler.formats.units import MAX_UNIT, SECONDS, direction
 
 Single = tuple[str, float, str]  # name, value and its unit
 
 _GROUPS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
-MAX_UNIT = 50  # signs of a unit that is looked into
 _PER_OPERATION = re.compile(r"(.*?)\s*(?:/|per )\s*(?:op|ops|iter|iteration|call|run|operation)s?", re.IGNORECASE)
-_RATE = re.compile(r".+(/|per )\s*(s|sec|second)|[kmg]?i?(b|bit|byte|op)s?ps|hz|fps|rps|qps", re.IGNORECASE)
 _WORDS = {"nanosecond": "ns", "microsecond": "us", "millisecond": "ms", "second": "s", "sec": "s", "minute": "min"}
 
 
@@ -54,7 +52,7 @@ def in_unit(unit: str) -> tuple[str, float, str]:
     time = _WORDS.get(time.lower().removesuffix("s"), time)
     if time in SECONDS:
         return "s", SECONDS[time], LOWER
-    return unit, 1.0, HIGHER if _RATE.fullmatch(unit) else UNKNOWN
+    return unit, 1.0, direction(unit)
 
 
 def finite(text: str, place: str) -> float:

@@ -1,8 +1,14 @@
 """Units of measurements: times become seconds, all others keep their unit."""
 
+import re
+
 import numpy as np
 
+from analysis.benchmark import HIGHER, LOWER, UNKNOWN
 from labeler.model import Series
+
+MAX_UNIT = 50  # signs of a unit that is looked into
+_RATE = re.compile(r"ops/.+|.+(/|per )\s*(s|sec|second)|[kmg]?i?(b|bit|byte|op)s?ps|hz|fps|rps|qps", re.IGNORECASE)
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "ps": 1e-12, "min": 60.0}
 
@@ -16,6 +22,19 @@ def to_seconds(unit: str) -> tuple[str, float]:
     (('s', 0.001), ('byte', 1.0))
     """
     return ("s", SECONDS[unit]) if unit in SECONDS else (unit, 1.0)
+
+
+def direction(unit: str) -> str:
+    """Which values are better, as far as the unit says so: fewer seconds, more per second.
+
+    Examples
+    --------
+    >>> direction("s"), direction("ops/ms"), direction("MB/s"), direction("widgets")
+    ('lower', 'higher', 'higher', '')
+    """
+    if unit == "s":
+        return LOWER
+    return HIGHER if len(unit) <= MAX_UNIT and _RATE.fullmatch(unit) else UNKNOWN
 
 
 def scaled(series: Series, factor: float) -> Series:

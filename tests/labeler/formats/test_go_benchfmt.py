@@ -5,6 +5,7 @@ import pytest
 
 from analysis.benchmark import Failure
 from labeler.formats import go_benchfmt
+from tests.labeler.formats.examples import read_bytes
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
 FILES = Path(__file__).parent / "files"  # written by go 1.19.8
@@ -184,3 +185,12 @@ def test_a_name_is_kept_as_it_is(name):
     word = name.replace(" ", "_").replace("\t", "_")  # blanks end it
     (one,) = read(f"Benchmark_{word} 10 2 ns/op\n")
     assert one.name == f"Benchmark_{word}"
+
+
+@pytest.mark.parametrize(("given", "better"), [(None, ""), ("higher", "higher"), ("lower", "lower")])
+def test_of_a_metric_of_its_own_the_person_says_which_values_are_better(given, better):
+    options = {"better": given} if given else {}
+    (benchmark,) = read_bytes("out.txt", b"BenchmarkX-8 10 2.5 widgets\n", **options)
+    assert (benchmark.unit, benchmark.better) == ("widgets", better)
+    (rate,) = read_bytes("out.txt", b"BenchmarkX-8 10 2.5 MB/s\n")
+    assert rate.better == "higher"

@@ -287,3 +287,19 @@ def test_what_was_recorded_of_a_run_is_kept_and_is_no_context():
     assert run.of("context") == "env=64"
     with pytest.raises(Refused, match="what column 'recorded:' means is not known"):
         one(csv_bytes([("b", 0, 1.0, 64)], (*COLUMNS, "recorded:")))
+
+
+@pytest.mark.parametrize(
+    ("options", "unit", "better"),
+    [
+        ({}, "", ""),
+        ({"unit": "ms"}, "s", "lower"),
+        ({"unit": "ops/s"}, "ops/s", "higher"),
+        ({"unit": "ops/s", "better": "lower"}, "ops/s", "lower"),
+        ({"unit": "widgets"}, "widgets", ""),
+        ({"better": "higher"}, "", "higher"),
+    ],
+)
+def test_unit_and_direction_are_as_the_person_says_or_as_the_unit_does(options, unit, better):
+    benchmark = one(csv_bytes([("b", 0, 1.0)]), **options)
+    assert (benchmark.unit, benchmark.better) == (unit, better)
