@@ -359,6 +359,12 @@ def test_the_same_study_gives_the_same_bytes_whatever_was_looked_at_in_between(f
     assert first.sha256 == second.sha256 == hashlib.sha256(second.archive.read_bytes()).hexdigest()
 
 
+def test_what_a_killed_publication_left_is_replaced(finished, tmp_path):
+    (tmp_path / ".out.partial").mkdir()
+    (tmp_path / ".out.partial/old.md").write_text("half")
+    assert not (publish(finished, tmp_path / "out").folder / "old.md").exists()
+
+
 def test_publishing_is_an_event_of_the_study(finished, tmp_path):
     done = publish(finished, tmp_path / "out")
     (event,) = events.of_actions(finished, ["publish"])

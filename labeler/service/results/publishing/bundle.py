@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shutil
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -155,6 +156,7 @@ def publish(
         zip_file = stack.enter_context(in_place(archive))
         folder = stack.enter_context(in_place(out))
         try:
+            shutil.rmtree(folder, ignore_errors=True)  # of a publication that was killed
             folder.mkdir(parents=True)
             published, remarks = _build(db, folder, answers, options)
             _zip(folder, zip_file)

@@ -54,7 +54,7 @@ def publish(
     name : str
         Of the folder.
     options : Options
-        `comments` and `report` are not looked at.
+        `comments` is not looked at, and of `report` only whether anything is resampled.
     comments : bytes, optional
         The table of comments with yes or no in each row.
     actor : str
@@ -71,6 +71,7 @@ def publish(
         more: Mapping[str, Any] = {
             "--no-measurements": not options.measurements,
             "--unlicensed": options.unlicensed,
+            "--quick": not options.report.resampling.n_bootstrap,
         }
         command = ["publish", str(out), "--study", str(db.path), "--actor", actor]
         command += [option for option, is_set in more.items() if is_set]

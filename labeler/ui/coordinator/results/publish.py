@@ -9,6 +9,7 @@ import streamlit as st
 from labeler.errors import LabelerError
 from labeler.plan.lifecycle import Action
 from labeler.service.people import visibility
+from labeler.service.results import reporting
 from labeler.service.results.publishing import bundle, for_page
 from labeler.service.results.publishing.answers import Venue
 from labeler.store import Database, open_database
@@ -67,7 +68,11 @@ def chosen() -> bundle.Options:
     measurements = st.checkbox("With the measurements", value=True, help="Otherwise with their hashes only.")
     names = st.checkbox("With the names of benchmarks and applications", value=True, help="Otherwise with numbers.")
     unlicensed = st.checkbox("Also items of applications without a source licence")
-    return bundle.Options(venue, measurements, keep_benchmarks=names, unlicensed=unlicensed)
+    resampled = st.checkbox(
+        "Report with bootstrap, latent class and test of misfit", value=True, help="This takes most of the time."
+    )
+    report = reporting.STANDARD if resampled else reporting.QUICK
+    return bundle.Options(venue, measurements, keep_benchmarks=names, unlicensed=unlicensed, report=report)
 
 
 def data_set(db: Database, person: str, options: bundle.Options, *, ready: bool) -> None:
