@@ -43,7 +43,8 @@ def measure(
 
     PLAN is a TOML file [default: plan.toml]. Every run goes into DIR/measurements.csv as soon as it has ended; when
     all are made, DIR/measurements.parquet holds the same. Ctrl+C stops; the same command goes on. `labeler check`,
-    `spread`, `order`, `contexts`, `trust` and `import` read DIR.
+    `spread`, `order`, `contexts`, `trust` and `import` read DIR. Exit code 1: a benchmark failed too often and was
+    stopped.
     """
     if init:
         _write_example(plan)
@@ -164,7 +165,7 @@ def _say_outcome(plan: Plan, outcome: Outcome, out: Path) -> None:
         click.echo("The same command goes on.")
         return
     click.echo(f"Next: {', '.join(_next_commands(plan, out))}")
-    if n_done == outcome.n_failed:
+    if outcome.stopped or n_done == outcome.n_failed:
         raise SystemExit(1)
 
 

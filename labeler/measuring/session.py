@@ -149,6 +149,7 @@ def measure(
             if done is None:
                 if limit is not None and outcome.n_made >= limit:
                     break
+                (out / PARQUET).unlink(missing_ok=True)
                 run = runner.run(step)
                 table.append(step, run.results, run.failure, run.noted, plan.application)
                 done = table.done[-1]
@@ -162,13 +163,11 @@ def measure(
                 watch(Progress(len(table.done), outcome.n_steps, step, done.failure, stopped, left.seconds()))
         else:
             outcome.is_complete = True
-        if outcome.n_made:
-            (out / PARQUET).unlink(missing_ok=True)
-        if outcome.is_complete and not (out / PARQUET).exists():
-            write_parquet(out / NAME)
         outcome.seconds = time.perf_counter() - began
         outcome.overhead_s = (outcome.seconds - in_commands) / outcome.n_made if outcome.n_made else 0.0
         outcome.n_failed = sum(bool(done.failure) for done in table.done)
+        if outcome.is_complete and not (out / PARQUET).exists():
+            write_parquet(out / NAME)
     return outcome
 
 
