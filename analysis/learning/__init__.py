@@ -33,7 +33,7 @@ from analysis.learning._target import AGREED, LABELS, MAJORITY, TARGETS, label_t
 from analysis.learning._validation import Examples, OutOfFold, TooFew, cross_validate, examples_of, outer_folds
 
 if TYPE_CHECKING:
-    from analysis.learning._figures import arena_charts, charts, dose_charts, habit_charts
+    from analysis.learning._figures import arena_charts, charts, dose_charts, habit_charts, selection_charts
 
 __all__ = [
     "AGREED",
@@ -96,6 +96,7 @@ __all__ = [
     "outer_folds",
     "rank_next",
     "run_against_rest",
+    "selection_charts",
     "selection_weights",
     "simulate_labels",
     "simulate_selection",
@@ -103,5 +104,5 @@ __all__ = [
     "uncertainties",
     "vote",
 ]  # fmt: skip
-_FIGURES = ("arena_charts", "charts", "dose_charts", "habit_charts")
+_FIGURES = ("arena_charts", "charts", "dose_charts", "habit_charts", "selection_charts")
 __getattr__ = on_first_use(__name__, dict.fromkeys(_FIGURES, "_figures"))

@@ -126,10 +126,11 @@ def _in_short(learned: Learned) -> Iterator[str]:
 def _against_best(row: Difference) -> str:
     if row.difference.value is None or row.by_application.low is None or row.by_application.high is None:
         return f"It cannot be compared with {row.b}: {row.difference.reason or row.by_application.reason}."
-    ends = f"{number(row.difference.value)} ({interval(row.by_application, as_percent=False)})"
-    if row.by_application.low > 0:
+    p = row.p_by_application_holm
+    ends = f"{number(row.difference.value)} ({interval(row.by_application, as_percent=False)}; p = {p_value(p)}, Holm)"
+    if row.by_application.low > 0 and p is not None and p < 0.05:
         return f"It is better than the best other classifier, {row.b}: difference of areas {ends}."
-    if row.by_application.high < 0:
+    if row.by_application.high < 0 and p is not None and p < 0.05:
         return f"It is worse than {row.b}: difference of areas {ends}. Use {row.b}."
     return f"It is not shown to be better than the best other classifier, {row.b}: difference of areas {ends}."
 

@@ -13,6 +13,7 @@ from analysis.learning._arena import Arena
 from analysis.learning._interventions import Response
 from analysis.learning._learn import Learned
 from analysis.learning._reviewers import Habits, aspect_title
+from analysis.learning._selection import SelectionStep
 
 WIDTH, ROW = 420, 24
 
@@ -50,29 +51,52 @@ def habit_charts(found: Habits) -> dict[str, Chart]:
 
 
 def dose_charts(rows: Sequence[Response]) -> dict[str, Chart]:
-    """The share called dissimilar over the amount: one panel per kind, one line per rater, named at its end."""
-    kinds = [kind for kind in dict.fromkeys(row.kind for row in rows) if any(r.amount for r in rows if r.kind == kind)]
-    raters = list(dict.fromkeys(row.rater for row in rows))
-    dashes = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 4]]
-    scale = alt.Scale(domain=raters, range=[dashes[n % len(dashes)] for n in range(len(raters))])
-    shades = alt.Scale(domain=raters, range=[INK if n // len(dashes) % 2 == 0 else SOFT for n in range(len(raters))])
-    panels = []
-    for kind in kinds:
-        points = pd.DataFrame(
-            [{"amount": r.amount, "share": r.dissimilar.value, "rater": r.rater} for r in rows if r.kind == kind]
+    """The share called dissimilar over the amount, with intervals: one column per kind, one row per rater."""
+    changed = [row for row in rows if row.amount]
+    if not changed:
+        return {}
+    points = pd.DataFrame(
+        [
+            {"kind": clean(row.kind), "rater": clean(row.rater), "amount": row.amount, "share": row.dissimilar.value,
+             "low": row.dissimilar.low, "high": row.dissimilar.high}
+            for row in changed
+        ]
+    )  # fmt: skip
+    x = alt.X("amount:Q", title="amount", scale=alt.Scale(type="sqrt"), axis=alt.Axis(values=[0.01, 0.1, 0.2, 0.5]))
+    axis = alt.Axis(values=[0, 0.5, 1])
+    y = alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=axis)
+    base = alt.Chart(points)
+    ends = base.mark_rule(color=SOFT).encode(x=x, y=alt.Y("low:Q", title="share", axis=axis), y2="high:Q")
+    line = base.mark_line(color=INK, point={"filled": True, "color": INK, "size": 20}).encode(x=x, y=y)
+    kinds, raters = (list(dict.fromkeys(points[name])) for name in ("kind", "rater"))
+    layers = alt.layer(ends, line).properties(width=150, height=60)
+    header = alt.Header(title=None, labelAngle=0, labelAlign="left")
+    return {
+        "dose-response": layers.facet(
+            column=alt.Column("kind:N", sort=kinds, title=None), row=alt.Row("rater:N", sort=raters, header=header)
         )
-        panels.append(
-            alt.Chart(points, title=clean(kind))
-            .mark_line(point=True)
-            .encode(
-                x=alt.X("amount:Q", title="amount", scale=alt.Scale(type="sqrt")),
-                y=alt.Y("share:Q", title="share called dissimilar", scale=alt.Scale(domain=[0, 1])),
-                strokeDash=alt.StrokeDash("rater:N", scale=scale, title=None),
-                color=alt.Color("rater:N", scale=shades, title=None),
-            )
-            .properties(width=200, height=180)
-        )
-    return {"dose-response": alt.hconcat(*panels)} if panels else {}
+    }
+
+
+def selection_charts(steps: Sequence[SelectionStep]) -> dict[str, Chart]:
+    """The area over the number of labels, for items drawn at random and for chosen ones."""
+    points = pd.DataFrame(
+        [
+            {"n": step.n, "area": area, "items": name}
+            for step in steps
+            for name, area in (("at random", step.auc_random), ("chosen, 30 % at random", step.auc_chosen))
+        ]
+    )
+    names = ["at random", "chosen, 30 % at random"]
+    dash = alt.Scale(domain=names, range=[[4, 3], [1, 0]])
+    chart = alt.Chart(points).mark_line(point={"filled": True, "color": INK}, color=INK)
+    return {
+        "selection": chart.encode(
+            x=alt.X("n:Q", title="labelled items"),
+            y=alt.Y("area:Q", title="area on held-out applications", scale=alt.Scale(zero=False)),
+            strokeDash=alt.StrokeDash("items:N", scale=dash, title=None),
+        ).properties(width=WIDTH, height=240)
+    }
 
 
 def _intervals(rows: Sequence[tuple[str, Estimate]], title: str, reference: float, *, width: int = WIDTH) -> Chart:

@@ -75,12 +75,13 @@ def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int =
     n_applications = max(5, -(-n_items // PER_APPLICATION))
     levels = 10 ** rng.uniform(-7, -3, n_applications)
     noise = rng.uniform(0.01, 0.08, n_applications)
+    of_item = rng.permutation(np.arange(n_items) % n_applications)  # in turn, kinds and applications would go together
     for n in range(n_items):
         kind = KINDS[n % len(KINDS)]
         turn = n // len(KINDS)
         amount = 0.0 if kind == NOISE else AMOUNTS[turn % len(AMOUNTS)]
         n_changed = 0 if kind == NOISE else 1 + (turn // len(AMOUNTS)) % MAX_CHANGED
-        application = n % n_applications
+        application = int(of_item[n])
         runs = levels[application] * _noise(rng, noise[application], n_iterations)
         changed = tuple(sorted(rng.choice(N_RUNS, n_changed, replace=False).tolist()))
         for run in changed:
