@@ -36,6 +36,13 @@ AXES = {
     "full": "from the fastest to the slowest iteration of all",
 }
 
+DEFINITIONS: Mapping[Category, str] = {
+    Category.SIMILAR: "Each run alone would have told the same about the benchmark: the same level, the same spread, "
+    "the same pattern over time. Small differences by chance are in every measurement.",
+    Category.DISSIMILAR: "At least one run would have told something else: another level, a spread of its own, a step "
+    "or a drift that the others do not have.",
+}
+
 Change = Callable[[list[Series], np.random.Generator], list[Series]]
 
 
@@ -59,8 +66,12 @@ class Example:
 
     def feedback(self, answer: str) -> str:
         """What to tell somebody who gave this answer."""
-        truth = f"It was made to be {self.category}" if self.category else "People differ on it"
-        return f"You said {answer}. {truth}. {self.title}: {self.explanation}"
+        truth = f"it was made to be {self.category}" if self.category else "people differ on it"
+        return f"You said {answer}; {truth}. {self.title}: {self.explanation}"
+
+    def is_right(self, answer: str) -> bool:
+        """Whether an answer is what the runs were made to be."""
+        return self.category is not None and answer == self.category
 
 
 def protocol_words(protocol: Protocol) -> str:
@@ -170,7 +181,7 @@ _LEVELS = _Recipe(
 )
 _NOISE = _Recipe(
     "One run much noisier",
-    "One run scatters far more than the others: its band is tall, its bar long, its curve flat.",
+    "One run scatters far more than the others: its band is tall, its bar long, its curve steep.",
     Category.DISSIMILAR,
     _noisier,
 )

@@ -16,8 +16,9 @@ from labeler.screen.binning import RULE_VERSIONS, VERSION
 from labeler.service.data import drawing
 from labeler.service.people import identity
 from labeler.service.plan import calibrating
+from labeler.service.plan.coordinating import DEFAULT_QUESTION
 from labeler.service.results import auditing
-from labeler.store import Database, assignments, items, labels, reference_labels, replies, runs, studies
+from labeler.store import Database, assignments, events, items, labels, reference_labels, replies, runs, studies
 
 MIN_DWELL_MS = 250
 MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
@@ -26,6 +27,11 @@ CONFIDENCES = (1, 2, 3)
 # A hidden copy comes at least MIN_RETEST_GAP places after its item. By then the earlier picture is gone from the
 # reviewer's list, as are all pictures of that age: to hide only those that come again would tell which these are.
 LOOK_BACK = MIN_RETEST_GAP // 2
+FIRST_VISIT = "first visit"  # in the log: a reviewer was told what is asked
+_NUMBERS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
 CATEGORIES = frozenset(Answer(category) for category in Category)
 
 
@@ -50,13 +56,15 @@ class Brief:
 class ReviewQueue:
     """The next tasks of a reviewer, and the task whose answer an undo takes back.
 
-    `closed` says why nothing can be labelled now; it is empty if it can.
+    `closed` says why nothing can be labelled now; it is empty if it can. `end` is what to say at the end of a
+    calibration round, which is not the end of the study.
     """
 
     progress: OwnProgress
     offers: tuple[Task, ...]
     last: Task | None
     closed: str
+    end: str = ""
 
 
 @dataclass(frozen=True)
@@ -157,9 +165,10 @@ def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -
 
 
 def brief(db: Database) -> Brief:
-    """What the study asks, and how it shows items."""
+    """What the study asks, and how it shows items; `{runs}` in the question stands for the number of an item's runs."""
     study = studies.get(db)
-    return Brief(study.question, study.protocol)
+    question = study.question if study.question != DEFAULT_QUESTION else DEFAULT_QUESTION.replace("ten", "{runs}")
+    return Brief(question, study.protocol)
 
 
 def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
@@ -170,7 +179,44 @@ def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
     progress = OwnProgress(sum(n[answer] for answer in CATEGORIES), n.total(), n[Answer.NOT_SURE])
     last = labels.last_standing(db, reviewer_id, calibration=calibrating)
     undone = assignments.task_by_code(db, reviewer_id, last) if last else None
-    return ReviewQueue(progress, tuple(_offered(db, reviewer_id, calibrating)), undone, _why_closed(study, person))
+    offers = tuple(_offered(db, reviewer_id, calibrating))
+    end = _CALIBRATED if calibrating and not offers else ""
+    return ReviewQueue(progress, offers, undone, _why_closed(study, person), end)
+
+
+def is_first_visit(db: Database, reviewer_id: int) -> bool:
+    """Whether to tell a reviewer first what is asked: they have labelled nothing, and did not say they know."""
+    person = identity.require(db, reviewer_id, Role.REVIEWER)
+    if labels.last_event(db, reviewer_id) is not None or _why_closed(studies.get(db), person):
+        return False
+    return all(event.actor != person.name for event in events.of_actions(db, {FIRST_VISIT}))
+
+
+def begin(db: Database, reviewer_id: int, *, now: datetime) -> None:
+    """Remember that a reviewer was told what is asked; the next visit begins with an item."""
+    with db.atomic():
+        person = identity.require(db, reviewer_id, Role.REVIEWER)
+        if is_first_visit(db, reviewer_id):
+            events.add(db, now.isoformat(), person.name, FIRST_VISIT, {})
+
+
+def has_feedback(db: Database, reviewer_id: int) -> bool:
+    """Whether there is anything to tell a reviewer of the calibration round."""
+    if studies.get(db).phase in (State.DRAFT, State.CALIBRATION):
+        return False
+    n = assignments.n_by_answer(db, reviewer_id, calibration=True)
+    return any(n[answer] for answer in CATEGORIES)
+
+
+def question(db: Database) -> str:
+    """The question as text: with the number of runs where all items have the same."""
+    n_runs = {item.n_runs for item in items.all_items(db) if item.n_runs}
+    number = f"{_in_words(n_runs.pop())} " if len(n_runs) == 1 else ""
+    return brief(db).question.replace("{runs} ", number).replace("{runs}", number.strip())
+
+
+def _in_words(n: int) -> str:
+    return _NUMBERS[n] if n < len(_NUMBERS) else str(n)
 
 
 def feedback(db: Database, reviewer_id: int) -> Feedback | None:
@@ -258,6 +304,7 @@ def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[st
     return {
         "code": task.code,
         "revision": task.revision,
+        "before": task.answer if _stands(task) else None,
         "confidence": confidence,
         "flag": flag,
         "comment": comment,
@@ -449,6 +496,7 @@ _CLOSED: Mapping[State, str] = {
     State.CLOSED: "The study is closed for labelling. Thank you!",
     State.UNBLINDED: "The study is closed for labelling. Thank you!",
 }  # why nothing can be labelled
+_CALIBRATED = "Calibration finished. The study continues when the coordinator opens it."
 _UNREADABLE = "The browser sent an answer that cannot be read. Reload to go on."
 _MORE: Mapping[str, Callable[[Any], bool]] = {
     "dwell_ms": lambda value: value is None or _is_count(value),

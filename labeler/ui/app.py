@@ -15,6 +15,7 @@ from streamlit.navigation.page import StreamlitPage
 from labeler.config import settings
 from labeler.errors import InputError, LabelerError, StudyError, for_anyone
 from labeler.model import Person, Role
+from labeler.service import reviewing
 from labeler.service.data.exploring import METHODS
 from labeler.service.people import identity
 from labeler.service.plan import coordinating
@@ -26,18 +27,19 @@ from labeler.ui.coordinator.escaping import plain
 from labeler.ui.coordinator.pages import GROUP_OF, quiet
 from labeler.ui.coordinator.shared import address
 from labeler.ui.limits import LABEL_TURNS, OTHER_TURNS
-from labeler.ui.reviewer import feedback, guide, label, my_labels, practice
+from labeler.ui.reviewer import feedback, first_visit, guide, label, my_labels, practice
 
 SESSION_COOKIE = "labeler_session"  # with the study behind it: browsers send cookies to all ports of a host
 STYLE = """<style>.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1rem; }
 .stAppToolbar { padding-right: 13rem; }
 .stElementContainer:has(.signed-in) { position: fixed; top: 0; right: 1rem; z-index: 1000000; width: auto; }
+h1 { font-size: 1.75rem !important; padding: 0 0 .5rem !important; }
+h2 { font-size: 1.3rem !important; } h3 { font-size: 1.1rem !important; }
+[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: #4d5868 !important; opacity: 1; }
 .signed-in { font-size: .875rem; line-height: 3.75rem; display: block; max-width: 12rem; overflow: hidden;
   text-overflow: ellipsis; white-space: nowrap; }</style>"""
 SIDEBAR = """<style>[data-testid="stSidebar"] { width: 13rem !important; min-width: 13rem !important; }
-.stMainBlockContainer { padding-left: 2.5rem; padding-right: 2.5rem; }
-h1 { font-size: 1.75rem !important; padding: 0 0 .5rem !important; }
-h2 { font-size: 1.3rem !important; } h3 { font-size: 1.1rem !important; }</style>"""
+.stMainBlockContainer { padding-left: 2.5rem; padding-right: 2.5rem; }</style>"""
 RETRY_S = 3.0
 NOT_SIGNED_IN = (
     "You are not signed in, or no longer. Open your sign-in link again in this browser: what is not saved yet is kept "
@@ -45,7 +47,7 @@ NOT_SIGNED_IN = (
 )
 log = logging.getLogger(__name__)
 REVIEWER_PAGES: dict[str, ModuleType] = {
-    "Label": label, "My labels": my_labels, "Guide": guide, "Practice": practice, "Feedback": feedback,
+    "Label": first_visit, "My labels": my_labels, "Guide": guide, "Practice": practice, "Feedback": feedback,
 }  # fmt: skip
 COORDINATOR_PAGES = coordinator_pages.PAGES
 EXPLORE, ACCOUNT, OWN = "Explore", "Account", "Labelling"
@@ -89,12 +91,15 @@ def run_page(db: Database, person: Person) -> None:
         for title, render in pages(db, person).items()
     ]  # fmt: skip
     if Role.COORDINATOR not in person.roles:
-        st.navigation(listed, position="top").run()
+        own = st.navigation(listed, position="top")
+        st.set_page_config(page_title=f"{own.title} · Benchmark runs")
+        own.run()
         return
     grouped: dict[str, list[StreamlitPage]] = {}
     for page in listed:
         grouped.setdefault(group_of(page.title), []).append(page)
     chosen = st.navigation(grouped, position="sidebar", expanded=True)
+    st.set_page_config(page_title=f"{chosen.title} · Benchmark runs")
     st.html(SIDEBAR + quietened(quiet(coordinating.get_study(db))))
     chosen.run()
 
@@ -151,6 +156,8 @@ def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
     listed: dict[str, Callable[[], None]] = {}
     if Role.REVIEWER in person.roles:
         listed |= {title: partial(page.render, db, person.person_id) for title, page in REVIEWER_PAGES.items()}
+        if not reviewing.has_feedback(db, person.person_id):
+            del listed["Feedback"]
     if Role.COORDINATOR in person.roles:
         listed |= {title: partial(coordinator_pages.show, db, person.name, title) for title in COORDINATOR_PAGES}
         listed |= {title: partial(explore.render, db, person.name, name) for title, name in EXPLORE_PAGES.items()}

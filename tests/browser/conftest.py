@@ -18,8 +18,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from labeler.config import bundled
+from labeler.model import Role
+from labeler.service import reviewing
 from labeler.service.data import demo
-from labeler.store import open_database
+from labeler.service.people import identity
+from labeler.store import Database, open_database
 
 START_LIMIT_S = 300  # on a machine that does other things meanwhile: what is waited for comes long before
 END_LIMIT_S = 120
@@ -122,12 +125,21 @@ def stop_server(process: subprocess.Popen[bytes]) -> None:
     process.communicate(timeout=END_LIMIT_S)
 
 
+def welcome(db: Database) -> None:
+    """Every reviewer was told already what is asked: they begin with an item."""
+    for person in identity.everyone(db):
+        if Role.REVIEWER in person.roles and person.active:
+            reviewing.begin(db, person.person_id, now=datetime.now(UTC))
+
+
 @contextmanager
-def serving(study: Path) -> Iterator[Served]:
+def serving(study: Path, *, with_first_visit: bool = False) -> Iterator[Served]:
     """A server on a study that is there, with a sign-in link for everyone in it."""
     port = free_port()
     with open_database(study) as db:
         secrets = demo.invitations(db, now=datetime.now(UTC))
+        if not with_first_visit:
+            welcome(db)
     one = Served(study, f"http://127.0.0.1:{port}", secrets, start_server(study, port))
     try:
         yield one

@@ -39,7 +39,7 @@ test("arrows to the side and escape count by name, in no other spelling", () => 
 });
 
 test("other named keys do not count", () => {
-  const names = ["Enter", "Tab", "Shift", "Dead", "Process", "Unidentified", "F5", "ArrowUp", "Delete", ""];
+  const names = ["Tab", "Shift", "Dead", "Process", "Unidentified", "F5", "ArrowUp", "Delete", ""];
   assert.deepEqual(names.map((key) => keyOf(press(key))), names.map(() => null));
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  axisWords, deliveryWords, emptyWords, legendWords, progressWords, statusWords,
+  axisWords, deliveryWords, emptyWords, legendWords, progressWords, questionWords, statusWords,
 } from "../../labeler/ui/component/js/words.js";
 
 const HALF_WAY = { done: 5, total: 10, not_sure: 0, mode: "label", closed: null, end: null };
@@ -15,9 +15,32 @@ function screen(more = {}) {
     data: { mode: "label", done: 5, ack: null },
     current: { chosen: null },
     clock: { isAway: false },
+    strip: { told: null },
     ...more,
   };
 }
+
+test("the last press is told: item, answer, and how it is taken back", () => {
+  const told = (more, queued = 0) =>
+    statusWords(screen({ strip: { told: more }, queue: { length: queued, isWaitingLong: false } }));
+  const answered = { kind: "answered", code: "KCJ2YR", answer: "similar" };
+  assert.equal(told(answered), "KCJ2YR: Similar, saved. U undoes.");
+  assert.equal(told(answered, 1), "KCJ2YR: Similar, saving …");
+  assert.equal(told({ ...answered, kind: "undone" }), "KCJ2YR is back: you had said similar. Taken back.");
+  assert.equal(told({ kind: "undone", code: "KCJ2YR", answer: null }, 1), "KCJ2YR is back. Saving …");
+});
+
+test("a press that does nothing says why", () => {
+  assert.match(statusWords(screen({ strip: { told: { kind: "fast" } } })), /^Too fast/u);
+  assert.equal(statusWords(screen({ strip: { told: { kind: "nothing" } } })), "Nothing left to undo.");
+});
+
+test("the question names how many runs the item has, where it asks for that", () => {
+  assert.equal(questionWords("Are these {runs} runs similar?", 10), "Are these ten runs similar?");
+  assert.equal(questionWords("Are these {runs} runs similar?", 31), "Are these 31 runs similar?");
+  assert.equal(questionWords("Are these {runs} runs similar?", null), "Are these runs similar?");
+  assert.equal(questionWords("Alike?", 10), "Alike?");
+});
 
 test("the axis of the study is called main, whichever it is", () => {
   assert.deepEqual(["levels", "close", "pooled", "full"].map((axis) => axisWords(axis, "levels")), [

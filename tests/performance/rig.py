@@ -18,7 +18,7 @@ from labeler.service.data import importing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, coordinating
 from labeler.store import items, open_database, runs
-from tests.browser.conftest import Served, free_port, start_server, stop_server, wait_until_served
+from tests.browser.conftest import Served, free_port, start_server, stop_server, wait_until_served, welcome
 
 ACTOR = "bench"
 
@@ -55,6 +55,7 @@ def make_study(study: Path, n_reviewers: int, *, n_items: int = 0) -> Made:
         plan = PlanParameters(1, per_item=len(names), overlap=0, retest=0)
         assigning.confirm_plan(db, plan, actor=ACTOR, now=now)
         secrets = {name: identity.invite(db, name, Role.REVIEWER, actor=ACTOR, now=now) for name in names}
+        welcome(db)
         return Made(study, secrets, len(items.all_items(db)))
 
 

@@ -18,7 +18,7 @@ from labeler.service.people import identity
 from labeler.store import open_database, people
 from labeler.ui.app import SESSION_COOKIE, session_cookie
 from tests.browser import studies
-from tests.browser.conftest import free_port, stop_server, wait_until_served
+from tests.browser.conftest import free_port, stop_server, wait_until_served, welcome
 from tests.labeler.conftest import series
 from tests.reliability._asking import LOOPBACK, Reply, ask
 
@@ -156,6 +156,7 @@ def _make(study: Path) -> tuple[dict[str, str], dict[str, str]]:
             for person in people.all_people(db)
             if person.name not in OUTSIDERS
         }
+        welcome(db)
         return secrets, _ended_links(db, now)
 
 

@@ -4,8 +4,10 @@ Its JavaScript is served from `js/` by `labeler.ui.server` at `ASSETS`, as plain
 registered with Streamlit is the markup, the style and the text that loads them, so that a page run sends data only.
 """
 
+import base64
 import json
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +130,12 @@ def picture(
     if not isinstance(pressed, Mapping) or pressed.get("item") != item or pressed.get("key") not in keys:
         return None
     return str(pressed["key"])
+
+
+def still(svg: str, words: str) -> None:
+    """A small still picture, with words for those who do not see it; `st.image` has no place for these."""
+    source = base64.b64encode(svg.encode()).decode("ascii")
+    st.html(f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{source}" style="max-width: 100%">')
 
 
 def brief(question: str, protocol: Protocol) -> dict[str, Any]:

@@ -57,6 +57,7 @@ def screen(
         "total": queue.progress.n_assigned,
         "not_sure": queue.progress.n_not_sure,
         "closed": queue.closed,
+        "end": queue.end,
         "offers": [reviewing.shown(db, task, known=known) for task in offers],
         "last": reviewing.shown(db, last, known={last.code}) if last else None,
         **delivery(db, reviewer_id, ack, event),

@@ -34,7 +34,7 @@ def render(db: Database, reviewer_id: int) -> None:
         return
     label.deliver(db, reviewer_id)
     own, progress = reviewing.own_labels(db, reviewer_id), reviewing.review_queue(db, reviewer_id).progress
-    st.subheader("My labels")
+    st.title("My labels", anchor=False)
     st.caption(pace(progress, reviewing.typical_time_s(own)))
     wants_receipt = st.toggle("Show a receipt of your labels", disabled=not own)
     if not own:
@@ -71,7 +71,9 @@ def row(db: Database, own: OwnLabel) -> None:
     code.markdown(f"{own.number}. Item {own.task.code}")
     drawing = reviewing.picture(db, own.task) if own.can_look_again else None
     if drawing:
-        picture.image(thumbnails.svg(drawing, label=f"The runs of item {own.task.code}"))
+        words = f"The runs of item {own.task.code}"
+        with picture:
+            component.still(thumbnails.svg(drawing, label=words), words)
     sure = f", {('a guess', 'fairly sure', 'certain')[own.confidence - 1]}" if own.confidence else ""
     answer.markdown(f"**{own.task.answer}**{sure}" + (" · flagged" if own.flag else ""))
     when = f"{own.created_utc[:16].replace('T', ' ')} UTC"
@@ -81,7 +83,7 @@ def row(db: Database, own: OwnLabel) -> None:
         more.text(f"“{own.comment}”")
     for reply in own.replies:
         more.text(f"Answer of the coordinator: {reply}")
-    if drawing and change.button("Look and revise", key=f"revise-{own.task.code}"):
+    if drawing and change.button(f"Look at {own.task.code}", key=f"revise-{own.task.code}"):
         st.session_state["chosen"] = own.task.code
         st.rerun()
 

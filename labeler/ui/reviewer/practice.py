@@ -15,8 +15,15 @@ ANSWERS = ("similar", "dissimilar", "not sure")
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """The review component on made items, with what is known about the one before; at the end how it went."""
+    """The practice round, and another one after it."""
     label.deliver(db, reviewer_id)
+    if round_of_six(db) and st.button("Practise once more, with other items", key="again"):
+        del st.session_state["practice_seed"], st.session_state["practice_answers"]
+        st.rerun()
+
+
+def round_of_six(db: Database) -> bool:
+    """The review component on made items, each explained on itself; at the end how it went. Whether it is over."""
     answers: dict[str, str] = st.session_state.setdefault("practice_answers", {})
     brief = reviewing.brief(db)
     seed = st.session_state.setdefault("practice_seed", randbelow(2**31))
@@ -26,25 +33,26 @@ def render(db: Database, reviewer_id: int) -> None:
     if isinstance(event, dict) and event.get("code") in items and event.get("answer") in ANSWERS:
         answers[event["code"]] = event["answer"]
     to_do = [code for code in items if code not in answers]
+    n_right = sum(items[code].is_right(answer) for code, answer in answers.items())
+    score = f"{n_right} of your {len(items)} answers are what the items were made to be."
     data: dict[str, Any] = {
         "mode": "practice",
         "done": len(answers),
         "total": len(items),
-        "end": "The practice round is over.",
-        "note": next((f"{code}: {items[code].feedback(answers[code])}" for code in reversed(answers)), ""),
+        "end": f"The practice round is over. {score}",
         "offers": [shown(code, items[code]) for code in to_do[:2]],
         "ack": {"event_id": event.get("event_id"), "saved": True} if isinstance(event, dict) else None,
         **component.brief(brief.question, brief.protocol),
     }
     component.show(KEY, data)
-    if not to_do:
-        if st.button("Once more, with other items", key="again"):
-            del st.session_state["practice_seed"], st.session_state["practice_answers"]
-            st.rerun()
-        for code in answers:
-            st.text(f"{code}: {items[code].feedback(answers[code])}")
+    if to_do:
+        return False
+    for code in answers:
+        st.text(f"{code}: {items[code].feedback(answers[code])}")
+    return True
 
 
 def shown(code: str, example: guide.Example) -> dict[str, Any]:
-    """A made item as the component shows it."""
-    return {"code": code, "revision": 0, "picture": example.picture}
+    """A made item as the component shows it, with what it tells after each answer."""
+    explains = {answer: example.feedback(answer) for answer in ANSWERS}
+    return {"code": code, "revision": 0, "picture": example.picture, "explains": explains}

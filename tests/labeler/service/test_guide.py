@@ -255,5 +255,5 @@ def test_the_words_of_the_protocol_name_every_key_that_answers():
 def test_feedback_says_what_was_said_and_what_is_known():
     by_title = {example.title: example for example in guide.worked_examples()}
     told = by_title["Two levels"].feedback("similar")
-    assert told.startswith("You said similar. It was made to be dissimilar. Two levels: Four of the ten runs")
-    assert by_title["One long warm-up"].feedback("not sure").startswith("You said not sure. People differ on it. One")
+    assert told.startswith("You said similar; it was made to be dissimilar. Two levels: Four of the ten runs")
+    assert by_title["One long warm-up"].feedback("not sure").startswith("You said not sure; people differ on it. One")

@@ -311,7 +311,7 @@ def test_a_picture_tells_nothing_of_what_was_measured_and_why(planned):
     hidden = item_words | {*REVIEWERS, "carol", "block", "part", "partner", *Kind, "same", "heuristic", "verdict"}
     assert {"example", "app1", "size", "ben", "retest"} <= hidden
     for task, picture in pictures(planned):
-        assert set(picture) == {"code", "revision", "confidence", "flag", "comment", "picture"}
+        assert set(picture) == {"code", "revision", "before", "confidence", "flag", "comment", "picture"}
         assert picture["code"] == task.code
         packed = {run[name] for run in picture["picture"]["runs"] for name in binning.SERIES}
         drawn_letters = {picture["code"]}  # any three may follow each other

@@ -100,6 +100,7 @@ def press_key(page: AppTest, queue: str, key: str) -> AppTest:
 def pictures(page: AppTest) -> list[str]:
     """The SVG of every picture on the page; names of clip paths are counted on from figure to figure."""
     urls = [image.url for images in page.get("image") for image in images.proto.imgs]
+    urls += [url for element in page.get("html") for url in re.findall(r'src="([^"]+)"', element.proto.body)]
     found = [base64.b64decode(url.removeprefix("data:image/svg+xml;base64,")).decode() for url in urls]
     return [re.sub(r"clip\d+", "clip", text) for text in found]
 

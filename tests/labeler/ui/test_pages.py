@@ -304,7 +304,7 @@ def test_everybody_gets_the_pages_of_their_role_only(study, monkeypatch, name, r
     page = app_page(token)
     assert page.error.len == 0
     assert first in texts(page)
-    reviewers = ["Label", "My labels", "Guide", "Practice", "Feedback"]
+    reviewers = ["Label", "My labels", "Guide", "Practice"]
     coordinators = [*app.COORDINATOR_PAGES, "Spread", "Order", "Trust", "Contexts"]
     assert titles == [*(reviewers if role is Role.REVIEWER else coordinators), "Sign out"]
 

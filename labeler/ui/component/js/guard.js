@@ -4,7 +4,7 @@
 export const MIN_DWELL_MS = 250;
 
 const TEXT_FIELDS = new Set(["INPUT", "TEXTAREA", "SELECT"]);
-const NAMED_KEYS = new Set(["ArrowLeft", "ArrowRight", "Escape"]);
+const NAMED_KEYS = new Set(["ArrowLeft", "ArrowRight", "Enter", "Escape"]);
 
 /** Whether a press is meant for a text field; one in a dialog that was just closed takes no more. */
 export function isTyping(target) {

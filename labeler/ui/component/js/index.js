@@ -8,7 +8,8 @@ import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
 import { unpack } from "./layout.js";
 import { Picture } from "./picture.js";
 import { Drafts } from "./storage.js";
-import { emptyWords, progressWords, statusWords } from "./words.js";
+import { Strip } from "./strip.js";
+import { emptyWords, progressWords, questionWords, statusWords } from "./words.js";
 
 const ANSWERS = { s: "similar", d: "dissimilar", n: "not sure" };
 const CATEGORIES = ["similar", "dissimilar"];
@@ -43,6 +44,7 @@ class Review {
     this.refusal = "";
     this.hindrance = "";
     this.remembered = new Map();
+    this.strip = new Strip(this.part("last"));
     this.clock = new Clock(() => performance.now());
     this.delivery = new Delivery(this.part("outbox"), component.data, (event) => this.emit(event));
     this.queue = this.delivery.queue;
@@ -81,7 +83,6 @@ class Review {
     this.settle(this.delivery.receive(this.data));
     this.root.dataset.mode = this.data.mode;
     this.root.classList.toggle("asking", this.data.protocol.asks_confidence);
-    this.part("question").textContent = this.data.question;
     if (!this.isStillOurs()) this.show(this.upcoming()[0] ?? null);
     this.say();
   }
@@ -136,8 +137,13 @@ class Review {
       picture: this.remembered.get(offer.code),
       said: this.drafts.get(offer.code) ?? { flag: offer.flag, comment: offer.comment, confidence: offer.confidence },
       chosen: null,
+      before: offer.before ?? null, // the answer that was taken back, or that is revised
+      explains: offer.explains ?? null, // in practice: answer -> what to tell
+      explained: null,
     };
+    this.part("explanation").hidden = true;
     this.paintedAt = null;
+    if (this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView(); // else the first runs stay off-screen
     if (this.current) this.picture.show(this.current.picture, this.data.protocol.shows_numbers);
     this.draw();
     if (!this.current) return;
@@ -165,9 +171,12 @@ class Review {
   /** Everything on the screen that is words or the state of a button. */
   say() {
     const pending = this.queue.events.filter(({ answer }) => CATEGORIES.includes(answer)).length;
+    const nRuns = this.current?.picture.runs.length ?? null;
+    this.part("question").textContent = questionWords(this.data.question, nRuns);
     this.part("progress").textContent = progressWords(this.data, pending);
     this.part("code").textContent = this.current ? `Item ${this.current.code}` : "";
-    this.part("message").textContent = emptyWords(this.data, this.queue.length);
+    this.part("words").textContent = emptyWords(this.data, this.queue.length);
+    this.part("onward").hidden = this.data.mode !== "label" || !this.data.done || this.queue.length > 0;
     this.part("note").textContent = this.data.note ?? "";
     this.part("note").hidden = !this.data.note;
     const isTrouble = Boolean(this.refusal || this.hindrance) || this.queue.isWaitingLong;
@@ -183,13 +192,20 @@ class Review {
   }
 
   sayButtons() {
-    const { said, chosen } = this.current ?? { said: {}, chosen: null };
+    const { said, chosen, explained } = this.current ?? { said: {}, chosen: null, explained: null };
     this.picture.sayButtons(this.key);
+    const isOver = !this.current || explained !== null;
+    [..."sdn123fm"].forEach((key) => (this.key(key).disabled = isOver));
+    [..."ozl"].forEach((key) => (this.key(key).disabled = !this.current));
+    this.key("u").disabled = this.data.mode !== "label" || !this.lastAnswered();
+    Object.entries(ANSWERS).forEach(([key, answer]) => {
+      this.key(key).classList.toggle("before", this.current?.before === answer);
+    });
     const pressed = {
       f: Boolean(said.flag),
       m: Boolean(said.comment),
-      s: chosen === "similar",
-      d: chosen === "dissimilar",
+      s: (chosen ?? explained) === "similar",
+      d: (chosen ?? explained) === "dissimilar",
       1: said.confidence === 1,
       2: said.confidence === 2,
       3: said.confidence === 3,
@@ -240,6 +256,7 @@ class Review {
   /** Do what a key stands for; whether it stands for anything. */
   act(key) {
     if (key in ANSWERS) this.answer(ANSWERS[key]);
+    else if (key === "Enter") return this.goOn();
     else if (key === "u") this.undo();
     else if (key === "?") this.help.showModal();
     else if (!this.current) return false;
@@ -273,8 +290,13 @@ class Review {
   }
 
   answer(answer) {
-    if (!this.current || !wasSeen(this.paintedAt, performance.now())) return;
+    if (!this.current || this.current.explained !== null) return;
     if (this.data.mode === "revise" && answer === "not sure") return;
+    if (!wasSeen(this.paintedAt, performance.now())) {
+      this.strip.tell("fast");
+      this.say();
+      return;
+    }
     const { code, revision, said } = this.current;
     if (this.data.protocol.asks_confidence && !said.confidence && CATEGORIES.includes(answer)) {
       this.current.chosen = answer; // until 1, 2 or 3 is pressed
@@ -282,18 +304,46 @@ class Review {
       return;
     }
     const { dwell_ms: dwell, pauses } = this.clock.read();
+    if (this.current.explains && this.current.explained === null) {
+      this.explain(answer);
+      return;
+    }
     this.drafts.drop(code);
     this.send({ code, revision, answer, dwell_ms: dwell, ...said }, pauses);
+    this.strip.tell("answered", { code, answer, picture: this.current.picture });
     this.show(this.upcoming()[0] ?? null);
+  }
+
+  /** In practice: what is known about the item stays on the item until the reviewer goes on. */
+  explain(answer) {
+    this.current.explained = answer;
+    this.part("explanation").hidden = false;
+    this.part("told").textContent = this.current.explains[answer];
+    this.draw();
+  }
+
+  /** Enter, in practice: from the explanation to the next item. */
+  goOn() {
+    if (!this.current?.explained) return false;
+    const { code, revision, explained: answer } = this.current;
+    this.send({ code, revision, answer, dwell_ms: null }, []);
+    this.show(this.upcoming()[0] ?? null);
+    return true;
   }
 
   undo() {
     if (this.data.mode !== "label") return;
     const last = this.lastAnswered();
-    if (!last) return;
+    if (!last) {
+      this.strip.tell("nothing");
+      this.say();
+      return;
+    }
+    const before = this.queue.events.at(-1)?.answer ?? this.data.last.before;
     this.send({ code: last.code, revision: last.revision, answer: "withdrawn", dwell_ms: null }, []);
     const isHere = this.remembered.has(last.code);
-    this.show(isHere ? { ...last, revision: last.revision + 1 } : null); // else the server brings it back
+    this.strip.tell("undone", { code: last.code, answer: before, picture: this.remembered.get(last.code) });
+    this.show(isHere ? { ...last, before, revision: last.revision + 1 } : null); // else the server brings it back
   }
 
   /** The answer that an undo takes back: the newest on its way, else the one the server names. */

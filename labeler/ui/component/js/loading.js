@@ -44,6 +44,6 @@ function say(part) {
   const button = document.createElement("button");
   button.textContent = "Reload the page";
   button.addEventListener("click", () => window.location.reload());
-  part.replaceChildren(`${WORDS} `, button);
+  (part.querySelector?.(".words") ?? part).replaceChildren(`${WORDS} `, button);
   part.hidden = false;
 }

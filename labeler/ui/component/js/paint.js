@@ -27,14 +27,31 @@ export function paint(context, picture, geometry, view, showsNumbers = false) {
   distributions(shared, geometry.ecdf);
 }
 
+/** The runs side by side and very small: to recognise an item by. */
+export function thumbnail(context, picture, width, height) {
+  const limits = picture.axes[picture.rule];
+  const shared = { context, picture, limits, y: scale(limits, false) };
+  const step = width / picture.runs.length;
+  context.clearRect(0, 0, width, height);
+  picture.runs.forEach((series, i) => {
+    const panel = { x: i * step, y: 0, w: step - 2, h: height };
+    inside(context, panel, () => {
+      band(shared, panel, series);
+      line(context, cut(medianLine(shared, panel, series), panel), { colour: INK });
+    });
+    frame(context, panel);
+  });
+}
+
 function run(shared, panel, index) {
   const { picture, view, context } = shared;
   const series = picture.runs[index];
   axes(shared, panel);
   inside(context, plotOf(panel), () => {
     if (series.n >= SHORT_RUN) {
-      dots(shared, panel, series);
+      if (!areIterations(series)) dots(shared, panel, series);
       band(shared, panel, series);
+      if (areIterations(series)) dots(shared, panel, series);
     }
     pooledMedian(shared, panel);
   });
@@ -96,20 +113,28 @@ function iterations({ context, picture }, panel) {
   axisLabels(context, panel, marks.map((n) => [panel.x + (n / picture.n) * panel.w, write(n)]));
 }
 
+/** Whether each bin is one iteration: then each is shown, since a few windows tell little of how the run goes. */
+function areIterations(series) {
+  return series.n === series.low.length;
+}
+
 /** The ends of bins that reach beyond the middle half of their window, where they are on the axis. */
 function dots({ context, picture, limits, y }, panel, series) {
   const [n, nWindows] = [series.low.length, series.medians.length];
+  const isEach = areIterations(series);
   const width = (series.n / picture.n) * panel.w;
-  context.fillStyle = DOT;
+  const size = isEach ? 2 : 1.5;
+  context.fillStyle = isEach ? INK : DOT;
   context.globalAlpha = 0.6;
   const dot = (i, value) => {
     if (value < limits[0] || value > limits[1]) return;
-    context.fillRect(panel.x + ((i + 0.5) / n) * width - 0.75, bottomUp(panel, y(value)) - 0.75, 1.5, 1.5);
+    const [left, top] = [panel.x + ((i + 0.5) / n) * width, bottomUp(panel, y(value))];
+    context.fillRect(left - size / 2, top - size / 2, size, size);
   };
   for (let i = 0; i < n; i += 1) {
     const window = windowOf(i, n, nWindows);
-    if (series.high[i] > series.upper[window]) dot(i, series.high[i]);
-    if (series.low[i] < series.lower[window]) dot(i, series.low[i]);
+    if (isEach || series.high[i] > series.upper[window]) dot(i, series.high[i]);
+    if (!isEach && series.low[i] < series.lower[window]) dot(i, series.low[i]);
   }
   context.globalAlpha = 1;
 }

@@ -9,7 +9,7 @@ export class Picture {
   constructor(root, onChange = () => {}) {
     this.root = root;
     this.onChange = onChange;
-    this.canvas = root.querySelector("canvas");
+    this.canvas = root.querySelector("canvas.runs");
     this.legend = root.querySelector(".legend");
     this.picture = null;
   }

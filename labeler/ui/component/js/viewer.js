@@ -64,6 +64,8 @@ class Viewer {
     this.part("caption").textContent = data.caption;
     this.root.setAttribute("aria-label", data.title || "The runs of one benchmark");
     this.sayKeys(data.keys);
+    const of = data.item && ` of ${data.item}`; // each button of a page has a name of its own
+    this.root.querySelectorAll(".of").forEach((part) => (part.textContent = of));
     this.isWaiting = false;
     if (this.item === data.item && this.sent === data.picture.runs[0].quantiles) return;
     [this.item, this.sent] = [data.item, data.picture.runs[0].quantiles];

@@ -1,0 +1,43 @@
+// What just happened: the last item and answer, with a small picture, or why a press did nothing.
+
+import { thumbnail } from "./paint.js";
+
+const SIZE = [150, 22];
+const SHORT_MS = 4000; // so long it says why a press did nothing
+
+export class Strip {
+  /** part: a canvas for the small picture. */
+  constructor(part) {
+    this.canvas = part;
+    this.kept = null; // the last answer, or its undoing
+    this.remark = null; // why a press did nothing
+  }
+
+  /** kind: "answered", "undone", or "fast", "nothing"; said: {code, answer, picture} of the first two. */
+  tell(kind, said = null) {
+    if (said) {
+      this.kept = { kind, ...said };
+      this.remark = null;
+      this.#draw(said.picture);
+    } else {
+      this.remark = { kind, until: performance.now() + SHORT_MS };
+    }
+  }
+
+  /** What to say now: {kind, code, answer}; null if nothing happened. */
+  get told() {
+    if (this.remark && performance.now() < this.remark.until) return this.remark;
+    return this.kept;
+  }
+
+  #draw(picture) {
+    this.canvas.hidden = !picture;
+    if (!picture) return;
+    const density = window.devicePixelRatio || 1;
+    [this.canvas.width, this.canvas.height] = SIZE.map((size) => Math.round(size * density));
+    [this.canvas.style.width, this.canvas.style.height] = SIZE.map((size) => `${size}px`);
+    const context = this.canvas.getContext("2d");
+    context.scale(density, density);
+    thumbnail(context, picture, ...SIZE);
+  }
+}

@@ -1,0 +1,58 @@
+"""What a reviewer is told before the first item: the question, both answers, two pictures, a practice round."""
+
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from labeler.model import Category
+from labeler.screen import thumbnails
+from labeler.service import guide, reviewing
+from labeler.store import Database
+from labeler.ui import component
+from labeler.ui.reviewer import label, practice
+
+STEP = "first_visit"  # in the page's state: whether the practice round has begun
+PANEL = (100, 64)
+
+
+def render(db: Database, reviewer_id: int) -> None:
+    """The labelling page, and before it, once, what is asked and a practice round that can be skipped."""
+    if not reviewing.is_first_visit(db, reviewer_id):
+        label.render(db, reviewer_id)
+        return
+    label.deliver(db, reviewer_id)
+    if st.session_state.get(STEP) == "practice":
+        is_over = practice.round_of_six(db)
+        start(db, reviewer_id, "Start labelling" if is_over else "Skip the rest and start labelling", is_over)
+    else:
+        card(db, reviewer_id)
+
+
+def card(db: Database, reviewer_id: int) -> None:
+    """The question, what both answers mean, one picture of each, and where to go on."""
+    brief = reviewing.brief(db)
+    st.title(reviewing.question(db), anchor=False)
+    st.write("You see all runs of one benchmark at once and press one key. There is no time limit.")
+    if brief.protocol.instructions:
+        st.text(brief.protocol.instructions)
+    examples = guide.worked_examples(brief.protocol.axis_rule, brief.protocol.min_span)
+    for column, category, key in zip(st.columns(2, gap="large"), Category, "SD", strict=True):
+        with column:
+            st.header(f"{key}: {category.title()}", anchor=False)
+            st.write(guide.DEFINITIONS[category])
+            example = next(example for example in examples if example.category is category)
+            words = f"Example: {example.title}"
+            component.still(thumbnails.svg(example.picture, label=words, panel=PANEL), words)
+            st.write(f"{example.title}. {example.explanation}")
+    if st.button("Practise on six items", type="primary", key="practise"):
+        st.session_state[STEP] = "practice"
+        st.rerun()
+    start(db, reviewer_id, "Skip practice and start labelling", is_next=False)
+
+
+def start(db: Database, reviewer_id: int, words: str, is_next: bool) -> None:
+    """The button that ends the first visit."""
+    if st.button(words, type="primary" if is_next else "secondary", key="start"):
+        reviewing.begin(db, reviewer_id, now=datetime.now(UTC))
+        st.session_state.pop(STEP, None)
+        st.rerun()

@@ -1,0 +1,83 @@
+"""Every page with a screen reader's eyes: axe-core finds nothing serious, and the keyboard alone is enough."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser import studies
+from tests.browser.conftest import serving
+from tests.browser.hands import SAVED, answers, item_on_screen
+
+SERIOUS = {"serious", "critical"}
+# Streamlit puts the sections of its own sidebar into the list of links
+OF_STREAMLIT = {"list", "listitem"}
+SKIP = "Skip practice and start labelling"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A study that nobody has looked at yet."""
+    study = tmp_path_factory.mktemp("access") / "access.study"
+    studies.make(study, studies.many(6))
+    with serving(study, with_first_visit=True) as one:
+        yield one
+
+
+def findings(page: Page) -> list[str]:
+    """What axe-core says against a page: what is serious, and of headings and titles everything."""
+    expect(page.locator("h1")).to_have_count(1)
+    assert page.title().endswith("Benchmark runs") and len(page.title()) > len("Benchmark runs")
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{finding['id']}: {finding['nodes'][0]['html'][:200]}"
+        for finding in found
+        if (finding["impact"] in SERIOUS or finding["id"] == "heading-order") and finding["id"] not in OF_STREAMLIT
+    ]
+
+
+def doubled(page: Page) -> set[str]:
+    """Names that several buttons on the page have."""
+    names = page.get_by_role("button").evaluate_all(
+        "buttons => buttons.filter(one => one.offsetParent).map(one => one.innerText.trim() || one.ariaLabel)"
+    )
+    return {name for name in names if name and names.count(name) > 1}
+
+
+def test_a_reviewer_comes_through_every_page_by_keyboard_alone_and_axe_finds_nothing_serious(page, served):
+    page.goto(served.link("ada"))
+    start = page.get_by_role("button", name=SKIP)
+    start.wait_for()
+    assert findings(page) == []
+    start.focus()
+    page.keyboard.press("Enter")
+    item_on_screen(page)
+    assert (findings(page), doubled(page)) == ([], set())
+    page.keyboard.press("s")
+    page.wait_for_function(SAVED)
+    item_on_screen(page)
+    page.keyboard.press("d")
+    page.wait_for_function(SAVED)
+    assert [answer.answer for answer in answers(served, "ada")] == ["similar", "dissimilar"]
+    for address, ready in (("my-labels", "Look at"), ("guide", "Overlay"), ("practice", "Similar")):
+        page.goto(f"{served.url}/{address}")
+        page.get_by_role("button", name=re.compile(ready)).first.wait_for()
+        assert (findings(page), doubled(page)) == ([], set()), address
+
+
+@pytest.mark.slow
+def test_axe_finds_nothing_serious_on_any_page_of_a_coordinator(page, served):
+    page.goto(served.link("carol"))
+    links = page.get_by_test_id("stSidebarNavLink")
+    links.first.wait_for()
+    addresses = [link.get_attribute("href") for link in links.all()]
+    assert len(addresses) > 15
+    for address in addresses:
+        if address.endswith("sign-out"):
+            continue
+        page.goto(address if "://" in address else served.url + address)
+        page.locator("h1").wait_for()
+        page.wait_for_function("() => !document.querySelector('[data-testid=stStatusWidget]')")
+        serious = [finding for finding in findings(page) if not finding.startswith("heading-order")]
+        assert serious == [], address
