@@ -144,7 +144,7 @@ def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
 
 
 def _by_groups(first: pd.DataFrame, level: float) -> dict[str, Any]:
-    """By application and date, and over thirds of each reviewer's labels in order and by time on task."""
+    """By application, date and axis rule, and over thirds of each reviewer's labels in order and by time on task."""
     parts: dict[str, Any] = {}
     dated = first.assign(date=first["created_utc"].astype("string").str[:10]) if "created_utc" in first else first
     for name, column in (("by_application", "application"), ("by_date", "date")):
@@ -153,6 +153,8 @@ def _by_groups(first: pd.DataFrame, level: float) -> dict[str, Any]:
     for name, column in (("by_position", "position"), ("by_time_on_task", "dwell_ms")):
         groups = agreement.by_order(first, column, n_bins=N_PARTS, level=level) if _has(first, column) else []
         parts[name] = plain(groups)
+    if _has(first, "axis_rule") and first["axis_rule"].nunique() > 1:  # reports of earlier versions lack it
+        parts["by_axis_rule"] = plain(agreement.by_group(first, "axis_rule", level=level))
     return parts
 
 

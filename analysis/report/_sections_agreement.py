@@ -122,8 +122,9 @@ def _groups(content: Content) -> Iterator[Block]:
         ("by_position", "Over the thirds of each reviewer's labels in order: fatigue would show here.", "Third"),
         ("by_time_on_task", "Over the thirds of each reviewer's labels by time on task, the quickest first.", "Third"),
         ("by_date", "By date.", "Date"),
+        ("by_axis_rule", "By the rule for the axis under which a label was given.", "Axis rule"),
     ):
-        rows = agreement[name]
+        rows = agreement.get(name, [])
         if len(rows) > 1:
             more = f" The first {MANY} of {len(rows)}; all are in report.json." if len(rows) > MANY else ""
             yield stat_table(

@@ -325,6 +325,8 @@ def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
         "created_utc": [row.label.created.isoformat() for row in rows],
         "dwell_ms": [_time_on_task(row.label.dwell_ms, row.label.view) for row in rows],
     }
+    if "view" in table:
+        columns["axis_rule"] = [row.label.view.get("rule") for row in rows]
     answers = pd.DataFrame(columns | {name: more[name] for name in more if name in table}, dtype=object)
     if EXCLUDED in table:  # as in a published data set: these decide which labels were first, and count nowhere
         answers["kind"] = answers["kind"].mask((table[EXCLUDED] == "1").to_numpy(), "excluded")
@@ -332,12 +334,14 @@ def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
 
 
 def _timed(answers: pd.DataFrame) -> pd.DataFrame:
-    """The answers with the time on task in place of the raw dwell time, which the label file keeps."""
-    times = [
-        _time_on_task(dwell_ms, json.loads(view))
-        for dwell_ms, view in zip(answers["dwell_ms"], answers["view"], strict=True)
-    ]
-    return answers.assign(dwell_ms=pd.Series(times, index=answers.index, dtype=object))
+    """The answers with time on task in place of the raw dwell time, and with the axis rule of each."""
+    views = [json.loads(view) for view in answers["view"]]
+    times = [_time_on_task(dwell_ms, view) for dwell_ms, view in zip(answers["dwell_ms"], views, strict=True)]
+    rules = [view.get("rule") for view in views]
+    return answers.assign(
+        dwell_ms=pd.Series(times, index=answers.index, dtype=object),
+        axis_rule=pd.Series(rules, index=answers.index, dtype=object),
+    )
 
 
 def _time_on_task(dwell_ms: int | None, view: Mapping[str, Any]) -> int | None:

@@ -25,11 +25,12 @@ def render(db: Database, reviewer_id: int) -> None:
     st.html('<a href="/practice" target="_self">Practise on six items; nothing of it is counted</a>')
     st.header("Worked examples", anchor=False)
     st.caption("Made from real measurements by known changes. None of them is an item of this study.")
-    for example in guide.worked_examples(brief.protocol.axis_rule, brief.protocol.min_span):
+    axis = brief.protocol.axis_rule, brief.protocol.min_span
+    for example in guide.worked_examples(*axis):
         show(example)
     st.header("Three ways to differ", anchor=False)
     st.caption("Made pairs of runs, each differing in one way only.")
-    for example in guide.schematic_examples():
+    for example in guide.schematic_examples(*axis):
         show(example)
 
 

@@ -1,3 +1,4 @@
+import json
 import re
 from contextlib import nullcontext
 from html.parser import HTMLParser
@@ -190,3 +191,22 @@ def test_a_report_that_cannot_be_written_says_so_and_leaves_nothing_half(tmp_pat
     out.chmod(0o755)
     assert not list(tmp_path.rglob("*.partial"))
     assert out.is_file() or (out / "labels.csv").read_text() == "before"
+
+
+def test_agreement_is_compared_between_axis_rules_where_labels_were_given_under_both(tmp_path):
+    def content(rules):
+        rows = ["item,reviewer,label,view"]
+        for number, rule in enumerate(rules):
+            for reviewer, label in (("ada", "similar"), ("ben", "dissimilar" if number == 0 else "similar")):
+                rows.append(f'i{number},{reviewer},{label},"{{""rule"": ""{rule}""}}"')
+        (tmp_path / "labels.csv").write_text("\n".join(rows))
+        files = reporting.files_of_files(tmp_path / "labels.csv", None)
+        return json.loads(files["report.json"])["agreement"], str(files["report.html"])
+
+    agreement, page = content(["core", "core", "levels", "levels"])
+    found = {row["group"]: (row["n_items"], row["percent"]["value"]) for row in agreement["by_axis_rule"]}
+    assert found == {"core": (2, 0.5), "levels": (2, 1.0)}
+    assert "Axis rule" in page
+    agreement, page = content(["levels"] * 4)
+    assert "by_axis_rule" not in agreement
+    assert "Axis rule" not in page

@@ -15,7 +15,7 @@ from labeler.screen import binning
 from labeler.service import reviewing
 from labeler.service.plan import coordinating
 from labeler.service.reviewing import Brief
-from labeler.store import assignments, labels, studies
+from labeler.store import assignments, events, labels, studies
 from tests.labeler.conftest import NOW, REVIEWERS, answer_next, copy_of, id_of
 
 EVENT = {"event_id": "e", "code": "ABCDEF", "revision": 0, "answer": "similar", "dwell_ms": 300, "view": {}}
@@ -277,3 +277,26 @@ def test_a_replay_with_other_words_is_acknowledged_and_changes_nothing(planned):
     again = Submission(event_id, task.code, 0, Answer.SIMILAR, 900, {}, 3, flag=True, comment="later")
     reviewing.submit(planned, id_of(planned, "ada"), again, now=NOW)
     assert kept(planned) == [["similar", None, 0, None]]
+
+
+def test_a_first_visit_ends_with_being_told_or_with_an_answer_and_only_for_that_reviewer(planned):
+    ada, ben, cleo = (id_of(planned, name) for name in ("ada", "ben", "cleo"))
+    assert reviewing.is_first_visit(planned, ada)
+    for _ in range(2):
+        reviewing.begin(planned, ada, now=NOW)
+    assert [event.actor for event in events.of_actions(planned, {reviewing.FIRST_VISIT})] == ["ada"]
+    answer_next(planned, "ben", "not sure")
+    assert [reviewing.is_first_visit(planned, person) for person in (ada, ben, cleo)] == [False, False, True]
+    studies.set_state(planned, State.CLOSED)
+    assert not reviewing.is_first_visit(planned, cleo)  # there is nothing to begin
+
+
+def test_the_question_asks_for_as_many_runs_as_the_items_have(planned):
+    assert reviewing.question(planned) == "Are these runs alike?"
+    studies.describe(planned, "x", coordinating.DEFAULT_QUESTION)
+    assert reviewing.brief(planned).question == "Are these {runs} runs similar?"
+    assert reviewing.question(planned) == "Are these three runs similar?"
+    planned.execute("UPDATE items SET n_runs = 30")
+    assert reviewing.question(planned) == "Are these 30 runs similar?"
+    planned.execute("UPDATE items SET n_runs = 4 WHERE item_id = 1")
+    assert reviewing.question(planned) == "Are these runs similar?"

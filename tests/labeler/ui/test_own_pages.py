@@ -16,7 +16,16 @@ from labeler.service.results import auditing, exchange
 from labeler.store import events, labels, open_database
 from labeler.ui.reviewer import label, my_labels, practice
 from tests.labeler.conftest import NOW, answer_next, id_of, make_study, submission
-from tests.labeler.ui.pages import checked, coordinator_page, opened, pictures, reviewer_page, signed_in, texts
+from tests.labeler.ui.pages import (
+    checked,
+    coordinator_page,
+    drawings,
+    opened,
+    pictures,
+    reviewer_page,
+    signed_in,
+    texts,
+)
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
 HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ `c`"
@@ -258,9 +267,10 @@ def test_the_guide_shows_question_protocol_and_examples(study):
     for example in (*guide.worked_examples(), *guide.schematic_examples()):
         verdict = {"similar": "similar", "dissimilar": "dissimilar", None: "people differ"}[example.category]
         assert f"**{example.title}: {verdict}.**" in words
-    labels_in = [re.search(r'aria-label="([^"]*)"', picture)[1] for picture in pictures(page)]
-    examples = (*guide.worked_examples(), *guide.schematic_examples())
-    assert labels_in == [f"Example: {example.title}" for example in examples]
+    drawn = [drawing for drawing in drawings(page) if "item" in drawing]
+    examples = (*guide.worked_examples(min_span=0.25), *guide.schematic_examples(min_span=0.25))
+    assert [drawing["item"] for drawing in drawn] == [example.title for example in examples]
+    assert [drawing["picture"] for drawing in drawn] == [example.picture for example in examples]
 
 
 def test_the_guide_without_instructions_names_no_coordinator(study):
