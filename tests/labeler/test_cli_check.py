@@ -613,6 +613,13 @@ def test_github_is_shown_each_finding_beside_a_file_and_nothing_else_obeys(here,
     run("check", old, "--against", old, "--annotations", "github", code=SIMILAR)
 
 
+def test_a_name_too_long_for_a_file_is_shown_beside_the_results(here):
+    name = f"{'x' * 300}::y"
+    before, after = (short(here / f"{n}.json", n, 1.01 * n, 0.99 * n, name=name) for n in (1, 2))
+    done = run("check", after, "--against", before, "--annotations", "github", code=DISSIMILAR)
+    assert f"::error file={after},title=xxx" in done.stderr
+
+
 def test_a_name_cannot_give_github_a_command(here):
     name = "x\n::error title=a,b::c%0A"
     before, after = (

@@ -103,7 +103,10 @@ def gitlab_report(checked: Check, files: Sequence[str]) -> str:
 
 def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
     """Each kind of finding of a benchmark once: GitLab takes entries with one fingerprint for one."""
-    return {(finding.kind, finding.name): finding for finding in reversed(list(findings))}.values()
+    first: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        first.setdefault((finding.kind, finding.name), finding)
+    return first.values()
 
 
 def _words(finding: Finding) -> str:
@@ -113,7 +116,10 @@ def _words(finding: Finding) -> str:
 def _place(name: str, files: Sequence[str]) -> str:
     """The source file that a benchmark is named after, as pytest does (`tests/test_sort.py::test_sort`)."""
     source, separator, _ = name.partition("::")
-    is_here = bool(separator) and source.isprintable() and not Path(source).is_absolute() and Path(source).is_file()
+    try:
+        is_here = bool(separator) and source.isprintable() and not Path(source).is_absolute() and Path(source).is_file()
+    except OSError:  # too long for the name of a file
+        is_here = False
     return source if is_here else files[0]
 
 
