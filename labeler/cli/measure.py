@@ -158,7 +158,7 @@ def _say_outcome(plan: Plan, outcome: Outcome, out: Path) -> None:
     if outcome.n_failed:
         click.echo(f"{_counted(outcome.n_failed, 'run')} failed; the column failure says why.")
     if outcome.n_skipped:
-        click.echo(f"{_counted(outcome.n_skipped, 'run')} not made, as a benchmark failed too often.")
+        click.echo(f"{_counted(outcome.n_skipped, 'run')} not made, because a benchmark failed too often.")
         for text in outcome.stopped:
             click.echo(f"  {one_line(text)}")
     if not outcome.is_complete:

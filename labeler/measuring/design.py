@@ -28,19 +28,19 @@ def in_words(plan: Plan, done: Sequence[Done] = ()) -> Iterator[str]:
     if len(kinds) == 2:
         yield _order(plan)
     else:
-        yield f'Order: cannot be told, as all runs are in {kinds[0]} order. Set order = "both" to ask.'
+        yield f'Order: not answered, because all runs are in {kinds[0]} order. Set order = "both" to ask.'
     n_all = prod(len(factor.levels) for factor in plan.factors)
     if len(contexts) < 2:
-        yield "Contexts: cannot be told, as there is one. Add [factors], such as the environment size."
+        yield "Contexts: not answered, because there is only one. Add [factors], such as the environment size."
     elif len(plan.versions) < 2:
         yield (
             f"Contexts: {len(contexts)} for one version: `labeler contexts --observer FACTOR` and `labeler spread` "
-            "compare them; whether they decide between versions cannot be told without a second version."
+            "compare them; whether they decide between versions is not answered without a second version."
         )
     else:
         yield f"Contexts: {len(contexts)} with both versions each; `labeler contexts` says whether they decide."
     if len(contexts) < n_all:
-        yield f"Contexts are {len(contexts)} of {n_all} combinations: what factors do together cannot be told."
+        yield f"Contexts are {len(contexts)} of {n_all} combinations: what factors do together is not answered."
     if plan.runs < 2:
         yield "One run tells nothing of the noise between runs: no interval and no test. Set runs to 10 or more."
 
@@ -48,7 +48,7 @@ def in_words(plan: Plan, done: Sequence[Done] = ()) -> Iterator[str]:
 def _versions(plan: Plan, done: Sequence[Done]) -> Iterator[str]:
     n_tests = len(plan.benchmarks)
     if len(plan.versions) < 2:
-        yield "Versions: nothing to compare, as there is one. Add [versions] to ask which is faster."
+        yield "Versions: nothing to compare, because there is only one. Add [versions] to ask which is faster."
         return
     if plan.runs < 2:
         return
@@ -96,11 +96,11 @@ def _smallest_effect(n_runs: int, n_tests: int) -> float:
 def _order(plan: Plan) -> str:
     n_tests = len(plan.benchmarks) * max(len(plan.versions), 1) * len(contexts_of(plan))
     if plan.runs < 2:
-        return "Order: cannot be told from one run in each order."
+        return "Order: not answered by one run in each order."
     p = float(stats.kruskal(range(plan.runs), range(plan.runs, 2 * plan.runs)).pvalue)
     if p >= ALPHA / n_tests:
         return (
-            f"Order: cannot be told. The smallest possible p of {plan.runs} runs in each order is {p:.2g}, and "
+            f"Order: not answered. The smallest possible p of {plan.runs} runs in each order is {p:.2g}, and "
             f"{n_tests} tests need one below {ALPHA / n_tests:.2g}. Add runs."
         )
     tests = f"{n_tests} {'test' if n_tests == 1 else 'tests'}"

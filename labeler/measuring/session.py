@@ -56,7 +56,7 @@ class Progress:
     failure : str
         Why it gave nothing; "" if it did.
     stopped : str
-        In words, that its benchmark is run no more; "" if it is.
+        In words, that its benchmark will not run again; "" if it will.
     seconds_left : float or None
     """
 
@@ -293,13 +293,13 @@ class _Failures:
         return self.in_a_row[step.benchmark, step.version] >= MAX_FAILURES
 
     def add(self, step: Step, failure: str) -> str:
-        """Count a run; in words, that its benchmark is run no more, if this is the run that decides it."""
+        """Count a run; in words, that its benchmark will not run again, if this is the run that decides it."""
         key = step.benchmark, step.version
         self.in_a_row[key] = self.in_a_row[key] + 1 if failure else 0
         if self.in_a_row[key] != MAX_FAILURES:
             return ""
         version = f" in version {step.version}" if step.version else ""
-        return f"{step.benchmark}{version} failed {MAX_FAILURES} times in a row and is run no more: {failure}"
+        return f"{step.benchmark}{version} failed {MAX_FAILURES} times in a row and will not run again: {failure}"
 
 
 class _TimeLeft:

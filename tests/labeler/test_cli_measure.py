@@ -83,7 +83,7 @@ def test_a_dry_run_runs_nothing_and_says_what_it_would_do_and_could_tell(folder)
     assert "64 runs: 2 benchmarks x 2 versions x 2 contexts x 4 runs in fixed and random order" in shown
     assert "first, old, env=0, fixed order, position 1\n  second, old, env=0, fixed order, position 2" in shown
     assert "Time: not known before the first runs." in shown
-    assert "Order: cannot be told. The smallest possible p of 4 runs in each order is 0.021, and 8 tests need" in shown
+    assert "Order: not answered. The smallest possible p of 4 runs in each order is 0.021, and 8 tests need" in shown
     assert not (folder / "results").exists()
     run("measure", "--limit", 12)
     after = run("measure", "--dry-run").stdout
@@ -95,7 +95,7 @@ def test_a_dry_run_runs_nothing_and_says_what_it_would_do_and_could_tell(folder)
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ("runs = 1", ("One run tells nothing", "Order: cannot be told, as all runs are in random", "as there is one.")),
+        ("runs = 1", ("One run tells nothing", "Order: not answered, because all runs", "because there is only one.")),
         ('runs = 20\norder = "both"', ("Order: 1 test of 20 runs in fixed against 20 in random order.",)),
         ('runs = 5\nversions = ["a", "b"]', ("Versions: with 5 runs each in a context, 80 % of differences",)),
         ("contexts = 2\n[factors.gc]\nlevels = [1, 2, 3]", ("Contexts: 2 for one version", "2 of 3 combinations")),
@@ -119,9 +119,10 @@ def test_a_plan_without_any_measurement_fails(folder):
     (folder / "plan.toml").write_text('[[benchmarks]]\nname = "b"\ncommand = ["/no/such"]')
     done = run("measure", code=1)
     assert "Failed: b, random order, position 1: '/no/such' cannot be started: No such file" in done.stderr
-    assert "Stopped: b failed 3 times in a row and is run no more" in done.stderr
+    assert "Stopped: b failed 3 times in a row and will not run again" in done.stderr
     assert (
-        "3 runs failed; the column failure says why.\n7 runs not made, as a benchmark failed too often." in done.stdout
+        "3 runs failed; the column failure says why.\n7 runs not made, because a benchmark failed too often."
+        in done.stdout
     )
 
 

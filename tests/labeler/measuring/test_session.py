@@ -164,7 +164,7 @@ def test_a_failing_benchmark_is_recorded_and_stopped_and_the_others_go_on(tmp_pa
     assert [row["failure"] for row in rows if row["benchmark"] == "bad"] == ["exit status 3"] * 3
     assert len([row for row in rows if row["benchmark"] == "good"]) == 6
     assert (outcome.n_failed, outcome.n_skipped, outcome.is_complete) == (3, 3, True)
-    assert outcome.stopped == ["bad failed 3 times in a row and is run no more: exit status 3"]
+    assert outcome.stopped == ["bad failed 3 times in a row and will not run again: exit status 3"]
     assert [progress.stopped for progress in seen if progress.stopped] == outcome.stopped
     again = measure(plan, tmp_path / "results", tmp_path)
     assert (again.n_made, again.n_skipped, again.stopped) == (0, 3, outcome.stopped)
