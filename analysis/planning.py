@@ -6,7 +6,7 @@ from math import ceil, comb, floor, inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+from scipy import optimize, special
 
 from analysis.intervals import MIN_GROUPS, Estimate, wilson
 from analysis.results import Result
@@ -140,6 +140,55 @@ def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level
     heterogeneity = kappa * (2 - kappa) / (2 * prevalence * (1 - prevalence))
     variance = (1 - kappa) * ((1 - kappa) * (1 - 2 * kappa) + heterogeneity)
     return ceil(_z(level) ** 2 * variance / half_width**2)
+
+
+def items_for_kappa_test(
+    kappa_0: float, kappa_1: float, *, prevalence: float, power: float = 0.8, alpha: float = 0.05
+) -> int:
+    """Items with two ratings for a test of kappa = kappa_0 that finds kappa_1 with this power [1]_.
+
+    The goodness of fit test of the common correlation model: n = lambda(1, alpha, power) / d, with d the noncentrality
+    per item, [p (1 - p) (k1 - k0)]^2 [1 / (p^2 + p(1-p)k0) + 2 / (p(1-p)(1-k0)) + 1 / ((1-p)^2 + p(1-p)k0)].
+
+    Parameters
+    ----------
+    kappa_0, kappa_1 : float
+        Under the hypothesis, and the one to be found; in (-1, 1), not equal.
+    prevalence : float
+        Expected share of dissimilar, in (0, 1).
+    power, alpha : float
+        In (0, 1); the test is two-sided.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, the kappas are equal, or one cannot be that low at this prevalence.
+
+    References
+    ----------
+    .. [1] Donner, Eliasziw (1992), Statistics in Medicine 11:1511-1519, doi:10.1002/sim.4780111109
+
+    Examples
+    --------
+    >>> items_for_kappa_test(0.4, 0.6, prevalence=0.3)
+    191
+    """
+    _check_open(prevalence=prevalence, power=power, alpha=alpha)
+    _check_kappa(kappa_0, prevalence)
+    _check_kappa(kappa_1, prevalence)
+    if kappa_0 == kappa_1:
+        raise ValueError(f"kappa_0 and kappa_1 must differ, both are {kappa_0}")
+    p, both = prevalence, prevalence * (1 - prevalence)
+    cells = (p**2 + both * kappa_0, 2 * both * (1 - kappa_0), (1 - p) ** 2 + both * kappa_0)
+    moved = both * (kappa_1 - kappa_0)
+    per_item = moved**2 / cells[0] + (2 * moved) ** 2 / cells[1] + moved**2 / cells[2]
+    critical = special.chdtri(1, alpha)
+    needed = float(optimize.brentq(lambda nc: float(special.chndtr(critical, 1, nc)) - (1 - power), 1e-9, 1e3))
+    return ceil(needed / per_item)
 
 
 def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> int:

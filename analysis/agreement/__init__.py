@@ -28,6 +28,7 @@ from analysis.agreement._pairs import (
     pair_tables,
 )
 from analysis.agreement._retest import RetestAgreement, retest_agreement
+from analysis.agreement._reviewers import IfGiven, if_given, jackknife_over_raters
 from analysis.agreement._two_by_two import (
     TwoByTwo,
     bias_index,
@@ -46,6 +47,7 @@ __all__ = [
     "ChanceTest",
     "GroupAgreement",
     "Homogeneity",
+    "IfGiven",
     "Leniency",
     "LeniencyTest",
     "OrderEffect",
@@ -73,6 +75,8 @@ __all__ = [
     "gwet_ac1",
     "gwet_ac2",
     "holm",
+    "if_given",
+    "jackknife_over_raters",
     "krippendorff_alpha",
     "leniency",
     "minority_warning",

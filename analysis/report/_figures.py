@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.classifiers import classifier_named
-from analysis.document.figures import INK, SOFT, Chart, to_svg
+from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis, to_svg
 from analysis.measures import measures_by_application
 from analysis.report._wording import row_title
 
@@ -20,6 +20,8 @@ def draw(content: Mapping[str, Any]) -> dict[str, str]:
     charts = {
         "classifiers": classifier_rates(content),
         "pair-agreement": pair_agreement(content),
+        "pair-heat-map": pair_heat_map(content),
+        "label-strip": label_strip(content),
         "residual-correlations": residual_correlations(content),
         "measures-by-application": measure_figure(content),
         "roc": roc(content),
@@ -95,6 +97,71 @@ def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
     )
     drawn: Chart = chart.properties(width=420, height=alt.Step(26)).configure_view(stroke=None)
     return drawn
+
+
+def pair_heat_map(content: Mapping[str, Any]) -> Chart | None:
+    """Percent agreement of every pair as a matrix; None with fewer than three reviewers."""
+    pairs = content["agreement"]["pairs"]
+    names = list(dict.fromkeys(name for pair in pairs for name in (pair["a"], pair["b"])))
+    if len(names) < 3:
+        return None
+    order = sorted(names)
+    rows = [
+        {
+            "a": order.index(a),
+            "b": order.index(b),
+            "value": pair["percent"]["value"],
+            "text": f"{100 * pair['percent']['value']:.0f}",
+        }
+        for pair in pairs
+        for a, b in ((pair["a"], pair["b"]), (pair["b"], pair["a"]))
+    ]
+    axis = names_axis(order, orient="left")
+    x = alt.X("a:O", title=None, axis=names_axis(order, orient="top", labelAngle=-40))
+    base = alt.Chart(pd.DataFrame(rows)).encode(x=x, y=alt.Y("b:O", title=None, axis=axis))
+    colour = alt.Color("value:Q", scale=alt.Scale(domain=[0, 1], range=[PAPER, INK]), legend=None)
+    text = alt.condition("datum.value > 0.55", alt.value(PAPER), alt.value(INK))
+    chart = alt.layer(
+        base.mark_rect().encode(color=colour), base.mark_text(fontSize=11).encode(text="text:N", color=text)
+    )
+    drawn: Chart = chart.properties(width=alt.Step(44), height=alt.Step(30)).configure_view(stroke=None)
+    return drawn
+
+
+def label_strip(content: Mapping[str, Any]) -> Chart | None:
+    """Who labelled items what: equal patterns side by side, those on which all agree at the ends; None without any."""
+    disputed = content["agreement"].get("disputed")
+    if not disputed or not disputed["patterns"]:
+        return None
+    patterns = sorted(disputed["patterns"], key=lambda row: (_share_dissimilar(row["labels"]), row["labels"]))
+    rows, begin = [], 0
+    for pattern in patterns:
+        for at, letter in enumerate(pattern["labels"]):
+            if letter != "-":
+                ends = {"begin": begin, "end": begin + pattern["n"]}
+                rows.append({"reviewer": at, "label": {"d": "dissimilar", "s": "similar"}[letter], **ends})
+        begin += pattern["n"]
+    colour = alt.Scale(domain=["similar", "dissimilar"], range=["#d5dae2", INK])
+    chart = (
+        alt.Chart(pd.DataFrame(rows))
+        .mark_rect()
+        .encode(
+            x=alt.X(
+                "begin:Q",
+                title="items, from all similar to all dissimilar",
+                scale=alt.Scale(domain=[0, begin], nice=False),
+            ),
+            x2="end:Q",
+            y=alt.Y("reviewer:O", title=None, axis=names_axis(disputed["reviewers"])),
+            color=alt.Color("label:N", title=None, scale=colour),
+        )
+    )
+    drawn: Chart = chart.properties(width=520, height=alt.Step(22)).configure_view(stroke=None)
+    return drawn
+
+
+def _share_dissimilar(labels: str) -> float:
+    return labels.count("d") / max(labels.count("d") + labels.count("s"), 1)
 
 
 def residual_correlations(content: Mapping[str, Any]) -> Chart | None:

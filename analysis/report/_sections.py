@@ -18,6 +18,7 @@ from analysis.document import (
     value_in_words,
     words,
 )
+from analysis.report._checklists import checklist_sections
 from analysis.report._methods import methods
 from analysis.report._sections_agreement import agreement_sections
 from analysis.report._sections_classifiers import classifier_sections
@@ -63,6 +64,7 @@ def document(content: Content) -> Document:
         *classifier_sections(content),
         *course_sections(content),
         Section("Parameters and provenance", tuple(_provenance(content))),
+        *checklist_sections(content),
     )
     return Document(study["name"] or "Agreement report", study["question"], interim, sections, appendix=appendix)
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from analysis.document import DASH, Block, Paragraph, Section, number, p_value, words
-from analysis.report._wording import Cell, alpha_of, interval, level_of, plain_number, share, stat_table
+from analysis.document import DASH, Block, Figure, Paragraph, Section, number, p_value, words
+from analysis.report._wording import Cell, alpha_of, estimate, interval, level_of, plain_number, share, stat_table
 
 Content = Mapping[str, Any]
 
@@ -26,6 +26,7 @@ def agreement_sections(content: Content) -> tuple[Section, ...]:
         Section("Overall agreement", tuple(_overall(content))),
         Section("Agreement by group", tuple(_groups(content))),
         Section("Reviewers", tuple(_reviewers(content))),
+        Section("What reviewers disagree on", tuple(_disputed(content))),
     )
 
 
@@ -68,6 +69,12 @@ def _overall(content: Content) -> Iterator[Block]:
         rows.append((title, plain_number(kappa), _bands(kappa), _resampled(agreement, name)))
     for category, estimate_ in agreement["specific"].items():
         rows.append((f"Agreement on {category}", share(estimate_), "", ""))
+    if agreement.get("jackknife"):
+        rows.append(("Fleiss' kappa, reviewers as a sample (jackknife)", plain_number(agreement["jackknife"]), "", ""))
+    for row in agreement.get("if_given", ()):
+        kappa = f"Fleiss' kappa if {row['n']} labels not given were {row['category']}"
+        percent_ = f"Percent agreement if {row['n']} labels not given were {row['category']}"
+        rows += [(percent_, share(row["percent"]), "", ""), (kappa, plain_number(row["fleiss_kappa"]), "", "")]
     for name, title in CLUSTERED:
         rows.append(
             (
@@ -138,6 +145,21 @@ def _groups(content: Content) -> Iterator[Block]:
                 ],
                 numeric=(1, 2),
             )  # fmt: skip
+    confidence = agreement.get("confidence")
+    if confidence:
+        yield stat_table(
+            "by-confidence",
+            "By the confidence that the reviewer stated with the label (1 low, 3 high).",
+            ("Confidence", "Items", "Labels", f"Dissimilar ({level})", f"Agreement ({level})", f"Kappa ({level})"),
+            [
+                (row["group"], row["n_items"], row["n_labels"], share(row["dissimilar"]), share(row["percent"]),
+                 plain_number(row["kappa"]))
+                for row in confidence["by_confidence"]
+            ],
+            numeric=(1, 2),
+        )  # fmt: skip
+        weighted = estimate(confidence["weighted_kappa"], as_percent=False)
+        yield Paragraph(f"Do reviewers agree on how sure they are? Weighted kappa (quadratic): {weighted} ({level}).")
     yield Paragraph(_order_in_words(agreement["order"]))
 
 
@@ -187,7 +209,48 @@ def _reviewers(content: Content) -> Iterator[Block]:
             ],
             numeric=(1, 2, 4),
         )  # fmt: skip
+    yield from _times(content["agreement"].get("time_on_task", ()))
     yield from _retest(content["agreement"]["retest"], level)
+
+
+def _times(rows: Sequence[Content]) -> Iterator[Block]:
+    if not rows:
+        return
+    yield stat_table(
+        "time-on-task",
+        "Time on task: how long a reviewer takes for a label, and labels given in less than a second.",
+        ("Reviewer", "Labels", "Median seconds", "Under 1 s"),
+        [(row["rater"], row["n"], number(row["median_s"], 1), row["n_fast"]) for row in rows],
+        numeric=(1, 2, 3),
+    )
+    fast = [str(row["rater"]) for row in rows if row["median_s"] < 1]
+    if fast:
+        text = f"Implausibly fast: half of the labels or more took less than a second ({', '.join(fast)})."
+        yield Paragraph(text, "warning")
+
+
+def _disputed(content: Content) -> Iterator[Block]:
+    disputed = content["agreement"].get("disputed")
+    if len({name for pair in content["agreement"]["pairs"] for name in (pair["a"], pair["b"])}) > 2:
+        yield Figure("pair-heat-map", "Agreement of every two reviewers on the items that both labelled.")
+    if not disputed or not disputed["patterns"]:
+        yield Paragraph("No item has two labels yet.")
+        return
+    yield Figure(
+        "label-strip",
+        "All items with two labels or more, sorted by agreement, one row a reviewer: dark is dissimilar, light is "
+        "similar, blank is not labelled.",
+    )
+    if disputed["items"]:
+        yield stat_table(
+            "disputed",
+            "The items that divide the reviewers most (d: dissimilar, s: similar).",
+            ("Item", *disputed["reviewers"]),
+            [
+                (row["item"], *(DASH if letter == "-" else letter for letter in row["labels"]))
+                for row in disputed["items"]
+            ],
+        )
 
 
 def _leniency_in_words(test: Content, alpha: float) -> str:

@@ -114,14 +114,14 @@ def _dependence(content: Content) -> Iterator[Block]:
     """Models of dependent errors beside the independent one."""
     latent, level = content["consensus"]["latent"], level_of(content)
     found = latent.get("dependence")
-    if not found or not found["tried"]:
-        return
-    if latent["residuals"]:
+    if latent.get("residuals"):
         yield Figure(
             "residual-correlations",
             "Observed less expected correlation of each pair of reviewers; lines: two standard errors. Above zero, the "
             "two agree more than independent errors allow.",
         )
+    if not found or not found["tried"]:
+        return
     fitted = [row for row in found["tried"] if row["p"] is not None and row["strength"] >= NO_STRENGTH]
     if fitted:
         yield stat_table(

@@ -65,7 +65,7 @@ def summarise(
     answers : DataFrame
         Every answer in the order given: columns item, reviewer, label (similar, dissimilar, not sure, withdrawn);
         optionally kind (fresh where missing), assignment (item and kind where missing), application, position,
-        created_utc and dwell_ms.
+        created_utc, dwell_ms and confidence.
     verdicts : DataFrame
         Columns item, classifier, verdict (None where a classifier could not judge); optionally score, threshold,
         application, means (measure -> mean over all pairs of runs), parameters (JSON text) and version.
@@ -132,8 +132,17 @@ def _labels(table: pd.DataFrame, first: pd.DataFrame) -> Labels:
         first=counted,
         current=standing.rename(columns={"reviewer": "rater", "label": "category"}),
         third=further[~of_further.isin(of_counted)],  # who has a first label on the item is no further reviewer of it
+        missing=_not_given(table, counted),
         retest=pairs.rename(columns={"category": "first", "category_again": "second"})[["rater", "first", "second"]],
     )
+
+
+def _not_given(table: pd.DataFrame, counted: pd.DataFrame) -> pd.DataFrame:
+    """Reviewers who met an item of a counted kind and have no first label on it."""
+    met = table[table["kind"].isin(COUNTED_KINDS)][["item", "reviewer"]].drop_duplicates()
+    met = met.rename(columns={"reviewer": "rater"})
+    labelled = pd.MultiIndex.from_frame(counted[["item", "rater"]])
+    return met[~pd.MultiIndex.from_frame(met).isin(labelled)].reset_index(drop=True)
 
 
 def _decisions(table: pd.DataFrame) -> dict[object, str]:

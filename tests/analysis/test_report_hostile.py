@@ -106,10 +106,17 @@ def test_latex_shows_a_command_as_text():
 @pytest.mark.parametrize("kind", DRAWN)
 def test_the_figures_are_whole_whatever_the_names(kind):
     figures = draw(report(kind))
-    assert set(figures) == {"classifiers", "pair-agreement", "measures-by-application", "precision-recall", "roc"}
+    assert set(figures) == {
+        "classifiers",
+        "label-strip",
+        "pair-agreement",
+        "measures-by-application",
+        "precision-recall",
+        "roc",
+    }
     page = Page(to_html(report(kind), figures))
     assert page.wrong == []
-    assert page.tags["svg"] == 5
+    assert page.tags["svg"] == 6
     assert not page.tags.keys() & {"script", "img", "b"}
 
 

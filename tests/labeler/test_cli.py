@@ -219,9 +219,9 @@ def test_labels_in_and_out_and_the_report_from_both(planned, tmp_path):
     assert "interim, not unblinded" in result.stderr
     names = [Path(line).name for line in result.stdout.splitlines()]
     assert names[:5] == ["report.html", "report.md", "report.json", "labels.csv", "labels-wide.csv"]
-    figures = ("classifiers", "pair-agreement", "measures-by-application")
-    assert names[5:8] == [f"{name}.svg" for name in figures]
-    assert {"main.tex", *(f"{name}.pdf" for name in figures)} < set(names[8:])
+    figures = ("classifiers", "pair-agreement", "label-strip", "measures-by-application")
+    assert names[5:9] == [f"{name}.svg" for name in figures]
+    assert {"main.tex", *(f"{name}.pdf" for name in figures)} < set(names[9:])
     run("report", "--labels", tmp_path / "out.csv", "--verdicts", tmp_path / "v.csv", "--out", tmp_path / "b")
     one, other = (json.loads((tmp_path / name / "report.json").read_text()) for name in "ab")
     for part in ("agreement", "consensus", "classifiers", "left_out"):

@@ -324,6 +324,7 @@ def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
         "position": [row.position for row in rows],
         "created_utc": [row.label.created.isoformat() for row in rows],
         "dwell_ms": [_time_on_task(row.label.dwell_ms, row.label.view) for row in rows],
+        "confidence": [row.label.confidence for row in rows],
     }
     if "view" in table:
         columns["axis_rule"] = [row.label.view.get("rule") for row in rows]

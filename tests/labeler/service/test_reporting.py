@@ -259,7 +259,15 @@ def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(planned, 
     fill(planned)
     files = reporting.files_of_study(planned, actor="owner", now=NOW)
     documents = ["report.html", "report.md", "report.json", "labels.csv", "labels-wide.csv"]
-    figures = ["classifiers", "pair-agreement", "measures-by-application", "roc", "precision-recall"]
+    figures = [
+        "classifiers",
+        "pair-agreement",
+        "pair-heat-map",
+        "label-strip",
+        "measures-by-application",
+        "roc",
+        "precision-recall",
+    ]
     drawn = [*documents, *(f"figures/{name}.svg" for name in figures)]
     assert list(files)[: len(drawn)] == drawn
     assert {"latex/main.tex", *(f"latex/figures/{name}.{end}" for name in figures for end in ("tex", "pdf"))} < set(

@@ -1,0 +1,147 @@
+"""Agreement if the reviewers were a sample too, and if labels that were not given had been given."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from analysis.agreement._coefficients import Categories, fleiss_kappa
+from analysis.categories import CATEGORIES
+from analysis.intervals import Estimate
+from analysis.results import Result
+from analysis.tables import count_table
+
+LEAST_RATERS = 3
+
+
+@dataclass(frozen=True, repr=False)
+class IfGiven(Result):
+    """A coefficient if every label that was not given had been the same category.
+
+    Attributes
+    ----------
+    category : str
+    n : int
+        Labels that were added.
+    value : Estimate
+    """
+
+    category: str
+    n: int
+    value: Estimate
+
+
+def jackknife_over_raters(
+    labels: pd.DataFrame,
+    coefficient: Callable[..., Estimate] = fleiss_kappa,
+    categories: Categories = CATEGORIES,
+    *,
+    level: float = 0.95,
+) -> Estimate:
+    """A coefficient with an interval for further raters as well as further items: Gwet's unconditional variance [1]_.
+
+    The variance over items, as in the ordinary interval, plus the jackknife variance over raters,
+    (R - 1) / R sum (k_(-r) - mean)^2, with k_(-r) the coefficient without rater r.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        Label table: columns item, rater, category.
+    coefficient : callable
+        `fleiss_kappa` or another one of a count table.
+    categories : sequence of hashable
+        The declared categories.
+    level : float
+        Confidence level (t distribution, R - 1 degrees of freedom).
+
+    Returns
+    -------
+    Estimate
+        The same value as that of the coefficient. Without interval where there are fewer than three raters, or where
+        the coefficient without one of them is undefined.
+
+    Raises
+    ------
+    ValueError
+        If the label table is not one.
+
+    References
+    ----------
+    .. [1] Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., ch. 5
+
+    Examples
+    --------
+    >>> rows = [(i, r, "similar" if (i * r) % 3 else "dissimilar") for i in range(30) for r in (1, 2, 4)]
+    >>> labels = pd.DataFrame(rows, columns=["item", "rater", "category"])
+    >>> jackknife_over_raters(labels).value == fleiss_kappa(count_table(labels)).value
+    True
+    """
+    whole = coefficient(count_table(labels, categories), level=level)
+    raters = sorted(pd.unique(labels["rater"]), key=str)
+    if whole.value is None:
+        return whole
+    if len(raters) < LEAST_RATERS:
+        return Estimate(whole.value, reason="fewer than three reviewers")
+    without = [coefficient(count_table(labels[labels["rater"] != rater], categories)).value for rater in raters]
+    defined = np.array([value for value in without if value is not None])
+    if len(defined) < len(raters) or whole.se is None:
+        return Estimate(whole.value, reason="undefined without one of the reviewers")
+    r = len(raters)
+    of_raters = (r - 1) / r * float(((defined - defined.mean()) ** 2).sum())
+    se = float(np.sqrt(whole.se**2 + of_raters))
+    half = float(special.stdtrit(r - 1, (1 + level) / 2)) * se
+    return Estimate(whole.value, se, max(whole.value - half, -1.0), min(whole.value + half, 1.0))
+
+
+def if_given(
+    labels: pd.DataFrame,
+    missing: pd.DataFrame,
+    coefficient: Callable[..., Estimate] = fleiss_kappa,
+    categories: Sequence[str] = CATEGORIES,
+    *,
+    level: float = 0.95,
+) -> list[IfGiven]:
+    """What a coefficient would be if labels that were not given had all gone one way, for each category.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        Label table: columns item, rater, category.
+    missing : DataFrame
+        Columns item and rater: who was asked and gave no label, such as "not sure".
+    coefficient : callable
+        `fleiss_kappa`, `percent_agreement` or another one of a count table.
+    categories : sequence of str
+        The declared categories.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    list of IfGiven
+        One a category; empty if no label is missing.
+
+    Raises
+    ------
+    ValueError
+        If the label table is not one.
+    """
+    given = pd.MultiIndex.from_frame(labels[["item", "rater"]])
+    asked = missing[["item", "rater"]].drop_duplicates()
+    asked = asked[~pd.MultiIndex.from_frame(asked).isin(given)]
+    if not len(asked):
+        return []
+    rows = labels[["item", "rater", "category"]]
+    return [
+        IfGiven(
+            str(category),
+            len(asked),
+            coefficient(
+                count_table(pd.concat([rows, asked.assign(category=category)], ignore_index=True), categories),
+                level=level,
+            ),
+        )
+        for category in categories
+    ]

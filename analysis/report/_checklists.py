@@ -1,0 +1,135 @@
+"""The reporting guidelines GRRAS and STARD 2015: where the report answers each item, and what the author fills in."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from analysis.document import Block, Section
+from analysis.report._wording import stat_table
+
+Content = Mapping[str, Any]
+Answer = Callable[[Content], str]
+
+AUTHOR = "(author)"
+
+
+def checklist_sections(content: Content) -> Iterator[Section]:
+    """GRRAS always; STARD where there are classifiers."""
+    yield Section("GRRAS checklist", tuple(_table(content, "grras", GRRAS_TITLE, GRRAS)))
+    if content["classifiers"]:
+        yield Section("STARD checklist", tuple(_table(content, "stard", STARD_TITLE, STARD)))
+
+
+def _table(
+    content: Content, name: str, title: str, items: tuple[tuple[str, str, str | Answer], ...]
+) -> Iterator[Block]:
+    rows = [(number, what, where if isinstance(where, str) else where(content)) for number, what, where in items]
+    yield stat_table(name, f"{title} “{AUTHOR}”: for the author to fill in.", ("Item", "Asks for", "Answer"), rows)
+
+
+def _question(content: Content) -> str:
+    question = content["study"]["question"]
+    return f"Question to the reviewers: “{question}”" if question else AUTHOR
+
+
+def _sample(content: Content) -> str:
+    decided = content["consensus"]
+    return f"{decided['n_items']} items; In short. How they were chosen: {AUTHOR}"
+
+
+def _reviewers(content: Content) -> str:
+    return f"{len(content['agreement']['leniency']['raters'])} reviewers. Their experience: {AUTHOR}"
+
+
+def _plan(content: Content) -> str:
+    return "Methods; Parameters and provenance (plan, seed)" if content["plan"] else AUTHOR
+
+
+def _blind(content: Content) -> str:
+    return "Methods: blind to each other, to names and to verdicts" if content["study"]["question"] else AUTHOR
+
+
+def _n_labels(content: Content) -> str:
+    agreement, decided = content["agreement"], content["consensus"]
+    return (
+        f"{agreement['n_labels']} first labels on {agreement['n_items']} items; {decided['incomplete']} items with "
+        "fewer than two labels; Consensus and what was dropped"
+    )
+
+
+def _retest(content: Content) -> str:
+    return "Reviewers (test and retest)" if content["agreement"]["retest"] else "Not measured"
+
+
+def _thresholds(content: Content) -> str:
+    scored = any(row["scores"] for row in content["classifiers"].values())
+    return "Scores and thresholds (fixed, in sample, out of fold)" if scored else "No scores"
+
+
+def _indeterminate(content: Content) -> str:
+    n = sum(row["n_without_verdict"] for row in content["classifiers"].values())
+    return f"{n} agreed items without a verdict, left out; Confusion matrices"
+
+
+def _course(content: Content) -> str:
+    return "Course of the study" if content.get("course") else AUTHOR
+
+
+GRRAS_TITLE = "Guidelines for Reporting Reliability and Agreement Studies (Kottner et al. 2011)."
+GRRAS: tuple[tuple[str, str, str | Answer], ...] = (
+    ("1", "Title or abstract says that reliability or agreement was studied", AUTHOR),
+    ("2", "The measurement is named and described", _question),
+    ("3", "The subject population of interest", AUTHOR),
+    ("4", "The rater population of interest", _reviewers),
+    ("5", "What is known of reliability and agreement, and why the study is done", AUTHOR),
+    ("6", "How the sample size was chosen: raters, subjects, replicate observations", AUTHOR),
+    ("7", "How subjects and raters were sampled", _sample),
+    ("8", "The process: time between measurements, conditions, blinding", _blind),
+    ("9", "Whether measurements were made independently", _plan),
+    ("10", "The statistical analysis", "Methods"),
+    ("11", "Numbers of raters and subjects included, and of replicate observations", _n_labels),
+    ("12", "Sample characteristics of raters and subjects", "Agreement by group; Reviewers"),
+    (
+        "13",
+        "Estimates of reliability and agreement with their uncertainty",
+        "In short; Overall agreement; Agreement of pairs",
+    ),
+    ("14", "Practical relevance of the results", AUTHOR),
+    ("15", "Detailed results, if possible online", "report.json, labels.csv and the appendix"),
+)
+STARD_TITLE = "Standards for Reporting of Diagnostic Accuracy, STARD 2015 (Bossuyt et al. 2015), for classifiers."
+STARD: tuple[tuple[str, str, str | Answer], ...] = (
+    ("1", "Title names at least one measure of accuracy", AUTHOR),
+    ("2", "Structured abstract", "In short"),
+    ("3", "Background: intended use of the index test", AUTHOR),
+    ("4", "Objectives and hypotheses", AUTHOR),
+    ("5", "Whether data were collected before or after the tests", _course),
+    ("6", "Eligibility of items", AUTHOR),
+    ("7", "On what basis items were identified", AUTHOR),
+    ("8", "Where and when items were identified", AUTHOR),
+    ("9", "Whether items are a consecutive, random or convenience series", AUTHOR),
+    ("10a", "The index tests, in enough detail to repeat them", "Methods; Confusion matrices (computed with)"),
+    ("10b", "The reference standard, in enough detail to repeat it", "Methods; Consensus and what was dropped"),
+    ("11", "Why this reference standard was chosen", AUTHOR),
+    ("12a", "Thresholds of the index tests, and whether they were fixed in advance", _thresholds),
+    ("12b", "Definition of positive for the reference standard", "Methods: dissimilar"),
+    ("13a", "Whether those who ran the index tests knew the reference standard", "Classifiers see measurements only"),
+    ("13b", "Whether reviewers knew the results of the index tests", _blind),
+    ("14", "How measures of accuracy were estimated and compared", "Methods"),
+    ("15", "How indeterminate results were handled", _indeterminate),
+    ("16", "How missing data were handled", "Consensus and what was dropped; Overall agreement"),
+    ("17", "Variability of accuracy, and whether it was analysed as planned", "Classifiers against each consensus"),
+    ("18", "Intended sample size, and how it was found", AUTHOR),
+    ("19", "Flow of items", "In short; Consensus and what was dropped"),
+    ("20", "Characteristics of items", "Agreement by group"),
+    ("21a", "Distribution of severity of the condition", AUTHOR),
+    ("21b", "Distribution of alternative diagnoses", AUTHOR),
+    ("22", "Time and interventions between index test and reference standard", _course),
+    ("23", "Cross tabulation of index test and reference standard", "Confusion matrices"),
+    ("24", "Estimates of accuracy and their precision", "Classifiers beside the majority rule"),
+    ("25", "Adverse events", "Not applicable"),
+    ("26", "Limitations, bias, uncertainty, generalisability", f"Latent class; {AUTHOR}"),
+    ("27", "Implications for practice", AUTHOR),
+    ("28", "Registration", AUTHOR),
+    ("29", "Where the full protocol can be found", "Parameters and provenance"),
+    ("30", "Sources of funding", AUTHOR),
+)
