@@ -90,12 +90,15 @@ def among_themselves(db: Database) -> list[dict[str, Any]]:
 def to_send_first(db: Database, n: int | None = None) -> list[dict[str, Any]]:
     """The items that count on which the classifiers disagree most, the most telling first.
 
+    Settings such as `heuristic@0.30` are left out: a classifier has one say, whatever thresholds stand beside it.
+
     Returns
     -------
     list of dict
         disagreement, margin, who says dissimilar, who similar, and item (`analysis.agreement.send_first`).
     """
-    table = send_first(_of_counting_items(db), n=n)
+    verdict_table = _of_counting_items(db)
+    table = send_first(verdict_table[~verdict_table["classifier"].map(is_setting).astype(bool)], n=n)
     return [
         {
             "disagreement": row["disagreement"],

@@ -77,6 +77,14 @@ def test_a_setting_can_be_removed_and_is_not_computed_again(study):
     assert classifiers(study) == ["heuristic@0.30"]
 
 
+def test_a_classifier_has_one_say_in_which_items_to_send_first(study):
+    compute(study)
+    before = stored_verdicts.to_send_first(study)
+    compute(study, "same@0.01", "heuristic@0.90")
+    assert stored_verdicts.to_send_first(study) == before
+    assert {"same@0.01", "same"} <= {row["classifier"] for row in stored_verdicts.among_themselves(study)}
+
+
 def test_verdicts_from_elsewhere_cannot_take_the_name_of_a_setting(study, tmp_path):
     path = tmp_path / "v.csv"
     path.write_text(f"item,verdict\n{items.all_items(study)[0].name},similar\n")
