@@ -29,7 +29,7 @@ from labeler.service.results.publishing.tables import folds_by_application
 from labeler.service.results.reporting import ReportOptions
 from labeler.store import events, items, open_database, studies
 from tests.conftest import GOLDEN
-from tests.labeler.conftest import NOW, import_all, make_study
+from tests.labeler.conftest import NOW, answer_everything, import_all, make_study
 from tests.labeler.service.test_anonymising import BEN, CAROL, DAN, MAIL, NAMES, OLD_MAIL, named_study
 
 __all__ = ["named_study"]  # a fixture
@@ -497,3 +497,23 @@ def test_folds_are_even_and_keep_applications_together():
     assert all(len(found) == 1 for found in of_application.values())
     assert sorted(pd.Series(folds).value_counts()) == [4, 5, 5, 5, 9]
     assert folds == folds_by_application(dict(reversed(applications.items())))
+
+
+@pytest.mark.parametrize("answer", [None, "similar", "not sure"])
+def test_a_study_whose_kappa_is_undefined_is_published_as_such(tmp_path, monkeypatch, answer):
+    make_study(tmp_path / "few.study", n_items=2, plan=True)
+    with open_database(tmp_path / "few.study") as db:
+        if answer:
+            answer_everything(db, {"ada": answer, "ben": answer})
+        for step in (Step.CLOSE, Step.UNBLIND):
+            course.move(db, step, why="done", actor="carol", now=NOW)
+        out = publish(db, tmp_path / "out").folder
+    check = (out / "data/labels.csv", out / "report/verdicts.csv", out / "report/report.json")
+    assert report_checking.check_files(*check) == []
+    assert "undefined" in (out / "README.md").read_text()
+    monkeypatch.chdir(out)
+    names = {}
+    for cell in json.loads((out / "read.ipynb").read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    assert names["kappa"] is None

@@ -6,7 +6,7 @@ import re
 import shutil
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -172,7 +172,7 @@ def publish(
 def comments_to_read(db: Database) -> tuple[str, int]:
     """Every comment as CSV, names replaced, with an empty column publish to be filled with yes or no; how many."""
     _check_state(db)
-    with TemporaryDirectory(prefix="labeler-") as folder, _copy(db, Path(folder), Options(), Answers()) as copy:
+    with _copy(db, Options(), Answers()) as copy:
         table = _commented(copy)
     return files.write(table.assign(publish="")), len(table)
 
@@ -190,33 +190,28 @@ def _token(db: Database) -> str:
     return hashlib.sha256(f"publish {studies.picture_secret(db)}".encode()).hexdigest()
 
 
-class _copy:  # noqa: N801 - used as a function
-    """A copy without names, in a folder, for as long as the block lasts."""
-
-    def __init__(self, db: Database, folder: Path, options: Options, answers: Answers) -> None:
-        self.file = folder / "copy.study"
-        unblinded = (course.unblinding(db) or {}).get("at_utc", "")
+@contextmanager
+def _copy(db: Database, options: Options, answers: Answers) -> Iterator[Database]:
+    """A copy without names, for as long as the block lasts."""
+    unblinded = (course.unblinding(db) or {}).get("at_utc", "")
+    with TemporaryDirectory(prefix="labeler-") as folder:
+        file = Path(folder) / "copy.study"
         anonymising.copy_without_names(
             db,
-            self.file,
+            file,
             token=_token(db),
             keep_comments=True,
             keep_benchmarks=options.keep_benchmarks,
             keep_seed=answers.plan_seed,
             forget=lambda at_utc, action: action in _SIGN_INS or (action in _READ and at_utc >= unblinded),
         )
-
-    def __enter__(self) -> Database:
-        self.db = open_database(self.file)
-        return self.db
-
-    def __exit__(self, *_: object) -> None:
-        self.db.close()
+        with open_database(file) as copy:
+            yield copy
 
 
 def _build(db: Database, folder: Path, answers: Answers, options: Options) -> tuple[list[PublishedFile], list[str]]:
     """Write every file of the data set into an empty folder."""
-    with TemporaryDirectory(prefix="labeler-") as apart, _copy(db, Path(apart), options, answers) as copy:
+    with _copy(db, options, answers) as copy:
         comments = _released(copy, options.comments) if options.comments else {}
         unblinded = (course.unblinding(copy) or {}).get("at_utc")
         at = datetime.fromisoformat(unblinded) if unblinded else reporting.EPOCH
