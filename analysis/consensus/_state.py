@@ -15,6 +15,10 @@ STATES = (FITS, REJECTED, UNTESTABLE, WEAK, NOT_IDENTIFIED)
 RARE = 0.15  # share of the rarer category below which intervals follow the priors
 FEW_RARE = 40  # items of the rarer category, likewise
 LARGE_SHIFT = 0.10  # of a prevalence or a rate, under an alternative that the labels do not exclude
+WORDS_FITS = (
+    "no sign of shared errors in a test with enough power to find a copying rater; errors that all raters share leave "
+    "no trace"
+)
 AFTER_REJECTION = (
     "a model in which the raters that share errors depend on each other",
     "more labels per item",
@@ -115,4 +119,4 @@ def model_state(
     if other is not None and shift >= LARGE_SHIFT:
         words = f"a number would differ by {shift:.2f} if {other.words}, which these labels do not exclude"
         return ModelState(WEAK, words, ("more items", "more labels per item"))
-    return ModelState(FITS, "no sign of shared errors in a test with enough power to find a copying rater")
+    return ModelState(FITS, WORDS_FITS)

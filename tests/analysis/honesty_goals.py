@@ -59,7 +59,7 @@ def made(kind: str, design: str, n_items: int, prevalence: float, rng: np.random
         CLASSIFIERS,
         prevalence,
         rng=rng,
-        item_difficulty=Difficulty(spread=1.0) if kind == "difficulty" else None,
+        item_difficulty=Difficulty(0.3, 2.0) if kind == "difficulty" else None,
         shared_error=SharedError(0.2, ("r2", "r3", "c1")) if kind == "shared errors" else None,
     )
     return Study(_copied(study.labels, rng), study.verdicts, study.truth) if kind == "copying" else study

@@ -167,7 +167,7 @@ def test_without_a_classifier_three_reviewers_rest_on_independence():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("design", ["k = 3", "three on all"])
-@pytest.mark.parametrize("kind", ["difficulty", "shared errors", "copying"])
+@pytest.mark.parametrize("kind", ["shared errors", "copying"])
 def test_a_wrong_number_is_marked(kind, design):
     cell = pooled(kind, design, 586, 2, (0.2, 0.5, 0.8))
     assert cell.n_wrong_marked >= 0.8 * cell.n_wrong

@@ -7,8 +7,6 @@ from analysis.simulation import Design
 from tests.analysis import consensus_goals as made
 from tests.analysis.consensus_goals import consensus_goals
 
-ACCURACY_K3 = "item accuracy, k = 3"
-
 
 def test_the_calibration_error_by_hand():
     # two items at .95 of which one is true, two at .05 of which none: (2 * |.95 - .5| + 2 * .05) / 4
@@ -38,8 +36,4 @@ def test_estimates_reach_their_goals():
     for goal in goals:
         met = {None: "", True: "yes", False: "NO"}[goal.met]
         print(f"{goal.goal:61}{goal.reached:8.4f}  {goal.wanted:8}{met}".rstrip())
-    # Item accuracy at k = 3 without overlap: no rule can expect more than .8958, and one that has to estimate the
-    # rates expects .889 (600 studies, standard error .0005): .89 is reached or missed by chance.
-    assert [goal.goal for goal in goals if goal.met is False and goal.goal != ACCURACY_K3] == []
-    (accuracy,) = (goal.reached for goal in goals if goal.goal == ACCURACY_K3)
-    assert accuracy >= 0.88
+    assert [goal.goal for goal in goals if goal.met is False] == []
