@@ -1,4 +1,4 @@
-"""Bootstrap intervals: items, or whole groups of items, are drawn again with replacement."""
+"""Bootstrap intervals: items, or whole groups of items, are resampled with replacement."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from analysis.intervals import Estimate, Groups, group_numbers
 Floats = NDArray[np.float64]
 
 N_DRAWS = 2000
-CELLS_AT_ONCE = 4_000_000  # of the matrix of weights: 32 MB, and few enough calls
+CELLS_AT_ONCE = 4_000_000  # elements of the weight matrix: 32 MB, and few calls
 
 
 def bootstrap(
@@ -22,7 +22,7 @@ def bootstrap(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """A statistic with the percentile interval [1]_ of its values on items drawn with replacement.
+    """A statistic with the percentile interval [1]_ of its values on resampled items.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ def bootstrap(
         Level of the interval, in (0, 1).
     groups : sequence of hashable, one an item, optional
         Items of one group are drawn together, such as the benchmarks of one application: as many groups as
-        there are. Items without a group (None) are one group. Without groups, items are drawn alone.
+        exist. Items without a group (None) form one group. Without groups, single items are drawn.
 
     Returns
     -------
     Estimate
-        `se` is the standard deviation over the draws. As in `percentile_interval` where draws are undefined.
-        Undefined without items or where the statistic is; a single item (or group) gives no interval.
+        `se` is the standard deviation over the draws. Undefined draws are treated as in `percentile_interval`.
+        Undefined without items, or if the statistic is; a single item (or group) gives no interval.
 
     Raises
     ------
@@ -82,14 +82,14 @@ def bootstrap(
 
 
 def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> Estimate:
-    """A statistic with the middle `level` of its bootstrap draws as interval.
+    """A statistic with the central `level` of its bootstrap draws as the interval.
 
     Parameters
     ----------
     value : float
         The statistic on the items themselves.
     draws : array_like of float, shape (n_draws,)
-        Its values on items drawn again; not finite where it was undefined.
+        Its values on resampled items; not finite where undefined.
     level : float
         In (0, 1).
 
@@ -127,6 +127,6 @@ def _values(statistic: Callable[[Floats], ArrayLike], weights: Floats) -> Floats
 
 
 def _weights(rng: np.random.Generator, n_draws: int, n: int) -> Floats:
-    """How often each of n things comes up when n are drawn with replacement, shape (n_draws, n)."""
+    """How often each of n things occurs when n are drawn with replacement, shape (n_draws, n)."""
     cells = rng.integers(n, size=(n_draws, n)) + n * np.arange(n_draws)[:, None]
     return np.bincount(cells.ravel(), minlength=n_draws * n).reshape(n_draws, n).astype(float)

@@ -1,4 +1,4 @@
-"""What a statistic returns, and confidence intervals for proportions and for means of item-wise terms."""
+"""The result type of statistics, and confidence intervals for proportions and means of item-wise terms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 
 from analysis.results import Result, number
 
-MIN_GROUPS = 20  # fewer groups give a cluster-robust standard error that is too small
+MIN_GROUPS = 20  # with fewer groups a cluster-robust standard error is too small
 
 if TYPE_CHECKING:
     import pandas as pd
 
     Groups = Sequence[object] | pd.Series | NDArray[np.generic]
-else:  # the same without pandas, which takes a second to import
+else:  # without pandas, which takes a second to import
     Groups = Sequence[object] | NDArray[np.generic]
 
 
 @dataclass(frozen=True, repr=False)
 class Estimate(Result):
-    """A statistic with its interval; where it is undefined, `value` is None and `reason` says why.
+    """A statistic with its interval; if undefined, `value` is None and `reason` says why.
 
     `reason` may also say why an existing value has no standard error or interval.
 
@@ -48,14 +48,14 @@ class Estimate(Result):
 
     @property
     def ends(self) -> tuple[float, float, float] | None:
-        """(value, low, high), or None where one of them is missing."""
+        """(value, low, high), or None if one of them is missing."""
         if self.value is None or self.low is None or self.high is None:
             return None
         return self.value, self.low, self.high
 
     @property
     def half_width(self) -> float | None:
-        """Half the length of the interval, or None where there is none."""
+        """Half the length of the interval, or None without an interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
@@ -95,7 +95,7 @@ def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
 
 
 def clopper_pearson(x: float, n: float, level: float = 0.95) -> Estimate:
-    """Proportion x / n with the exact interval of Clopper and Pearson [1]_; at least as wide as its level says.
+    """Proportion x / n with the exact interval of Clopper and Pearson [1]_, whose coverage is at least the level.
 
     Parameters
     ----------
@@ -144,9 +144,9 @@ def linearised(
     level : float
         Confidence level of the interval (t distribution, n_items - 1 degrees of freedom).
     groups : sequence of hashable, one an item, optional
-        Groups within which items may be alike, such as applications. With at least 20 of them the standard error
+        Groups of possibly related items, such as applications. With at least 20 of them the standard error
         is cluster-robust [2]_, G/(G-1) sum_g (sum_{i in g} (x_i - value))^2 / n^2, and t has G - 1 degrees of
-        freedom; with fewer it is the plain one, and `reason` says so. A missing group is a group like any other.
+        freedom; with fewer it is the ordinary one, and `reason` says so. A missing group counts as a group.
     lowest, highest : float
         Range of the statistic; the interval is cut there.
 
@@ -173,7 +173,7 @@ def linearised(
     if n < 2:
         return Estimate(value, reason="one item: no standard error")
     deviations = terms - value
-    deviations[np.abs(deviations) < 1e-9] = 0.0  # rounding of terms that are all alike is no variation
+    deviations[np.abs(deviations) < 1e-9] = 0.0  # rounding errors of equal terms are not variation
     sums = deviations if numbers is None else np.bincount(numbers, weights=deviations)
     m = len(sums)
     se = float(np.sqrt(m / (m - 1) * (sums**2).sum()) / n)
@@ -186,7 +186,7 @@ def linearised(
 
 
 def numbered_groups(n_items: int, groups: Groups | None) -> tuple[NDArray[np.intp] | None, str | None]:
-    """The number of each item's group, or None with a reason where groups are too few to be used.
+    """The group number of each item, or None with a reason if there are too few groups.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def numbered_groups(n_items: int, groups: Groups | None) -> tuple[NDArray[np.int
 
 
 def group_numbers(n_items: int, groups: Groups) -> tuple[NDArray[np.intp], int]:
-    """The number of each item's group, and how many groups there are; raises ValueError as `numbered_groups`."""
+    """The group number of each item, and the number of groups; raises ValueError as `numbered_groups`."""
     if len(groups) != n_items:
         raise ValueError(f"groups has {len(groups)} entries for {n_items} items")
     import pandas as pd

@@ -1,4 +1,4 @@
-"""Made pairs of runs, each differing in one way: what a measure sees and what it does not, shown without real data."""
+"""Artificial pairs of runs, each with one kind of difference, to show what a measure sees without real data."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ def figure_1_pairs(*, rng: np.random.Generator) -> Mapping[str, Pair]:
     Returns
     -------
     mapping of str to (ndarray, ndarray), each of shape (300,)
-        Milliseconds an iteration.
+        Milliseconds per iteration.
     """
     pairs = schematic_pairs(rng=rng)
     return {name: pairs[name] for name in ("offset", "double frequency", "noise")}
@@ -57,7 +57,7 @@ def figure_1_signals(*, rng: np.random.Generator) -> Mapping[str, Pair]:
 
 
 def schematic_pairs(*, rng: np.random.Generator) -> Mapping[str, Pair]:
-    """Pairs of runs by what tells them apart.
+    """Pairs of runs by their difference.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Made studies of known truth: what a study of a given size and design would find, before anybody labels anything."""
+"""Simulated studies with known truth: what a study of a given size and design would find."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Rater:
-    """A reviewer or classifier; sensitivity and specificity are probabilities on an item of usual difficulty."""
+    """A reviewer or classifier; sensitivity and specificity are for an item of average difficulty."""
 
     name: str
     sensitivity: float
@@ -44,16 +44,16 @@ class Rater:
 
 @dataclass(frozen=True)
 class Difficulty:
-    """How items differ in difficulty: an amount taken from the log-odds of every rater's being right.
+    """The difficulty of items: an amount subtracted from each rater's log-odds of being right.
 
     Attributes
     ----------
     hard_share : float
         Share of hard items, in [0, 1].
     hard_by : float
-        What a hard item takes; 2 turns 88 % right into 50 %.
+        The amount for a hard item; 2 turns 88 % right into 50 %.
     spread : float
-        Standard deviation of a further normal amount on every item, >= 0.
+        Standard deviation of an additional normal amount per item, >= 0.
     """
 
     hard_share: float = 0.0
@@ -72,7 +72,7 @@ class SharedError:
     raters : tuple of str
         The reviewers and classifiers that such an item misleads.
     pull : float
-        Probability that it makes one of them wrong whatever its rates, for each by itself, in [0, 1].
+        Probability that it misleads a rater, independently for each and whatever its rates, in [0, 1].
     """
 
     share: float
@@ -82,7 +82,7 @@ class SharedError:
 
 @dataclass(frozen=True)
 class Study:
-    """A made study.
+    """A simulated study.
 
     Attributes
     ----------
@@ -108,31 +108,31 @@ def simulate(
     item_difficulty: Difficulty | None = None,
     shared_error: SharedError | None = None,
 ) -> Study:
-    """Draw a study: what the items are, and what reviewers and classifiers make of them.
+    """Draw a study: the truth of the items, and the labels and verdicts on them.
 
     Parameters
     ----------
     design : Design
     reviewers, classifiers : sequences of Rater
-        Given what an item is, its difficulty and whether it misleads, all err independently.
+        Given an item's truth, its difficulty and whether it misleads, all err independently.
     prevalence : float
         Probability that an item is dissimilar, in [0, 1].
     rng : numpy.random.Generator
     item_difficulty : Difficulty, optional
-        All items are of usual difficulty where missing.
+        By default all items have average difficulty.
     shared_error : SharedError, optional
-        No item misleads where missing.
+        By default no item misleads.
 
     Returns
     -------
     Study
-        Items are named i0, i1, ...; blocks of reviewers differ by at most one item.
+        Items are named i0, i1, ...; the sizes of blocks differ by at most one item.
 
     Raises
     ------
     ValueError
         If a probability is not within [0, 1], a size is negative, there are fewer reviewers than `k`, two raters share
-        a name, or `shared_error` names a rater that is not there.
+        a name, or `shared_error` names an unknown rater.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def _chance_right(
 
 
 def _labelling(design: Design, n_reviewers: int, rng: np.random.Generator) -> Bools:
-    """Which reviewers label which items, shape (n_items, n_reviewers): all of them, or the next block in turn."""
+    """Which reviewers label which items, shape (n_items, n_reviewers): all reviewers, or the next block in turn."""
     blocks = np.array(list(combinations(range(n_reviewers), design.k)), dtype=np.int64)
     order = rng.permutation(design.n_items)
     n_overlap = int(design.overlap * design.n_items + 0.5)

@@ -1,4 +1,4 @@
-"""Run on every click: finds out who is there, lists their pages, shows errors in words."""
+"""Runs on every click: identifies the person, lists their pages, shows errors in words."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
@@ -29,7 +29,7 @@ from labeler.ui.coordinator.shared import address
 from labeler.ui.limits import LABEL_TURNS, OTHER_TURNS
 from labeler.ui.reviewer import feedback, first_visit, guide, label, my_labels, practice
 
-SESSION_COOKIE = "labeler_session"  # with the study behind it: browsers send cookies to all ports of a host
+SESSION_COOKIE = "labeler_session"  # followed by the study's id: browsers send cookies to all ports of a host
 STYLE = """<style>.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1rem; }
 .stAppToolbar { padding-right: 13rem; }
 .stElementContainer:has(.signed-in) { position: fixed; top: 0; right: 1rem; z-index: 1000000; width: auto; }
@@ -55,7 +55,7 @@ EXPLORE_PAGES = {method.title: name for name, method in METHODS.items()}
 
 
 def main(token: str | None) -> None:
-    """One page run for whoever holds the session id `token`."""
+    """One page run for the person with the session id `token`."""
     st.set_page_config(page_title="Benchmark runs", layout="wide")
     st.html(STYLE)
     study, person = settings().study, None
@@ -70,7 +70,7 @@ def main(token: str | None) -> None:
                     st.error(NOT_SIGNED_IN)
                     return
                 if Role.COORDINATOR in person.roles:
-                    turn.close()  # their pages may take long, and nobody waits for them
+                    turn.close()  # these pages may take long, and no reviewer waits for them
                 st.session_state[label.SESSION] = identity.session_id(token or "")
                 name = escape(person.name)
                 st.html(f'<span class="signed-in" title="{name}">Signed in as {name}</span>')
@@ -82,7 +82,7 @@ def main(token: str | None) -> None:
 
 
 def run_page(db: Database, person: Person) -> None:
-    """Offer this person's pages, and run the one that was chosen: above the page, or for coordinators beside it."""
+    """Show the navigation with this person's pages, and run the chosen page."""
     listed = [
         st.Page(
             render, title=title, url_path=address(title),
@@ -105,14 +105,14 @@ def run_page(db: Database, person: Person) -> None:
 
 
 def group_of(title: str) -> str:
-    """The group in which a page stands in a coordinator's navigation."""
+    """The group of a page in a coordinator's navigation."""
     if title in REVIEWER_PAGES:
         return OWN
     return GROUP_OF.get(title) or (EXPLORE if title in EXPLORE_PAGES else ACCOUNT)
 
 
 def quietened(titles: Iterable[str]) -> str:
-    """The style that greys these pages in the navigation; they can be opened all the same."""
+    """The style that greys these pages in the navigation; they can still be opened."""
     links = ", ".join(f'[data-testid="stSidebarNavLink"][href$="/{address(title)}"]' for title in titles)
     return f"<style>{links} {{ opacity: .65; }}</style>" if links else ""
 
@@ -133,9 +133,9 @@ def session_of(cookies: Mapping[str, str], study: Path | None) -> str | None:
 
 
 def explain(error: LabelerError, person: Person | None) -> None:
-    """Say what happened; where on the server the study is, only to who can do something about it."""
+    """Show an error; only coordinators see the study's path on the server."""
     is_coordinator = person is not None and Role.COORDINATOR in person.roles
-    st.error(plain(str(error) if is_coordinator else for_anyone(error)))  # names from files may stand in it
+    st.error(plain(str(error) if is_coordinator else for_anyone(error)))  # it may contain names from files
     if isinstance(error, StudyError):
         log.warning("%s", error)
         st.write("What was answered and is not saved yet is kept in this browser.")
@@ -165,7 +165,7 @@ def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
 
 
 def sign_out(db: Database, person: Person) -> None:
-    """Who is signed in here, and the way out; meanwhile answers that are not saved yet are sent."""
+    """The page for signing out; unsaved answers are sent meanwhile."""
     if Role.REVIEWER in person.roles:
         label.deliver(db, person.person_id, leaving=True)
     st.write(f"You are signed in as **{plain(person.name)}**.")

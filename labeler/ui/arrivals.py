@@ -1,4 +1,4 @@
-"""Windows that load their first page: a few at a time, so that two hundred at once do not hold up those who label."""
+"""First pages of new windows, a few at a time, so that two hundred at once do not delay people who are labelling."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,19 +8,19 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped] 
 from starlette.types import Message, Receive, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-N_AT_ONCE, LIMIT_S = 2, 5.0  # a page that takes longer no longer counts
+N_AT_ONCE, LIMIT_S = 2, 5.0  # after this time a page no longer counts
 MAX_END_BYTES = 200  # the message that ends a page run is short
 
 
 class Arrivals:
-    """Gives windows their turns, in the order in which they ask for their first page."""
+    """Gives windows their turn, in the order of their first requests."""
 
     def __init__(self) -> None:
         self._turns = asyncio.Semaphore(N_AT_ONCE)
 
     @asynccontextmanager
     async def window(self, receive: Receive, send: Send) -> AsyncIterator[tuple[Receive, Send]]:
-        """`receive` and `send` of one window, whose first message waits for its turn."""
+        """`receive` and `send` of one window; its first message waits for its turn."""
         turn = _Turn(self._turns)
 
         async def receiving() -> Message:
@@ -49,7 +49,7 @@ class _Turn:
         self.is_held = self._is_over = False
 
     async def begin(self) -> None:
-        """Wait for the turn, unless the window had it."""
+        """Wait for the turn, unless the window has had it."""
         if self.is_held or self._is_over:
             return
         await self._turns.acquire()

@@ -1,4 +1,4 @@
-"""Connections of browsers and strangers: how many may be open, and how long a request may take to arrive."""
+"""Limits on connections: how many may be open, and how long a request may take to arrive."""
 
 import asyncio
 import logging
@@ -11,8 +11,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from labeler.ui.resources import file_limit
 
 REQUEST_S = 15.0  # for a request to arrive, and between two parts of an upload
-CROWDED_S, FULL_S = 2.0, 0.5  # the same while more than half of all connections are in use, and while all are
-RESERVED_SHARE, MAX_RESERVED = 4, 512  # files left for the study, for page runs and for program text
+CROWDED_S, FULL_S = 2.0, 0.5  # the same if more than half of all connections are in use, and if all are
+RESERVED_SHARE, MAX_RESERVED = 4, 512  # files reserved for the study, page runs and program text
 log = logging.getLogger(__name__)
 
 
@@ -30,8 +30,8 @@ def room() -> int:
 class Connection(H11Protocol):
     """A connection that is closed if its request does not arrive, or if too many are open.
 
-    One address has at most half of the room for itself, unless a proxy that is believed comes from it. Where the room
-    gets scarce, requests have less time to arrive.
+    One address has at most half of all connections, unless it is a trusted proxy. When connections become scarce,
+    requests have less time to arrive.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -56,12 +56,12 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of a request; once the whole request is here, its time is over."""
+        """Receive part of a request; its time limit ends once it is complete."""
         super().data_received(data)
         self._go_on_waiting(has_progress=True)
 
     def handle_websocket_upgrade(self, event: Any) -> None:
-        """Hand the connection over: a websocket has its own pings."""
+        """Hand the connection over to the websocket, which has its own pings."""
         self._stop_waiting()
         super().handle_websocket_upgrade(event)
 
@@ -76,12 +76,12 @@ class Connection(H11Protocol):
             self._end()
 
     def _go_on_waiting(self, *, has_progress: bool) -> None:
-        """Wait for as long as a request is not here; an upload that is being read has new time with every part."""
+        """Wait while a request is incomplete; an upload gets new time with every part."""
         state = str(self.conn.their_state)
         if self.transport.get_protocol() is not self or state not in ("IDLE", "SEND_BODY"):
             self._stop_waiting()
         elif state == "IDLE" and not self.conn.trailing_data[0]:
-            self._stop_waiting()  # between two requests: uvicorn closes it after some seconds
+            self._stop_waiting()  # between two requests uvicorn closes it after some seconds
         elif self._waiting_since is None:
             self._wait()
         elif state == "SEND_BODY" and has_progress and not self.cycle.response_complete:
@@ -99,14 +99,14 @@ class Connection(H11Protocol):
             self._timer = None
 
     def _end(self) -> None:
-        """Close the connection, unless it is the application that lets it wait."""
+        """Close the connection, unless the application keeps it waiting."""
         if self.flow.read_paused and self.cycle is not None and not self.cycle.response_complete:
             self._wait()
         else:
             self.transport.abort()
 
     def _end_slow_requests(self, limit_s: float) -> int:
-        """Close the connections whose requests have been arriving for longer; how many are closed, or soon will be."""
+        """Close connections whose requests take too long; returns how many are closed or soon will be."""
         latest = time.monotonic() - limit_s
         for connection in list(self.connections):
             if isinstance(connection, Connection):
@@ -114,7 +114,7 @@ class Connection(H11Protocol):
         return sum(connection.transport.is_closing() for connection in self.connections)
 
     def _n_from_here(self) -> int:
-        """How many connections this address has; 0 for a proxy, which has everybody's."""
+        """The number of connections of this address; 0 for a trusted proxy, which carries everyone's."""
         address = self.client[0] if self.client else None
         proxies = getattr(self.app, "trusted_hosts", ())  # uvicorn's, from FORWARDED_ALLOW_IPS
         if address is None or address in proxies:

@@ -1,8 +1,8 @@
-"""Messages between a browser and Streamlit, without what they tell about the server.
+"""Messages between a browser and Streamlit, without information about the server.
 
-At the start of each page run Streamlit sends everybody the path of the program, versions, the operating system, an id
-made from that of the machine, and as the name of the main page a hash of the path. A path may name a person, a project
-or a benchmark; an id recognises the machine elsewhere.
+At the start of each page run Streamlit sends the program's path, versions, the operating system, an id derived from the
+machine's, and a hash of the path as the name of the main page. A path may name a person, a project or a benchmark; an
+id identifies the machine elsewhere.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import Initialize, NewSession
 
 PROGRAM = "app.py"
-MAIN_PAGE = "0" * 32  # what browsers know the main page by; as long as Streamlit's hashes
+MAIN_PAGE = "0" * 32  # the main page's name for browsers; as long as Streamlit's hashes
 
 
 class Frames:
@@ -21,10 +21,10 @@ class Frames:
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
-        self._main_page = ""  # as Streamlit calls it; known from its first message
+        self._main_page = ""  # Streamlit's own name for it, known from its first message
 
     async def receive(self) -> Message:
-        """The next message of the browser, with the main page under the name that Streamlit gave it."""
+        """The next message of the browser, with Streamlit's own name of the main page."""
         message = await self._receive()
         frame = message.get("bytes")
         if frame and self._main_page and MAIN_PAGE.encode() in frame:
@@ -43,18 +43,18 @@ class Frames:
         if read.WhichOneof("type") == "new_session":
             self._main_page = read.new_session.main_script_hash or self._main_page
             conceal(read.new_session)
-            read.hash = ""  # Streamlit reuses no such message, and a hash of it would tell whether a guess is right
+            read.hash = ""  # Streamlit never reuses such a message, and its hash would confirm a guess
             frame = read.SerializeToString()
         return frame.replace(self._main_page.encode(), MAIN_PAGE.encode()) if self._main_page else frame
 
 
 def conceal(session: NewSession) -> None:
-    """Take out of a message everything that tells about the server, and keep what the browser's part needs."""
+    """Remove all information about the server from a message, and keep what the browser needs."""
     original, session.main_script_path = session.initialize, PROGRAM
     reduced = Initialize(
         session_id=original.session_id, is_hello=original.is_hello, session_status=original.session_status
     )
-    # The browser loads its part anew when this changes, so it stands for the version without telling it.
+    # The browser reloads when this changes, so it represents the version without revealing it.
     known_to_server = f"{original.user_info.installation_id_v3} {original.environment_info.streamlit_version}"
     reduced.environment_info.streamlit_version = hashlib.sha256(known_to_server.encode()).hexdigest()[:12]
     reduced.user_info.SetInParent()
@@ -62,7 +62,7 @@ def conceal(session: NewSession) -> None:
 
 
 def _to_server(frame: bytes, main_page: str) -> bytes:
-    """Only the place that names a page is changed: people could write the same characters elsewhere."""
+    """Change only the field that names a page: people could write the same characters elsewhere."""
     read = BackMsg.FromString(frame)
     if read.WhichOneof("type") == "rerun_script" and read.rerun_script.page_script_hash == MAIN_PAGE:
         read.rerun_script.page_script_hash = main_page

@@ -1,4 +1,4 @@
-"""Who may come where: in front of everything that Streamlit serves."""
+"""Access control in front of everything that Streamlit serves."""
 
 import re
 import time
@@ -42,9 +42,8 @@ HEADERS = {
 class Gate:
     """Lets through the health check, signing in, and requests of people who are signed in; from this origin only.
 
-    Reviewers reach pages and their program text, nothing else that Streamlit offers: no uploads, no files made for
-    somebody else's download, no metrics. It goes by the path that Streamlit's router goes by: one put together from
-    headers could be another.
+    Reviewers reach pages and their program text, and nothing else of Streamlit: no uploads, no files made for others to
+    download, no metrics. It uses the same path as Streamlit's router, because a path built from headers could differ.
     """
 
     def __init__(self, app: ASGIApp, study: Path) -> None:
@@ -52,7 +51,7 @@ class Gate:
         self._let_in_until: dict[str, float] = {}  # session id -> monotonic time
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or hand it on."""
+        """Answer a request, or pass it on."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -70,9 +69,11 @@ class Gate:
         await self._target(connection)(scope, receive, _with_headers(send, connection.scope["path"]))
 
     def _target(self, connection: HTTPConnection) -> ASGIApp:
-        """What answers a request: the application, the way to the sign-in page, or a refusal."""
+        """What answers a request: the application, a redirect to the sign-in page, or a refusal."""
         path, method = connection.scope["path"], connection.scope["method"]
-        if path == "/" and provider.arrival(connection.cookies) is not None:  # also who is signed in as somebody else
+        if (
+            path == "/" and provider.arrival(connection.cookies) is not None
+        ):  # also for people who are signed in as somebody else
             return RedirectResponse(sign_in.PROVIDER_PATH, status_code=303)
         if _is_open(path) or (_is_program(path) and self._was_let_in(connection)):
             return self._app
@@ -89,7 +90,7 @@ class Gate:
         return self._app
 
     def _person_of_websocket(self, connection: HTTPConnection) -> Person | None:
-        """Who may open a websocket with this request; None for nobody."""
+        """The person who may open a websocket with this request; None for nobody."""
         if connection.scope["path"] != STREAM or not sign_in.same_origin(connection):
             return None
         return self._person_or_nobody(connection)
@@ -101,9 +102,9 @@ class Gate:
             return None  # the browser tries again
 
     def _while_signed_in(self, connection: HTTPConnection, receive: Receive) -> Receive:
-        """Messages of a window; once its person is signed out only page runs, which say so, get through.
+        """Messages of a window; after signing out only page runs pass, which say so.
 
-        What is no message of Streamlit's is dropped: Streamlit would close the window, and log a traceback each time.
+        Messages that Streamlit cannot read are dropped: it would close the window and log a traceback each time.
         """
 
         async def receiving() -> Message:
@@ -120,7 +121,7 @@ class Gate:
         return receiving
 
     def _person(self, connection: HTTPConnection) -> Person | None:
-        """Who is signed in; raises LabelerError if that cannot be looked up."""
+        """The signed-in person; raises LabelerError if the study cannot be read."""
         token = connection.cookies.get(session_cookie(self._study))
         if not token:
             return None
@@ -133,18 +134,18 @@ class Gate:
         return person
 
     def _was_let_in(self, connection: HTTPConnection) -> bool:
-        """Whether this session was looked up just now: a page consists of some seventy files of program text."""
+        """Whether this session was looked up a moment ago: a page consists of about seventy files of program text."""
         return self._let_in_until.get(session_of(connection.cookies, self._study) or "", 0) > time.monotonic()
 
 
 def _belonging_to(scope: Scope, person: Person) -> Scope:
-    """The same, saying whose it is in a header that no browser can set: Streamlit resumes a session only for them."""
+    """The request with its person in a header that no browser can set, so that only they resume a session."""
     headers = [(name, value) for name, value in scope["headers"] if name != PERSON_HEADER]
     return {**scope, "headers": [*headers, (PERSON_HEADER, str(person.person_id).encode())]}
 
 
 def _request(message: Message) -> BackMsg | None:
-    """What a browser asks for; None if it is text, or bytes that Streamlit cannot read."""
+    """The message of a browser; None if it is text, or bytes that Streamlit cannot read."""
     frame = message.get("bytes")
     if frame is None:
         return None
@@ -156,28 +157,28 @@ def _request(message: Message) -> BackMsg | None:
 
 
 def _is_more_than_a_page(request: BackMsg) -> bool:
-    """Whether it asks for a part of a page, a file made on demand, or the like."""
+    """Whether it requests part of a page, a file made on demand, or the like."""
     return request.WhichOneof("type") != "rerun_script" or bool(request.rerun_script.fragment_id)
 
 
 def _is_open(path: str) -> bool:
-    """Whether strangers may come here."""
+    """Whether strangers may reach this path."""
     is_sign_in = path in OPEN_PATHS or re.fullmatch("/join/[^/]+", path) is not None
     return is_sign_in or (path in provider.PATHS and provider.is_configured())
 
 
 def _is_program(path: str) -> bool:
-    """Whether it is program text, the same for everyone, and no data."""
+    """Whether it is program text, which is the same for everyone."""
     return path.startswith(("/static/", f"{component.ASSETS}/"))
 
 
 def _is_for_everyone(path: str) -> bool:
-    """Whether all who are signed in may come here: pages have addresses of one part."""
+    """Whether everyone who is signed in may reach this path: pages have addresses of one part."""
     return _is_program(path) or path in (HEALTH, HOST_CONFIG) or path.rstrip("/").count("/") <= 1
 
 
 def _with_headers(send: Send, path: str) -> Send:
-    """With the headers that keep other sites out; and no cache keeps what does not say that it may be kept."""
+    """The response with headers that keep other sites out, and that forbid caching unless it is allowed explicitly."""
 
     async def sending(message: Any) -> None:
         if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""How often a client may try a wrong sign-in link, how many page runs read the study at once, what the log may take."""
+"""Limits on failed sign-ins, on page runs that read the study at once, and on the size of the log."""
 
 import ipaddress
 import re
@@ -11,23 +11,23 @@ from typing import TextIO
 
 N_WRONG = 10
 WITHIN_S = 60.0
-MAX_CLIENTS = 10_000  # bounds the memory that strangers can take
+MAX_CLIENTS = 10_000  # limits the memory that strangers can use
 
-# Who may have the study open at once, which takes three files and a share of the processor. Labels have turns of their
-# own: two hundred people who sign in at once would make everybody else wait for seconds.
+# Page runs that may have the study open at once, which takes three files and processor time. Labels have separate
+# turns: otherwise two hundred people who sign in at once would delay everyone else for seconds.
 LABEL_TURNS, OTHER_TURNS = threading.BoundedSemaphore(8), threading.BoundedSemaphore(3)
 
 LOG_PERIOD_S = 60.0
-MAX_REPEATS, MAX_LOG_BYTES = 20, 500_000  # per period: of records that differ in numbers only, and of all of them
+MAX_REPEATS, MAX_LOG_BYTES = 20, 500_000  # per period: of records that differ only in numbers, and of all records
 
 
 class WrongSignIns:
-    """Counts wrong sign-ins by client address; a client with too many waits, whatever it tries next.
+    """Counts failed sign-ins by client address; a client with too many must wait before any further try.
 
     Parameters
     ----------
     clock : callable
-        Seconds that only go forward.
+        Monotonic clock in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -35,14 +35,14 @@ class WrongSignIns:
         self._times: OrderedDict[str, deque[float]] = OrderedDict()  # by client, the one seen last at the end
 
     def wait_s(self, address: str) -> float:
-        """How long this client has to wait until it may try again; 0 if it may now."""
+        """The seconds until this client may try again; 0 if it may now."""
         times = self._times.get(_client(address))
         if times is None or len(times) < N_WRONG:
             return 0.0
         return max(0.0, times[0] + WITHIN_S - self._clock())
 
     def note(self, address: str) -> None:
-        """Count a wrong one."""
+        """Count a failed sign-in."""
         client = _client(address)
         self._times.setdefault(client, deque(maxlen=N_WRONG)).append(self._clock())
         self._times.move_to_end(client)
@@ -51,7 +51,7 @@ class WrongSignIns:
 
 
 def _client(address: str) -> str:
-    """An IPv6 client has a whole network of addresses to come from: its first 64 bits."""
+    """The client's address; of IPv6 the first 64 bits, because a client has a whole network."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -60,17 +60,16 @@ def _client(address: str) -> str:
 
 
 class BoundedLog(TextIOBase):
-    """A stream for a log that leaves out what is repeated, and says how much that was.
+    """A log stream that leaves out repeated records, and reports how many.
 
-    A fault that comes with every connection would fill the disk otherwise. Records that differ in numbers only are
-    repetitions of each other.
+    Otherwise a fault with every connection would fill the disk. Records that differ only in numbers count as repeated.
 
     Parameters
     ----------
     stream : text stream
         Where the log goes.
     clock : callable
-        Seconds that only go forward.
+        Monotonic clock in seconds.
     """
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
@@ -94,11 +93,11 @@ class BoundedLog(TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        """Pass on what was written."""
+        """Flush the underlying stream."""
         self._stream.flush()
 
     def fileno(self) -> int:
-        """The file below, for what writes past this."""
+        """The underlying file descriptor."""
         return self._stream.fileno()
 
     def isatty(self) -> bool:

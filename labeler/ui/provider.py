@@ -1,8 +1,8 @@
 """Sign-in through an identity provider (OpenID Connect), by Streamlit's own login where `[auth]` is configured.
 
-Streamlit's routes talk to the provider and leave a signed cookie that says who came back. It is exchanged for a session
-of ours at once, so that roles, signing out and revoking work for everyone in one way. Reading the cookie needs
-functions that Streamlit does not document: they are used here only.
+Streamlit's routes talk to the provider and leave a signed cookie with the person's identity. It is exchanged for one of
+our sessions at once, so that roles, signing out and revoking work the same for everyone. Reading the cookie needs
+undocumented functions of Streamlit, which are used only here.
 """
 
 import json
@@ -16,23 +16,23 @@ from streamlit.runtime.secrets import secrets_singleton
 from streamlit.web.server.server_util import get_cookie_secret
 from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
 
-PATHS = ("/auth/login", "/oauth2callback")  # Streamlit's, open to strangers where a provider is configured
+PATHS = ("/auth/login", "/oauth2callback")  # Streamlit's routes, open to strangers if a provider is configured
 USER_COOKIE = "_streamlit_user"
 KEYS = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")
-TRUST_KEY = "addresses_are_verified"  # by a provider that does not say so of each
-MIN_SECRET_LENGTH = 32  # who knows the cookie secret can be anybody
-MAX_AGE_DAYS = 5 / 1440  # coming back and being let in is one step
+TRUST_KEY = "addresses_are_verified"  # by a provider that does not state it for each address
+MIN_SECRET_LENGTH = 32  # anyone with the cookie secret can be anybody
+MAX_AGE_DAYS = 5 / 1440  # returning and signing in is one step
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """Somebody who comes back from the provider; without an address that can be relied on `email` is None."""
+    """A person who returns from the provider; `email` is None without a verified address."""
 
     email: str | None
 
 
 def problem() -> str:
-    """Why the section [auth] of secrets.toml cannot be used, in words; empty if it can, or if there is none."""
+    """Why the section [auth] of secrets.toml cannot be used; empty if it can, or if there is none."""
     if not secrets_singleton.load_if_toml_exists() or "auth" not in secrets_singleton:
         return ""
     section: Any = secrets_singleton["auth"]
@@ -54,14 +54,14 @@ def is_configured() -> bool:
 
 
 def login_path() -> str:
-    """Where signing in through the provider begins; good for a few minutes."""
+    """The path where signing in through the provider begins; valid for a few minutes."""
     return f"{PATHS[0]}?{urlencode({'provider': auth_util.encode_provider_token('default')})}"
 
 
 def arrival(cookies: Mapping[str, str]) -> Arrival | None:
-    """Who came back from the provider just now; None for a forged, old or missing cookie.
+    """The person who just returned from the provider; None for a forged, expired or missing cookie.
 
-    An address that the provider says it has not verified is none.
+    An address that the provider has not verified does not count.
     """
     if USER_COOKIE not in cookies or not is_configured():
         return None
@@ -78,7 +78,7 @@ def arrival(cookies: Mapping[str, str]) -> Arrival | None:
 
 
 def cookies_to_clear(cookies: Mapping[str, str]) -> list[str]:
-    """The names of Streamlit's cookies about the person."""
+    """The names of Streamlit's cookies with the person's identity."""
     return [name for name in cookies if name.startswith(USER_COOKIE)]
 
 

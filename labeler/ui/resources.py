@@ -1,4 +1,4 @@
-"""What the server takes of the machine: memory that the C library keeps, and open files."""
+"""The server's use of the machine: memory kept by the C library, and open files."""
 
 import asyncio
 import ctypes
@@ -15,10 +15,10 @@ MAX_FILES = 65_536  # more than any server of this kind needs
 
 
 def bound_heap() -> bool:
-    """Let glibc give what large messages took back at once; False where there is another C library.
+    """Make glibc return the memory of large messages at once; False with another C library.
 
-    By itself it keeps ever larger freed pieces, in an arena for every thread that once worked: with fifty reviewers the
-    server took 2 MB more for every 1000 labels.
+    By default glibc keeps ever larger freed blocks in an arena per thread: with fifty reviewers the server grew by 2 MB
+    per 1000 labels.
     """
     if platform.libc_ver()[0] != "glibc":
         return False
@@ -27,7 +27,7 @@ def bound_heap() -> bool:
 
 
 def raise_file_limit() -> int:
-    """Allow as many open files as the system lets this process have, up to `MAX_FILES`; how many that are."""
+    """Raise the limit of open files as far as the system allows, up to `MAX_FILES`; returns the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     target = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
     if soft != resource.RLIM_INFINITY and soft < target:
@@ -36,16 +36,16 @@ def raise_file_limit() -> int:
 
 
 def file_limit() -> int:
-    """How many files this process may have open."""
+    """The number of files that this process may have open."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MAX_FILES if soft == resource.RLIM_INFINITY else min(soft, MAX_FILES)
 
 
 def keep_no_files_per_window() -> None:
-    """Give each window an event loop without files.
+    """Give each window an event loop that opens no files.
 
-    Streamlit makes a loop for each window, in case its page uses asyncio, and keeps it up to two minutes after the
-    window is closed. A usual loop holds three files; ours are never run, so they need none.
+    Streamlit makes a loop for each window, in case its page uses asyncio, and keeps it for up to two minutes after the
+    window is closed. A normal loop holds three files; our pages never run one, so it needs none.
     """
     websocket_session_manager.AppSession = _WindowSession  # type: ignore[attr-defined]  # Streamlit offers no other way
 

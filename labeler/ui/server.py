@@ -1,4 +1,4 @@
-"""The web server: Streamlit behind a gate that lets in only who is signed in, and everyone only where they belong."""
+"""The web server: Streamlit behind a gate that checks who is signed in and what they may reach."""
 
 import gc
 import os
@@ -23,35 +23,37 @@ from labeler.ui import component, connections, provider, resources, sign_in
 from labeler.ui.gate import PERSON_HEADER, Gate  # also imports every page, before the garbage collector is frozen
 from labeler.ui.limits import BoundedLog
 
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")  # health checks, and who looks from the machine itself
-SWITCH_S = 0.0005  # by default a page run keeps the event loop waiting for 5 ms each time, and labels with it
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")  # health checks, and browsers on the machine itself
+SWITCH_S = 0.0005  # by default a page run blocks the event loop, and so labels, for 5 ms at a time
 
 
 def serve(study: Path, *, address: str, port: int, url: str | None = None) -> None:
-    """Run the browser application on a study until it is stopped; `url` is where people reach it."""
+    """Run the browser application on a study until it is stopped; `url` is its public address."""
     sys.stderr = BoundedLog(sys.stderr)
-    update_formatter()  # Streamlit's loggers took the stream from before
+    update_formatter()  # Streamlit's loggers still have the previous stream
     resources.raise_file_limit()
-    os.environ["LABELER_STUDY"] = str(study.resolve())  # how the pages learn which study, as by hand
+    os.environ["LABELER_STUDY"] = str(study.resolve())  # tells the pages the study, as an option would
     config = streamlit_settings() | {
         "server.address": address,
         "server.port": port,
-        "secrets.files": [str(Path.cwd() / ".streamlit" / "secrets.toml")],  # no other: one at home names no provider
+        "secrets.files": [
+            str(Path.cwd() / ".streamlit" / "secrets.toml")
+        ],  # no other file: one in the home folder must not configure a provider
         "server.trustedUserHeaders": {PERSON_HEADER.decode(): "person"},
         "server.allowedHosts": allowed_hosts(url),
     }
-    bootstrap.load_config_options(config)  # before anything asks for a setting: Streamlit warns of a later change
+    bootstrap.load_config_options(config)  # before anything reads a setting: Streamlit warns about later changes
     if trouble := provider.problem():
         raise InputError(trouble)
     with open_database(study) as db:
-        coordinating.refresh_pictures(db)  # nothing to do but after an update
+        coordinating.refresh_pictures(db)  # only does something after an update
     app = make_app(study)
     connections.install()
     resources.keep_no_files_per_window()
     resources.bound_heap()
     sys.setswitchinterval(SWITCH_S)
     gc.collect()
-    gc.freeze()  # what is imported stays for good: without this every full collection walks through it
+    gc.freeze()  # imported objects stay: without this every full collection would scan them
     app.run(config=config)
 
 
@@ -68,7 +70,7 @@ def make_app(study: Path) -> st.App:
 
 
 def allowed_hosts(url: str | None) -> list[str]:
-    """The host names that windows may ask for: that of `url` and this machine's own; all where none is named.
+    """The accepted host names: that of `url` and this machine's own; all if no `url` is given.
 
     Raises
     ------

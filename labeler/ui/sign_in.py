@@ -1,4 +1,4 @@
-"""Signing in and out: the pages and routes in front of the application, reached without a session."""
+"""Signing in and out: the pages and routes that need no session."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ from labeler.ui.limits import OTHER_TURNS, WrongSignIns
 
 PROVIDER_PATH = "/sign-in/provider"
 MAX_FORM_BYTES = 4096
-FORM_LIMIT_S = 5.0  # the server does not end while it waits for one
+FORM_LIMIT_S = 5.0  # the server does not stop while it waits for one
 REFUSED = 403
 RETRY_S = 10
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ PROVIDER_LINK = f'<p><a href="{PROVIDER_PATH}">Sign in with the account of your 
 SIGN_IN_FORM = """<form method="post" action="/sign-in">
 <p><label for="link">If the link opened in the wrong browser, paste it here:</label></p>
 <p><input id="link" name="link" autocomplete="off" required> <button>Sign in</button></p></form>"""
-# The names of what the browser keeps: `component/js/storage.js`.
+# The browser's storage keys: `component/js/storage.js`.
 SIGN_OUT_FORM = """<p id="unsaved" hidden></p>
 <form method="post" action="/sign-out"><button id="leave">Sign out</button></form>
 <script>
@@ -58,7 +58,7 @@ if (n) {
   document.getElementById("leave").textContent = "Sign out anyway";
 }
 </script>"""
-# Nothing of this person stays in the browser but answers that are not saved.
+# Only unsaved answers of this person stay in the browser.
 FORGET = """sessionStorage.clear();
 const saved = Object.keys(localStorage).filter((key) => key.startsWith("labeler-saved-"));
 saved.forEach((key) => localStorage.removeItem(key));
@@ -66,7 +66,7 @@ saved.forEach((key) => localStorage.removeItem(key));
 
 
 def routes(study: Path) -> list[Route]:
-    """The way in and the way out."""
+    """The routes for signing in and out."""
     wrong = WrongSignIns()
     return [
         Route("/sign-in", _sign_in(study, wrong), methods=["GET", "POST"]),
@@ -78,7 +78,7 @@ def routes(study: Path) -> list[Route]:
 
 def _join(study: Path, wrong: WrongSignIns) -> Any:
     def endpoint(request: Request) -> Response:
-        """Follow an invitation: a cookie is set, and the secret leaves the address bar."""
+        """Follow an invitation: set a cookie, and remove the secret from the address bar."""
         if not is_visit(request):
             return _page("Sign in", "Open the link itself: it cannot be loaded as a part of something.", status=403)
         return _signed_in(study, request, request.path_params["secret"], wrong)
@@ -87,7 +87,7 @@ def _join(study: Path, wrong: WrongSignIns) -> Any:
 
 
 def is_visit(connection: HTTPConnection) -> bool:
-    """Whether a person may have opened this address, by what the browser says: no image, no script, no preview."""
+    """Whether a person may have opened this address, according to the browser: no image, script or preview."""
     headers = connection.headers
     is_page = headers.get("sec-fetch-dest", "document") == "document"
     is_step = headers.get("sec-fetch-mode", "navigate") == "navigate"
@@ -96,7 +96,7 @@ def is_visit(connection: HTTPConnection) -> bool:
 
 def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
     async def endpoint(request: Request) -> Response:
-        """Say how to sign in, or take a pasted link: some programs open links in a browser of their own."""
+        """Explain how to sign in, or accept a pasted link: some programs open links in their own browser."""
         if request.method != "POST":
             return _page("Sign in", SIGN_IN_WORDS, _forms())
         if not same_origin(request):
@@ -116,7 +116,7 @@ def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
 
 
 async def _body(request: Request) -> bytes:
-    """What was posted, up to a little more than is read of it."""
+    """The posted body, up to slightly more than is read of it."""
     body = b""
     async for part in request.stream():
         body += part
@@ -127,7 +127,7 @@ async def _body(request: Request) -> bytes:
 
 def _sign_in_by_provider(study: Path) -> Any:
     def endpoint(request: Request) -> Response:
-        """Send somebody to the identity provider, or let in who came back from there."""
+        """Redirect to the identity provider, or sign in a person who returns from there."""
         if not provider.is_configured():
             return RedirectResponse("/sign-in", status_code=303)
         arrival = provider.arrival(request.cookies)
@@ -144,21 +144,21 @@ def _sign_in_by_provider(study: Path) -> Any:
 
 
 def _forms() -> str:
-    """The other ways in, below what a sign-in page says."""
+    """The other ways to sign in, below the text of a sign-in page."""
     return (PROVIDER_LINK if provider.is_configured() else "") + SIGN_IN_FORM
 
 
 def _cleared(response: Response, request: Request) -> Response:
-    """Without what Streamlit's login remembers of the person: it would let them in again unasked."""
+    """The response without Streamlit's login cookies, which would sign the person in again unasked."""
     for name in provider.cookies_to_clear(request.cookies):
         response.delete_cookie(name, path="/")
     return response
 
 
 def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, *, instead: bool = False) -> Response:
-    """The way into the study for the holder of a secret, or in words why not.
+    """Sign in the holder of a secret, or explain why not.
 
-    Where another person is signed in, it asks first, unless the answer is here (`instead`).
+    If another person is signed in, ask first, unless the answer was given (`instead`).
     """
     address = request.client.host if request.client else ""
     wait_s = math.ceil(wrong.wait_s(address))
@@ -173,7 +173,7 @@ def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, 
 
 
 def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
-    """The page that asks whether another person shall be signed in; None if there is nothing to ask."""
+    """The page that asks whether to sign in another person; None if there is nothing to ask."""
     now = datetime.now(UTC)
     try:
         token = session_of(request.cookies, study)
@@ -183,7 +183,7 @@ def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
             current = identity.person_of_session(db, token, now=now)
             invited = identity.person_of_invitation(db, secret, now=now)
     except LabelerError:
-        return None  # what is wrong is said when it is tried
+        return None  # errors are shown on the attempt
     if current is None or current.person_id == invited.person_id:
         return None
     form = (
@@ -197,12 +197,12 @@ def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
 
 
 def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -> Response:
-    """Set the cookie of a new session and go to the application, or say in words why not."""
+    """Set the cookie of a new session and open the application, or explain why not."""
     try:
         with OTHER_TURNS, open_database(study) as db:
             now, before, token = datetime.now(UTC), session_of(request.cookies, study) or "", sign_in(db)
             if identity.person_of_session(db, before, now=now) != identity.person_of_session(db, token, now=now):
-                identity.sign_out(db, before, now=now)  # somebody else; one's own other tabs go on
+                identity.sign_out(db, before, now=now)  # another person; the person's own other tabs continue
     except SignInFailed as error:
         return _page("Sign in", str(error), _forms(), status=REFUSED)
     except LabelerError as error:
@@ -216,14 +216,14 @@ def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -
 
 
 def _first_page(request: Request) -> str:
-    """The page that the link names as ?page=report, else the first one; never an address elsewhere."""
+    """The page named in the link as ?page=report, otherwise the first page; never another site."""
     page = request.query_params.get("page", "")
     return f"/{page}" if re.fullmatch(r"[a-z-]{1,40}", page) else "/"
 
 
 def _sign_out(study: Path) -> Any:
     def endpoint(request: Request) -> Response:
-        """End the session here; other devices stay signed in. Only a posted form from this site does it."""
+        """End the session on this device only. Requires a form posted from this site."""
         if request.method == "POST" and same_origin(request):
             try:
                 with open_database(study) as db:
@@ -239,7 +239,7 @@ def _sign_out(study: Path) -> Any:
 
 
 def unavailable(error: LabelerError) -> Response:
-    """In place of a page while the study cannot be opened; where it is goes to the server's log."""
+    """The page shown while the study cannot be opened; its path goes to the server's log only."""
     log.warning("%s", error)
     words = f"{for_anyone(error)} What was answered and is not saved yet is kept in this browser."
     return _page("Not now", words, status=503, headers={"Refresh": str(RETRY_S)})
@@ -268,7 +268,7 @@ input {{ width: 22rem }} body {{ padding: 0 1rem }}</style></head>
 
 
 def same_origin(connection: HTTPConnection) -> bool:
-    """Whether no page of another site sent this, by what the browser says; programs that say nothing are no pages."""
+    """Whether the request is from this site, according to the browser; programs without such headers are accepted."""
     origin, site = connection.headers.get("origin"), connection.headers.get("sec-fetch-site", "none")
     if site not in ("same-origin", "none"):
         return False
