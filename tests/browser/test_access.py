@@ -60,7 +60,7 @@ def test_a_reviewer_comes_through_every_page_by_keyboard_alone_and_axe_finds_not
     page.keyboard.press("d")
     page.wait_for_function(SAVED)
     assert [answer.answer for answer in answers(served, "ada")] == ["similar", "dissimilar"]
-    for address, ready in (("my-labels", "Look at"), ("guide", "Overlay"), ("practice", "Similar")):
+    for address, ready in (("my-labels", "Look and revise"), ("guide", "Overlay"), ("practice", "Similar")):
         page.goto(f"{served.url}/{address}")
         page.get_by_role("button", name=re.compile(ready)).first.wait_for()
         assert (findings(page), doubled(page)) == ([], set()), address

@@ -83,7 +83,7 @@ def row(db: Database, own: OwnLabel) -> None:
         more.text(f"“{own.comment}”")
     for reply in own.replies:
         more.text(f"Answer of the coordinator: {reply}")
-    if drawing and change.button(f"Look at {own.task.code}", key=f"revise-{own.task.code}"):
+    if drawing and change.button(f"Look and revise {own.task.code}", key=f"revise-{own.task.code}"):
         st.session_state["chosen"] = own.task.code
         st.rerun()
 
