@@ -16,6 +16,7 @@ from tests.browser.conftest import Served
 
 SHOWN = "() => window.__review?.paintedAt && performance.now() - window.__review.paintedAt > 260"
 SAVED = "() => window.__review?.pending === 0"
+SEEN = "() => window.__viewer?.paintedAt && performance.now() - window.__viewer.paintedAt > 260"
 REPEAT_EVERY_MS = 33
 
 

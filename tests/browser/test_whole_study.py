@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from labeler.service.plan import verifying
 from labeler.store import open_database
-from tests.browser.hands import SAVED, SHOWN, go, links_on, take_step
+from tests.browser.hands import SAVED, SEEN, SHOWN, go, links_on, take_step
 
 pytestmark = pytest.mark.browser
 
@@ -103,9 +103,9 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     take_step(page, url, "Close the study", "every label is there")
 
     go(page, url, "splits", "Splits")
-    page.locator("canvas").first.wait_for()
-    page.wait_for_timeout(1000)  # a press before the picture could be seen is ignored
+    page.wait_for_function(SEEN)
     page.keyboard.press("d")
+    expect(page.get_by_role("radio", name="Dissimilar")).to_be_checked()
     page.get_by_label("In your own words").fill("two levels")
     page.get_by_role("button", name="Save the decision").click()
     expect(page.get_by_text("is decided: dissimilar.")).to_be_visible()
