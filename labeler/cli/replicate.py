@@ -1,18 +1,18 @@
 """The command that compares the published paper with our results: its tables, and all its claims on measurements."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from labeler.cli.common import actor_option, json_option, now, opened, remark, say_if_interim, show
-from labeler.cli.formats import reading, say_of_files
+from labeler.cli.formats import read_files, read_options, reading_options, say_of_files
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.model import Category
 from labeler.safe_text import one_line
-from labeler.service.data import exploring, importing
+from labeler.service.data import exploring
 from labeler.service.data.gathering import Gathered
 from labeler.service.plan import coordinating
 from labeler.service.results import replicating
@@ -36,6 +36,7 @@ WITHOUT_DATA = (
               show_default=True, help="With --labels: the meaning of 1 where labels are 0 and 1.")  # fmt: skip
 @click.option("--classes", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
               help="Class of each benchmark by another method, JSON or CSV: inconsistent or steady state.")  # fmt: skip
+@reading_options
 @actor_option
 @json_option
 def replicate(
@@ -47,6 +48,7 @@ def replicate(
     classes: Path | None,
     actor: str,
     as_json: bool,
+    **arguments: Any,
 ) -> None:
     """Compare every claim of the paper with the public measurements, or its tables with labels built from them.
 
@@ -61,7 +63,7 @@ def replicate(
             raise InputError("--labels and --classes need FOLDER, the measurements.")
         _tables(out, as_json)
         return
-    gathered = _from_study(study, actor) if study is not None else _from_files(paths)
+    gathered = _from_study(study, actor) if study is not None else read_files(paths, read_options(arguments))
     with click.progressbar(length=len(gathered.benchmarks), label="Measuring", file=sys.stderr) as bar:
         written = replicating.replicate(
             gathered.benchmarks,
@@ -88,12 +90,6 @@ def _from_study(study: Path, actor: str) -> Gathered:
         coordinating.log_look(db, "replication", actor=actor, now=now())
         say_if_interim(db)
         return exploring.from_study(db)
-
-
-def _from_files(paths: Sequence[Path]) -> Gathered:
-    files = list(importing.files_below(paths))
-    with reading(files, "Reading") as advance:
-        return exploring.from_files(files, advance=advance)
 
 
 def _tables(out: Path | None, as_json: bool) -> None:

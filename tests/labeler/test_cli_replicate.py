@@ -61,3 +61,13 @@ def test_options_that_need_measurements_say_so(tmp_path):
     nothing = tmp_path / "nothing"
     nothing.mkdir()
     assert run("replicate", nothing, code=1).stderr
+
+
+def test_another_data_set_is_read_with_the_options_of_its_files(tmp_path):
+    table = tmp_path / "t.csv"
+    rows = [f"sort,{run},{it},{run + it % 7}" for run in (1, 2, 3) for it in range(60)]
+    table.write_text("operation,process,iteration,time\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    columns = "benchmark=operation,run=process,iteration=iteration,value=time"
+    claims = json.loads(run("replicate", table, "--columns", columns, "--json").stdout)
+    assert {claim["outcome"] for claim in claims if claim["where"] == "3.3, Figure 2"} == {"cannot apply"}
+    assert claims[0]["ours"] == "1 benchmark"
