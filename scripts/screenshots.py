@@ -151,7 +151,7 @@ def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> Non
         reviewer.goto(served.link("ada"))
         label(reviewer, db, "ada")
         reviewer.close()
-    take(page, served, "progress", "estimated end", out, height=560)
+    take(page, served, "progress", "labels given", out, height=940)
     with open_database(served.study) as db:
         for name in TOLERANCES:
             reviewer = browser.new_page(viewport=WIDE)
@@ -159,9 +159,9 @@ def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> Non
             label(reviewer, db, name)
             reviewer.close()
     move(served, Step.CLOSE, "every label is there")
-    take(page, served, "splits", "Your decision", out, height=1180)
+    take(page, served, "splits", "Your decision", out, height=1300)
     move(served, Step.UNBLIND, "labelling has ended")
-    take(page, served, "item", "Mean over all pairs of runs", out, height=1480)
+    take(page, served, "item", "Mean over all pairs of runs", out, height=2000)
     subprocess.run(
         [sys.executable, "-m", "labeler", "report", "--study", str(served.study), "--out", f"{folder}/report"],
         check=True, capture_output=True,
@@ -206,7 +206,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
         with serving(demo_study(Path(folder) / "demo.study")) as served:
-            take(signed_in(browser, served), served, "plan", "Confirm this plan", out, height=1180)
+            take(signed_in(browser, served), served, "plan", "Confirm this plan", out, height=2000)
             reviewers(browser, served, out)
             coordinator(browser, served, folder, out)
         with serving(demo_study(Path(folder) / "all.study", overlap=1.0)) as served:

@@ -19,6 +19,9 @@ COLUMNS = ("item", "application", "benchmark", "runs", "iterations", "unit", "sp
 MARK = " (classifier)"  # suffix of a classifier with the name of another column
 SPREADS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)  # the stops of a slider
 
+MAX_SPREADS = 100_000  # kept in memory, so that a list of many items is there at once
+_SPREADS: dict[str, float | None] = {}
+
 Catalogue = pd.DataFrame
 Limits = tuple[float, float]
 
