@@ -156,13 +156,14 @@ def _model_in_words(content: Content) -> str:
         "fits": "A model of reviewers' errors fits",
         "rejected": "A model in which reviewers err independently is rejected",
         "untestable": "What cannot be known: whether reviewers err independently",
-        "weak": "A model of reviewers' errors rests on too few data",
+        "weak": "A model of reviewers' errors is weak",
         "not identified": "What cannot be known: how often each reviewer is right",
     }[judged["state"]]
     end = ""
     if judged["state"] == "rejected" and not content["parameters"].get("show_rejected"):
         end = f" Its numbers are withheld. What would help: {'; '.join(judged['remedies'])}."
-    return f"{start}: {judged['words'].removesuffix('.')}.{end}"
+    reason = judged["words"].removeprefix("not identified: ").removesuffix(".")
+    return f"{start}: {reason}.{end}" if judged["state"] != "not identified" else f"{start}. {sentence(reason)}"
 
 
 def _classifiers(content: Content) -> Iterator[Block]:

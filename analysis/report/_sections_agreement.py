@@ -16,6 +16,7 @@ COEFFICIENTS = (
 )
 CLUSTERED = (("fleiss_kappa", "Fleiss' kappa"), ("percent", "Percent agreement"))
 INDICES = ("pabak", "prevalence_index", "bias_index")
+LETTERS = {"d": "dissimilar", "s": "similar", "-": DASH}
 MANY = 40  # rows beyond which a table of groups is cut; all are in the JSON
 
 
@@ -232,7 +233,9 @@ def _times(rows: Sequence[Content]) -> Iterator[Block]:
 def _disputed(content: Content) -> Iterator[Block]:
     disputed = content["agreement"].get("disputed")
     if len({name for pair in content["agreement"]["pairs"] for name in (pair["a"], pair["b"])}) > 2:
-        yield Figure("pair-heat-map", "Agreement of every two reviewers on the items that both labelled.")
+        yield Figure(
+            "pair-heat-map", "Agreement of each pair of reviewers on the items that both labelled, in per cent."
+        )
     if not disputed or not disputed["patterns"]:
         yield Paragraph("No item has two labels yet.")
         return
@@ -244,12 +247,9 @@ def _disputed(content: Content) -> Iterator[Block]:
     if disputed["items"]:
         yield stat_table(
             "disputed",
-            "The items that divide the reviewers most (d: dissimilar, s: similar).",
+            "The items that divide the reviewers most.",
             ("Item", *disputed["reviewers"]),
-            [
-                (row["item"], *(DASH if letter == "-" else letter for letter in row["labels"]))
-                for row in disputed["items"]
-            ],
+            [(row["item"], *(LETTERS[letter] for letter in row["labels"])) for row in disputed["items"]],
         )
 
 
