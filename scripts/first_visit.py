@@ -13,15 +13,14 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from labeler.config import bundled
 from labeler.service.data import demo
-from labeler.store import open_database
 from scripts.screenshots import film
 from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, serving
 
+OUT = Path(__file__).parent.parent / "docs" / "img" / "first-visit.gif"
 READY = "() => window.__review?.paintedAt && performance.now() - window.__review.paintedAt > 300"
 N_PRACTISED, N_LABELLED = 2, 5
 
@@ -58,7 +57,7 @@ def visit(page: Page) -> list[bytes]:
 def main() -> None:
     """Make the film."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--out", type=Path, default=ROOT / "docs" / "img" / "first-visit.gif")
+    options.add_argument("--out", type=Path, default=OUT)
     out = options.parse_args().out
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         study = Path(folder, "demo.study")
@@ -70,8 +69,7 @@ def main() -> None:
             page.goto(served.link("ada"))
             film(visit(page), out)
             browser.close()
-    with open(out, "rb") as file:
-        print(f"{out.name}: {len(file.read()) / 1000:.0f} kB")
+    print(f"{out.name}: {out.stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":
