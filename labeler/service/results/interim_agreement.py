@@ -1,13 +1,17 @@
 """Agreement once a study is closed, in a few numbers and without names; the report says more."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from analysis import consensus
 from analysis.agreement import fleiss_kappa, percent_agreement
 from analysis.intervals import Estimate
 from analysis.tables import count_table, counted_labels
 from labeler.service.results import history
-from labeler.store import Database, items, labels
+from labeler.store import Database, events, items, labels
+
+MAX_KEPT = 8
+_kept: dict[tuple[Path, int, int], "InterimAgreement"] = {}
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,19 @@ class InterimAgreement:
 
 
 def current_agreement(db: Database) -> InterimAgreement:
-    """Agreement as the labels are now; whoever shows it asks `visibility` first."""
+    """Agreement as the labels are now; whoever shows it asks `visibility` first.
+
+    It is kept until the study changes: every change is an answer or an event.
+    """
+    version = db.path, labels.n_labels(db), events.last_id(db)
+    if version not in _kept:
+        if len(_kept) >= MAX_KEPT:
+            _kept.clear()
+        _kept[version] = _compute(db)
+    return _kept[version]
+
+
+def _compute(db: Database) -> InterimAgreement:
     counting = {item.name for item in items.all_items(db)} - history.not_counted(db)
     first = counted_labels(labels.table(db))
     first = first[first["item"].isin(counting)]
