@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from labeler.screen.binning import MAX_BINS, n_windows, series_of, shares_of, spikes_of, starts_of
+from labeler.screen.binning import MAX_BINS, series_of, shares_of, spikes_of, starts_of
 
 INK, BAND, DOT, SOFT, PAPER = "#12233d", "#9dbcd9", "#5f86ab", "#5b6677", "#ffffff"
 LANE, GRID, BEYOND = "#f1f2f4", "#e4e8ee", "#b35806"
@@ -90,14 +90,11 @@ def _percent(share: float) -> str:
     return "<1 %" if share < 0.01 else f"{share:.0%}".replace("%", " %")
 
 
-def _starts(n: int) -> NDArray[np.int64]:
-    return starts_of(n, n_windows(n))
-
-
 def _band(series: Mapping[str, NDArray[np.float64]], n: int) -> pd.DataFrame:
     lower, upper = series["lower"], series["upper"]
+    edges = [*starts_of(n, len(lower)), n]
     # the last window once more where the run ends: a step needs somewhere to go
-    return pd.DataFrame({"iteration": [*_starts(n), n], "low": [*lower, lower[-1]], "high": [*upper, upper[-1]]})
+    return pd.DataFrame({"iteration": edges, "low": [*lower, lower[-1]], "high": [*upper, upper[-1]]})
 
 
 def _dots(series: Mapping[str, NDArray[np.float64]], low: float, high: float, n: int) -> pd.DataFrame:
@@ -109,15 +106,15 @@ def _dots(series: Mapping[str, NDArray[np.float64]], low: float, high: float, n:
 
 
 def _medians(series: Mapping[str, NDArray[np.float64]], n: int) -> pd.DataFrame:
-    edges = np.array([*_starts(n), n])
-    middles = (edges[:-1] + edges[1:]) / 2 if n_windows(n) < n else edges[:-1]
+    edges = np.array([*starts_of(n, len(series["medians"])), n])
+    middles = (edges[:-1] + edges[1:]) / 2 if len(series["medians"]) < n else edges[:-1]
     if len(middles) == 1 and n > 1:  # a line needs two ends
         return pd.DataFrame({"iteration": [0, n], "median": np.repeat(series["medians"], 2)})
     return pd.DataFrame({"iteration": middles, "median": series["medians"]})
 
 
 def _bars(shares: NDArray[np.float64], low: float, high: float, lane: float, n: int) -> pd.DataFrame:
-    edges = np.array([*_starts(n), n])
+    edges = np.array([*starts_of(n, shares.shape[1]), n])
     tables = []
     for side, at, sign in ((shares[0], high, 1), (shares[1], low, -1)):
         places = np.flatnonzero(side)

@@ -68,7 +68,7 @@ def shapes(tmp_path_factory):
 
 
 def canvas(page):
-    return page.locator("canvas")
+    return page.locator("canvas.runs")
 
 
 @pytest.mark.slow

@@ -197,7 +197,8 @@ class Review {
     const isOver = !this.current || explained !== null;
     [..."sdn123fm"].forEach((key) => (this.key(key).disabled = isOver));
     [..."ozl"].forEach((key) => (this.key(key).disabled = !this.current));
-    this.key("u").disabled = this.data.mode !== "label" || !this.lastAnswered();
+    const canUndo = this.data.mode === "label" && Boolean(this.lastAnswered());
+    this.key("u").setAttribute("aria-disabled", String(!canUndo)); // a press still says why
     Object.entries(ANSWERS).forEach(([key, answer]) => {
       this.key(key).classList.toggle("before", this.current?.before === answer);
     });
