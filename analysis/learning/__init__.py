@@ -7,7 +7,14 @@ from analysis.learning._arena import Arena, Contestant, Difference, Standing, co
 from analysis.learning._calibration import Calibration, calibration
 from analysis.learning._curve import LearningCurve, learning_curve
 from analysis.learning._document import arena_document, document, dose_document, habit_sections, habits_document
-from analysis.learning._features import DEFAULT_FEATURES, FEATURES, Feature, features_of, run_against_rest
+from analysis.learning._features import (
+    DEFAULT_FEATURES,
+    FEATURES,
+    Feature,
+    features_of,
+    features_of_table,
+    run_against_rest,
+)
 from analysis.learning._interventions import (
     HABITS,
     N_RUNS,
@@ -20,7 +27,7 @@ from analysis.learning._interventions import (
 from analysis.learning._learn import Learned, learn
 from analysis.learning._logistic import Logistic, Scale, fit_logistic
 from analysis.learning._model import LEARNED, Model, ModelError, Term, checked_name, model_from_text
-from analysis.learning._reviewers import ASPECTS, Habit, Habits, aspect_title, habits
+from analysis.learning._reviewers import ASPECTS, Habit, Habits, aspect_title, habits, habits_of
 from analysis.learning._selection import (
     SelectionStep,
     disagreement_of,
@@ -83,11 +90,13 @@ __all__ = [
     "dose_response",
     "examples_of",
     "features_of",
+    "features_of_table",
     "fit_logistic",
     "habit_charts",
     "habit_sections",
     "habits",
     "habits_document",
+    "habits_of",
     "interventions",
     "label_table",
     "learn",

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Protocol
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.classifiers import CLASSIFIERS
@@ -153,3 +154,38 @@ def features_of(verdicts: Iterable[Evidence]) -> dict[str, float | None]:
         name: feature.value(by_name[feature.source]) if feature.source in by_name else None
         for name, feature in FEATURES.items()
     }
+
+
+def features_of_table(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """The features that a verdict table holds: means of the measures and what follows from scores.
+
+    Parameters
+    ----------
+    verdicts : DataFrame
+        Columns item and classifier, and optionally score and means (measure -> mean over all pairs of runs).
+
+    Returns
+    -------
+    DataFrame
+        Indexed by item, a column for each feature that some item has; those of the farthest run need all pairs of runs,
+        which such a table does not hold.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"item": ["a"], "classifier": ["spread"], "score": [1.0]})
+    >>> features_of_table(rows)["spread"].tolist()
+    [0.5]
+    """
+    columns = {}
+    for name, feature in FEATURES.items():
+        rows = verdicts[verdicts["classifier"] == feature.source]
+        if feature.of_score is not None and "score" in rows:
+            numbers = pd.to_numeric(rows["score"]).astype(float).map(feature.of_score)
+        elif feature.of_score is None and "means" in rows:
+            numbers = pd.Series([dict(means or {}).get(name) for means in rows["means"]], dtype=float)
+        else:
+            continue
+        column = pd.Series(numbers.to_numpy(dtype=np.float64), index=rows["item"].to_numpy())
+        if column.notna().any():
+            columns[name] = column
+    return pd.DataFrame(columns)

@@ -155,7 +155,7 @@ def habits(
     if unknown or not names:
         raise ValueError(f"there is no measure {unknown[0]!r} in the table" if unknown else "no measure is named")
     values = features[list(names)].astype(float)
-    known = labels[labels["item"].isin(values.index[values.notna().all(axis=1)])]
+    known = labels[labels["item"].isin(values.index[values.notna().all(axis=1)])].sort_values(["item", "rater"])
     counts = known["rater"].value_counts()
     enough = [rater for rater in in_name_order(counts.index) if counts[rater] >= MIN_LABELS]
     used = known[known["rater"].isin(enough)].sort_values(["item", "rater"]).reset_index(drop=True)
@@ -270,3 +270,17 @@ def _predictable(
     except ValueError as error:
         return Estimate(None, reason=str(error))
     return auc([CATEGORIES[int(value)] for value in found.dissimilar], score)
+
+
+def habits_of(content: Mapping[str, Any]) -> Habits:
+    """Habits that were written as plain values (`analysis.document.plain`)."""
+    read = [
+        Habit(**{
+            **habit,
+            "joint": {name: Estimate(**value) for name, value in habit["joint"].items()},
+            "own": {name: Estimate(**value) for name, value in habit["own"].items()},
+            "auc": Estimate(**habit["auc"]),
+        })
+        for habit in content["habits"]
+    ]  # fmt: skip
+    return Habits(**{**content, "features": tuple(content["features"]), "habits": tuple(read)})

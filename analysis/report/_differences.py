@@ -15,7 +15,7 @@ NOT_COMPARED = re.compile(r"(study\.(reported_utc|chain)|versions|published)($|[
 
 # what reports of the form without `show_rejected` had otherwise, or not at all
 OF_LATER_FORM = re.compile(
-    r"parameters\.show_rejected$|agreement\.(jackknife|if_given|confidence|time_on_task|disputed)|consensus\.latent\.|"
+    r"parameters\.show_rejected$|reviewers_follow($|\.)|agreement\.(jackknife|if_given|confidence|time_on_task|disputed)|consensus\.latent\.|"
     r"classifiers(\.|\[).*(\.|\])(always_dissimilar|baseline|mcc|by_consensus\.latent)"
     r"($|\.)|.*\.(p_mid|p_holm|warning)$"
 )

@@ -8,6 +8,7 @@ import pandas as pd
 
 from analysis.classifiers import classifier_named
 from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis, to_svg
+from analysis.learning import habit_charts, habits_of
 from analysis.measures import measures_by_application
 from analysis.report._wording import row_title
 
@@ -26,6 +27,7 @@ def draw(content: Mapping[str, Any]) -> dict[str, str]:
         "measures-by-application": measure_figure(content),
         "roc": roc(content),
         "precision-recall": precision_recall(content),
+        **(habit_charts(habits_of(content["reviewers_follow"])) if "reviewers_follow" in content else {}),
     }
     return {name: to_svg(chart) for name, chart in charts.items() if chart is not None}
 

@@ -18,6 +18,7 @@ from analysis.document import (
     value_in_words,
     words,
 )
+from analysis.learning import habit_sections, habits_of
 from analysis.report._checklists import checklist_sections
 from analysis.report._methods import methods
 from analysis.report._sections_agreement import agreement_sections
@@ -63,6 +64,7 @@ def document(content: Content) -> Document:
         *consensus_sections(content),
         *classifier_sections(content),
         *course_sections(content),
+        *(habit_sections(habits_of(content["reviewers_follow"])) if "reviewers_follow" in content else ()),
         Section("Parameters and provenance", tuple(_provenance(content))),
         *checklist_sections(content),
     )

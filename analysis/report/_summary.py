@@ -13,6 +13,7 @@ from analysis.measures._tables import measure_numbers
 from analysis.report._of_agreement import Labels, agreement_numbers
 from analysis.report._of_classifiers import classifier_numbers, comparisons, with_holm_of_baseline
 from analysis.report._of_consensus import consensus_numbers, latent_numbers, truths
+from analysis.report._of_reviewers import habit_numbers
 from analysis.report._resampling import Resampling
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
@@ -112,6 +113,7 @@ def summarise(
         }, level),
         "comparisons": comparisons(verdicts, truth, level),
         "measures": {name: measure_numbers(rows) for name, rows in classifiers.items()},
+        **habit_numbers(labels.first, verdicts, applications, resampling, level),
         "hashes": plain(provenance.hashes),
         "versions": plain(provenance.versions),
         "notes": list(provenance.notes),
