@@ -1,4 +1,4 @@
-"""One claim of the paper beside what we find, and the claims that rest on the labels of its reviewers."""
+"""The class for a claim of the paper and our result, and the claims about the reviewers' labels."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ CELLS = {
     "tp": "dissimilar, called dissimilar", "fp": "similar, called dissimilar", "fn": "dissimilar, called similar",
     "tn": "similar, called similar",
 }  # fmt: skip
-OTHER_LABELS = "The labels give another number."
-MISPRINT = "The paper prints 568 once, a misprint for 586."
+OTHER_LABELS = "The labels give a different number."
+MISPRINT = "The paper prints 568 in one place, a misprint for 586."
 SPECIFICITY = "112 of 135 is 82.96 %, which the paper prints as 83 % (section 1) and as 82 % (section 4.2)."
 LOWEST_NOTE = "The lowest pair of Table 1; the paper's text says that R1 and R2 agree least."
 LOWEST_PAIR = (
@@ -43,11 +43,11 @@ class Claim:
         Section, table or figure of the paper.
     claim : str
     paper, ours : str
-        The number or the words of the paper, and ours.
+        The number or words of the paper, and ours.
     outcome : str
         One of `OUTCOMES`.
     why : str
-        Why it differs or cannot be known, what an agreement rests on, or where the paper contradicts itself.
+        Why our result differs or is unknown, what the agreement is based on, or where the paper contradicts itself.
     """
 
     where: str
@@ -59,24 +59,24 @@ class Claim:
 
     @property
     def agrees(self) -> bool:
-        """Whether ours is what the paper has."""
+        """Whether our result agrees with the paper."""
         return self.outcome in (REPRODUCED, BY_CONSTRUCTION)
 
     @property
     def is_contradiction(self) -> bool:
-        """Whether the paper's text contradicts its own table here."""
+        """Whether the paper's text contradicts the paper's table."""
         return self.why == LOWEST_PAIR
 
 
 def claims_of_labels(content: Mapping[str, Any], *, by_construction: bool = False) -> list[Claim]:
-    """The claims that rest on the reviewers' labels: section 2.2 and Tables 1 to 3.
+    """Return the claims about the reviewers' labels: section 2.2 and Tables 1 to 3.
 
     Parameters
     ----------
     content : mapping
-        The numbers of a report, as `analysis.report.summarise` gives them.
+        The numbers of a report, as returned by `analysis.report.summarise`.
     by_construction : bool
-        Whether the labels were made from the counts that the paper prints.
+        Whether the labels were generated from the counts printed in the paper.
 
     Returns
     -------
@@ -120,7 +120,7 @@ class _Rows:
                   for pair in self.content["agreement"]["pairs"]}  # fmt: skip
         names = sorted({name for pair in values for name in pair})
         if len(names) != N_REVIEWERS:
-            why = f"Table 1 has {N_REVIEWERS} reviewers; here pairs of {len(names)} share items."
+            why = f"Table 1 has {N_REVIEWERS} reviewers; here {len(names)} reviewers have items in common."
             yield Claim("4.1, Table 1", "Agreement of each pair", "35 to 77 %", "–", NOT_APPLICABLE, why)
             return
         place = {name: f"R{at}" for at, name in enumerate(names, start=1)}
@@ -137,7 +137,7 @@ class _Rows:
             ours = f"{a} and {b} ({percent(known[a, b])})"
             agrees = {a, b} == {"R1", "R2"}
             outcome = REPRODUCED if agrees else DIFFERS
-            yield Claim("4.1", "The pair that agrees least (text)", "R1 and R2", ours, outcome, LOWEST_PAIR)
+            yield Claim("4.1", "Pair with the lowest agreement (text)", "R1 and R2", ours, outcome, LOWEST_PAIR)
 
     def _classifier(self, name: str) -> Iterator[Claim]:
         where, cells = CONFUSION[name]
@@ -174,5 +174,5 @@ def _joined(*sentences: str) -> str:
 
 
 def counts(claims: Sequence[Claim]) -> dict[str, int]:
-    """How many claims have each outcome, in the order of `OUTCOMES`; outcomes without a claim are left out."""
+    """Number of claims per outcome, in the order of `OUTCOMES`; outcomes without claims are left out."""
     return {outcome: n for outcome in OUTCOMES if (n := sum(claim.outcome == outcome for claim in claims))}

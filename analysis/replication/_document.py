@@ -1,4 +1,4 @@
-"""The replication in words and tables."""
+"""Write the result of a replication as a document with text, tables and figures."""
 
 from collections.abc import Iterator
 
@@ -29,40 +29,40 @@ SOURCE = (
 )
 PLURAL = {DIFFERS: "differ"}
 MEANINGS = (
-    "Reproduced: the measurements, or labels of reviewers, give what the paper says.",
-    "Reproduced by construction: the labels were made from the paper's numbers, or the definition says so.",
-    "Differs: ours is something else; the last column says why.",
-    "Cannot be known: it needs the reviewers' labels, an unpublished definition, or benchmarks that are not here.",
-    "Cannot apply: the claim is about other measurements than these.",
+    "Reproduced: the measurements or the reviewers' labels give the result of the paper.",
+    "Reproduced by construction: the labels were generated from the paper's numbers, or the claim is a definition.",
+    "Differs: our result differs from the paper's; the last column gives the reason.",
+    "Cannot be known: this needs the reviewers' labels, an unpublished definition, or benchmarks that are not present.",
+    "Cannot apply: the claim is about other measurements.",
 )
 STEADY = (
     "The classes of Traini et al. (2023), doi:10.1007/s10664-022-10247-x, found by change-point "
-    "detection. They are a silver reference, not people: a benchmark is inconsistent if some of its runs reach a "
-    "steady state and others do not."
+    "detection. They come from a method, not from people, so they can be wrong. A benchmark is inconsistent if some of "
+    "its runs reach a steady state and others do not."
 )
 
 
 def document(replication: Replication, *, has_figure_4: bool = True) -> Document:
-    """The claims, the figures, what the choices decide, and the outside criterion.
+    """Return the document: claims, figures, effect of the choices, and comparison with an external criterion.
 
     Parameters
     ----------
     replication : Replication
     has_figure_4 : bool
-        Whether the runs of `replication.drawn` are drawn.
+        Whether there is a figure with the runs of `replication.drawn`.
     """
     sections = [
         Section("In short", tuple(_short(replication))),
         Section("Claim by claim", tuple(_claims(replication))),
         Section("Figures", tuple(_figures(replication, has_figure_4))),
-        Section("What the choices decide", tuple(_choices(replication))),
+        Section("Effect of the choices", tuple(_choices(replication))),
     ]
     if replication.steady_state:
-        sections.append(Section("Steady state, an outside criterion", tuple(_steady(replication))))
+        sections.append(Section("Comparison with steady state, an external criterion", tuple(_steady(replication))))
     if replication.applications:
         sections.append(Section("Means by application", (_applications(replication),)))
     return Document(
-        "The paper on these measurements", f"Every claim of {SOURCE}, beside what these files give.", "",
+        "Replication of the paper", f"Every claim of {SOURCE}, compared with the results from these files.", "",
         tuple(sections), "replication",
     )  # fmt: skip
 
@@ -73,14 +73,14 @@ def _short(replication: Replication) -> Iterator[Block]:
         what = f"The data set is complete: {N_BENCHMARKS} benchmarks of {scope.n_applications} applications."
     elif scope.is_paper:
         what = (
-            f"These are {scope.n} of the paper's {N_BENCHMARKS} benchmarks, of "
-            f"{counted(scope.n_applications, 'application')}. Shares are compared as samples of one population."
+            f"These are {scope.n} of the paper's {N_BENCHMARKS} benchmarks, from "
+            f"{counted(scope.n_applications, 'application')}. Shares are compared as samples from one population."
         )
     else:
         what = (
-            f"These are not the measurements of the paper: {counted(scope.n, 'benchmark')} of "
+            f"These are not the measurements of the paper, but {counted(scope.n, 'benchmark')} from "
             f"{counted(scope.n_applications, 'application')}. Claims about the paper's data cannot apply; what the "
-            "measures and classifiers give here stands beside them."
+            "measures and classifiers give here is shown for comparison."
         )
     outcomes = ", ".join(f"{n} {PLURAL.get(name, name)}" for name, n in found.items())
     items = [what, f"Of {len(replication.claims)} claims: {outcomes}."]
@@ -91,7 +91,7 @@ def _short(replication: Replication) -> Iterator[Block]:
     yield from (Paragraph(note, "note") for note in replication.notes)
     if scope.left_out:
         yield Paragraph(
-            f"Left out, because they are not of the paper's applications: {listed(scope.left_out, 5)}.", "warning"
+            f"Left out, because the paper does not have their applications: {listed(scope.left_out, 5)}.", "warning"
         )
     for name, n in scope.without.items():
         reasons = sorted({one.reasons[name] for one in replication.benchmarks if name in one.reasons})
@@ -104,7 +104,7 @@ def _claims(replication: Replication) -> Iterator[Block]:
         (claim.where, claim.claim[0].upper() + claim.claim[1:], claim.paper, claim.ours, claim.outcome, claim.why)
         for claim in replication.claims
     ]
-    yield table("Each claim of the paper.", header, rows)
+    yield table("Claims of the paper and our results.", header, rows)
     outcomes = {claim.outcome for claim in replication.claims}
     shown = [text for text in MEANINGS if text.partition(":")[0].lower() in outcomes]
     yield Bullets(tuple(shown))
@@ -115,7 +115,7 @@ def _claims(replication: Replication) -> Iterator[Block]:
 def _figures(replication: Replication, has_figure_4: bool) -> Iterator[Block]:
     yield Figure(
         "figure-1",
-        "Figure 1: four pairs of made signals with their measures, M3 without the mean and with it (as printed).",
+        "Figure 1: four pairs of generated signals with their measures; M3 without the mean and with it (as printed).",
     )
     if not replication.applications:
         return
@@ -123,15 +123,15 @@ def _figures(replication: Replication, has_figure_4: bool) -> Iterator[Block]:
     focus = replication.focus or "one application"
     text = f"Figure 3: means of the measures for each benchmark of {focus}."
     if replication.numbers:
-        text += f" B1 to B{N_OF_FOCUS}: in alphabetical order, an assumption."
+        text += f" B1 to B{N_OF_FOCUS} are assumed to be in alphabetical order."
     yield Figure("figure-3", text)
     if has_figure_4:
         number_of = replication.numbers.get(replication.drawn or "", "")
         which = (
-            f"{number_of}, {replication.drawn}" if number_of else f"{replication.drawn}, the most dissimilar one here"
+            f"{number_of}, {replication.drawn}" if number_of else f"{replication.drawn}, the most dissimilar benchmark"
         )
-        yield Figure("figure-4", f"Figure 4: all runs of {which}. The paper points at the last {N_LAST} measurements.")
-    yield Figure("thresholds", "Share of benchmarks called dissimilar over the threshold θ of the heuristic.")
+        yield Figure("figure-4", f"Figure 4: all runs of {which}. The paper refers to the last {N_LAST} measurements.")
+    yield Figure("thresholds", "Share of benchmarks called dissimilar, by threshold θ of the heuristic.")
 
 
 def _choices(replication: Replication) -> Iterator[Block]:
@@ -140,7 +140,7 @@ def _choices(replication: Replication) -> Iterator[Block]:
         yield Paragraph("No benchmark can be judged by the heuristic.")
         return
     yield table(
-        f"Dissimilar of {counted(n, 'benchmark')} over the threshold θ of the heuristic.",
+        f"Dissimilar benchmarks out of {n}, by threshold θ of the heuristic.",
         ("θ", *(TITLES[name][0].upper() + TITLES[name][1:] for name in OF_HEURISTIC)),
         [
             (f"{row.threshold:.2f}", *(_of(row.n_dissimilar[name], n) for name in OF_HEURISTIC))
@@ -151,7 +151,7 @@ def _choices(replication: Replication) -> Iterator[Block]:
     n_same = sum(bool(one.heights) for one in replication.benchmarks)
     if n_same:
         yield table(
-            f"Dissimilar of {counted(n_same, 'benchmark')} over the cut of SAME, by linkage.",
+            f"Dissimilar benchmarks out of {n_same}, by cut and linkage of SAME.",
             ("Cut", *(f"{linkage.capitalize()} linkage" for linkage in LINKAGES)),
             [
                 (f"{row.threshold:.2f}", *(_of(row.n_dissimilar[linkage], n_same) for linkage in LINKAGES))
@@ -160,7 +160,7 @@ def _choices(replication: Replication) -> Iterator[Block]:
             numeric=(0, 1, 2, 3),
         )
     yield table(
-        "Two classifiers on the same benchmarks: how many both, only the first, only the second, or neither calls "
+        "Pairs of classifiers: number of benchmarks that both, only the first, only the second, or neither calls "
         "dissimilar.",
         ("First", "Second", "Both", "Only the first", "Only the second", "Neither", "Differ"),
         [_joint_row(row) for row in replication.joint],
@@ -185,8 +185,8 @@ def _joint_row(row: Joint) -> tuple[object, ...]:
 def _steady(replication: Replication) -> Iterator[Block]:
     yield Paragraph(STEADY)
     yield table(
-        "Share of benchmarks called dissimilar among the inconsistent ones and those in a steady state, and how well "
-        "the score tells them apart.",
+        "Share of inconsistent and of steady-state benchmarks called dissimilar, and how well the score separates the "
+        "two classes.",
         ("Classifier", "Inconsistent", "95 % CI", "Steady state", "95 % CI", "χ²", "p", "Cramér's V", "AUC (95 % CI)"),
         [
             (
@@ -211,7 +211,7 @@ def _steady(replication: Replication) -> Iterator[Block]:
 def _applications(replication: Replication) -> Block:
     names = ("m1", "m2", "m3", "m3_with_mean", "m4", "m5")
     return table(
-        "Mean of each measure over the benchmarks of an application; the most dissimilar one first.",
+        "Mean of each measure by application, the most dissimilar application first.",
         ("Application", "Benchmarks", "Mean of M1 to M5", "M1", "M2", "M3", "M3 with the mean", "M4", "M5"),
         [
             (row.application or "no application", row.n, number(row.overall, 2),

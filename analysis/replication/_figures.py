@@ -1,4 +1,4 @@
-"""Figures 1 to 3 of the paper on these measurements, and the shares of dissimilar benchmarks over the threshold."""
+"""Draw Figures 1 to 3 of the paper for these measurements, and the share of dissimilar benchmarks by threshold."""
 
 from collections.abc import Mapping
 
@@ -13,9 +13,9 @@ from analysis.replication._survey import FIGURE_1_SEED, PUBLISHED_SHARES, TITLES
 
 
 def charts(replication: Replication) -> Mapping[str, Chart]:
-    """The figures by name: figure-1, figure-2, figure-3 and thresholds; without what no benchmark gives.
+    """Return the figures by name: figure-1, figure-2, figure-3 and thresholds; only figure-1 if there are no verdicts.
 
-    Figure 4, the runs of one benchmark, is drawn by whoever has the measurements.
+    The caller draws Figure 4, because it needs the measurements of the runs.
     """
     theta = usual_threshold("heuristic")
     pairs = schemes.figure_1_signals(rng=np.random.default_rng(FIGURE_1_SEED))

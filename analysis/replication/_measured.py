@@ -1,4 +1,4 @@
-"""What the claims need of one benchmark."""
+"""Compute the measures and verdicts of one benchmark that the claims need."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,28 +20,28 @@ SAME = "same"
 READINGS = (*OF_HEURISTIC, SAME)
 LINKAGES: tuple[Literal["average", "single", "complete"], ...] = ("average", "single", "complete")
 N_LAST = 500
-DIGITS = 12  # the last bits of a sum depend on how many processors added it up
+DIGITS = 12  # the last bits of a sum depend on the number of processors
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One benchmark: its size, its measures and what the classifiers make of them.
+    """Size, measures and classifier scores of one benchmark.
 
     Attributes
     ----------
     name, application, benchmark : str
     n_runs : int
     n_iterations : tuple of int
-        The shortest and the longest run.
+        Iterations of the shortest and of the longest run.
     means, lowest, highest : mapping of str to float
-        Mean, smallest and largest value over all pairs of runs by measure (m1 to m5, and m3_with_mean); empty if the
+        Measure (m1 to m5, m3_with_mean) -> mean, smallest and largest value over all pairs of runs; empty if the
         heuristic cannot judge the benchmark.
     heights : mapping of str to float
-        Height of the last merge by linkage (average, single, complete); empty if SAME cannot judge the benchmark.
+        Linkage (average, single, complete) -> height of the last merge; empty if SAME cannot judge the benchmark.
     n_last_differ : int or None
-        How many pairs of runs have M5 above 0.25 in their last 500 measurements; None for runs that are not longer.
+        Number of pairs of runs with M5 above 0.25 in their last 500 measurements; None if a run has 500 or fewer.
     reasons : mapping of str to str
-        Classifier -> why it cannot judge the benchmark.
+        Classifier -> reason why it cannot judge the benchmark.
     """
 
     name: str
@@ -58,28 +58,28 @@ class Measured:
 
     @property
     def n_pairs(self) -> int:
-        """Pairs of runs."""
+        """Number of pairs of runs."""
         return self.n_runs * (self.n_runs - 1) // 2
 
     def score(self, classifier: str) -> float | None:
-        """What a classifier holds against its threshold; None if it cannot judge the benchmark."""
+        """Return the score that a classifier compares with its threshold; None if it cannot judge the benchmark."""
         if classifier == SAME:
             return self.heights.get("average")
         return float(np.median([self.means[name] for name in OF_HEURISTIC[classifier]])) if self.means else None
 
     def is_dissimilar(self, classifier: str) -> bool | None:
-        """The verdict at the usual threshold; None without one."""
+        """Whether the verdict at the default threshold is dissimilar; None if there is no verdict."""
         score = self.score(classifier)
         return None if score is None else score > usual_threshold(classifier)
 
 
 def usual_threshold(classifier: str) -> float:
-    """The threshold of a classifier unless someone asks for another one."""
+    """Return the default threshold of a classifier."""
     return float(next(iter(CLASSIFIERS[classifier].parameters.values())))
 
 
 def measure(benchmark: Benchmark) -> Measured:
-    """Everything that the claims need of one benchmark; takes tens of milliseconds.
+    """Compute the measures and scores of one benchmark; takes tens of milliseconds.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def measure(benchmark: Benchmark) -> Measured:
     Returns
     -------
     Measured
-        With reasons in place of numbers if a classifier cannot judge the benchmark.
+        With reasons instead of numbers if a classifier cannot judge the benchmark.
     """
     lengths = [len(run) for run in benchmark.values] or [0]
     facts = (benchmark.name, benchmark.application, benchmark.benchmark, len(benchmark.runs))
@@ -119,7 +119,7 @@ def measure(benchmark: Benchmark) -> Measured:
 
 
 def _heights(same: Verdict) -> dict[str, float]:
-    from scipy.cluster import hierarchy  # here, as it takes long to import
+    from scipy.cluster import hierarchy  # imported here because the import is slow
 
     distances = np.mean(list(same.pairs.values()), axis=0).round(DIGITS)
     return {linkage: _rounded(hierarchy.linkage(distances, method=linkage)[-1, 2]) for linkage in LINKAGES}

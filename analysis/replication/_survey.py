@@ -1,4 +1,4 @@
-"""All benchmarks of a folder -> every claim on the measurements, how far choices decide, and an outside criterion."""
+"""Check every claim about the measurements, the effect of the choices, and an external criterion."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ APPLICATIONS = frozenset({
     "jgrapht/jgrapht", "netty/netty", "openzipkin/zipkin", "prestodb/presto", "prometheus/client_java",
     "protostuff/protostuff", "r2dbc/r2dbc-h2", "raphw/byte-buddy", "yellowstonegames/SquidLib", "zalando/logbook",
 })  # fmt: skip
-FOCUS, N_OF_FOCUS, FOCUS_NUMBER = "HdrHistogram/HdrHistogram", 20, 17  # the paper's example, and its B17
+FOCUS, N_OF_FOCUS, FOCUS_NUMBER = "HdrHistogram/HdrHistogram", 20, 17  # the example in the paper, and its benchmark B17
 PUBLISHED_SHARES = {"same": (75, 324), "heuristic": (255, 324), "heuristic-printed": (255, 324)}
 TITLES = {"heuristic": "the heuristic", "heuristic-printed": "the heuristic as printed", "same": "SAME"}
 THETAS = (0.10, 0.15, 0.20, 0.25, 0.30, 0.40, 0.50)
@@ -55,30 +55,30 @@ INCONSISTENT, STEADY = "inconsistent", "steady state"
 FIGURE_1_SEED = 1
 LEVEL_OF = {"m1": "M1", "m2": "M2", "m3": "M3", "m3_with_mean": "M3 with the mean", "m4": "M4", "m5": "M5"}
 ASSUMPTION = (
-    "The test takes the 324 agreed items of the paper and these benchmarks as two independent random samples of one "
-    "population. Both come from the same 586 benchmarks, so they overlap, which makes the test cautious; and agreed "
-    "items may be easier to judge than the others."
+    "The test treats the 324 agreed items of the paper and these benchmarks as two independent random samples from one "
+    "population. Both come from the same 586 benchmarks, so they overlap, which makes the test conservative. Agreed "
+    "items may also be easier to judge than the others."
 )
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What the benchmarks are.
+    """Size and origin of the benchmarks.
 
     Attributes
     ----------
     n, n_applications : int
-        Benchmarks and their applications.
+        Number of benchmarks and of their applications.
     n_of_shape : int
-        Benchmarks of ten runs with 3000 iterations each.
+        Number of benchmarks with ten runs of 3000 iterations each.
     is_paper : bool
-        Whether they are of the paper's data set: all applications are among its 30.
+        Whether the benchmarks belong to the paper's data set: all applications are among its 30.
     is_complete : bool
-        Whether all 586 are there.
+        Whether all 586 benchmarks are present.
     left_out : tuple of str
-        Benchmarks of other applications, which are not counted beside those of the paper.
+        Benchmarks of other applications; they are not counted if the paper's benchmarks are present.
     without : mapping of str to int
-        Classifier -> how many benchmarks it cannot judge.
+        Classifier -> number of benchmarks that it cannot judge.
     """
 
     n: int
@@ -92,7 +92,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Share:
-    """How many benchmarks a classifier calls dissimilar, beside the paper.
+    """Share of benchmarks that a classifier calls dissimilar, here and in the paper.
 
     Attributes
     ----------
@@ -101,9 +101,9 @@ class Share:
     share : Estimate
         With Wilson's interval.
     paper : tuple of int
-        How many of how many agreed items the paper's classifier calls dissimilar.
+        Number of agreed items that the classifier calls dissimilar in the paper, and number of agreed items.
     p : float or None
-        Fisher's exact test of the two shares; None for another data set.
+        P-value of Fisher's exact test of the two shares; None for another data set.
     """
 
     classifier: str
@@ -116,7 +116,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Joint:
-    """Two classifiers on the same benchmarks: how many both, only one or neither calls dissimilar."""
+    """Number of benchmarks that both classifiers, only one of them, or neither calls dissimilar."""
 
     a: str
     b: str
@@ -127,18 +127,18 @@ class Joint:
 
     @property
     def n(self) -> int:
-        """Benchmarks that both could judge."""
+        """Number of benchmarks that both classifiers could judge."""
         return self.both + self.only_a + self.only_b + self.neither
 
     @property
     def n_differ(self) -> int:
-        """Benchmarks on which they differ."""
+        """Number of benchmarks with different verdicts."""
         return self.only_a + self.only_b
 
 
 @dataclass(frozen=True)
 class AtThreshold:
-    """How many benchmarks are dissimilar at one threshold: by classifier, or for SAME by linkage."""
+    """Number of dissimilar benchmarks at one threshold, by classifier, or by linkage for SAME."""
 
     threshold: float
     n_dissimilar: Mapping[str, int]
@@ -146,18 +146,18 @@ class AtThreshold:
 
 @dataclass(frozen=True)
 class SteadyState:
-    """A classifier beside the classes of another method.
+    """Comparison of a classifier with the classes of another method.
 
     Attributes
     ----------
     classifier : str
     inconsistent, steady : Estimate
-        Share of the benchmarks of a class that the classifier calls dissimilar.
+        Share of benchmarks in the class that the classifier calls dissimilar.
     n_inconsistent, n_steady, dissimilar_inconsistent, dissimilar_steady : int
     chi2, p, v : float or None
-        Chi-squared test without correction, and Cramér's V; None if a row or column is empty.
+        Chi-squared statistic without correction, p-value, and Cramér's V; None if a row or column is empty.
     auc : Estimate
-        How well the score tells inconsistent benchmarks from those in a steady state.
+        How well the score separates inconsistent benchmarks from steady-state benchmarks.
     """
 
     classifier: str
@@ -175,7 +175,7 @@ class SteadyState:
 
 @dataclass(frozen=True)
 class ApplicationMeans:
-    """The mean of each measure over the benchmarks of an application, and the mean of M1 to M5."""
+    """Mean of each measure over the benchmarks of one application."""
 
     application: str
     n: int
@@ -189,7 +189,7 @@ class ApplicationMeans:
 
 @dataclass(frozen=True)
 class Replication:
-    """What the measurements say of the paper's claims.
+    """Result of checking the paper's claims on a set of benchmarks.
 
     Attributes
     ----------
@@ -198,22 +198,22 @@ class Replication:
         In the order of the paper.
     shares : tuple of Share
     joint : tuple of Joint
-        The heuristic beside the heuristic as printed, and each beside SAME.
+        The heuristic compared with the heuristic as printed, and each of them compared with SAME.
     thetas, fine_thetas, cuts : tuple of AtThreshold
     steady_state : tuple of SteadyState
         Empty without classes.
     n_without_class : int
-        Benchmarks that the classes do not name.
+        Number of benchmarks without a class.
     applications : tuple of ApplicationMeans
-        The one with the largest mean of the five measures first.
+        The application with the largest mean of the five measures comes first.
     benchmarks : tuple of Measured
-        In order of name.
+        Sorted by name.
     numbers : mapping of str to str
-        Benchmark of the paper's example application -> B1 to B20; empty if they cannot be numbered.
+        Benchmark of the paper's example application -> B1 to B20; empty if some of the 20 are missing.
     drawn : str or None
-        The benchmark of Figure 4; its application is the one of Figure 3.
+        The benchmark in Figure 4; Figure 3 shows its application.
     notes : tuple of str
-        What a reader must know of the labels and files.
+        Remarks about the labels and files for the reader.
     """
 
     scope: Scope
@@ -233,12 +233,12 @@ class Replication:
 
     @property
     def n_judged(self) -> int:
-        """Benchmarks that the heuristic can judge."""
+        """Number of benchmarks that the heuristic can judge."""
         return sum(bool(one.means) for one in self.benchmarks)
 
     @property
     def focus(self) -> str | None:
-        """The application of Figure 3."""
+        """The application in Figure 3."""
         return next((one.application for one in self.benchmarks if one.name == self.drawn), None)
 
 
@@ -249,16 +249,16 @@ def survey(
     classes: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> Replication:
-    """Hold every claim of the paper beside measurements.
+    """Check every claim of the paper against measurements.
 
     Parameters
     ----------
     measured : sequence of Measured
-        As `measure` gives them; their order does not matter.
+        Results of `measure`; their order does not matter.
     of_labels : sequence of Claim
-        The claims that rest on labels (`claims_of_labels`), which take their place among the others.
+        Claims about labels (`claims_of_labels`), which are sorted in with the other claims.
     classes : mapping of str to str, optional
-        Benchmark -> "inconsistent" or "steady state", as another method classified it; other classes are not used.
+        Benchmark -> "inconsistent" or "steady state", according to another method; other classes are ignored.
     notes : sequence of str
 
     Raises
@@ -328,7 +328,7 @@ def _by_application(benchmarks: Sequence[Measured]) -> list[ApplicationMeans]:
 
 
 def _numbers(benchmarks: Sequence[Measured]) -> dict[str, str]:
-    """B1 to B20 in alphabetical order: an assumption, and only possible where all 20 are there."""
+    """Number the benchmarks B1 to B20 in alphabetical order (an assumption); empty unless all 20 are present."""
     names = [one.name for one in benchmarks if one.application == FOCUS]
     if len(names) != N_OF_FOCUS:
         return {}
@@ -338,7 +338,7 @@ def _numbers(benchmarks: Sequence[Measured]) -> dict[str, str]:
 def _drawn(
     benchmarks: Sequence[Measured], applications: Sequence[ApplicationMeans], numbers: Mapping[str, str]
 ) -> str | None:
-    """B17; without it the most dissimilar benchmark of the example application, or of the most dissimilar one."""
+    """Return B17, or else the most dissimilar benchmark of the example, or of the most dissimilar application."""
     for name, text in numbers.items():
         if text == f"B{FOCUS_NUMBER}":
             return name
@@ -363,7 +363,7 @@ def _share(benchmarks: Sequence[Measured], classifier: str, scope: Scope) -> Sha
     paper = PUBLISHED_SHARES[classifier]
     p = None
     if scope.is_paper and scores:
-        from scipy.stats import fisher_exact  # here, as it takes long to import
+        from scipy.stats import fisher_exact  # imported here because the import is slow
 
         table = [[n_dissimilar, len(scores) - n_dissimilar], [paper[0], paper[1] - paper[0]]]
         p = float(fisher_exact(np.array(table)).pvalue)
@@ -402,7 +402,7 @@ def _steady_state(benchmarks: Sequence[Measured], classifier: str, classes: Mapp
     chi2 = p = v = None
     table = np.array([[above[wanted], n[wanted] - above[wanted]] for wanted in (INCONSISTENT, STEADY)])
     if table.sum(axis=0).all() and table.sum(axis=1).all():
-        from scipy.stats import chi2_contingency  # here, as it takes long to import
+        from scipy.stats import chi2_contingency  # imported here because the import is slow
 
         test = chi2_contingency(table, correction=False)
         chi2, p = float(test.statistic), float(test.pvalue)
@@ -425,7 +425,7 @@ def _steady_state(benchmarks: Sequence[Measured], classifier: str, classes: Mapp
 
 @dataclass(frozen=True)
 class _Claims:
-    """The claims on measurements."""
+    """Checks the claims about the measurements."""
 
     scope: Scope
     benchmarks: Sequence[Measured]
@@ -434,7 +434,7 @@ class _Claims:
     shares: Sequence[Share]
 
     def in_order(self, of_labels: Sequence[Claim]) -> Iterator[Claim]:
-        """All claims in the order of the paper's sections, those on labels among them."""
+        """Return all claims, including those about labels, in the order of the paper's sections."""
         claims = [*self._data(), *self._measures(), *self._example(), *self._verdicts(), *of_labels]
         return iter(sorted(claims, key=lambda claim: natural(claim.where)))
 
@@ -443,7 +443,7 @@ class _Claims:
         return [one for one in self.benchmarks if one.means]
 
     def _claim(self, where: str, claim: str, paper: str, ours: str, agrees: bool, why: str = "") -> Claim:
-        """A claim on the paper's data; with other data it cannot apply, and ours stands there to be read."""
+        """Return a claim about the paper's data; with other data the claim cannot apply, but our number is shown."""
         if not self.scope.is_paper:
             return Claim(where, claim, paper, ours, NOT_APPLICABLE, OTHER_DATA)
         return Claim(where, claim, paper, ours, REPRODUCED if agrees else DIFFERS, why)
@@ -456,12 +456,12 @@ class _Claims:
         elif scope.is_complete:
             yield Claim("1, 2.1", claim, paper, paper, REPRODUCED)
         else:
-            why = f"Only {scope.n} of the {N_BENCHMARKS} benchmarks are here. Shares are compared as samples."
+            why = f"Only {scope.n} of the {N_BENCHMARKS} benchmarks are present. Shares are compared as samples."
             yield Claim("1, 2.1", claim, paper, f"{scope.n} of {N_BENCHMARKS} benchmarks", UNKNOWN, why)
         n_applications, of_paper = scope.n_applications, len(APPLICATIONS)
         if scope.is_paper and not scope.is_complete and n_applications < of_paper:
             yield Claim("1, 2.1", "Applications", str(of_paper), f"{n_applications} of {of_paper}", UNKNOWN,
-                        "Only a part of the data set is here.")  # fmt: skip
+                        "Only part of the data set is present.")  # fmt: skip
         else:
             yield self._claim("1, 2.1", "Applications", str(of_paper), str(n_applications), n_applications == of_paper)
         ours = f"{scope.n_of_shape} of {counted(scope.n, 'benchmark')}"
@@ -482,12 +482,12 @@ class _Claims:
         ours = "; ".join(f"{LEVEL_OF[name]} {low:.2f} to {high:.2f}" for name, (low, high) in ends.items())
         agrees = all(low >= 0 and high <= 1 for low, high in ends.values())
         yield Claim("3.1", "M1 to M5 lie in [0, 1]", "[0, 1]", ours, REPRODUCED if agrees else DIFFERS,
-                    f"Smallest and largest value over all {n_pairs} pairs of runs.")  # fmt: skip
+                    f"Smallest and largest value over {n_pairs} pairs of runs.")  # fmt: skip
         yield from self._figure_1()
         pairs = sorted({one.n_pairs for one in self.judged})
         ours = f"{' or '.join(map(str, pairs)) if len(pairs) < 4 else f'{pairs[0]} to {pairs[-1]}'} × 5"
         yield Claim("3.2", "A matrix of pairs × measures; dissimilar if three of the five means are above 0.25",
-                    "45 × 5", ours, BY_CONSTRUCTION, "The classifier is defined so.")  # fmt: skip
+                    "45 × 5", ours, BY_CONSTRUCTION, "This is the definition of the classifier.")  # fmt: skip
         yield from self._throughout("m2", "M2 is high throughout all applications", high=True)
         yield from self._throughout("m4", "M4 is low for all applications", high=False)
         yield from self._throughout("m5", "M5 is low for all applications", high=False)
@@ -503,35 +503,35 @@ class _Claims:
                 f"{name}: {sum(mean > theta for mean in verdict.means.values())} of 5"
                 for name, verdict in verdicts.items()
             )
-            why = "Our own signals around zero, because the paper does not publish its signals. "
+            why = "We generated signals around zero, because the paper's signals are not published. "
             why += (
-                "So Figure 1 supports keeping the mean in M3; the shares of section 4.3 support leaving it out."
+                "Figure 1 supports keeping the mean in M3; the shares in section 4.3 support leaving it out."
                 if wrong
-                else "With them, keeping the mean gives what Figure 1 shows."
+                else "On them, M3 with the mean gives the verdicts that Figure 1 shows."
             )
             ours = f"{reading}: {len(pairs) - len(wrong)} of {len(pairs)} as described ({detail})"
             yield Claim("3.2, Figure 1", claim, "4 of 4 pairs", ours, DIFFERS if wrong else REPRODUCED, why)
 
     def _throughout(self, measure: str, claim: str, *, high: bool) -> Iterator[Claim]:
-        """A claim that a mean is above, or not above, 0.25 for all applications."""
+        """Check the claim that the mean of a measure is above (or not above) 0.25 for all applications."""
         theta = usual_threshold("heuristic")
         means = [row.means[measure] for row in self.applications]
         n_above = sum(mean > theta for mean in means)
         ours = f"means {min(means):.2f} to {max(means):.2f}; above {theta:g} in {n_above} of {len(means)} applications"
         agrees = n_above == (len(means) if high else 0)
-        why = "“High” and “low” are read as above 0.25 or not, the threshold of the classifier."
+        why = "We read “high” as above the threshold of the classifier, 0.25, and “low” as not above it."
         if not agrees:
             n_against = len(means) - n_above if high else n_above
-            why += f" {LEVEL_OF[measure]} is {'not ' if high else ''}above it in {counted(n_against, 'application')}."
+            why += f" {LEVEL_OF[measure]} is {'not ' if high else ''}above 0.25 in {counted(n_against, 'application')}."
         yield self._claim("3.3, Figure 2", claim, "all applications", ours, agrees, why)
 
     def _example(self) -> Iterator[Claim]:
-        """Figures 3 and 4: HdrHistogram and its B17."""
+        """Check the claims of Figures 3 and 4, about HdrHistogram and its benchmark B17."""
         where, group = "3.3, Figure 3", [one for one in self.judged if one.application == FOCUS]
         name = FOCUS.partition("/")[0]
         if not group:
             outcome = UNKNOWN if self.scope.is_paper else NOT_APPLICABLE
-            why = f"No benchmark of {name} is here."
+            why = f"No benchmark of {name} is present."
             for place, claim, paper in (
                 ("3.3, Figure 2", f"{name} is the most dissimilar application", "first of 30"),
                 (where, f"M1 to M4 are high for almost all benchmarks of {name}", "almost all of 20"),
@@ -542,7 +542,7 @@ class _Claims:
             return
         ranks = [row.application for row in self.applications]
         rank, mean = ranks.index(FOCUS) + 1, self.applications[ranks.index(FOCUS)].overall
-        why = "By the mean of the five measures over its benchmarks."
+        why = "Ranked by the mean of the five measures over the benchmarks of an application."
         if rank > 1:
             first = self.applications[0]
             why += f" {first.application} has {number(first.overall, 2)}."
@@ -557,11 +557,11 @@ class _Claims:
         n_high = {key: sum(one.means[key] > theta for one in group) for key in ("m1", "m2", "m3", "m3_with_mean", "m4")}
         few = [LEVEL_OF[key] for key, n in n_high.items() if n < len(group) - ceil(NOT_ALL * len(group))]
         ours = f"of {len(group)}: " + ", ".join(f"{LEVEL_OF[key]} {n}" for key, n in n_high.items())
-        why = f"Number of benchmarks above {theta:g}; “almost all” is read as all but one in ten, rounded up."
+        why = f"Number of benchmarks above {theta:g}. We read “almost all” as all except one in ten, rounded up."
         if few:
-            why += f" Not so for {listed(few, 5)}."
+            why += f" The claim does not hold for {listed(few, 5)}."
         if len(group) != N_OF_FOCUS:
-            why = f"Only {len(group)} of its {N_OF_FOCUS} benchmarks are here. {why}"
+            why = f"Only {len(group)} of its {N_OF_FOCUS} benchmarks are present. {why}"
         claim = f"M1 to M4 are high for almost all benchmarks of {name}"
         return self._claim(where, claim, f"almost all of {N_OF_FOCUS}", ours, not few, why)
 
@@ -571,8 +571,8 @@ class _Claims:
         waves = "Wave patterns in all runs"
         if not self.numbers:
             why = (
-                f"B1 to B{N_OF_FOCUS} are taken to be the benchmarks in alphabetical order, which needs all "
-                f"{N_OF_FOCUS}; only {len(group)} are here."
+                f"We assume that B1 to B{N_OF_FOCUS} are in alphabetical order. This needs all {N_OF_FOCUS} "
+                f"benchmarks; only {len(group)} are present."
             )
             yield Claim(where, claim, paper, "–", UNKNOWN, why)
             yield Claim("3.3, Figure 4", last, "shown for B17", "–", UNKNOWN, why)
@@ -584,18 +584,18 @@ class _Claims:
             own = _mean_of(b17.means, names)
             places.append(1 + sum(_mean_of(one.means, names) > own for one in group))
         ours = f"place {places[0]} of {len(group)} by the mean of M1 to M4, place {places[1]} by all five"
-        why = f"B{FOCUS_NUMBER} in alphabetical order, an assumption, is {b17.benchmark}."
+        why = f"We assume that the order is alphabetical; then B{FOCUS_NUMBER} is {b17.benchmark}."
         yield self._claim(where, claim, paper, ours, places[0] == 1, why)
         n_differ = b17.n_last_differ
         if n_differ is None:
-            yield Claim("3.3, Figure 4", last, "shown for B17", "–", UNKNOWN, "Its runs are too short.")
+            yield Claim("3.3, Figure 4", last, "shown for B17", "–", UNKNOWN, "The runs of B17 are too short.")
         else:
             yield self._claim(
                 "3.3, Figure 4", last, "shown for B17", f"{n_differ} of {b17.n_pairs} pairs of runs differ in B17",
                 n_differ == b17.n_pairs, f"Pairs with M5 above {usual_threshold('heuristic'):g} in these measurements.",
             )  # fmt: skip
         yield Claim("3.3, Figure 4", waves, "shown for B17", "shown in Figure 4", UNKNOWN,
-                    "The paper defines no wave. Waves are not clearly visible in B17.")  # fmt: skip
+                    "The paper does not define a wave. Waves are not clearly visible in B17.")  # fmt: skip
 
     def _verdicts(self) -> Iterator[Claim]:
         for share in self.shares:
@@ -610,7 +610,7 @@ class _Claims:
             agrees = share.p is None or share.p >= ALPHA
             why = "" if share.p is None else f"Fisher's exact test of the two shares: p = {share.p:.2g}."
             if not agrees and share.classifier == "heuristic-printed" and self._fits("heuristic"):
-                why += " The paper's share fits M3 without the mean."
+                why += " The paper's share agrees with M3 without the mean."
             yield self._claim(where, claim, paper, ours, agrees, why)
         yield self._theta()
 
@@ -627,11 +627,11 @@ class _Claims:
             for theta in (0.10, 0.25, 0.50)
         )
         return Claim("4.4", claim, "no number", f"dissimilar: {ours}", BY_CONSTRUCTION,
-                     "A lower θ can only turn similar into dissimilar.")  # fmt: skip
+                     "A lower θ can only change a verdict from similar to dissimilar.")  # fmt: skip
 
     def _nothing_judged(self) -> str:
         reasons = sorted({reason for one in self.benchmarks for reason in one.reasons.values()})
-        return f"No benchmark can be judged: {listed(reasons)}."
+        return f"The classifiers cannot judge any benchmark: {listed(reasons)}."
 
 
-OTHER_DATA = "These are not the measurements of the paper, so its number cannot be checked with them."
+OTHER_DATA = "These are not the measurements of the paper, so its number cannot be checked."

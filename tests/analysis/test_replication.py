@@ -141,7 +141,8 @@ def test_an_application_above_the_threshold_contradicts_that_a_measure_is_low():
     in_one = [replace(one, means=one.means | {"m5": 0.3}) if one.application == NAMES[4] else one for one in measured]
     row = claim(survey(in_one), "M5 is low")
     assert (row.outcome, row.ours) == ("differs", "means 0.00 to 0.30; above 0.25 in 1 of 30 applications")
-    assert row.why.endswith("M5 is above it in 1 application.")
+    assert "M5" in row.why.rpartition(". ")[2]
+    assert row.why.endswith("in 1 application.")
 
 
 def test_figure_1_comes_out_as_described_with_the_mean_and_without_it_but_for_the_level():
@@ -172,7 +173,7 @@ def test_a_share_is_compared_with_that_of_the_paper():
     assert (default.n_dissimilar, printed.n_dissimilar) == (457, 0)
     assert claim(survey(measured), "that the heuristic calls").outcome == "reproduced"
     row = claim(survey(measured), "that the heuristic as printed calls")
-    assert (row.outcome, "fits M3 without the mean" in row.why) == ("differs", True)
+    assert (row.outcome, "M3 without the mean" in row.why) == ("differs", True)
 
 
 def test_sweeps_count_what_lies_above_each_threshold():
@@ -229,7 +230,7 @@ def test_benchmarks_of_other_applications_are_left_out_by_name():
 def test_what_no_classifier_can_judge_is_said():
     short = Measured("a#b", "a", "b", 2, (9, 9), reasons=dict.fromkeys(replication.READINGS, "too short"))
     result = survey([short])
-    assert claim(result, "that SAME calls").why == "No benchmark can be judged: too short."
+    assert claim(result, "that SAME calls").why.endswith(": too short.")
     assert "1 benchmark without a verdict of SAME: too short." in str(replication.document(result))
     assert list(replication.charts(result)) == ["figure-1"]
 

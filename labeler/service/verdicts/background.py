@@ -1,4 +1,4 @@
-"""Long work in a process of its own, running the same command as by hand."""
+"""Run long commands in a separate process: the same commands that a person would type."""
 
 import os
 import subprocess
@@ -25,9 +25,9 @@ def start_verdicts(study: Path, thresholds: Mapping[str, float] = NO_THRESHOLDS,
     ----------
     study : Path
     thresholds : mapping of str to float
-        "theta" or "cut" -> a further threshold.
+        "theta" or "cut" -> an additional threshold.
     actor : str
-        Who asked for it, for the log.
+        The person who started the computation, for the audit log.
     """
     options = [text for name, value in thresholds.items() for text in (f"--{name}", repr(value))]
     child = subprocess.Popen(  # noqa: S603 - our own command, no shell
@@ -41,20 +41,20 @@ def start_verdicts(study: Path, thresholds: Mapping[str, float] = NO_THRESHOLDS,
 
 
 def output_of(arguments: Sequence[str], *, waiting: Callable[[float], object]) -> str:
-    """Run a command of labeler and wait for what it writes; the command ends with whoever waits for it.
+    """Run a labeler command and return its output; the command is stopped if the caller stops waiting.
 
     Parameters
     ----------
     arguments : sequence of str
-        As after `labeler` on the command line.
+        The arguments that follow `labeler` on the command line.
     waiting : callable
-        Called several times a second with the seconds so far. If it raises, as a page does whose window was closed
-        or asks for something else, the command is stopped.
+        Called several times per second with the elapsed seconds. If it raises, the command is stopped; a page raises
+        when its window is closed or the person asks for something else.
 
     Raises
     ------
     InputError
-        If the command fails; with what it said.
+        If the command fails; the message is the error message of the command.
     """
     started = time.monotonic()
     with TemporaryFile() as output, TemporaryFile() as errors:
@@ -74,8 +74,8 @@ def output_of(arguments: Sequence[str], *, waiting: Callable[[float], object]) -
             file.seek(0)
             texts.append(file.read().decode())
     if child.returncode:
-        message = texts[1].rpartition("Error: ")[2].strip()  # remarks and progress stand before it
-        raise InputError(message or f"labeler {arguments[0]} ended with the exit code {child.returncode}.")
+        message = texts[1].rpartition("Error: ")[2].strip()  # drop the notes and progress before the error
+        raise InputError(message or f"labeler {arguments[0]} failed with exit code {child.returncode}.")
     return texts[0]
 
 
@@ -84,12 +84,12 @@ def _command(arguments: Sequence[str]) -> list[str]:
 
 
 def is_running(job: Job) -> bool:
-    """Whether the job has not ended and its process is alive."""
+    """Whether the job is unfinished and its process is alive."""
     if job.finished_utc is not None:
         return False
     child = _children.get(job.pid)
     if child is not None:
-        return child.poll() is None  # an ended child stays known to the system until it is asked for
+        return child.poll() is None  # reap a finished child process, which would otherwise still count as alive
     try:
         os.kill(job.pid, 0)
     except ProcessLookupError:
@@ -100,7 +100,7 @@ def is_running(job: Job) -> bool:
 
 
 def in_words(job: Job) -> str:
-    """How far the job is, and how long it will still take."""
+    """Progress of the job and its estimated remaining time."""
     elapsed = (datetime.now(UTC) - datetime.fromisoformat(job.started_utc)).total_seconds()
     if not job.n_done:
         return f"0 of {job.n_total} items"

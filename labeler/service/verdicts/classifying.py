@@ -1,4 +1,4 @@
-"""What the classifiers say of one benchmark: one pure function, to be run in any process of any machine."""
+"""Run the classifiers on one benchmark: a pure function that any process on any machine can run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,31 +11,31 @@ from labeler.model import Series
 from labeler.plugins import classifier_plugins
 from labeler.service.verdicts import foreign
 
-PLUGIN_VERSION, NOT_INSTALLED = 1, 0  # what could not be asked here is asked again next time
+PLUGIN_VERSION, NOT_INSTALLED = 1, 0  # verdicts that could not be computed here are computed next time
 
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """The choices that hold for every classifier.
+    """Options that apply to every classifier.
 
     Attributes
     ----------
     warmup : float
-        Warm-up left out at the start of each run: a number of iterations, or a share below 1.
+        Warm-up to leave out at the start of each run: a number of iterations, or a share below 1.
     only_verdict : bool
-        Compute no more than the verdicts need; no scores of the heuristics, no evidence.
+        Compute only what the verdicts need: no scores of the heuristics and no evidence.
 
     Raises
     ------
     InputError
-        If `warmup` is neither.
+        If `warmup` is neither a number of iterations nor a share.
     """
 
     warmup: float = 0
     only_verdict: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a warm-up that is none."""
+        """Raise InputError if the warm-up is not valid."""
         try:
             checked_drop(self.warmup)
         except ValueError as error:
@@ -44,7 +44,7 @@ class JudgeOptions:
 
 @dataclass(frozen=True)
 class Judge:
-    """One classifier with everything its verdicts depend on: what tells whether a verdict must be computed again."""
+    """One classifier and everything its verdicts depend on; a change here means the verdicts are computed again."""
 
     name: str
     version: int
@@ -52,13 +52,12 @@ class Judge:
 
 
 def settings(thresholds: Mapping[str, Sequence[float]]) -> list[str]:
-    """The names of classifiers with other thresholds; a default threshold adds none.
+    """Return the names of classifiers with other thresholds; default thresholds add no name.
 
     Parameters
     ----------
     thresholds : mapping of str to sequence of float
-        What the threshold is called ("theta", "cut" or "limit") -> thresholds for every classifier that has one of
-        this name.
+        Name of the threshold ("theta", "cut" or "limit") -> values for every classifier with a threshold of that name.
 
     Raises
     ------
@@ -87,7 +86,7 @@ def is_setting(name: str) -> bool:
 
 
 def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
-    """All classifiers: the built-in ones, those settings of them that `more` names, and those of other packages."""
+    """Return all classifiers: built-in ones, the settings of them that `more` names, and those of other packages."""
     known = [*CLASSIFIERS.values(), *filter(None, map(classifier_named, more))]
     built_in = [
         Judge(
@@ -106,9 +105,9 @@ def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
 
 
 def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions = JudgeOptions()) -> list[Verdict]:
-    """What the named classifiers say; one that fails says why instead of stopping the others.
+    """Return the verdicts of the named classifiers; if one fails, its verdict gives the reason and the others go on.
 
-    The runs are shared, so that what several classifiers need is computed once.
+    The classifiers share the runs, so each intermediate result is computed only once.
 
     Parameters
     ----------
@@ -144,7 +143,7 @@ def _verdict(name: str, shared: Runs, options: JudgeOptions) -> Verdict:
 
 
 def _error_text(error: BaseException) -> str:
-    """What an error says; even an error may fail to."""
+    """Return the text of an error, even if converting the error to text fails."""
     kind = type(error).__name__
     try:
         text = str(error)

@@ -1,4 +1,4 @@
-"""Verdicts of the classifiers on all items, on whatever executor the shell gives."""
+"""Compute the verdicts of the classifiers on all items, with the executor that the caller chooses."""
 
 import os
 import time
@@ -15,8 +15,8 @@ from labeler.store import Database, events, items, jobs, runs, verdicts
 from labeler.store.jobs import Job
 
 JOB = "verdicts"
-MAX_BATCH, MAX_BATCH_S = 50, 0.5  # a transaction holds at most so many items and so much time
-IN_FLIGHT = 16  # items handed to the executor at a time: bounds memory
+MAX_BATCH, MAX_BATCH_S = 50, 0.5  # limits of one transaction: number of items and seconds
+IN_FLIGHT = 16  # items given to the executor at the same time; limits memory
 
 Advance = Callable[[int, int], None]
 ItemVerdicts = tuple[Item, list[Verdict]]
@@ -25,7 +25,7 @@ EVERYTHING = JudgeOptions()
 
 @dataclass(frozen=True)
 class Computed:
-    """What a computation did."""
+    """Result of a computation."""
 
     n_items: int
     n_computed: int
@@ -41,21 +41,22 @@ def compute_verdicts(
     advance: Advance = lambda _done, _total: None,
     actor: str,
 ) -> Computed:
-    """Compute the verdicts that are missing and keep them; what is there already is not computed again.
+    """Compute and save the missing verdicts; existing verdicts are not computed again.
 
-    The verdicts of these options become the ones that tables and reports show. Stopping in between keeps what is done,
-    but for the last moment; starting again goes on. The results do not depend on the executor.
+    Tables and reports then show the verdicts with these options. If the computation is stopped, the verdicts saved so
+    far are kept, and the next call continues from there. The results do not depend on the executor.
 
     Parameters
     ----------
     db : Database
     options : JudgeOptions
     settings : sequence of str
-        Further settings of classifiers, such as `heuristic@0.30`. The study keeps them: they are computed from then on.
+        Additional settings of classifiers, such as `heuristic@0.30`. The study remembers them and computes them from
+        then on.
     executor : concurrent.futures.Executor, optional
-        Where to compute; in this process where missing.
+        Where to compute; this process if None.
     advance : callable
-        (items done, items in all), called now and then.
+        Called now and then with (items done, total items).
     actor : str
 
     Returns
@@ -96,28 +97,28 @@ def compute_verdicts(
 
 
 def n_missing(db: Database, options: JudgeOptions = EVERYTHING, settings: Sequence[str] = ()) -> int:
-    """How many items lack a verdict of a classifier, or of a setting that the study keeps or `settings` names."""
+    """Number of items that lack a verdict of a classifier, of a setting in the study, or of a setting in `settings`."""
     return len(_missing(db, options, _with_kept(db, settings)))
 
 
 def _with_kept(db: Database, settings: Sequence[str]) -> Sequence[str]:
-    """The settings that the study keeps and further ones."""
+    """Return the settings in the study, followed by additional ones."""
     return list(dict.fromkeys([*filter(is_setting, sorted(verdicts.computed_classifiers(db))), *settings]))
 
 
 def latest_job(db: Database) -> Job | None:
-    """The computation that began last, running or not."""
+    """Return the computation that began last, whether or not it is still running."""
     return jobs.latest(db, JOB)
 
 
 def _acceptable(options: JudgeOptions, settings: Sequence[str]) -> list[Judge]:
-    """Whose verdicts serve: where only verdicts are wanted, complete ones do as well."""
+    """Return the options whose verdicts can be used: if only verdicts are needed, complete results serve as well."""
     complete = judges(JudgeOptions(options.warmup), settings) if options.only_verdict else []
     return judges(options, settings) + complete
 
 
 def _missing(db: Database, options: JudgeOptions, settings: Sequence[str]) -> list[tuple[Item, list[str]]]:
-    """Items with the classifiers whose verdict on these measurements, with these parameters, is not there."""
+    """Items, each with the classifiers that have no verdict yet for its measurements and these parameters."""
     done = verdicts.done(db)
     acceptable = [
         (classifier.name, verdicts.as_key(classifier.parameters), classifier.version)
@@ -154,7 +155,7 @@ def _item_verdicts(
             item, names = pending.pop(future)
             try:
                 item_verdicts = future.result()
-            except AttributeError:  # how a Dask future speaks whose result was lost together with its worker
+            except AttributeError:  # Dask raises this if a result was lost together with its worker
                 submit(item, names)
             else:
                 yield item, item_verdicts
@@ -180,7 +181,7 @@ def _batches(results: Iterable[ItemVerdicts]) -> Iterator[list[ItemVerdicts]]:
             if len(batch) == MAX_BATCH or time.monotonic() - started > MAX_BATCH_S:
                 yield batch
                 batch, started = [], time.monotonic()
-    except Exception:  # a worker was lost: what the others did is kept first
+    except Exception:  # a worker was lost: first save the results of the other workers
         if batch:
             yield batch
         raise
@@ -215,5 +216,5 @@ def _stored(item: Item, verdict: Verdict, by: Judge) -> StoredVerdict:
 
 
 def _now() -> str:
-    """Wall time of the bookkeeping of a long job; no result depends on it."""
+    """Return the wall-clock time for the progress of a long job; no result depends on it."""
     return datetime.now(UTC).isoformat()

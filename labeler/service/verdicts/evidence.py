@@ -1,4 +1,4 @@
-"""Why the classifiers say what they say of one item, and the figures of the measures over many."""
+"""Explain the verdicts of the classifiers on one item, and draw the measures of many items."""
 
 import hashlib
 import re
@@ -25,36 +25,36 @@ from labeler.store import Database, items, runs, studies, verdicts
 FORMATS = figures.FORMATS
 FIGURE_1_SEED = 1
 ALL_MEASURES = "mean of all measures"
-NO_EVIDENCE = "No numbers were kept with this verdict."
+NO_EVIDENCE = "The details of this verdict were not saved."
 
 
 @dataclass(frozen=True)
 class Reasoned:
-    """A stored verdict with its reasons in sentences; runs are numbered from 1."""
+    """A stored verdict with its reasons as sentences; runs are numbered from 1."""
 
     verdict: StoredVerdict
     reasons: tuple[str, ...]
 
     @property
     def headline(self) -> str:
-        """Who says what."""
+        """The classifier and its verdict."""
         return f"{self.verdict.classifier}: {self.verdict.verdict or 'no verdict'}"
 
     @property
     def measures(self) -> list[str]:
-        """What `matrix` can show: the mean of all measures first."""
+        """The measures that `matrix` can show; the mean of all measures comes first."""
         return [ALL_MEASURES, *map(title_of, self.verdict.pairs)] if self.verdict.pairs else []
 
 
 def reasoned_verdicts(db: Database, item: Item) -> list[Reasoned]:
-    """The verdicts on an item with their evidence and reasons, in order of classifier."""
+    """Return the verdicts on an item with their evidence and reasons, sorted by classifier."""
     return [
         Reasoned(stored, explain(_verdict(stored)) or (NO_EVIDENCE,)) for stored in verdicts.of_item(db, item.item_id)
     ]
 
 
 def reasons_of(db: Database, item: Item) -> tuple[str, ...]:
-    """Level, pattern, distribution, warm-up and consequence of an item's runs in sentences; none without runs."""
+    """Describe level, pattern, distribution, warm-up and consequence of an item's runs; empty without runs."""
     if not item.n_runs:
         return ()
     series = runs.of_item(db, item.item_id)
@@ -62,7 +62,7 @@ def reasons_of(db: Database, item: Item) -> tuple[str, ...]:
 
 
 def matrix(reasoned: Reasoned, measure: str = ALL_MEASURES) -> figures.Chart:
-    """The dissimilarity of every two runs, in the order of SAME's tree where there is one.
+    """Draw the dissimilarity of each pair of runs; runs are in the order of SAME's tree if there is one.
 
     Parameters
     ----------
@@ -78,13 +78,13 @@ def matrix(reasoned: Reasoned, measure: str = ALL_MEASURES) -> figures.Chart:
 
 
 def means(reasoned: Reasoned) -> figures.Chart:
-    """The means of all measures beside the threshold."""
+    """Draw the means of all measures and the threshold."""
     stored = reasoned.verdict
     return measures.means(stored.means, theta=_theta(stored.classifier, stored.threshold))
 
 
 def schematic_pairs() -> figures.Chart:
-    """Figure 1 of the paper: made pairs that differ in one way, with their five measures."""
+    """Figure 1 of the paper: generated pairs of runs that differ in one way, with their five measures."""
     return measures.schematic_pairs(schemes.figure_1_pairs(rng=np.random.default_rng(FIGURE_1_SEED)))
 
 
@@ -112,18 +112,18 @@ def runs_of_item(db: Database, item: Item, rule: str | None = None) -> figures.C
 
 
 def views_of_items(db: Database) -> dict[str, str]:
-    """The axes that runs can be drawn with, and their names, the study's own first."""
+    """Return the axes for drawing runs, with their names; the axes of the study come first."""
     rule = studies.get(db).protocol.axis_rule
     return {rule: "Main", **{view: name for view, name in VIEWS.items() if view != rule}}
 
 
 def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequence[str]) -> dict[str, figures.Chart]:
-    """All of these figures by file name, those of an item in a folder of its own with the evidence on it.
+    """Return all of these figures by file name; the figures and evidence of each item are in a separate folder.
 
     Raises
     ------
     InputError
-        If an application or item is not in the study, nothing has been judged, or an item has no measurements.
+        If an application or item is not in the study, no item has a verdict, or an item has no measurements.
     """
     charts = {"schematic-pairs": schematic_pairs(), "measures-by-application": by_application(db)}
     for application in of_applications:
@@ -138,30 +138,30 @@ def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequen
 
 
 def reasons_in_words(db: Database, name: str) -> list[str]:
-    """What each classifier says of an item, and why."""
+    """Return the verdict of each classifier on an item, with the reasons."""
     item = item_named(db, name)
     return [f"{reasoned.headline}. {' '.join(reasoned.reasons)}" for reasoned in reasoned_verdicts(db, item)]
 
 
 def applications(db: Database) -> list[str]:
-    """The applications in the study, in order of name."""
+    """Return the applications in the study, sorted by name."""
     return sorted({item.application for item in items.all_items(db)})
 
 
 def as_svg(chart: figures.Chart) -> str:
-    """A figure as SVG text, as a page shows it: the same picture as in the files."""
+    """Return a figure as SVG text, as pages show it; the picture is the same as in the files."""
     return figures.to_svg(chart)
 
 
 def as_file(chart: figures.Chart, form: str) -> bytes:
-    """A figure as SVG, PNG or PDF."""
+    """Return a figure as SVG, PNG or PDF."""
     return figures.render(chart, form)
 
 
 def _file_name(name: str) -> str:
-    """A name from outside as part of a file name: no folder, nothing hidden, not too long, and still its own.
+    """Turn a name into a safe part of a file name: no folder, not hidden, not too long, and still unique.
 
-    A name that had to be changed, or could be taken for one that was, gets the beginning of its hash.
+    A changed name, or a name that looks like a changed one, gets the beginning of its hash.
     """
     readable = re.sub(r"[^a-z0-9._=-]+", "_", name.lower()).strip("._")[:80]
     if readable and readable == name and not re.search("-[0-9a-f]{8}$", name):
@@ -174,12 +174,12 @@ def _means_table(db: Database, classifier: str) -> tuple[pd.DataFrame, float | N
     rows = table[table["classifier"] == classifier]
     measured = measures.measure_table(rows)
     if not len(measured):
-        raise InputError(f"No item has the measures of {classifier} yet. Compute verdicts first.")
+        raise InputError(f"No item has the measures of {classifier} yet. Compute the verdicts first.")
     return measured, _theta(classifier, float(rows.loc[measured.index[0], "threshold"]))
 
 
 def _theta(classifier: str, threshold: float | None) -> float | None:
-    """The threshold on each measure; SAME cuts a tree instead."""
+    """Return the threshold on each measure; None for SAME, which cuts a tree instead."""
     known = classifier_named(classifier)
     return threshold if known and known.threshold_name == "theta" else None
 

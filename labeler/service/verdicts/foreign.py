@@ -1,4 +1,4 @@
-"""A verdict from a classifier of another package, checked and made of plain values, so that it can be kept anywhere."""
+"""Check a verdict from a classifier of another package and convert it to plain values that can be stored anywhere."""
 
 import math
 from typing import Any
@@ -11,27 +11,27 @@ from analysis.runs import Floats, Runs
 
 
 def checked(name: str, result: object, shared: Runs) -> Verdict:
-    """The verdict as one of the classifier `name` on these runs.
+    """Return the checked verdict of the classifier `name` on these runs.
 
     Parameters
     ----------
     name : str
-        Under which the classifier is registered; what the verdict calls itself does not count.
+        Name under which the classifier is registered; the name inside the verdict is ignored.
     given : object
-        What the classifier returned.
+        The value that the classifier returned.
     shared : Runs
-        What it was given.
+        The runs that the classifier was given.
 
     Returns
     -------
     Verdict
-        Of plain numbers, tuples and arrays.
+        The verdict, as plain numbers, tuples and arrays.
 
     Raises
     ------
     TypeError, ValueError
-        If it is no verdict, or holds what cannot be one: another category, a number that is not finite, clusters or
-        pairs of another number of runs.
+        If `given` is not a verdict, or contains an unknown category, a number that is not finite, or clusters or
+        pairs for another number of runs.
     """
     if not isinstance(result, Verdict):
         raise TypeError(f"gave {type(result).__name__}, not a Verdict")
@@ -72,7 +72,9 @@ def _optional(value: Any, name: str) -> float | None:
 def _array(values: Any, shape: tuple[int, ...], name: str) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f"gave {name} of shape {array.shape}, or not all finite; expected finite numbers, {shape}")
+        raise ValueError(
+            f"gave {name} of shape {array.shape}, or not all finite; expected finite numbers of shape {shape}"
+        )
     return array
 
 

@@ -1,4 +1,4 @@
-"""Verdicts that are there: as tables, out of the study, and from elsewhere into it."""
+"""Stored verdicts: tables, export, import and removal."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -19,14 +19,14 @@ IMPORTED: Mapping[str, Any] = {"imported": True}
 
 
 def verdict_table(db: Database) -> pd.DataFrame:
-    """The verdict of each classifier on each item that was asked for last (`store.verdicts.table`)."""
+    """Return the most recently requested verdict of each classifier on each item (`store.verdicts.table`)."""
     return verdicts.table(db)
 
 
 def verdict_counts(table: pd.DataFrame) -> list[dict[str, str | int | float | None]]:
-    """How many items each classifier calls what, and its threshold: classifier, threshold, dissimilar, similar, none.
+    """Count verdicts by classifier and category: classifier, threshold, dissimilar, similar, none.
 
-    The threshold is None if the classifier names none or several.
+    The threshold is None if the classifier names no threshold or several.
     """
     return [
         {"classifier": str(name), "threshold": _only(rows["threshold"])}
@@ -47,7 +47,7 @@ def is_learned(name: str) -> bool:
 
 
 def remove_settings(db: Database, names: Collection[str], *, actor: str, now: datetime) -> int:
-    """Remove settings such as `heuristic@0.30`, or learned models, with their verdicts; they are not computed any more.
+    """Remove settings such as `heuristic@0.30`, or learned models, and their verdicts; they are no longer computed.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def remove_settings(db: Database, names: Collection[str], *, actor: str, now: da
     Raises
     ------
     InputError
-        If the study has no such setting; nothing is removed then.
+        If the study has no such setting; then nothing is removed.
     """
     with db.atomic():
         kept = sorted(name for name in verdicts.computed_classifiers(db) if is_setting(name) or is_learned(name))
@@ -70,13 +70,14 @@ def remove_settings(db: Database, names: Collection[str], *, actor: str, now: da
 
 
 def among_themselves(db: Database) -> list[dict[str, Any]]:
-    """How far every two classifiers agree on the items that count; no label is needed.
+    """Agreement of each pair of classifiers on the items that count; needs no labels.
 
     Returns
     -------
     list of dict
-        For each pair, both ways: classifier, other, n (items that both judged), agree, kappa; finds (of the items the
-        other calls dissimilar, the share this one does) and clears (of those it calls similar). None where undefined.
+        For each pair, in both orders: classifier, other, n (items that both judged), agree, kappa; finds (share of the
+        items that `other` calls dissimilar and `classifier` does too) and clears (the same for similar). None if
+        undefined.
     """
     rows = []
     for pair in classifiers_among_themselves(_of_counting_items(db)):
@@ -88,14 +89,15 @@ def among_themselves(db: Database) -> list[dict[str, Any]]:
 
 
 def to_send_first(db: Database, n: int | None = None) -> list[dict[str, Any]]:
-    """The items that count on which the classifiers disagree most, the most telling first.
+    """Items that count on which the classifiers disagree most, the strongest disagreement first.
 
-    Settings such as `heuristic@0.30` are left out: a classifier has one say, whatever thresholds stand beside it.
+    Settings such as `heuristic@0.30` are left out, so each classifier counts once whatever its other thresholds say.
 
     Returns
     -------
     list of dict
-        disagreement, margin, who says dissimilar, who similar, and item (`analysis.agreement.send_first`).
+        disagreement, margin, the classifiers that say dissimilar, those that say similar, and item
+        (`analysis.agreement.send_first`).
     """
     verdict_table = _of_counting_items(db)
     table = send_first(verdict_table[~verdict_table["classifier"].map(is_setting).astype(bool)], n=n)
@@ -117,9 +119,9 @@ def _of_counting_items(db: Database) -> pd.DataFrame:
 
 
 def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
-    """All verdicts with the columns of the verdict file: means m1 to m5 for the heuristics, clusters for SAME.
+    """Return all verdicts with the columns of the verdict file: means m1 to m5 for heuristics, clusters for SAME.
 
-    The further measures that `labeler learn` takes stand with the classifier that they come from.
+    The other measures that `labeler learn` uses are in the row of the classifier that computed them.
     """
     with db.atomic():
         events.add(db, now.isoformat(), actor, "export verdicts", {})
@@ -137,7 +139,7 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
 
 
 def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: str, now: datetime) -> int:
-    """Take in the verdicts of a classifier that ran elsewhere; an earlier import of the same classifier is replaced.
+    """Import the verdicts of a classifier that ran elsewhere; they replace earlier imports of the same classifier.
 
     Parameters
     ----------
@@ -145,26 +147,26 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
     path : Path
         CSV: item, verdict, and optionally classifier, score and threshold.
     classifier : str or None
-        The classifier's name where the file has no such column.
+        The classifier's name, if the file has no such column.
     actor : str
     now : datetime
 
     Returns
     -------
     int
-        The number of verdicts taken in.
+        The number of imported verdicts.
 
     Raises
     ------
     InputError
-        If the file cannot be used, an item is unknown while the study has measurements, a classifier is one that is
-        computed here, or has two verdicts on one item; nothing is kept then.
+        If the file cannot be used, the study has measurements but not of an item in the file, a classifier is computed
+        by labeler itself, or a classifier has two verdicts on one item. Then nothing is imported.
     """
     table = tables.read_verdicts(Source(str(path), path), classifier)
     computed_here = {judge.name for judge in judges(JudgeOptions())}
     reserved = {name for name in set(table["classifier"]) if name in computed_here or is_setting(name)}
     if reserved:
-        raise InputError(f"{path}: {min(reserved)} is computed here; give the imported classifier another name.")
+        raise InputError(f"{path}: labeler computes {min(reserved)} itself; give the imported classifier another name.")
     with db.atomic():
         for name in set(table["classifier"]):
             verdicts.remove(db, name, IMPORTED)
@@ -197,5 +199,5 @@ def _imported(item: Item, row: Mapping[Any, Any]) -> StoredVerdict:
         threshold=row["threshold"],
         n_runs=item.n_runs,
         n_iterations=item.n_iterations,
-        reason=None if row["verdict"] else "the imported file gives none",
+        reason=None if row["verdict"] else "the imported file gives no reason",
     )
