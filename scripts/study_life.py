@@ -8,12 +8,12 @@ from labeler.plan.lifecycle import ALLOWED, SIGHTS, STEPS, Action, Step
 
 PHASES = [state for state in State if state is not State.PAUSED]
 MEANING = {
-    State.DRAFT: "measurements come in, people are added, the plan is drawn",
-    State.CALIBRATION: "every reviewer labels the calibration items; nothing of it is counted",
+    State.DRAFT: "measurements are imported, people are added, the plan is created",
+    State.CALIBRATION: "every reviewer labels the calibration items; no result includes these labels",
     State.OPEN: "reviewers label",
     State.THIRD: "split items get a third label, hidden among agreed ones",
-    State.CLOSED: "no label is taken any more; agreement is shown, split items are decided",
-    State.UNBLINDED: "verdicts and who said what are shown",
+    State.CLOSED: "no more labels are accepted; agreement is shown, split items are decided",
+    State.UNBLINDED: "verdicts, and the labels of each reviewer, are shown",
 }
 
 
@@ -23,13 +23,13 @@ def page() -> str:
         [
             "# The life of a study",
             "",
-            "Made from the code (`labeler/plan/lifecycle.py`) by `scripts/study_life.py`; a test compares the two.",
+            "Written by `scripts/study_life.py` from the code (`labeler/plan/lifecycle.py`); a test compares the two.",
             "",
-            "    draft -> calibration (where planned) -> open -> third (where wanted) -> closed -> unblinded",
+            "    draft -> calibration (if planned) -> open -> third (if wanted) -> closed -> unblinded",
             "",
-            "A study can be paused from any of them and goes on where it was. A paused study allows what it allowed",
-            "before, but nothing can be labelled and no plan drawn. Every step is an event with who, when and why;",
-            "none leads back. Drawing the plan opens the study, or its calibration round.",
+            "A study can be paused in any state and continues in the same state. A paused study allows the same",
+            "actions, except labelling and creating a plan. The log records every step with person, time and reason;",
+            "no step leads back. Creating the plan opens the study, or its calibration round.",
             "",
             *_table(["state", "what happens"], [[state, MEANING[state]] for state in PHASES]),
             "",
@@ -39,22 +39,22 @@ def page() -> str:
                 ["step", *PHASES], [[f"`{step}`", *(STEPS[step].get(state, "") for state in PHASES)] for step in Step]
             ),
             "",
-            "A paused study knows one step, `open`, which leads back to where it was. To open a study from its",
-            "calibration round, the round must be passed, or the log says that it was opened anyway. The third round",
-            "begins once every reviewer has answered everything.",
+            "A paused study has one step, `open`, which returns to the previous state. A study opens from its",
+            "calibration round if the round was passed; otherwise the log says that it was opened anyway. The",
+            "third-label round begins when every reviewer has answered every item.",
             "",
             "## What is allowed",
             "",
             *_table(["", *PHASES], [_row(action) for action in Action if action not in SIGHTS]),
             "",
-            "A plan can be drawn, and question and protocol changed, only as long as nobody has answered.",
+            "A plan can be created, and question and protocol can be changed, only before the first answer.",
             "",
             "## What coordinators see in the browser",
             "",
             *_table(["", *PHASES], [_row(action) for action in Action if action in SIGHTS]),
             "",
-            "Who labels and coordinates as well sees none of these before the study is unblinded. Commands act as the",
-            'owner of the study file: they show everything, say "interim, not unblinded", and are logged.',
+            "A coordinator who also labels sees none of these before the study is unblinded. Commands act as the",
+            'owner of the study file: they show everything, print "interim, not unblinded", and are logged.',
             "",
         ]
     )
