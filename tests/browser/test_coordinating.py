@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from labeler.service.plan import coordinating
 from labeler.store import open_database
+from tests.browser.conftest import welcome
 from tests.browser.hands import SAVED, SHOWN, go, links_on, take_step
 
 pytestmark = pytest.mark.browser
@@ -42,6 +43,8 @@ def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
     page.get_by_label("Names, one per line").fill("ada\nben")
     page.get_by_role("button", name="Add people").click()
     links = links_on(page, 2)
+    with open_database(study) as db:
+        welcome(db)
 
     go(page, url, "plan", "Plan")
     page.get_by_role("button", name="Confirm this plan").click()

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 
 from labeler.service.plan import verifying
 from labeler.store import open_database
+from tests.browser.conftest import welcome
 from tests.browser.hands import SAVED, SEEN, SHOWN, go, links_on, take_step
 
 pytestmark = pytest.mark.browser
@@ -86,6 +87,8 @@ def set_up(page, url, link, folder, desks):
 def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, tmp_path):
     study, url, link = empty_server
     set_up(page, url, link, tmp_path, desks)
+    with open_database(study) as db:
+        welcome(db)
 
     assert everybody_labels(desks, url, dict.fromkeys(REVIEWERS, "s")) == dict.fromkeys(REVIEWERS, N_CALIBRATION)
     go(page, url, "calibration", "Calibration")
