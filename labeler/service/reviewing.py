@@ -201,7 +201,14 @@ def begin(db: Database, reviewer_id: int, *, now: datetime) -> None:
 
 
 def has_feedback(db: Database, reviewer_id: int) -> bool:
-    """Whether there is anything to tell a reviewer of the calibration round."""
+    """Whether there is feedback on the calibration round for a reviewer.
+
+    Raises
+    ------
+    NotAllowed
+        If the person is not an active reviewer.
+    """
+    identity.require(db, reviewer_id, Role.REVIEWER)
     if studies.get(db).phase in (State.DRAFT, State.CALIBRATION):
         return False
     n = assignments.n_by_answer(db, reviewer_id, calibration=True)
