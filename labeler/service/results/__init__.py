@@ -1,1 +1,1 @@
-"""What comes out of a study: reports, labels, copies, decisions on split items."""
+"""The results of a study: reports, label files, copies, and decisions on split items."""

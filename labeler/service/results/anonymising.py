@@ -1,9 +1,9 @@
-"""A copy of a study for publication: nobody's name, address or sign-in in it, and every number of its report the same.
+"""Write an anonymised copy of a study: no names, addresses or sign-ins; every number of its report stays the same.
 
-What people wrote is gone through for full names and addresses, as whole words; a first name alone, or a nickname, is
-not recognised. Who knows how the names were spelled could draw the plan again from its seed, or look for an event id
-made from a name: so the seed is left out, the hash of the plan is made anew over the new names, and every answer gets
-another event id.
+Free text is searched for full names and addresses as whole words; a first name alone or a nickname is not recognised.
+Anyone who knows the spelling of the names could draw the plan again from its seed, or search for an event id that was
+made from a name. So the seed is left out, the hash of the plan is computed again with the new names, and every answer
+gets a new event id.
 """
 
 import json
@@ -23,19 +23,19 @@ from labeler.model import Origin, Person, Role
 from labeler.plan.design import hash_of, key
 from labeler.store import Database, assignments, chain, copies, events, items, open_database, people, studies
 
-# Set up in order of name as likely as not: the log says that somebody was added, not who.
+# People are often added in alphabetical order, so the log keeps that a person was added, but not which one.
 UNNAMED = ("add person", "invite")
-LEFT_OUT = frozenset({"email"})  # of what events say
-SEED = frozenset({"seed"})  # of plans, in the log and beside the plan
-SOMEBODY = "somebody"  # whose address it was, if nobody is called so any more
-_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # in JSON; with a colon it is a name
+LEFT_OUT = frozenset({"email"})  # keys in the details of events
+SEED = frozenset({"seed"})  # parameters of plans, in the log and in the plan itself
+SOMEBODY = "somebody"  # the person with this address, if no person has this name any more
+_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # a string in JSON; one followed by a colon is a key
 
 Rewritten = Callable[[str], str]
 
 
 @dataclass(frozen=True)
 class Anonymised:
-    """What was done."""
+    """The result of an anonymisation."""
 
     n_reviewers: int
     n_coordinators: int
@@ -52,35 +52,35 @@ def anonymise(
     actor: str,
     now: datetime,
 ) -> Anonymised:
-    """Write a new study file without anything that names the people of this one.
+    """Write a copy of the study without names, addresses or sign-ins.
 
-    What is known of the runs beside their measurements, such as the machine, is left out too.
+    Metadata of the runs, such as the machine, are left out too.
 
     Parameters
     ----------
     db : Database
-        Stays as it is, but for an event.
+        Not changed, except that the export is logged.
     out : Path
-        Where; must not exist.
+        The new file; must not exist.
     keep_comments : bool
-        Whether comments stay, with names and addresses in them replaced.
+        Whether to keep comments, with names and addresses in them replaced.
     keep_benchmarks : bool
-        Whether items, benchmarks, applications and files keep their names; otherwise they are numbered in order of
-        name, and the benchmarks' parameters are left out.
+        Whether items, benchmarks, applications and files keep their names. Otherwise they are numbered in
+        alphabetical order, and the parameters of the benchmarks are left out.
     token : str, optional
-        The secret from which the order of the new names follows; random unless given, and kept nowhere.
+        The secret that decides the order of the new names; random by default, and not stored.
     actor : str
     now : datetime
 
     Raises
     ------
     StudyError
-        If there is a file already, or none can be written; nothing is left behind.
+        If the file exists or cannot be written; no partial file remains.
     """
     chosen = {"comments": "keep" if keep_comments else "drop", "benchmarks": "keep" if keep_benchmarks else "drop"}
     try:
         if out.exists():
-            raise StudyError(f"{out} exists already. Name a file that does not.")
+            raise StudyError(f"{out} exists already. Choose another file name.")
         with TemporaryDirectory(prefix=".anonymise-", dir=out.parent) as folder:
             partial_file = Path(folder) / "copy.study"
             done = copy_without_names(
@@ -110,23 +110,23 @@ def copy_without_names(
     forget: Callable[[str, str], bool] | None = None,
     entry: tuple[str, Mapping[str, str]] | None = None,
 ) -> Anonymised:
-    """Write the copy that `anonymise` describes into a new file; the same study and token give the same copy.
+    """Write an anonymised copy into a new file; the same study and token give the same copy.
 
     Parameters
     ----------
     db : Database
-        Stays as it is.
+        Not changed.
     file : Path
     token : str
-        The secret from which the order of the new names follows.
+        The secret that decides the order of the new names.
     keep_comments, keep_benchmarks : bool
         As for `anonymise`.
     keep_seed : bool
-        Whether the plan's seed stays: who knows the names can tell from it who is who.
+        Whether to keep the plan's seed; with it, anyone who knows the names can identify the people.
     forget : callable, optional
-        (time, action) -> whether such an event is left out.
+        (time, action) -> whether to leave this event out.
     entry : (str, mapping), optional
-        Time and details of an event that the copy's log ends with.
+        Time and details of the last event in the copy's log.
 
     Raises
     ------
@@ -143,13 +143,13 @@ def copy_without_names(
                 copies.forget_events(copy, forget)
             if entry is not None:
                 events.add(copy, entry[0], "owner", "anonymise", entry[1])
-            chain.begin(copy)  # what is in the copy is new; the study keeps its own chain
+            chain.begin(copy)  # the content is new, so the copy gets a new hash chain
         copies.seal(copy)
     return done
 
 
 def pseudonyms(everyone: Iterable[Person], token: str) -> dict[str, str]:
-    """R1, R2, ... for those who label and C1, C2, ... for the others, in the order of a hash of token and name.
+    """Names such as R1 for reviewers and C1 for other people, in the order of a hash of token and name.
 
     Examples
     --------
@@ -166,14 +166,14 @@ def pseudonyms(everyone: Iterable[Person], token: str) -> dict[str, str]:
 
 
 def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) -> Rewritten:
-    """A function that replaces names in a text as whole words, all at once, whatever their capitals.
+    """Return a function that replaces names as whole words, in one pass and ignoring case.
 
     Parameters
     ----------
-    replacements : mapping of name to what stands in its place
-        Where names overlap, the longest counts.
+    replacements : mapping of name to replacement
+        If names overlap, the longest is replaced.
     untouched : collection of str
-        Texts that stay as they are, unless one is a name itself.
+        Texts that are not changed unless they are equal to a name.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) 
     alternatives = "|".join(f"({re.escape(text)})" for text in texts)
     pattern = re.compile(rf"(?<![^\W_])(?:{alternatives})(?![^\W_])", re.IGNORECASE)
 
-    @cache  # the same few words stand in every view
+    @cache  # the same few words occur in every view
     def replaced(text: str) -> str:
         replacement = replacement_of.get(text) or replacement_of.get(_folded(text))
         if replacement is not None or text in untouched or not texts:
@@ -199,7 +199,7 @@ def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) 
 
 
 def in_json(text: str, rewritten: Rewritten) -> str:
-    """JSON with every string in it rewritten, but for the names of values; all else stays as it was written.
+    """Rewrite every string in a JSON text except keys; everything else stays byte for byte.
 
     Examples
     --------
@@ -241,14 +241,14 @@ def _anonymise(
 
 
 def addresses(copy: Database) -> dict[str, str]:
-    """Every e-mail address that somebody has or had, with the name."""
+    """Every current and former e-mail address, with the person's name."""
     log = events.table(copy)
     set_once = [json.loads(text) for text in log.loc[log["action"] == "set e-mail", "details"]]
     return {details["email"]: details["name"] for details in set_once if details["email"]} | people.emails(copy)
 
 
 def _renumber(copy: Database, names: list[str]) -> None:
-    """Number people by their new names, assignments by their codes: the old ids were in order of the old names."""
+    """Number people by their new names and assignments by their codes; the old ids followed the old names."""
     copies.renumber(
         copy, "people", {person.person_id: names.index(person.name) + 1 for person in people.all_people(copy)}
     )
@@ -257,7 +257,7 @@ def _renumber(copy: Database, names: list[str]) -> None:
 
 
 def _make_plan_hash_anew(copy: Database, left_out: Collection[str]) -> dict[str, str]:
-    """Over the new names, without what is left out of the parameters; the old hash with what stands in its place."""
+    """Compute the plan's hash with the new names and the remaining parameters; return {old hash: new hash}."""
     study = studies.get(copy)
     if study.plan_hash is None:
         return {}
@@ -267,7 +267,7 @@ def _make_plan_hash_anew(copy: Database, left_out: Collection[str]) -> dict[str,
 
 
 def _number_benchmarks(copy: Database, token: str) -> dict[str, str]:
-    """Give items and all they are called by numbers for names; the old texts with the new ones."""
+    """Replace the names of items, benchmarks, applications and files by numbers; return {old: new}."""
     all_items = items.all_items(copy)
     copies.forget_parameters(copy)
     files: dict[str, str] = {}
@@ -291,7 +291,7 @@ def _looked_up(replacements: Mapping[str, str], text: str) -> str:
 
 
 def _rewrite_texts(copy: Database, hidden: Rewritten, left_out: frozenset[str], *, keep_comments: bool) -> int:
-    """Go through all that somebody may have written; how many comments there were."""
+    """Rewrite every text that a person may have written; return the number of comments."""
     n_texts = {}
     for table, column in copies.FREE_TEXTS:
         if (table, column) == ("events", "details"):
@@ -305,7 +305,7 @@ def _rewrite_texts(copy: Database, hidden: Rewritten, left_out: frozenset[str], 
 
 
 def _details(hidden: Rewritten, left_out: frozenset[str], action: str, text: str) -> str:
-    """What an event says; a list of people is put in order of their new names."""
+    """The rewritten details of an event; lists of people are sorted by their new names."""
     details = json.loads(text)
     published = _without(details, left_out | {"name"} if action in UNNAMED else left_out)
     for name, value in published.items():

@@ -1,4 +1,4 @@
-"""Whether a study is still what was written into it: its hash chain, and what was printed of it earlier."""
+"""Check that a study was not altered: its hash chain, and hashes from earlier reports, backups or receipts."""
 
 import json
 from collections.abc import Mapping
@@ -11,23 +11,23 @@ from labeler.errors import InputError
 from labeler.store import Database, chain, copies, labels, studies
 from labeler.store.chain import Fault
 
-N_TOLD = 20  # faults in words; all are in the JSON
+N_TOLD = 20  # faults shown as text; the JSON has all of them
 _RECEIPT = "labeler receipt"
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found.
+    """The result of an audit.
 
     Attributes
     ----------
     head : str
-        The end of the chain as the study has it now.
+        The current end of the chain.
     n_before : int
-        Rows that were there when the chain began: what happened to them earlier cannot be seen.
+        Rows older than the chain; earlier changes to them cannot be detected.
     faults : tuple of Fault
     against : str or None
-        The file it was compared with.
+        The file that the study was compared with.
     """
 
     head: str
@@ -36,26 +36,26 @@ class Audit:
     against: str | None = None
 
     def in_words(self) -> list[str]:
-        """The result first, then each fault, then what cannot be known."""
+        """The result, then each fault, then what the audit cannot detect."""
         more = len(self.faults) - N_TOLD
         return [
             f"{len(self.faults)} faults found." if self.faults else "No fault found.",
             *(f"{fault.part} {fault.row_id}: {fault.what}." for fault in self.faults[:N_TOLD]),
-            *([f"{more} more faults; --json lists all."] if more > 0 else []),
+            *([f"{more} more faults; --json lists all of them."] if more > 0 else []),
             *([f"It was compared with {self.against}."] if self.against else []),
-            *([f"The chain began with {self.n_before} rows already there: earlier changes of these cannot be seen."]
+            *([f"{self.n_before} rows are older than the chain: earlier changes to them cannot be detected."]
               if self.n_before else []),
             f"Chain: {self.head}",
         ]  # fmt: skip
 
 
 def head(db: Database) -> str:
-    """The end of the chain: the number of its links and their hash, to be kept outside of the study."""
+    """The end of the chain (number of links and hash), to keep outside the study."""
     return str(chain.head(db))
 
 
 def audit(db: Database, against: Path | None = None) -> Audit:
-    """Compare every row with its link, every link with the one before it, and the chain with what was printed earlier.
+    """Check every row against its link, every link against the previous link, and the chain against a file.
 
     Parameters
     ----------
@@ -66,14 +66,14 @@ def audit(db: Database, against: Path | None = None) -> Audit:
     Raises
     ------
     InputError
-        If the file is none of these.
+        If the file is not one of these.
     """
     faults = [*chain.faults(db), *(_against(db, against) if against is not None else ())]
     return Audit(head(db), chain.n_before(db), tuple(faults), None if against is None else str(against))
 
 
 def receipt(db: Database, person_id: int, *, now: datetime) -> str:
-    """A reviewer's own labels with a hash each, to be kept and compared later (JSON)."""
+    """A reviewer's labels with a hash for each, as JSON; `audit` can compare it with the study later."""
     rows = labels.links_of(db, person_id)
     entries = [
         {"code": code, "label": answer, "created_utc": at, "digest": digest} for code, answer, at, digest in rows
@@ -98,7 +98,7 @@ def _against(db: Database, file: Path) -> list[Fault]:
     study = content.get("study") if isinstance(content, dict) else None
     printed = study.get("chain") if isinstance(study, dict) else None
     if not isinstance(printed, str):
-        raise InputError(f"{file}: no report with a chain, no backup and no receipt. Give one of these to --against.")
+        raise InputError(f"{file}: not a report with a chain, a backup or a receipt. Give one of these to --against.")
     return _from_head(db, printed)
 
 
@@ -110,7 +110,7 @@ def _from_head(db: Database, printed: str) -> list[Fault]:
         return []
     if now is None:
         return [Fault("chain", n_links, f"the study was rolled back: its chain ends at link {chain.head(db).n_links}")]
-    return [Fault("chain", n_links, "the chain was made anew since: this link had another hash")]
+    return [Fault("chain", n_links, "the chain was rebuilt since: this link had another hash")]
 
 
 def _from_receipt(db: Database, content: Mapping[str, Any], file: Path) -> list[Fault]:
@@ -118,7 +118,7 @@ def _from_receipt(db: Database, content: Mapping[str, Any], file: Path) -> list[
     try:
         entries = [(str(entry["code"]), str(entry["digest"])) for entry in content["labels"]]
     except (KeyError, TypeError):
-        raise InputError(f"{file}: the receipt lacks its labels. Give the file as it was downloaded.") from None
+        raise InputError(f"{file}: the receipt has no labels. Give the file exactly as it was downloaded.") from None
     return [
         Fault("answer", number, f"of item {code} in the receipt is not in the study as it was given")
         for number, (code, digest) in enumerate(entries, start=1)

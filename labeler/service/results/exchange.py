@@ -1,4 +1,4 @@
-"""Labels out of the study as a tidy table, and labels made elsewhere into it."""
+"""Export labels as a tidy table, and import labels that were given elsewhere."""
 
 import json
 import secrets
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from labeler.formats.label_forms import Form
     from labeler.formats.source import Source
 
-LONG = "long"  # the tidy label file: every answer, with all that is known of it
+LONG = "long"  # columns of the tidy label file: one row per answer, with all its properties
 CATEGORIES = frozenset(Answer(category) for category in Category)
-FIRST_KINDS = (Kind.FRESH, Kind.OVERLAP)  # a reviewer's first time on an item is one of these: the study knows which
+FIRST_KINDS = (Kind.FRESH, Kind.OVERLAP)  # kinds of a reviewer's first assignment of an item
 
 _Word = TypeVar("_Word", bound=StrEnum)
 
 
 @dataclass(frozen=True)
 class LabelImport:
-    """What became of a label table."""
+    """The result of importing a label table."""
 
     n_new: int
     n_already_there: int
@@ -47,20 +47,20 @@ class LabelImport:
 
 @dataclass(frozen=True)
 class LabelRow:
-    """One line of a label table, checked.
+    """A checked line of a label table.
 
     Attributes
     ----------
     line : int
-        Where it stands in its file.
+        Line number in the file.
     label : Label
-        Its assignment and revision are those of the study only once it is there.
+        Assignment and revision are set when the label is imported.
     item_as_written : str
-        With the spaces around it: names of measurements may have some.
+        The cell with leading and trailing spaces, which names of measurements may have.
     revision : int or None
-        The revision that the table names.
+        The revision in the table.
     source_key : str
-        Identifies the row when the same file is imported again: its event id, or a hash of its contents.
+        Identifies the row if the file is imported again: the event id, or a hash of the row.
     """
 
     line: int
@@ -78,14 +78,14 @@ class LabelRow:
 
 
 def export_labels(db: Database, *, actor: str, now: datetime) -> "pd.DataFrame":
-    """Every answer, one row each, as the tidy label file has them."""
+    """Every answer as one row of the tidy label file."""
     with db.atomic():
         _log_export(db, actor, now)
         return all_answers(db)
 
 
 def export_label_file(db: Database, *, actor: str, now: datetime) -> tuple[str, int]:
-    """The tidy label file as CSV text, and how many rows it has."""
+    """The tidy label file as CSV text, and its number of rows."""
     with db.atomic():
         _log_export(db, actor, now)
         rows = _answer_rows(db)
@@ -94,7 +94,7 @@ def export_label_file(db: Database, *, actor: str, now: datetime) -> tuple[str, 
 
 @dataclass(frozen=True)
 class Exported:
-    """Labels in the form of another tool; `legend` is what a reader must know, or empty."""
+    """Labels in the format of another tool; `legend` explains the values, or is empty."""
 
     text: str
     n_labels: int
@@ -102,12 +102,12 @@ class Exported:
 
 
 def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported:
-    """The first labels that agreement is computed from, in the form of another tool (`labeler.formats.label_forms`).
+    """The first labels that agreement uses, in the format of another tool (`labeler.formats.label_forms`).
 
     Raises
     ------
     InputError
-        If there is no such form, or a name has no place in it.
+        If the format is unknown or cannot hold a name.
     """
     from analysis.tables import counted_labels
     from labeler.formats import label_forms
@@ -124,8 +124,8 @@ def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported
 
 
 def all_answers(db: Database) -> "pd.DataFrame":
-    """Every answer, and after them every decision on a split item, with the columns of the tidy label file."""
-    import pandas as pd  # here, as writing the label file needs no table
+    """Every answer, then every decision on a split item, with the columns of the tidy label file."""
+    import pandas as pd  # imported here because writing the label file does not need pandas
 
     return pd.DataFrame(_answer_rows(db), columns=list(labels.COLUMNS), dtype=object)
 
@@ -134,14 +134,14 @@ def _form(name: str) -> "Form":
     from labeler.formats import label_forms
 
     if name not in label_forms.FORMS:
-        raise InputError(f"{name!r} is no form of labels. There are: {', '.join((LONG, *label_forms.FORMS))}.")
+        raise InputError(f"{name!r} is not a label format. Choose one of:  {', '.join((LONG, *label_forms.FORMS))}.")
     return label_forms.FORMS[name]
 
 
 def _reader(name: str) -> "Callable[[Source], pd.DataFrame]":
     read = _form(name).read
     if read is None:
-        raise InputError(f"the form {name} is only written: names are lost in it. Import the long table instead.")
+        raise InputError(f"the form {name} does not keep names, so it cannot be imported. Import the long table.")
     return read
 
 
@@ -150,9 +150,9 @@ def _log_export(db: Database, actor: str, now: datetime) -> None:
 
 
 def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
-    """The rows of the label file: every answer, and after them every decision on a split item.
+    """The rows of the label file: every answer, then every decision on a split item.
 
-    A decision is assigned to nobody; the negative number in its column only tells decisions apart.
+    A decision has no assignment; a negative number in that column distinguishes decisions.
     """
     by_name = {item.name: item for item in items.all_items(db)}
     n_before: Counter[str] = Counter()
@@ -172,7 +172,7 @@ def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
 
 
 def import_label_file(db: Database, path: Path, form: str = LONG, *, actor: str, now: datetime) -> LabelImport:
-    """Append the labels of a file in this form; raises InputError as `import_labels` does, naming the file."""
+    """Import the labels of a file in this format; raises InputError like `import_labels`, with the file name."""
     from labeler.formats import Source, tables
 
     source = Source(str(path), path)
@@ -186,22 +186,22 @@ def import_label_file(db: Database, path: Path, form: str = LONG, *, actor: str,
 
 
 def import_labels(db: Database, table: "pd.DataFrame", *, actor: str, now: datetime) -> LabelImport:
-    """Append labels made elsewhere; the same rows again add nothing.
+    """Import labels that were given elsewhere; importing the same rows again adds nothing.
 
     Parameters
     ----------
     db : Database
     table : DataFrame
-        Text cells; columns item, reviewer, label and optionally every other column of the tidy label file.
-        Reviewers not in the study yet are added, and so are items if the study has no measurements.
+        Text cells. Columns item, reviewer, label, and optionally the other columns of the tidy label file.
+        New reviewers are added to the study, and so are new items if the study has no measurements.
     actor : str
     now : datetime
-        The time of rows that name none.
+        The time of rows without a time.
 
     Raises
     ------
     InputError
-        If a value cannot be used; it names the line and the value, and nothing is kept.
+        If a value is invalid; the message names line and value, and nothing is imported.
     NotAllowed
         If the study is unblinded.
     """
@@ -217,7 +217,7 @@ def import_labels(db: Database, table: "pd.DataFrame", *, actor: str, now: datet
 
 
 def checked_rows(table: "pd.DataFrame", *, now: datetime) -> list[LabelRow]:
-    """The lines of a label table with every cell checked; raises InputError as `import_labels`."""
+    """Check every cell of a label table; raises InputError like `import_labels`."""
     from labeler.formats import tables
 
     n_earlier: Counter[tuple[str, str, Kind]] = Counter()
@@ -231,7 +231,7 @@ def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> 
     if item is None and may_add_items:
         item = _new_item(db, row)
     if item is None:
-        raise InputError(f"Line {row.line}: there is no item {row.item!r} in this study.")
+        raise InputError(f"Line {row.line}: this study has no item {row.item!r}.")
     if row.kind is Kind.ADJUDICATED:
         return _append_decision(db, row, item)
     task = _task(db, row, item, now)
@@ -252,7 +252,7 @@ def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> 
 def _append_decision(db: Database, row: LabelRow, item: Item) -> bool:
     if row.label.answer not in CATEGORIES:
         raise InputError(f"Line {row.line}: a decision is similar or dissimilar, not {row.label.answer!r}.")
-    why = row.label.comment or "not told in the label file"
+    why = row.label.comment or "not in the label file"
     decision = Decision(
         item.name, Category(row.label.answer), why, row.reviewer, row.label.created.isoformat(), row.source_key
     )
@@ -263,7 +263,7 @@ def _append_decision(db: Database, row: LabelRow, item: Item) -> bool:
 
 
 def _task(db: Database, row: LabelRow, item: Item, now: datetime) -> Task:
-    """The reviewer's assignment that the row belongs to, made where there is none."""
+    """Return the reviewer's assignment for this row; create it if it does not exist."""
     person = people.by_name(db, row.reviewer)
     if person is not None and Role.REVIEWER not in person.roles:
         raise InputError(f"Line {row.line}: {row.reviewer!r} is no reviewer of this study.")
@@ -300,7 +300,7 @@ def _parsed(cells: Mapping[Any, Any], line: int, n_earlier: Counter[tuple[str, s
     kind = _one_of(Kind, cell("kind") or "fresh", "kind", line)
     ordinal = n_earlier[item, reviewer, kind]
     n_earlier[item, reviewer, kind] += 1
-    # A hash of names can be guessed, so it only finds the row again when the same file is imported twice.
+    # A hash of names can be guessed, so it serves only to recognise the row if the file is imported again.
     source_key = cell("event_id") or key(0, "imported", item, reviewer, kind, str(ordinal), answer)
     label = Label(
         assignment_id=0,
@@ -321,7 +321,7 @@ def _parsed(cells: Mapping[Any, Any], line: int, n_earlier: Counter[tuple[str, s
 
 
 def _whole_number(text: str, name: str, line: int, lowest: int, highest: int) -> int | None:
-    """A whole number, also as 3.0, which is how some tools write it beside empty cells."""
+    """A whole number; "3.0" is accepted because some tools write it so if other cells are empty."""
     if not text:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Writing what comes out of a study: tables as CSV text, and files into a folder."""
+"""Write results: tables as CSV text, and files into a folder."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 
 def as_csv(table: "pd.DataFrame") -> str:
-    """A table as CSV text, safe to open in a spreadsheet."""
-    from labeler.formats import tables  # here, as some files need no table
+    """A table as CSV text that is safe to open in a spreadsheet."""
+    from labeler.formats import tables  # imported here because some files do not need pandas
 
     return tables.write(table)
 
 
 def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
-    """Write files into a folder, by name or path inside it; one that cannot be written is not there half.
+    """Write files into a folder, by relative path; no partly written file remains after a failure.
 
     Raises
     ------
     InputError
-        If the folder cannot be made or written to.
+        If the folder cannot be created or written to.
     """
     with ExitStack() as all_in_place:
-        for name, content in reversed(list(files.items())):  # they are moved to their places in the order given
+        for name, content in reversed(list(files.items())):  # moved to their final names in the given order
             try:
                 (out / name).parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:

@@ -1,4 +1,4 @@
-"""How a study went, as its report tells it: steps, people, what was left out, which pairs changed, calibration."""
+"""The history of a study for its report: steps, people, excluded items, changed pairs, calibration."""
 
 from collections import Counter
 from itertools import combinations
@@ -14,7 +14,7 @@ _DETAILS = ("name", "successor", "why")
 
 
 def study_course(db: Database) -> dict[str, Any]:
-    """The course of a study as plain values.
+    """The history of a study as plain values.
 
     Parameters
     ----------
@@ -23,10 +23,10 @@ def study_course(db: Database) -> dict[str, Any]:
     Returns
     -------
     dict
-        `unblinded`: when, by whom and why, or None. `steps` and `people`: every change with when, by whom and why.
-        `excluded`: items that do not count, with the reason. `changed_pairs`: pairs of reviewers who share items
-        because one of them took over from somebody, with how many. `calibration`: the round's own numbers, which are
-        in no other, or None.
+        `unblinded`: time, person and reason, or None. `steps` and `people`: every change with time, person and
+        reason. `excluded`: items left out of the results, with the reason. `changed_pairs`: pairs of reviewers who
+        share items because one of them replaced another reviewer, with the number of items. `calibration`: the
+        numbers of the calibration round, which count nowhere else, or None.
     """
     steps = events.of_actions(db, course.ACTIONS)
     people = events.of_actions(db, _PEOPLE)
@@ -53,13 +53,13 @@ def study_course(db: Database) -> dict[str, Any]:
 
 
 def not_counted(db: Database) -> frozenset[str]:
-    """Items that enter no result: excluded ones, the calibration round's, and those chosen for what they tell."""
+    """Items left out of all results: excluded items, calibration items, and items chosen by a model."""
     excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
     return frozenset(excluded | calibration_items(db) | sampling.chosen_items(db))
 
 
 def calibration_items(db: Database) -> set[str]:
-    """The items of the calibration round that have no other use."""
+    """The items that are used only in the calibration round."""
     kinds: dict[str, set[Kind]] = {}
     for row in assignments.everything(db):
         kinds.setdefault(row.assignment.item, set()).add(row.assignment.kind)

@@ -1,4 +1,4 @@
-"""Agreement once a study is closed, in a few numbers and without names; the report says more."""
+"""Agreement of a closed study in a few numbers without names; the report has the details."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +16,12 @@ _kept: dict[tuple[Path, int, int], "InterimAgreement"] = {}
 
 @dataclass(frozen=True)
 class InterimAgreement:
-    """Agreement of the first labels, over the items that count.
+    """Agreement of the first labels on the items that count.
 
     Attributes
     ----------
     n_agreed, n_split, n_incomplete : int
-        Items with at least two first labels that are all equal, not all equal; with fewer than two.
+        Items with at least two first labels that are all equal; that are not all equal; items with fewer than two.
     percent, kappa : Estimate
         Percent agreement and Fleiss' kappa.
     """
@@ -34,9 +34,9 @@ class InterimAgreement:
 
 
 def current_agreement(db: Database) -> InterimAgreement:
-    """Agreement as the labels are now; whoever shows it asks `visibility` first.
+    """Agreement of the current labels; callers that show it must check `visibility` first.
 
-    It is kept until the study changes: every change is an answer or an event.
+    The result is cached until the study changes: every change is an answer or an event.
     """
     version = db.path, labels.n_labels(db), events.last_id(db)
     if version not in _kept:
@@ -58,7 +58,7 @@ def _compute(db: Database) -> InterimAgreement:
 
 
 def in_words(estimate: Estimate) -> str:
-    """A statistic with its 95 % interval, or why there is none."""
+    """A statistic with its 95 % interval, or the reason why it has no value."""
     if estimate.value is None:
         return f"undefined, because {estimate.reason}."
     between = "" if estimate.low is None else f", 95 % interval {estimate.low:.2f} to {estimate.high:.2f}"

@@ -1,4 +1,4 @@
-"""The report as pages show it: computed once in a process of its own, and kept while nothing it depends on changes."""
+"""A cache of the report for pages: computed once in a separate process, valid until the study changes."""
 
 import time
 from collections.abc import Callable
@@ -10,9 +10,9 @@ from threading import Lock
 from labeler.service.results import reporting
 from labeler.store import Database, events, labels
 
-MAX_KEPT = 4  # reports in the server's memory
+MAX_KEPT = 4  # maximum number of reports in the server's memory
 LOOK_EVERY_S = 0.2
-EXPECTED_S = {True: 4.0, False: 12.0}  # before the first report was made, by whether it is a quick one
+EXPECTED_S = {True: 4.0, False: 12.0}  # expected seconds before the first report, by whether it is a quick one
 _NO_CHANGE = ("report", "look", "sign in", "sign out", "backup", "invite", "revoke", "list flags", "answer comment")
 
 Version = tuple[Path, int, int, bool]
@@ -23,34 +23,34 @@ _making = Lock()
 
 @dataclass(frozen=True)
 class Kept:
-    """A report's documents by name, and when they were made."""
+    """The documents of a report by name, and the time of their computation."""
 
     files: dict[str, str]
     made: datetime
 
 
 def kept(db: Database, *, quick: bool) -> Kept | None:
-    """The report of the study as it is now, if it was made before in this server."""
+    """The cached report of the study in its current state, if this server has it."""
     return _kept.get(_version(db, quick))
 
 
 def make(db: Database, *, quick: bool, actor: str, waiting: Callable[[float, float], object]) -> Kept:
-    """Make the report, or take the one that somebody else is making.
+    """Compute the report, or wait for another request that is already computing it.
 
     Parameters
     ----------
     db : Database
     quick : bool
-        Whether to leave out what is resampled.
+        Whether to leave out the resampled numbers.
     actor : str
     waiting : callable
-        Called several times a second with the seconds so far and those it took last time. If it raises, the
-        computation is stopped.
+        Called several times per second with the elapsed seconds and the seconds of the previous computation. If
+        it raises, the computation stops.
 
     Raises
     ------
     InputError
-        If the report cannot be made.
+        If the report cannot be computed.
     """
     started, expected = time.monotonic(), _took_s.get((db.path, quick), EXPECTED_S[quick])
     while not _making.acquire(timeout=LOOK_EVERY_S):
@@ -72,15 +72,15 @@ def make(db: Database, *, quick: bool, actor: str, waiting: Callable[[float, flo
 
 
 def is_being_made() -> bool:
-    """Whether a report is being computed in this server."""
+    """Whether this server is computing a report."""
     return _making.locked()
 
 
 def forget(db: Database, *, quick: bool) -> None:
-    """Let the report be made again."""
+    """Remove the report from the cache, so that it is computed again."""
     _kept.pop(_version(db, quick), None)
 
 
 def _version(db: Database, quick: bool) -> Version:
-    """What stays the same as long as the report does: every change of the study is an event, or an answer."""
+    """A value that changes whenever the report may change: every change of a study is an event or an answer."""
     return db.path, labels.n_labels(db), events.last_id(db, without=_NO_CHANGE), quick

@@ -1,4 +1,4 @@
-"""Labels and measures, of a study or of files, -> a learned classifier, its account, and its verdicts."""
+"""Learn a classifier from the labels and measures of a study or of files; report it and apply it."""
 
 import hashlib
 import json
@@ -39,7 +39,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Material:
-    """What can be learnt from.
+    """The data to learn from.
 
     Attributes
     ----------
@@ -51,9 +51,9 @@ class Material:
     verdicts : DataFrame
         Columns item, classifier, verdict and score.
     warmup : float
-        Left out of each run when the features were computed.
+        The warm-up that was left out of each run for the features.
     hashes : mapping of str to str
-        Of what was read.
+        Hashes of the input.
     """
 
     answers: pd.DataFrame
@@ -65,25 +65,25 @@ class Material:
 
 
 def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
-    """Labels, features and verdicts of a study at one moment; that somebody learnt from them is logged.
+    """Read the labels, features and verdicts of a study at one moment; the use is logged.
 
     Raises
     ------
     InputError
-        If no verdict has its evidence, or verdicts were computed with several warm-ups.
+        If no verdict has stored measures, or the verdicts were computed with different warm-ups.
     """
     with db.atomic():
         events.add(db, now.isoformat(), actor, "learn", {})
         answers, all_items = exchange.all_answers(db), items.all_items(db)
-        left_out = history.not_counted(db) - sampling.chosen_items(db)  # a model learns from chosen items as well
+        left_out = history.not_counted(db) - sampling.chosen_items(db)  # chosen items are used
         table = verdicts.table(db)
         counting = [item for item in all_items if item.name not in left_out]
         features = {item.name: learning.features_of(verdicts.of_item(db, item.item_id)) for item in counting}
-    # which labels of other items were first follows from all answers, so these stay, as a kind that never counts
+    # needed to find the first labels of other items, so these answers stay, with a kind that never counts
     answers = answers.assign(kind=answers["kind"].mask(answers["item"].isin(left_out), "excluded"))
     measured = pd.DataFrame.from_dict(features, orient="index", columns=list(FEATURES), dtype=float)
     if not measured.notna().any(axis=None):
-        raise InputError("No item has the measures to learn from. Compute verdicts first: labeler verdicts")
+        raise InputError("No item has measures to learn from. Compute verdicts first: labeler verdicts")
     counted = table[~table["item"].isin(left_out)]
     parameters = [json.loads(text) for text in counted["parameters"].drop_duplicates()]
     return Material(
@@ -95,7 +95,7 @@ def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
 
 
 def material_of_files(label_file: Path, verdict_file: Path) -> Material:
-    """Labels and verdicts out of files, as `labeler labels --export` and `labeler verdicts --export` write them.
+    """Read labels and verdicts from files written by `labeler labels --export` and `labeler verdicts --export`.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def material_of_files(label_file: Path, verdict_file: Path) -> Material:
     Raises
     ------
     InputError
-        If a file cannot be read or lacks a column; the message names file, place and value.
+        If a file cannot be read or a column is missing; the message names file, place and value.
     """
     labels, verdict_text = (Source(str(path), path) for path in (label_file, verdict_file))
     answers = tables.read_table(labels, (*tables.LABEL_COLUMNS, "application")).reset_index(drop=True)
@@ -147,40 +147,40 @@ def _one_warmup(parameters: Sequence[Mapping[str, Any]]) -> float:
     warmups = {float(entry["drop"]) for entry in parameters if "drop" in entry}
     if len(warmups) > 1:
         raise InputError(
-            f"The verdicts were computed with several warm-ups: {', '.join(f'{w:g}' for w in sorted(warmups))}. "
+            f"The verdicts were computed with different warm-ups: {', '.join(f'{w:g}' for w in sorted(warmups))}. "
             "Compute them again with one: labeler verdicts --warmup"
         )
     return warmups.pop() if warmups else 0.0
 
 
 def features_named(text: str, available: Sequence[str] = DEFAULT_FEATURES) -> list[str]:
-    """The features that "default", "all" or a list of names means.
+    """Resolve "default", "all" or a list of names to features.
 
     Parameters
     ----------
     text : str
-        "default" (all that the data have), "all" (refused if the data lack one), or names separated by commas.
+        "default" (all features in the data), "all" (an error if one is missing), or names separated by commas.
     available : sequence of str
         The features that the data have.
 
     Raises
     ------
     InputError
-        If a name is unknown or twice there, or the data lack it.
+        If a name is unknown, repeated, or missing from the data.
     """
     if text == "default":
         return [name for name in DEFAULT_FEATURES if name in available]
     names = list(FEATURES) if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in FEATURES]
     if unknown or not names:
-        raise InputError(f"There is no feature {unknown[0] if unknown else text!r}. Known are: {', '.join(FEATURES)}.")
+        raise InputError(f"Unknown feature {unknown[0] if unknown else text!r}. Choose from: {', '.join(FEATURES)}.")
     lacking = [name for name in names if name not in available]
     if lacking:
         raise InputError(
             f"The verdict file has no column for the feature {lacking[0]}. It has: {', '.join(available)}."
         )
     if len(set(names)) < len(names):
-        raise InputError("A feature is named twice.")
+        raise InputError("A feature is listed twice.")
     return names
 
 
@@ -211,7 +211,7 @@ def learn(
             background={"hashes": dict(material.hashes), "versions": _versions()},
         )  # fmt: skip
     except learning.TooFew as error:
-        raise InputError(f"There is too little to learn from: {error}.") from None
+        raise InputError(f"The data are too small to learn from: {error}.") from None
     except ValueError as error:
         raise InputError(sentence(error)) from None
 
@@ -224,7 +224,7 @@ def arena(
     cost_ratio: float = 1.0,
     seed: int = 1,
 ) -> Arena:
-    """All classifiers on one consensus, and votes of them.
+    """Compare all classifiers, and votes of classifiers, with one consensus.
 
     Parameters
     ----------
@@ -232,27 +232,27 @@ def arena(
     consensus : str
         A name in `TARGETS`.
     votes : sequence of (int, sequence of str)
-        Each: how many of these classifiers must say dissimilar.
+        Pairs (k, classifiers): at least k of these classifiers must say dissimilar.
     cost_ratio : float
     seed : int
 
     Raises
     ------
     InputError
-        If there is nothing to compare, a vote names a classifier that is not there, or an option cannot be used.
+        If there is nothing to compare, a vote names an unknown classifier, or an option is invalid.
     """
     try:
         truth = learning.target_of(material.answers, consensus).sort_values("item", kind="stable")
         truth = truth[truth["item"].isin(set(material.verdicts["item"]))]
         if not len(truth):
-            raise InputError(f"No item has both a verdict and a category; target: {TARGETS[consensus]}.")
+            raise InputError(f"No item has both a verdict and a category. Target: {TARGETS[consensus]}.")
         names = truth["item"].tolist()
         contestants = learning.contestants_of(material.verdicts, names)
         by_name = {contestant.name: contestant for contestant in contestants}
         for at_least, voters in votes:
             unknown = [voter for voter in voters if voter not in by_name]
             if unknown:
-                raise InputError(f"There is no classifier {unknown[0]!r} to vote. Known are: {', '.join(by_name)}.")
+                raise InputError(f"Unknown classifier {unknown[0]!r} in a vote. Choose from: {', '.join(by_name)}.")
             contestants.append(learning.vote([by_name[voter] for voter in voters], at_least))
         applications = material.applications.reindex(names).fillna("").tolist()
         group = pd.factorize(pd.Series(applications, dtype=object))[0]
@@ -265,12 +265,12 @@ def arena(
 
 
 def habits(material: Material, *, features: str = "default", seed: int = 1) -> learning.Habits:
-    """Which measures each reviewer's labels follow.
+    """Find the measures that predict each reviewer's labels.
 
     Raises
     ------
     InputError
-        If a measure is not there.
+        If a measure is missing.
     """
     known = list(material.features.columns)
     names = [n for n in learning.ASPECTS if n in known] if features == "default" else features_named(features, known)
@@ -284,7 +284,7 @@ def habits(material: Material, *, features: str = "default", seed: int = 1) -> l
 
 
 def dose_response(material: Material, path: Path) -> tuple[learning.Response, ...]:
-    """Who notices what was done to the runs, as a file says it.
+    """Measure how well reviewers and classifiers detect the interventions listed in a file.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def dose_response(material: Material, path: Path) -> tuple[learning.Response, ..
 
 @dataclass(frozen=True)
 class Account:
-    """What was found: by name, as plain values, in words and tables, in figures, and in further files."""
+    """A result in every form: plain values, text and tables, figures, and further files."""
 
     name: str
     content: Any
@@ -322,22 +322,22 @@ class Account:
 
     @property
     def text(self) -> str:
-        """For a terminal."""
+        """The result as text for a terminal."""
         return to_text(self.document)
 
     @property
     def json(self) -> str:
-        """Every number."""
+        """Every number as JSON."""
         return to_json(self.content)
 
     @property
     def html(self) -> str:
-        """One page with its figures."""
+        """One HTML page with the figures."""
         return to_html(self.document, {name: to_svg(chart) for name, chart in self.charts.items()})
 
     @property
     def files(self) -> dict[str, str]:
-        """All of it as files: name -> text."""
+        """All forms as files: name -> text."""
         return {
             f"{self.name}.html": self.html, f"{self.name}.md": to_markdown(self.document),
             f"{self.name}.json": self.json,
@@ -346,7 +346,7 @@ class Account:
 
 
 def account(result: Learned | Arena | learning.Habits | tuple[learning.Response, ...], consensus: str = "") -> Account:
-    """What was found, in every form in which it is written; an arena also names the target in `TARGETS`."""
+    """Convert a result to all output forms; an arena also needs the target, a name in `TARGETS`."""
     if isinstance(result, Arena):
         document = learning.arena_document(result, TARGETS[consensus])
         return Account("comparison", plain(result), document, learning.arena_charts(result))
@@ -359,12 +359,12 @@ def account(result: Learned | Arena | learning.Habits | tuple[learning.Response,
 
 
 def content(learned: Learned) -> Any:
-    """Every number as plain values, but the table, which is a file of its own."""
+    """Every number as plain values, without the table, which is a separate file."""
     return plain({name: value for name, value in vars(learned).items() if name not in ("table", "folds")})
 
 
 def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple[str, int, int]:
-    """Give every item with measurements the verdict of a learned model, in place of earlier ones of the same name.
+    """Store a learned model's verdict for every item with measurements; replaces earlier verdicts of that name.
 
     Parameters
     ----------
@@ -377,12 +377,12 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
     Returns
     -------
     tuple of str, int, int
-        The classifier's name, how many verdicts it gave, and on how many items it could give none.
+        The classifier's name, the number of verdicts, and the number of items without a verdict.
 
     Raises
     ------
     InputError
-        If the model cannot be used, or the verdicts it starts from are missing or of another warm-up.
+        If the model cannot be used, or the stored verdicts are missing or have a different warm-up.
     """
     model = read_model(path)
     digest = hashlib.sha256(model.to_text().encode()).hexdigest()
@@ -399,7 +399,7 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
             warmup = _one_warmup([v.parameters for v in sources])
             if warmup != model.warmup:
                 raise InputError(
-                    f"{path}: the model was learnt with the warm-up {model.warmup:g}, the verdicts of this study have "
+                    f"{path}: the model was learned with warm-up {model.warmup:g}, the verdicts of this study have "
                     f"{warmup:g}. Compute them again: labeler verdicts --warmup {model.warmup:g}"
                 )
             first = sources[0]
@@ -436,13 +436,13 @@ def _versions() -> dict[str, str]:
 def files_for_page(
     db: Database, command: Sequence[str], *, actor: str, waiting: Callable[[float], object]
 ) -> dict[str, bytes]:
-    """What `labeler learn` or `labeler compare` writes, from a process that ends with the page that waits.
+    """Run `labeler learn` or `labeler compare` in a process that stops if the page is closed; return its files.
 
     Parameters
     ----------
     db : Database
     command : sequence of str
-        The command and its options, without study and folder.
+        The command and its options, without the study and the folder.
     actor : str
     waiting : callable
         As for `background.output_of`.
@@ -450,7 +450,7 @@ def files_for_page(
     Returns
     -------
     dict of str to bytes
-        By name of the file, the figures left out: they are in the page.
+        File name -> contents, without the figures, which are in the page.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""Answers given in a copy of a study, brought together with those of the study itself.
+"""Merge the answers from a copy of a study into the study.
 
-Copies of one study know each other's assignments by their opaque codes, which are drawn at random.
+Assignments are matched by their opaque codes, which are drawn at random and equal in all copies of a study.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ from labeler.store.labels import SavedAnswer
 
 @dataclass(frozen=True)
 class TimedAnswer:
-    """An answer and when it was given."""
+    """An answer and its time."""
 
     answer: Answer
     created_utc: str
@@ -28,18 +28,18 @@ class TimedAnswer:
 
 @dataclass(frozen=True)
 class Conflict:
-    """An answer of the copy that was left out, because the two files disagree about its assignment.
+    """An answer in the copy that was not merged because the two files disagree about its assignment.
 
     Attributes
     ----------
     item, reviewer : str
     kind : Kind
     revision : int
-        The answer's place among those to this assignment, from 0.
+        Position among the answers to this assignment, from 0.
     into : TimedAnswer or None
-        What the study has in its place; None if it has nothing, and the answer follows one that was left out.
+        The study's answer at this position; None if there is none and an earlier answer was left out.
     other : TimedAnswer
-        What the copy has.
+        The copy's answer.
     """
 
     item: str
@@ -50,7 +50,7 @@ class Conflict:
     other: TimedAnswer
 
     def plain(self) -> dict[str, Any]:
-        """As a row of a table."""
+        """The conflict as a row of a table."""
         return {
             "item": self.item,
             "reviewer": self.reviewer,
@@ -65,7 +65,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Merged:
-    """What became of the copy's answers."""
+    """The result of a merge."""
 
     n_new: int
     n_already_there: int
@@ -74,7 +74,7 @@ class Merged:
 
 @dataclass(frozen=True)
 class _Contents:
-    """What is compared of a study, as it was at one moment."""
+    """The contents of a study that a merge compares, read at one moment."""
 
     path: Path
     study: Study
@@ -84,19 +84,19 @@ class _Contents:
 
 
 def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now: datetime) -> Merged:
-    """Append the answers of a copy that the study has not; the same copy again adds nothing.
+    """Add the answers of a copy that are missing in the study; merging the same copy again adds nothing.
 
-    The answers of one assignment go in together or not at all: if the two files have different answers in one place,
-    those of the study stand, and those of the copy are listed. Answers go in with all that came with them, in order of
-    their times, each reviewer's in the order in which the copy has them.
+    The answers to one assignment are added together or not at all. If the two files have different answers at the same
+    position, the study keeps its own and the copy's are listed as conflicts. Answers are added with all their
+    properties, ordered by time; each reviewer's answers keep their order in the copy.
 
     Parameters
     ----------
     db : Database
     source : Path
-        The copy; it is only read.
+        The copy; it is not changed.
     dry_run : bool
-        Whether to say what would become of the answers, and keep nothing.
+        Whether to report the result without storing anything.
     actor : str
     now : datetime
 
@@ -107,14 +107,14 @@ def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now:
     Raises
     ------
     InputError
-        If it is no copy of this study, or people, plan or protocol were changed in it; nothing is merged.
+        If the file is not a copy of this study, or people, plan or protocol differ; nothing is merged.
     NotAllowed
         If the study is unblinded.
     StudyError
-        If it cannot be read, or was last opened by an older version.
+        If the copy cannot be read, or was last opened by an older version of labeler.
     """
     if source.exists() and source.samefile(db.path):
-        raise InputError(f"{source} is the study itself. Name a copy of it in which people have labelled.")
+        raise InputError(f"{source} is this study itself. Choose a copy in which people have labelled.")
     with copies.read_only(source) as opened:
         theirs = _contents(opened)
     with db.atomic():
@@ -138,10 +138,10 @@ def _contents(db: Database) -> _Contents:
 
 def _check_same_study(ours: _Contents, theirs: _Contents) -> None:
     if ours.study.plan_hash != theirs.study.plan_hash:
-        raise InputError(f"{theirs.path} is no copy of {ours.path}: they have different plans. Nothing was merged.")
+        raise InputError(f"{theirs.path} is not a copy of {ours.path}: the plans differ. Nothing was merged.")
     if not ours.assigned.keys() & theirs.assigned.keys():
-        why = "no item has the same code in both" if ours.assigned else "nothing is assigned yet"
-        raise InputError(f"{theirs.path} is no copy of {ours.path} that can be merged: {why}.")
+        why = "no item has the same code in both" if ours.assigned else "no item is assigned yet"
+        raise InputError(f"{theirs.path} is not a copy of {ours.path} that can be merged: {why}.")
     differences = [*_of_protocol(ours, theirs), *_of_people(ours, theirs), *_of_assignments(ours, theirs)]
     if differences:
         raise InputError(
@@ -152,41 +152,43 @@ def _check_same_study(ours: _Contents, theirs: _Contents) -> None:
 def _of_protocol(ours: _Contents, theirs: _Contents) -> list[str]:
     here, there = ({"question": s.study.question, **asdict(s.study.protocol)} for s in (ours, theirs))
     return [
-        f"{name} is {value!r} here and {there[name]!r} there" for name, value in here.items() if value != there[name]
+        f"{name} is {value!r} in the study and {there[name]!r} in the copy"
+        for name, value in here.items()
+        if value != there[name]
     ]
 
 
 def _of_people(ours: _Contents, theirs: _Contents) -> list[str]:
-    """What was changed about people there; what was changed here alone stands."""
+    """Changes of people in the copy; changes in the study alone are kept."""
     by_name = {person.name: person for person in ours.people}
     differences = []
     for person in theirs.people:
         own_person = by_name.get(person.name)
         if own_person is None:
-            differences.append(f"there is {person.name} there, but not here")
+            differences.append(f"{person.name} is in the copy, but not in the study")
         elif person.roles - own_person.roles:
             differences.append(
-                f"{person.name} is {' and '.join(sorted(person.roles - own_person.roles))} there, but not here"
+                f"{person.name} is {' and '.join(sorted(person.roles - own_person.roles))} only in the copy"
             )
         elif own_person.active and not person.active:
-            differences.append(f"{person.name} takes no part any more there, but does here")
+            differences.append(f"{person.name} has left the copy, but still takes part in the study")
     return differences
 
 
 def _of_assignments(ours: _Contents, theirs: _Contents) -> list[str]:
-    """What was changed there in who has which item, one example of each; what was changed here alone stands."""
+    """Changes of assignments in the copy, one example of each; changes in the study alone are kept."""
     differences = []
     unknown = sorted(theirs.assigned.keys() - ours.assigned.keys())
     if unknown:
         example = theirs.assigned[unknown[0]]
         more = f", one of {len(unknown)} such assignments" if len(unknown) > 1 else ""
-        differences.append(f"{example.reviewer} has {example.item} ({example.kind}) only there{more}")
+        differences.append(f"{example.reviewer} has {example.item} ({example.kind}) only in the copy{more}")
     for code in sorted(ours.assigned.keys() & theirs.assigned.keys()):
         here, there = ours.assigned[code], theirs.assigned[code]
         if here != replace(there, assignment_id=here.assignment_id):
             differences.append(
-                f"what {here.reviewer} has here as {here.item} ({here.kind}), {there.reviewer} has there as "
-                f"{there.item} ({there.kind}), or it was measured anew"
+                f"the code of {here.reviewer}'s {here.item} ({here.kind}) belongs in the copy to {there.reviewer}'s "
+                f"{there.item} ({there.kind}), or the item was measured again"
             )
             break
     return differences
@@ -195,7 +197,7 @@ def _of_assignments(ours: _Contents, theirs: _Contents) -> list[str]:
 def _compared(
     ours: Sequence[SavedAnswer], theirs: Sequence[SavedAnswer]
 ) -> tuple[list[SavedAnswer], int, list[Conflict]]:
-    """What is new, how many answers are there already, and what is left out."""
+    """The new answers, the number of answers that the study already has, and the conflicts."""
     by_mark = {answer.mark: answer for answer in ours}
     by_place = {(answer.code, answer.label.revision): answer for answer in ours}
     n_here: dict[str, int] = defaultdict(int)
@@ -220,7 +222,7 @@ def _compared(
 
 
 def _meaning(answer: SavedAnswer) -> tuple[str, int, Answer]:
-    """What must be equal in two files for an answer to be the same."""
+    """The properties that make two answers the same."""
     return answer.code, answer.label.revision, answer.label.answer
 
 
@@ -243,7 +245,7 @@ def _timed(answer: SavedAnswer) -> TimedAnswer:
 
 
 def _in_order(new: Sequence[SavedAnswer], all_answers: Sequence[SavedAnswer]) -> list[SavedAnswer]:
-    """By time; a reviewer's clock that was set back does not turn the order of their answers around."""
+    """Sort by time, but keep each reviewer's order even if their clock was set back."""
     new_marks = {answer.mark for answer in new}
     latest: dict[str, datetime] = {}
     timed = []

@@ -1,4 +1,4 @@
-"""The items to label next in an open study: some at random, the others where a label tells most."""
+"""Add items to an open study: some at random, the others where a label is most informative."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,16 +16,16 @@ from labeler.store import Database, events, items, labels, people, studies
 
 @dataclass(frozen=True)
 class NextItems:
-    """What was added to the plan.
+    """The items that were added to the plan.
 
     Attributes
     ----------
     n_random, n_chosen, n_waiting : int
-        New items that were drawn at random, and chosen; items that still wait.
+        Items drawn at random, items chosen by model or classifiers, and items not yet in the plan.
     by_model : bool
-        Whether a model's uncertainty was used; with too few labels only the disagreement of classifiers is.
+        Whether the model's uncertainty was used; with too few labels, only classifiers are.
     reason : str
-        Why there was no model.
+        The reason why no model was used.
     """
 
     n_random: int
@@ -36,8 +36,8 @@ class NextItems:
 
     @property
     def sentences(self) -> list[str]:
-        """What happened, in words; nobody's name and no item."""
-        how = "the model is unsure and classifiers differ" if self.by_model else "classifiers differ"
+        """The result as text, without names of people or items."""
+        how = "the model is uncertain and classifiers disagree" if self.by_model else "classifiers differ"
         added = f"{self.n_random + self.n_chosen} items added: {self.n_random} at random, {self.n_chosen} where {how}."
         why = [f"No model yet: {self.reason}."] if self.reason else []
         return [added, *why, f"{self.n_waiting} items still wait."]
@@ -46,9 +46,9 @@ class NextItems:
 def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, now: datetime) -> NextItems:
     """Add items to the plan of an open study.
 
-    The random sample of all items grows by `random_share` of `n`, whatever was chosen before, so that it stays a random
-    sample; its items that had been chosen already need no new label. The rest of the batch are those where a model of
-    the labels so far is unsure and classifiers differ, spread over applications.
+    The random sample grows by `random_share` of `n`, regardless of earlier choices, so that it stays random. Drawn
+    items that were chosen earlier need no new label. The rest of the batch are items on which a model of the current
+    labels is uncertain and classifiers disagree, spread over applications.
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
     Raises
     ------
     InputError
-        If a number cannot be used, or there are no verdicts.
+        If a number is out of range, or there are no verdicts.
     NotAllowed
-        If the study is not open, or its plan has all items already.
+        If the study is not open, or its plan already has all items.
     """
     if n < 1 or not 0 < random_share <= 1:
-        raise InputError(f"Ask for at least one item, and a random share above 0 and up to 1; got {n}, {random_share}.")
+        raise InputError(f"Add at least 1 item, with a random share above 0 and up to 1; got {n}, {random_share}.")
     with db.atomic():
         study = studies.get(db)
         require(study, Action.PEOPLE)
@@ -80,14 +80,14 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
         known = sampling.sampled(db)
         if known is None or not known.waiting:
             raise NotAllowed(
-                "Every item is in the plan already. To label a study bit by bit, draw its plan with labeler plan "
+                "The plan already has every item. To label a study in batches, create its plan with labeler plan "
                 "--first N before the labelling begins."
             )
         excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
     ranked, reason = _ranked(db, [name for name in known.waiting if name not in excluded], actor, now)
     with db.atomic():
         if sampling.sampled(db) != known:
-            raise NotAllowed("The plan was changed meanwhile. Ask again.")
+            raise NotAllowed("The plan changed in the meantime. Try again.")
         n_random = min(known.n_random + max(1, round(random_share * n)), len(known.order))
         waiting = set(known.waiting) - excluded
         at_random = [name for name in known.order[:n_random] if name in waiting]
@@ -96,7 +96,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
         reviewers = [p.name for p in people.reviewers(db) if p.active and not p.paused]
         per_item = int((study.plan_parameters or {})["per_item"])
         if len(reviewers) < per_item:
-            raise NotAllowed(f"Each item needs {per_item} reviewers; {len(reviewers)} take part now.")
+            raise NotAllowed(f"Each item needs {per_item} reviewers; {len(reviewers)} are active.")
         after = before.with_items([*at_random, *chosen], reviewers, per_item)
         assigning.change(db, before, after, now=now)
         details = {
@@ -110,7 +110,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
 
 
 def _ranked(db: Database, waiting: list[str], actor: str, now: datetime) -> tuple[list[str], str]:
-    """Waiting items, the most telling first, and why no model was used."""
+    """Items not yet in the plan, most informative first, and the reason why no model was used."""
     material = material_of_study(db, actor=actor, now=now)
     disagreement = learning.disagreement_of(material.verdicts)
     names = features_named("default", list(material.features.columns))

@@ -1,4 +1,4 @@
-"""A page of a report -> PDF, by a browser that is on this machine; nothing is fetched."""
+"""Print a report page as PDF with an installed browser; nothing is downloaded."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ PATIENCE = 180  # seconds
 
 
 def to_pdf(page: str, *, paper: str = "a4") -> bytes:
-    """Print a self-contained page.
+    """Print a self-contained page as PDF.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def to_pdf(page: str, *, paper: str = "a4") -> bytes:
     Raises
     ------
     InputError
-        If no browser is found, or it prints nothing; the message says what to do.
+        If no browser is found or it prints nothing; the message says what to do.
     """
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise InputError(
-            f"No browser was found that can print a PDF (looked for {', '.join(BROWSERS)}). Install Chromium or "
+            f"No browser that can print a PDF was found (looked for {', '.join(BROWSERS)}). Install Chromium or "
             "Chrome, or open report.html in a browser and print it."
         )
     with TemporaryDirectory() as folder:
@@ -53,7 +53,7 @@ def to_pdf(page: str, *, paper: str = "a4") -> bytes:
         source.write_text(page.replace("</head>", style, 1), encoding="utf-8")
         command = [browser, "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
         command += [f"--user-data-dir={folder}/profile", "--no-pdf-header-footer", f"--print-to-pdf={target}"]
-        command += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # a browser refuses root
+        command += ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # root has no sandbox
         try:
             subprocess.run([*command, source.as_uri()], capture_output=True, timeout=PATIENCE, check=False)  # noqa: S603
         except (OSError, subprocess.TimeoutExpired) as error:

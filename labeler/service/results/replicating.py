@@ -1,4 +1,4 @@
-"""The paper beside ours: its tables from labels that have the published counts, and all claims on measurements.
+"""Replicate the paper: its tables from labels with the published counts, and its claims on measurements.
 
 Bauer et al., "Searching for the Ground Truth: Assessing the Similarity of Benchmarking Runs", ICPE '23 Companion,
 doi:10.1145/3578245.3584693.
@@ -43,15 +43,15 @@ Advance = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Replicated:
-    """A replication, and what a person must be told of it.
+    """A replication, with remarks for the reader.
 
     Attributes
     ----------
     replication : Replication
     drawn : Benchmark or None
-        The benchmark of Figure 4.
+        The benchmark in Figure 4.
     remarks : tuple of str
-        Names in tables that match no benchmark, and the like.
+        Remarks, such as names in tables that match no benchmark.
     """
 
     replication: Replication
@@ -59,7 +59,7 @@ class Replicated:
     remarks: tuple[str, ...] = ()
 
     def files(self) -> dict[str, str]:
-        """The page, Markdown, JSON and the figures: name -> text. Drawing takes seconds."""
+        """The HTML page, Markdown, JSON and figures: name -> text. Drawing the figures takes seconds."""
         result = self.replication
         charts = dict(replicated.charts(result))
         if self.drawn is not None:
@@ -74,7 +74,7 @@ class Replicated:
         }
 
     def _content(self) -> dict[str, Any]:
-        """Every number, and of each benchmark its number in the paper and its scores."""
+        """Every number, and for each benchmark its number in the paper and its scores."""
         content: dict[str, Any] = plain(self.replication)
         for row, one in zip(content["benchmarks"], self.replication.benchmarks, strict=True):
             row["number"] = self.replication.numbers.get(one.name)
@@ -83,22 +83,22 @@ class Replicated:
 
 
 def replication(folder: Path) -> Gathered:
-    """The replication data set, which holds labels.csv and verdicts.csv, as the ordinary report takes it."""
+    """Read the replication data set (labels.csv and verdicts.csv) as input of a report."""
     return gathered_files(folder / "labels.csv", folder / "verdicts.csv", (REPLICATION_NOTE,))
 
 
 def compare(content: Mapping[str, Any]) -> list[Claim]:
-    """Every number of the paper's Tables 1 to 3, percent agreement and kappa, beside those of the made label set."""
+    """Compare Tables 1 to 3, percent agreement and kappa in the paper with the reconstructed label set."""
     return replicated.claims_of_labels(content, by_construction=True)
 
 
 def with_published(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The report with the published numbers beside ours."""
+    """The report with the published numbers beside the computed numbers."""
     return {**content, "published": published(content)}
 
 
 def published(content: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The published numbers beside ours in brief: where, what, paper, ours, agrees and note."""
+    """The comparison with the published numbers as rows: where, what, paper, ours, agrees and note."""
     return [
         {
             "where": claim.where.rpartition(", ")[2], "what": claim.claim.partition(": ")[0], "paper": claim.paper,
@@ -118,29 +118,29 @@ def replicate(
     classes: Path | None = None,
     advance: Advance = lambda _done, _total: None,
 ) -> Replicated:
-    """Hold every claim of the paper beside measurements.
+    """Check every claim of the paper against measurements.
 
     Parameters
     ----------
     benchmarks : sequence of Benchmark
     bundled : Path
-        The folder of the label set with the published counts, for the claims on labels where `labels` is not given.
+        The folder of the label set with the published counts, used for claims on labels if `labels` is None.
     labels : Path, optional
         The reviewers' labels (`labeler.formats.references.read_reviewer_labels`).
     one_is : Category
-        What 1 stands for in them.
+        The category that 1 stands for in the labels.
     classes : Path, optional
         The class of each benchmark by another method (`labeler.formats.references.read_classes`).
     advance : callable
-        (benchmarks done, benchmarks in all).
+        Called with (benchmarks done, number of benchmarks).
 
     Raises
     ------
     InputError
-        If there are no measurements, two benchmarks have the same name, or a table cannot be used.
+        If there are no measurements, two benchmarks have the same name, or a table is invalid.
     """
     if not benchmarks:
-        raise InputError("There are no measurements to work on.")
+        raise InputError("The study has no measurements.")
     label_table = (
         None if labels is None else references.read_reviewer_labels(Source(str(labels), labels), one_is=one_is)
     )
@@ -183,7 +183,7 @@ def files_for_page(
     actor: str,
     waiting: Callable[[float], object],
 ) -> dict[str, str]:
-    """The page, Markdown and JSON of a study's replication, from a process of its own.
+    """The HTML page, Markdown and JSON of a study's replication, computed in a separate process.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def files_for_page(
     Raises
     ------
     InputError
-        As `replicate`.
+        Like `replicate`.
     """
     with TemporaryDirectory() as folder:
         command = ["replicate", "--study", str(db.path), "--out", folder, "--actor", actor]
@@ -219,7 +219,7 @@ def measurements_of(db: Database) -> str:
 
 
 class _Names:
-    """Finds benchmarks under the names that other tables give them: with or without folder, .json or application."""
+    """Find benchmarks by the names in other tables: with or without folder, .json or application."""
 
     def __init__(self, benchmarks: Iterable[Benchmark]) -> None:
         self._by_text: dict[str, str | None] = {}
@@ -227,10 +227,10 @@ class _Names:
             for text in {benchmark.name, benchmark.name.replace("__", "/", 1), benchmark.benchmark}:
                 known = self._by_text.setdefault(text.lower(), benchmark.name)
                 if known != benchmark.name:
-                    self._by_text[text.lower()] = None  # of two benchmarks: it says neither
+                    self._by_text[text.lower()] = None  # a name of two benchmarks is ambiguous
 
     def find(self, text: str) -> str | None:
-        """The name of the benchmark; None if there is none, or if several could be meant."""
+        """The name of the benchmark; None if no benchmark or several benchmarks match."""
         plain_name = text.strip().replace("\\", "/")
         for ending in (".gz", ".json"):
             plain_name = plain_name.removesuffix(ending)
@@ -241,14 +241,14 @@ class _Names:
         return None
 
     def known(self, table: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-        """The table by benchmark, and its names that match none."""
+        """The table by benchmark, and the names that match no benchmark."""
         found = {name: self.find(name) for name in table}
         matched = {name: table[text] for text, name in found.items() if name is not None}
         return matched, [text for text, name in found.items() if name is None]
 
 
 def _with_names(table: pd.DataFrame, names: _Names, file: str) -> tuple[pd.DataFrame, list[str]]:
-    """The labels by benchmark, and the names that match none; those labels count for agreement alone."""
+    """The labels by benchmark, and the names without a benchmark, whose labels count only for agreement."""
     found = {text: names.find(text) for text in dict.fromkeys(table["item"])}
     answers = table.assign(item=[found[text] or text for text in table["item"]])
     twice = answers[answers.duplicated(["item", "reviewer"])]

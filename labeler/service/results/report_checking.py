@@ -1,4 +1,4 @@
-"""A report from elsewhere, or from long ago, against what the data give now."""
+"""Check an existing report against the current data."""
 
 import json
 from collections.abc import Mapping
@@ -24,19 +24,19 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
     ----------
     db : Database
     file : Path
-        A report.json; or a report.html or report.md, which is then compared with the report.json beside it as well.
+        A report.json, or a report.html or report.md, which is also compared with the report.json beside it.
     actor : str
     now : datetime
 
     Returns
     -------
     list of Difference
-        Empty if every number agrees. Time and versions are not compared.
+        Empty if all numbers agree. Time and versions are not compared.
 
     Raises
     ------
     InputError
-        If the file cannot be read or is no report.
+        If the file cannot be read or is not a report.
     """
     report = _read(_numbers_of(file))
     recomputed = reporting.report_of_study(db, _options(report, file), actor=actor, now=now)
@@ -44,9 +44,9 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
 
 
 def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[Difference]:
-    """The same from a label table and a verdict table.
+    """Recompute every number of a report from a label table and a verdict table.
 
-    What these cannot tell, the plan of a study, its course and its measurements, is taken from the report.
+    The tables do not contain the plan, history and measurements of the study; these are taken from the report.
     """
     report = _read(_numbers_of(file))
     notes = tuple(map(str, report["notes"]))
@@ -55,7 +55,7 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
         try:
             gathered = gathered.as_told_by(report)
         except (KeyError, TypeError) as error:
-            raise InputError(f"{file}: not a whole report of labeler ({error}).") from None
+            raise InputError(f"{file}: not a complete report of labeler ({error}).") from None
     try:
         return [*differences(report, gathered.content(_options(report, file))), *_of_page(file, report)]
     except ValueError as error:
@@ -63,12 +63,12 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
 
 
 def _numbers_of(file: Path) -> Path:
-    """The report.json that holds the numbers of a page, or the file itself."""
+    """The report.json with the numbers of a page, or the file itself."""
     return file.with_name("report.json") if file.suffix in PAGES else file
 
 
 def _of_page(file: Path, report: Mapping[str, Any]) -> list[Difference]:
-    """Where a page says something else than the numbers beside it, line by line."""
+    """The lines in which a page differs from the numbers beside it."""
     if file.suffix not in PAGES:
         return []
     try:
@@ -99,4 +99,4 @@ def _options(report: Mapping[str, Any], file: Path) -> ReportOptions:
     try:
         return ReportOptions.of_report(report["parameters"])
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{file}: its parameters cannot be used ({error}).") from None
+        raise InputError(f"{file}: its parameters are invalid ({error}).") from None

@@ -1,4 +1,4 @@
-"""Store or CSV -> report: gathers what `analysis.report` computes and renders."""
+"""Create reports from a study or from CSV files; `analysis.report` computes and renders them."""
 
 import hashlib
 import json
@@ -33,8 +33,8 @@ from labeler.service.verdicts import background
 from labeler.store import Database, chain, events, items, people, studies, verdicts
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-COMPUTED = ("level", "show_rejected", "resampling", "verdicts")  # parameters that a report computes anew
-EXCLUDED = "excluded"  # column of a label file: 1 where the item counts nowhere
+COMPUTED = ("level", "show_rejected", "resampling", "verdicts")  # parameters that a report computes again
+EXCLUDED = "excluded"  # column of a label file: 1 if the item is left out of all results
 EMPTY_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
 
 REPLICATION_NOTE = (
@@ -54,16 +54,16 @@ FULL_RESAMPLING = Resampling()
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """How a report is computed.
+    """Options of a report.
 
     Attributes
     ----------
     level : float
         Confidence level of the intervals.
     resampling : Resampling
-        Draws and seed of what is resampled.
+        Number of resamples and random seed.
     show_rejected : bool
-        Whether to give the numbers of a latent class model that the labels reject.
+        Whether to show the estimates of a latent class model that the labels reject.
     """
 
     level: float = 0.95
@@ -71,15 +71,15 @@ class ReportOptions:
     show_rejected: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a level that is none."""
+        """Raise ValueError if the level is not within (0, 1)."""
         if not 0 < self.level < 1:
             raise ValueError(f"level must be within (0, 1), got {self.level}")
 
     @classmethod
     def of_report(cls, parameters: Mapping[str, Any]) -> Self:
-        """Those that a report says it was made with; raises KeyError, TypeError or ValueError if it does not."""
+        """The options in a report; raises KeyError, TypeError or ValueError if they are missing or invalid."""
         level, resampling = float(parameters["level"]), Resampling.of(parameters["resampling"])
-        return cls(level, resampling, bool(parameters.get("show_rejected", True)))  # earlier versions withheld nothing
+        return cls(level, resampling, bool(parameters.get("show_rejected", True)))  # earlier versions: always shown
 
 
 STANDARD = ReportOptions()
@@ -88,17 +88,17 @@ QUICK = ReportOptions(resampling=Resampling.none())
 
 @dataclass(frozen=True)
 class Gathered:
-    """What a report is computed from, as it was at one moment, of a study or of files.
+    """The input of a report, read at one moment from a study or from files.
 
     Attributes
     ----------
     answers, verdicts : DataFrame
         As for `analysis.report.summarise`.
     label_file : DataFrame
-        The answers as the label file has them.
+        The answers with the columns of the label file.
     provenance : Provenance
     n_items : int or None
-        Items in the study; None where only files are known.
+        Number of items in the study; None for files.
     """
 
     answers: pd.DataFrame
@@ -108,7 +108,7 @@ class Gathered:
     n_items: int | None = None
 
     def as_told_by(self, reported: Mapping[str, Any]) -> Self:
-        """The same, with what only a study knows (its plan, its course, its measurements) taken from its report."""
+        """A copy with the plan, history and measurements of the study taken from its report."""
         known = self.provenance.hashes
         told = report.Provenance(
             study=reported["study"],
@@ -122,7 +122,7 @@ class Gathered:
         return replace(self, provenance=told, n_items=reported["study"]["items"])
 
     def content(self, options: ReportOptions = STANDARD) -> dict[str, Any]:
-        """Every number; takes seconds, and needs no database."""
+        """Compute every number; takes seconds and needs no database."""
         return report.summarise(
             self.answers,
             self.verdicts,
@@ -134,7 +134,7 @@ class Gathered:
         )
 
     def files(self, content: Mapping[str, Any]) -> dict[str, str | bytes]:
-        """What `content` is as files, beside the labels it was made from: name -> text, or bytes of a PDF."""
+        """The report `content` and its labels as files: name -> text, or bytes of a PDF."""
         figures = report.draw(content)
         return {
             "report.html": report.to_html(content, figures),
@@ -149,7 +149,7 @@ class Gathered:
 
 
 def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> dict[str, Any]:
-    """Every number of the study's report; making it is an event.
+    """Compute every number of the study's report; this is logged.
 
     Parameters
     ----------
@@ -169,19 +169,19 @@ def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: s
 def files_of_study(
     db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime
 ) -> dict[str, str | bytes]:
-    """The report of a study as its files: name -> contents. The label files hold what the numbers were made from."""
+    """The report of a study as files: name -> contents. The label files have the labels behind the numbers."""
     gathered = gathered_study(db, actor=actor, now=now)
     return gathered.files(gathered.content(options))
 
 
 def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[float], object]) -> dict[str, str]:
-    """The documents of the report from a process of its own, which ends with the page that waits; no figures.
+    """The report documents without figures, from a separate process that stops if the page is closed.
 
     Parameters
     ----------
     db : Database
     quick : bool
-        Whether to leave out what is resampled.
+        Whether to leave out the resampled numbers.
     actor : str
     waiting : callable
         As for `background.output_of`.
@@ -189,7 +189,7 @@ def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[
     Raises
     ------
     InputError
-        If the report cannot be made.
+        If the report cannot be computed.
     """
     with TemporaryDirectory() as folder:
         command = [
@@ -207,7 +207,7 @@ def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[
 
 
 def gathered_study(db: Database, *, actor: str, now: datetime) -> Gathered:
-    """What a study's report is computed from, read at one moment: no label waits for the numbers. It is an event."""
+    """Read the input of a study's report at one moment, so that no label has to wait. It is logged."""
     with db.atomic():
         study, all_items, left_out = studies.get(db), items.all_items(db), history.not_counted(db)
         calibration, chosen = history.calibration_items(db), sampling.chosen_items(db)
@@ -218,7 +218,7 @@ def gathered_study(db: Database, *, actor: str, now: datetime) -> Gathered:
     excluded = {row["item"] for row in course["excluded"]}
     is_excluded = answers["item"].isin(excluded | chosen)
     label_file = answers[~is_excluded].reset_index(drop=True)
-    # which labels of other items were first follows from all answers, so these stay, as a kind that never counts
+    # needed to find the first labels of other items, so these answers stay, with a kind that never counts
     answers = answers.assign(kind=answers["kind"].mask(is_excluded, "excluded"))
     verdict_table = verdict_table[~verdict_table["item"].isin(left_out)].reset_index(drop=True)
     provenance = report.Provenance(
@@ -251,7 +251,7 @@ def gathered_study(db: Database, *, actor: str, now: datetime) -> Gathered:
 def gathered_files(
     label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), *, now: datetime = EPOCH
 ) -> Gathered:
-    """What a label table and a verdict table say, without a study.
+    """Read the input of a report from a label table and a verdict table.
 
     Parameters
     ----------
@@ -260,14 +260,14 @@ def gathered_files(
     verdict_file : Path, optional
         CSV: item, classifier, verdict and optionally score and threshold.
     notes : tuple of str
-        What a reader must know about the data.
+        Notes on the data for the reader.
     now : datetime
-        The time of rows that name none; no number depends on it.
+        The time of rows without a time; no number depends on it.
 
     Raises
     ------
     InputError
-        If a file cannot be used; the message names file, place and value.
+        If a file is invalid; the message names file, place and value.
     """
     table = tables.read_labels(_source(label_file))
     try:
@@ -292,7 +292,7 @@ def report_of_files(
     *,
     now: datetime = EPOCH,
 ) -> dict[str, Any]:
-    """Every number of a label and a verdict table; raises InputError as `gathered_files`, or if they are at odds."""
+    """Compute the report of two tables; raises InputError like `gathered_files`, or if the tables contradict."""
     try:
         return gathered_files(label_file, verdict_file, notes, now=now).content(options)
     except ValueError as error:
@@ -302,7 +302,7 @@ def report_of_files(
 def files_of_files(
     label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), options: ReportOptions = STANDARD
 ) -> dict[str, str | bytes]:
-    """The same as files: name -> contents."""
+    """The report of two tables as files: name -> contents."""
     gathered = gathered_files(label_file, verdict_file, notes)
     try:
         return gathered.files(gathered.content(options))
@@ -311,7 +311,7 @@ def files_of_files(
 
 
 def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
-    """A label file as answers, with those of its columns that say more than who said what."""
+    """The answers of a label file, with its optional columns."""
     rows = exchange.checked_rows(table, now=now)
     columns: dict[str, list[Any]] = {
         "item": [row.item for row in rows],
@@ -329,13 +329,13 @@ def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
     if "view" in table:
         columns["axis_rule"] = [row.label.view.get("rule") for row in rows]
     answers = pd.DataFrame(columns | {name: more[name] for name in more if name in table}, dtype=object)
-    if EXCLUDED in table:  # as in a published data set: these decide which labels were first, and count nowhere
+    if EXCLUDED in table:  # as in a published data set: they help to find the first labels, and count nowhere
         answers["kind"] = answers["kind"].mask((table[EXCLUDED] == "1").to_numpy(), "excluded")
     return answers
 
 
 def _timed(answers: pd.DataFrame) -> pd.DataFrame:
-    """The answers with time on task in place of the raw dwell time, and with the axis rule of each."""
+    """The answers with time on task instead of the raw dwell time, and with the axis rule."""
     views = [json.loads(view) for view in answers["view"]]
     times = [_time_on_task(dwell_ms, view) for dwell_ms, view in zip(answers["dwell_ms"], views, strict=True)]
     rules = [view.get("rule") for view in views]
@@ -350,7 +350,7 @@ def _time_on_task(dwell_ms: int | None, view: Mapping[str, Any]) -> int | None:
 
 
 def _protocol(study: Study) -> dict[str, Any]:
-    """What the reviewers saw and were asked, as the report's parameters name it."""
+    """The display and the question of the reviewers, as parameters of the report."""
     protocol = study.protocol
     return {
         "axis_rule": protocol.axis_rule,
@@ -358,7 +358,7 @@ def _protocol(study: Study) -> dict[str, Any]:
         "asks_confidence": protocol.asks_confidence,
         "shows_numbers": protocol.shows_numbers,
         "idle_limit_ms": timing.IDLE_LIMIT_MS,
-        **({"varies_pictures": True} if protocol.varies_pictures else {}),  # reports of earlier versions lack it
+        **({"varies_pictures": True} if protocol.varies_pictures else {}),  # missing in reports of earlier versions
     }
 
 

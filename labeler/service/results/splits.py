@@ -1,4 +1,4 @@
-"""Split items after closing: what was said of them, and decisions by somebody who labelled none."""
+"""Split items of a closed study: their labels, and decisions by a person who labelled none of them."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class SplitLabel:
-    """A label as it is put before who decides: without its reviewer."""
+    """A label as shown to the person who decides: without its reviewer."""
 
     category: Category
     comment: str | None
@@ -41,9 +41,9 @@ class Split:
     ----------
     item : Item
     labels : tuple of SplitLabel
-        First and third labels, in the order of categories and comments, so that none tells who gave it.
+        First and third labels, sorted by category and comment, so that the order does not reveal reviewers.
     decision : Decision or None
-        The one that stands.
+        The current decision.
     """
 
     item: Item
@@ -52,12 +52,12 @@ class Split:
 
     @property
     def majority(self) -> Category | None:
-        """What most of first and third labels say; None for a tie."""
+        """The category of most first and third labels; None for a tie."""
         (most, n_most), *runners_up = Counter(label.category for label in self.labels).most_common()
         return most if all(n < n_most for _, n in runners_up) else None
 
     def plain(self) -> dict[str, Any]:
-        """As a row of a table."""
+        """The split item as a row of a table."""
         counts = {category.value: sum(label.category is category for label in self.labels) for category in Category}
         return {
             "item": self.item.name,
@@ -69,12 +69,12 @@ class Split:
 
     @property
     def remains(self) -> bool:
-        """Whether neither a majority nor a decision settles it."""
+        """Whether the item still needs a decision: it has neither a majority nor a decision."""
         return self.majority is None and self.decision is None
 
 
 def split_items(db: Database) -> list[Split]:
-    """Every split item that counts, those that remain first, then by name."""
+    """Every split item that counts; undecided items first, then by name."""
     table = _first_and_third(db)
     by_name = {item.name: item for item in items.all_items(db) if item.excluded_why is None}
     standing = {decision.item: decision for decision in decisions.everything(db)}
@@ -90,7 +90,7 @@ def split_items(db: Database) -> list[Split]:
 
 
 def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
-    """The answers to an item that stand, with names: for those who may see who said what."""
+    """The current answers to an item with names, for people who may see them."""
     rows = [
         {"reviewer": reviewer, "label": answer, "kind": _KINDS.get(Kind(kind), kind), "comment": comment}
         for reviewer, kind, answer, comment in labels.on_item(db, item.item_id)
@@ -103,24 +103,24 @@ def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
 
 
 def adjudicate(db: Database, name: str, category: Category | None, why: str, *, actor: str, now: datetime) -> Category:
-    """Decide a split item. The first labels stay as they are; a later decision on the item takes the place of this.
+    """Decide a split item. First labels do not change; a later decision replaces an earlier one.
 
     Raises
     ------
     InputError
-        If there is no such item, it is not split, or no category or no reason is given.
+        If the item does not exist or is not split, or the category or the reason is missing.
     NotAllowed
-        If the study is not closed, or who decides labelled a split item.
+        If the study is not closed, or the person labelled a split item.
     """
     if category is None:
-        raise InputError("Choose similar or dissimilar, and decide again.")
+        raise InputError("Choose similar or dissimilar.")
     why = checked_reason(why)
     with db.atomic():
         require(studies.get(db), Action.ADJUDICATE)
         item = item_named(db, name)
         split = split_items(db)
         if item.name not in {candidate.item.name for candidate in split}:
-            raise InputError(f"{item.name} is not split: there is nothing to decide.")
+            raise InputError(f"{item.name} is not a split item, so it needs no decision.")
         reason = why_not_decide(db, actor)
         if reason:
             raise NotAllowed(reason)
@@ -132,20 +132,20 @@ def adjudicate(db: Database, name: str, category: Category | None, why: str, *, 
 
 
 def why_not_decide(db: Database, name: str) -> str:
-    """Why somebody cannot decide split items: they labelled one themselves; empty if they can."""
+    """The reason why a person cannot decide split items (they labelled one), or empty."""
     table = _first_and_third(db)
     counting = {item.name for item in items.all_items(db) if item.excluded_why is None}
     own = _split_names(table) & counting & set(table.loc[table["rater"] == name, "item"])
     if not own:
         return ""
     return (
-        f"You labelled {len(own)} of the split items yourself. They are decided by somebody who labelled none of them: "
+        f"You labelled {len(own)} of the split items yourself. A person who labelled none of them must decide: "
         "another coordinator, or the owner of the study file with labeler adjudicate."
     )
 
 
 def n_complete(db: Database) -> tuple[int, int]:
-    """How many items that count have two first labels or more, and how many there are: nothing of what they say."""
+    """The number of counting items with at least two first labels, and the number of counting items."""
     excluded = {item.name for item in items.all_items(db) if item.excluded_why is not None}
     assigned = {row.assignment.item for row in assignments.everything(db) if row.assignment.kind in COUNTED_KINDS}
     table = _first_and_third(db)
@@ -159,11 +159,11 @@ def _first_and_third(db: Database) -> pd.DataFrame:
 
 
 def _split_names(table: pd.DataFrame) -> set[str]:
-    """The items whose first labels of the kinds that count are not all equal."""
+    """Items whose counting first labels are not all equal."""
     n_categories = table[table["kind"].isin(COUNTED_KINDS)].groupby("item")["category"].nunique()
     return set(n_categories.index[n_categories > 1])
 
 
 def _in_order(shown: Iterable[SplitLabel]) -> tuple[SplitLabel, ...]:
-    """So that nothing tells who gave which label."""
+    """Sort labels so that their order does not reveal the reviewers."""
     return tuple(sorted(shown, key=lambda label: (label.is_third, label.category, label.comment or "")))

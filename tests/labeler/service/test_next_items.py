@@ -138,7 +138,7 @@ def test_the_log_tells_what_was_random_and_what_was_chosen(study):
 
 
 def test_what_cannot_be_asked_for_is_refused(study, planned):
-    with pytest.raises(NotAllowed, match="Every item is in the plan already"):
+    with pytest.raises(NotAllowed, match="plan already has every item"):
         next_items(planned, 4, **CAROL)
     with pytest.raises(InputError, match="got 4, 0"):
         next_items(study, 4, random_share=0, **CAROL)

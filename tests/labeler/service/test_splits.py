@@ -129,7 +129,7 @@ def test_an_excluded_item_is_not_among_them_and_cannot_be_decided(closed):
     name = splits.split_items(closed)[0].item.name
     curating.exclude(closed, name, **WHY)
     assert name not in {split.item.name for split in splits.split_items(closed)}
-    with pytest.raises(InputError, match="is not split: there is nothing to decide"):
+    with pytest.raises(InputError, match="not a split item"):
         decide(closed, name)
 
 
@@ -214,7 +214,7 @@ def test_who_labelled_agreed_items_only_may_decide(planned):
     ("name", "why", "message"),
     [
         ("nowhere", "because", "There is no item 'nowhere' in this study"),
-        (None, "because", "is not split: there is nothing to decide"),
+        (None, "because", "not a split item"),
         ("split", " ", "A reason of 1 to 1000 characters"),
     ],
 )
@@ -331,7 +331,7 @@ def test_a_decision_in_a_file_without_a_reason_says_so(closed):
     table = pd.DataFrame([row | {"kind": "adjudicated"}])
     assert exchange.import_labels(closed, table, **CAROL).n_new == 1
     assert exchange.import_labels(closed, table, **CAROL).n_new == 0
-    assert [one.why for one in decisions.everything(closed)] == ["not told in the label file"]
+    assert [one.why for one in decisions.everything(closed)] == ["not in the label file"]
 
 
 def test_an_event_id_names_one_decision(closed):

@@ -561,7 +561,7 @@ def test_a_decision_without_a_category_is_refused_in_words(app, closed):
     page, name = app(closed, "splits"), split_names(closed)[0]
     choose_item(page, name).text_input(key=f"why-{name}").set_value("there is a step")
     press(page, "Save the decision")
-    assert errors(page) == ["Choose similar or dissimilar, and decide again."]
+    assert errors(page) == ["Choose similar or dissimilar."]
     with open_database(closed) as db:
         assert decisions.everything(db) == []
 
