@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 # The last commit of every version of the schema. Version 1 had several forms before version 2 stood on its second.
 COMMITS = {
     "1-first": "d59ded7", "1": "d2a1ff2", "1-used": "491a582", "1-shown": "60dfebe", "1-left-out": "e2e4771",
-    "2": "b3d1e3a", "3": "8c76ca8", "4": "cd4c30a", "5": "1433c1a", "6": "5c57e5f", "7": "b577017",
+    "2": "b3d1e3a", "3": "8c76ca8", "4": "cd4c30a", "5": "1433c1a", "6": "5c57e5f", "7": "b577017", "8": "f7f2145",
 }  # fmt: skip
 OVER = "-over"  # of the versions that know the end of a study: the same study, gone on with until it is unblinded
 REVIEWERS = ("ada", "ben", "Cléo", "dan")
