@@ -47,5 +47,5 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 def _run(cell: str, line: int) -> str:
     match = _RUN.fullmatch(cell.strip())
     if match is None:
-        raise ValueError(f"line {line}: {cell!r} is no run: a whole number, or three as in 0-0-0")
+        raise ValueError(f"line {line}: {cell!r} is not a run: expected a whole number, or three such as 0-0-0")
     return match[1]

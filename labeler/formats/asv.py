@@ -118,7 +118,7 @@ def _column(row: Mapping[str, Any], column: str, n: int, place: str) -> list[Any
     if entries is None:
         return [None] * n
     if not isinstance(entries, list) or len(entries) != n:
-        raise ValueError(f"{place}: {column!r} is {reprlib.repr(entries)}, not a list of {n}, one a combination")
+        raise ValueError(f"{place}: {column!r} is {reprlib.repr(entries)}, not a list of {n}, one per combination")
     return entries
 
 

@@ -114,7 +114,7 @@ def _runs(entry: Mapping[str, Any], stage: str, place: str) -> Iterator[Series]:
         where = f"{place}, launch {launch}, iteration {iteration}"
         of_stage = launches[launch][found]
         if iteration in of_stage:
-            raise ValueError(f"{where} stands there twice")
+            raise ValueError(f"{where} appears twice")
         of_stage[iteration] = _seconds(one, where)
     for _launch, of_launch in sorted(launches.items()):
         values = {name: np.array([of[at] for at in sorted(of)]) for name, of in of_launch.items()}

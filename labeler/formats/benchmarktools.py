@@ -43,7 +43,7 @@ def _results(result: Any, name: str, depth: int) -> Iterator[Benchmark]:
     kind, fields = result[0].removeprefix("BenchmarkTools."), result[1]
     if kind == GROUP:
         if not depth:
-            raise ValueError(f"{place}: more than {MAX_DEPTH} groups in one another")
+            raise ValueError(f"{place}: more than {MAX_DEPTH} nested groups")
         data = json_text.member(fields, "data", dict, place)
         for key, inner in data.items():
             yield from _results(inner, f"{name}/{key}" if name else key, depth - 1)

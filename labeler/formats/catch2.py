@@ -52,7 +52,7 @@ def _root(text: str) -> "ElementTree.Element":
 def _benchmarks(holder: "ElementTree.Element", scopes: tuple[str, ...] = (), depth: int = 1) -> Iterator[Benchmark]:
     """The benchmarks in an element, with the names of its test case and sections in front."""
     if depth > MAX_DEPTH:
-        raise ValueError(f"more than {MAX_DEPTH} elements in one another")
+        raise ValueError(f"more than {MAX_DEPTH} nested elements")
     for element in holder:
         if element.tag == "BenchmarkResults":
             yield _benchmark(element, scopes)

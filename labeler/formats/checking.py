@@ -15,9 +15,13 @@ def check(benchmark: Benchmark) -> None:
     if not benchmark.name.strip():
         raise ValueError("a benchmark without a name")
     if not all(map(is_storable, (benchmark.name, benchmark.application, benchmark.unit))):
-        raise ValueError(f"benchmark {benchmark.name!r}: name, application or unit has characters that are no text")
+        raise ValueError(
+            f"benchmark {benchmark.name!r}: name, application or unit has characters that are not valid text"
+        )
     if not all(map(is_storable, _texts(benchmark))):
-        raise ValueError(f"benchmark {benchmark.name!r}: a parameter or condition has characters that are no text")
+        raise ValueError(
+            f"benchmark {benchmark.name!r}: a parameter or condition has characters that are not valid text"
+        )
     if not benchmark.runs and not benchmark.failures:
         raise ValueError(f"benchmark {benchmark.name!r} has no runs")
     for label, run in zip(benchmark.labels, benchmark.runs, strict=True):

@@ -36,7 +36,7 @@ def detect(name: str, content: bytes) -> bool:
 def read(name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """The one benchmark of the file; raises ValueError naming the iteration at fault."""
     if _is_estimates(content):
-        raise ValueError("this has only averages; criterion keeps the measurements in sample.json in the same folder")
+        raise ValueError("this has only averages; criterion saves the measurements in sample.json in the same folder")
     benchmark, version = _benchmark_and_version(name)
     sample = json_text.parse(content)
     if isinstance(sample, list) and len(sample) == 2:

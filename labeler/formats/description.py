@@ -48,7 +48,7 @@ def describe(content: bytes) -> str:
         try:
             return _json(json_text.parse(content))
         except ValueError as error:
-            return f"text that looks like JSON, but is none: {error}"
+            return f"text that looks like JSON, but is not valid: {error}"
     try:
         text = content.decode()
     except UnicodeDecodeError:

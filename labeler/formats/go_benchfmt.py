@@ -74,7 +74,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     output = _Output()
     for number, line in enumerate(text.split("\n"), 1):
         _take(output, line, number)
-    yield from measured(_benchmarks(output), advice="one has its time in two units")
+    yield from measured(_benchmarks(output), advice="it has times in two units")
 
 
 def _printed(events: str) -> str:
@@ -140,7 +140,7 @@ def _why_not(pairs: list[str]) -> str:
         if not (_NUMBER.fullmatch(value) and math.isfinite(float(value))):
             return f"{value!r} {unit} is not a finite number"
         if units.count(unit) > 1:
-            return f"unit {unit!r} stands there twice"
+            return f"unit {unit!r} appears twice"
     return ""
 
 

@@ -99,7 +99,7 @@ def _in_order(name: str, rows: Sequence[Row]) -> list[tuple[int, Row]]:
     numbered.sort(key=lambda pair: pair[0])
     for (before, _), (at, _row) in pairwise(numbered):
         if before == at:
-            raise ValueError(f"benchmark {name!r}: repetition {at} stands there twice")
+            raise ValueError(f"benchmark {name!r}: repetition {at} appears twice")
     return numbered
 
 

@@ -30,7 +30,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
         raise ValueError("this has only averages; hyperfine keeps the time of every process with --export-json FILE")
     entries = json_text.member(json_text.parse(content), "results", list, "the file")
     benchmarks = (_benchmark(entry, f"result {index}") for index, entry in enumerate(entries))
-    yield from measured(benchmarks, advice="tell them apart with --command-name")
+    yield from measured(benchmarks, advice="give them different names with --command-name")
 
 
 def _benchmark(entry: Any, place: str) -> Benchmark:

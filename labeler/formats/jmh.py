@@ -43,7 +43,9 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     for index, entry in enumerate(entries):
         benchmark = _benchmark(entry, f"benchmark {index}")
         if benchmark.name in names:
-            raise ValueError(f"benchmark {benchmark.name!r} stands there twice; results of two JVMs are two files")
+            raise ValueError(
+                f"benchmark {benchmark.name!r} appears twice; save the results of each JVM in a separate file"
+            )
         names.add(benchmark.name)
         yield benchmark
 

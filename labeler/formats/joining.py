@@ -32,8 +32,8 @@ N_NAMED = 3  # files or reasons listed one by one
 N_TELLING = 5  # distinct values: with as many, two runs are not equal by chance
 
 HOW_TO_JOIN = (
-    "If both files hold runs of it, give --file-is run; if they are of different versions or contexts, name the files "
-    "after them and give --from-name, such as --from-name {version}.json"
+    "If both files contain runs of this benchmark, give --file-is run. If they belong to different versions or "
+    "contexts, put these into the file names and give --from-name, for example --from-name {version}.json"
 )
 
 Advance = Callable[[Source], None]
@@ -137,7 +137,7 @@ def read_benchmarks(
             except LabelerError:
                 raise
             except Exception as error:  # noqa: BLE001 - a fault of a reader of ours must not cost the other files
-                reason = f"the reader failed, please report it: {type(error).__name__}: {error}"
+                reason = f"the reader failed; please report this error: {type(error).__name__}: {error}"
                 part = Part((Opened(source.name, ""),), refused=reason)
             if part:
                 yield part if may_conflict else holders.checked(part)
@@ -184,7 +184,7 @@ def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
     names, between = parts[::2], parts[1::2]
     if not names or len(set(names)) < len(names) or "" in between[:-1]:
         raise InputError(
-            f"{pattern!r} names no condition, or one twice, or two with nothing between. Write for example "
+            f"{pattern!r} needs at least one condition, each only once, with text between two. Write for example "
             "{version}-{context}.json."
         )
     places = "".join(f"([^/]+?){re.escape(text)}" for text in between)
@@ -193,7 +193,7 @@ def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
     def conditions_of(source: Source) -> Mapping[str, str]:
         match = expression.fullmatch(source.name)
         if match is None:
-            raise Refused(source.name, f"the name does not fit {pattern!r}")
+            raise Refused(source.name, f"the name does not match {pattern!r}")
         return dict(zip(names, match.groups(), strict=True))
 
     return conditions_of
@@ -355,7 +355,7 @@ def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) ->
         n_doubled = len(named.runs) - len(new)
         if n_doubled:
             runs = "1 run" if n_doubled == 1 else f"{n_doubled} runs"
-            doubled.append(f"benchmark {first.name!r}: {runs} of {file.name} in another file too, counted once")
+            doubled.append(f"benchmark {first.name!r}: {runs} of {file.name} are also in another file; counted once")
         if new or named.failures:
             parts.append(replace(named, runs=new))
     return in_order(join(parts)), doubled

@@ -47,7 +47,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
         if not process or not name:
             raise ValueError(f"line {line}: the cell in column {1 if name else 2} is empty")
         if process in runs[name]:
-            raise ValueError(f"line {line}: process {process!r} of benchmark {name!r} stands there twice")
+            raise ValueError(f"line {line}: process {process!r} of benchmark {name!r} appears twice")
         if times[:1] == [CRASH] and not any(times[1:]):
             runs[name][process] = Failure({"run": process}, f"line {line}: crash")
         else:

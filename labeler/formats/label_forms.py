@@ -54,7 +54,7 @@ def read_wide(source: Source) -> pd.DataFrame:
     table = read_table(source, ("item",))
     reviewers = [column for column in table if column not in _BESIDE]
     if not reviewers:
-        raise Refused(source.name, "there is no column of a reviewer beside item and application")
+        raise Refused(source.name, "there is no reviewer column besides item and application")
     rows = [
         {
             "item": row["item"], "application": row.get("application", ""), "reviewer": as_written(str(reviewer)),
@@ -138,7 +138,7 @@ def read_label_studio(source: Source) -> pd.DataFrame:
             raise Refused(source.name, f"data has no text {ITEM!r}, which names the item", place)
         for annotation in task["annotations"]:
             if not isinstance(annotation, dict):
-                raise Refused(source.name, "an annotation is no object", place)
+                raise Refused(source.name, "an annotation is not an object", place)
             label, reviewer = _of_label_studio(annotation, source, place)
             rows.append(
                 {
@@ -196,7 +196,7 @@ def read_potato(source: Source) -> pd.DataFrame:
 
 
 FORMS: Mapping[str, Form] = {
-    "wide": Form("one row an item, one column a reviewer", write_wide, read_wide),
+    "wide": Form("one row per item, one column per reviewer", write_wide, read_wide),
     "label-studio": Form("tasks of Label Studio (JSON)", write_label_studio, read_label_studio),
     "potato": Form("lines of Potato (JSON Lines)", write_potato, read_potato),
     "rater": Form("long numbers for R's rater", write_rater, legend=rater_legend),
@@ -243,7 +243,7 @@ def _account(completed_by: Any, source: Source, place: str) -> str:
             return address.partition("@")[0]
         completed_by = completed_by.get("id")
     if completed_by is None:
-        raise Refused(source.name, "an annotation names nobody: neither meta nor completed_by", place)
+        raise Refused(source.name, "an annotation has no author: neither meta nor completed_by is given", place)
     return f"user-{completed_by}"
 
 

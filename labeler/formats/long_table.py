@@ -171,7 +171,7 @@ def _conditions(table: pd.DataFrame) -> list[str]:
     factors = [name for name in map(str, table) if _is_named(name)]
     for name in factors:
         if name.startswith(FACTOR) and name.removeprefix(FACTOR) in ("run", *CONDITIONS):
-            raise ValueError(f"{name!r} is no factor; the column is called {name.removeprefix(FACTOR)!r}")
+            raise ValueError(f"{name!r} is not a factor; the column is called {name.removeprefix(FACTOR)!r}")
     return [*(name for name in (*CONDITIONS, PREDECESSOR) if name in table), *factors]
 
 
@@ -306,7 +306,7 @@ def _check_iterations(name: str, rows: pd.DataFrame, conditions: Sequence[str]) 
     if doubled.any():
         first = rows[doubled].iloc[0]
         run = _run_in_words(first, conditions)
-        raise ValueError(f"benchmark {name!r}, run {run}: iteration {first['iteration']:.17g} stands there twice")
+        raise ValueError(f"benchmark {name!r}, run {run}: iteration {first['iteration']:.17g} appears twice")
 
 
 def _run_in_words(row: pd.Series[Any], conditions: Sequence[str]) -> str:

@@ -61,15 +61,12 @@ def false_alarms(format_name: str, title: str) -> str:
     Examples
     --------
     >>> false_alarms("go", "Go").split(":")[0]
-    'Every value is taken as a run, as asked for with --values-are runs'
+    'With --values-are runs, every value is treated as a run'
     """
     known = FALSE_ALARMS.get(format_name)
-    measured = (
-        f"with {title}, {known} of unchanged benchmarks" if known else "with three tools that were measured, 49 to 82 %"
-    )
-    of_which = "" if known else " of unchanged benchmarks"
+    measured = f"{known} of unchanged benchmarks with {title}" if known else "49 to 82 % of unchanged benchmarks"
     return (
-        "Every value is taken as a run, as asked for with --values-are runs: repetitions of one process are alike, and "
-        f"{measured}{of_which} then differ by p < 0.05. With five processes on each side it is "
+        "With --values-are runs, every value is treated as a run: repetitions within one process are more alike than "
+        f"runs, so {measured} appear changed (p < 0.05). With five processes on each side, the share is "
         f"{FALSE_ALARMS_OF_PROCESSES}."
     )

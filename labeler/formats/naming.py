@@ -36,7 +36,7 @@ def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[B
     first, n_measured = None, 0
     for benchmark in benchmarks:
         if benchmark.name in names:
-            raise ValueError(f"benchmark {benchmark.name!r} stands there twice{advice and '; '}{advice}")
+            raise ValueError(f"benchmark {benchmark.name!r} appears twice{advice and '; '}{advice}")
         names.add(benchmark.name)
         n_measured += bool(benchmark.runs)
         first = first or benchmark

@@ -47,7 +47,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     for name in (*REQUIRED, command):
         if name not in table.frame:
             raise ValueError(
-                f"column {name!r} is missing; import OrderSage's table of results, with one row a test, not its list "
+                f"column {name!r} is missing; import OrderSage's table of results, with one row per test, not its list "
                 f"of runs. This one has {', '.join(table.frame.columns)}"
             )
     trials = _Trials()

@@ -95,7 +95,7 @@ def _of_wrk(text: str) -> Iterator[Single]:
     for address, output in zip(parts[::2], parts[1::2], strict=True):
         values = {what: (number, unit) for what, number, unit in _WRK_VALUE.findall(output)}
         if "Requests/sec" not in values:
-            raise ValueError(f"the output of wrk for {address!r} has no line Requests/sec: was it stopped?")
+            raise ValueError(f"the output of wrk for {address!r} has no line Requests/sec. Was wrk stopped?")
         yield f"{address} [Requests/sec]", finite(values["Requests/sec"][0], f"{address!r}, Requests/sec"), "requests/s"
         if "Latency" in values:
             number, unit = values["Latency"]

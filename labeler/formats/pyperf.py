@@ -28,7 +28,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     entries = json_text.member(document, "benchmarks", list, "the file")
     if document.get("version") not in VERSIONS:
         raise ValueError(
-            f"version {document.get('version')!r} of pyperf's format is not known; write the file anew with: "
+            f"version {document.get('version')!r} of pyperf's format is not supported; convert the file with: "
             "python -m pyperf convert FILE -o NEW.json"
         )
     said = _said(document, "the file")
@@ -36,7 +36,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     for index, entry in enumerate(entries):
         benchmark = _benchmark(entry, said, f"benchmark {index}")
         if benchmark.name in names:
-            raise ValueError(f"benchmark {benchmark.name!r} stands there twice")
+            raise ValueError(f"benchmark {benchmark.name!r} appears twice")
         names.add(benchmark.name)
         yield benchmark
 

@@ -81,7 +81,7 @@ def read_options(
     _named_format(options)
     for value, words in ((file_is, FILE_IS), (values_are, VALUES_ARE), (better or None, DIRECTIONS[:2])):
         if value is not None and value not in words:
-            raise InputError(f"{value!r} is none of {', '.join(words)}.")
+            raise InputError(f"{value!r} is not one of {', '.join(words)}.")
     return options
 
 

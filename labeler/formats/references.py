@@ -117,7 +117,7 @@ def read_classes(source: Source) -> dict[str, str]:
     classes: dict[str, str] = {}
     for row, line in zip(table.to_dict("records"), lines, strict=True):
         if classes.setdefault(row[item], row[found]) != row[found]:
-            raise Refused(source.name, f"{row[item]!r} has two classes", f"line {line}")
+            raise Refused(source.name, f"{row[item]!r} has two different classes", f"line {line}")
     return classes
 
 

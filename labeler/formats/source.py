@@ -96,12 +96,14 @@ class Source:
             reason = getattr(error, "strerror", None) or f"damaged {self._kind()} ({error})"
             raise Refused(self.name, str(reason)) from None
         if raw[:2] == _GZIP or raw[:4] == _ZSTD:
-            raise Refused(self.name, "compressed twice; unpack it once")
+            raise Refused(self.name, "compressed twice; decompress it once")
         if raw[:2] in _UTF_16:
             try:
                 raw = raw.decode("utf-16").encode()
             except UnicodeError:
-                raise Refused(self.name, "begins with the mark of UTF-16 text, but is none; save it as UTF-8") from None
+                raise Refused(
+                    self.name, "begins with a UTF-16 byte order mark, but is not UTF-16; save it as UTF-8"
+                ) from None
         if raw[:4] == _ZIPPED:
             raise Refused(self.name, "a zip file in another one, or under a name that does not end in .zip")
         return raw

@@ -89,9 +89,9 @@ def test_the_study_can_be_named_by_the_environment(study, monkeypatch):
 
 def test_import_twice_adds_nothing(study, results):
     first = run("import", "--study", study, results)
-    assert "3 items imported from 3 files; 0 files there already, 0 refused." in first.stderr
+    assert "3 items imported from 3 files; 0 files imported before, 0 refused." in first.stderr
     second = run("import", "--study", study, results)
-    assert "0 items imported from 3 files; 3 files there already, 0 refused." in second.stderr
+    assert "0 items imported from 3 files; 3 files imported before, 0 refused." in second.stderr
 
 
 def test_a_bad_file_is_named_and_the_good_ones_go_in(study, results):

@@ -204,7 +204,7 @@ def test_an_item_is_excluded_and_taken_back_in(study):
     assert (result.stdout, asked(study, items.by_name, item_name(1)).excluded_why) == ("", "cut off")
     assert result.stderr == f"{item_name(1)} is excluded; the report lists it with the reason.\n"
     refused = run("exclude", item_name(1), "--study", study, "--why", "again", code=1)
-    assert refused.stderr == f"Error: {item_name(1)} is excluded already: cut off\n"
+    assert refused.stderr == f"Error: {item_name(1)} is already excluded: cut off\n"
     assert run("exclude", item_name(1), "--study", study, "--why", "x", "--undo").stderr.endswith("counts again.\n")
     assert asked(study, items.by_name, item_name(1)).excluded_why is None
     assert last_event(study)[:2] == ("owner", "include item")

@@ -200,7 +200,7 @@ def test_file_names_say_what_the_files_do_not(tmp_path):
     (tmp_path / "odd.csv").write_bytes(csv_bytes([("b", 0, 1.0)]))
     done = run("contexts", tmp_path, *pattern, "--baseline", "old", code=1)
     assert done.stdout == text
-    assert f"Refused {tmp_path / 'odd.csv'}: the name does not fit '{{version}}-{{context}}.csv'" in done.stderr
+    assert f"Refused {tmp_path / 'odd.csv'}: the name does not match '{{version}}-{{context}}.csv'" in done.stderr
     assert "names no condition" in run("contexts", tmp_path, "--from-name", "x.csv", code=1).stderr
 
 
@@ -212,7 +212,7 @@ def test_columns_are_mapped(tmp_path):
     assert json.loads(mapped.stdout)["spreads"][0]["max_spread"]["value"] == pytest.approx(0.1 / 1.15)
     refused = run("spread", tmp_path / "t.csv", code=1)
     assert "Refused" in refused.stderr and "column 'benchmark' is missing" in refused.stderr
-    assert "There are no measurements to work on." in refused.stderr
+    assert "There are no measurements to analyse." in refused.stderr
 
 
 def test_the_format_can_be_named(table):
@@ -296,7 +296,7 @@ def test_the_study_may_be_named_by_the_environment(master, monkeypatch):
 def test_a_study_of_nothing_has_nothing_to_work_on(method, tmp_path):
     make_study(tmp_path / "empty.study", n_items=0, reviewers=())
     assert (
-        "There are no measurements to work on." in answered(method, "--study", tmp_path / "empty.study", code=1).stderr
+        "There are no measurements to analyse." in answered(method, "--study", tmp_path / "empty.study", code=1).stderr
     )
 
 

@@ -61,11 +61,11 @@ def test_files_that_are_a_run_each_are_one_item(study, runs):
     assert row["file"] == ", ".join(str(runs / f"run{number}.json") for number in (1, 2, 10))
     assert list(row) == ["file", "benchmark", "runs", "iterations", "unit", "better", "warnings", "refused"]
     assert (
-        "1 items imported from 3 files; 0 files there already, 0 refused."
+        "1 items imported from 3 files; 0 files imported before, 0 refused."
         in run("import", "--study", study, runs).stderr
     )
     assert (
-        "0 items imported from 3 files; 3 files there already, 0 refused."
+        "0 items imported from 3 files; 3 files imported before, 0 refused."
         in run("import", "--study", study, runs).stderr
     )
 

@@ -44,7 +44,7 @@ class Checked:
     @cached_property
     def document(self) -> Document:
         """The check in words and tables."""
-        each = "ten processes of each version, by turns (OLD and NEW are their folders)"
+        each = "ten processes of each version, alternating (OLD and NEW are the folders of the versions)"
         commands = [(f"With {file_format.title}, {each}:", more_runs(file_format.name)) for file_format in self.formats]
         return checking.document(self.check, commands=commands)
 
@@ -95,12 +95,12 @@ def rules(
     """
     if model is not None:
         if classifier or theta is not None or cut is not None:
-            raise InputError("--model is the classifier. Give it without --classifier, --theta and --cut.")
+            raise InputError("--model selects the classifier. Leave out --classifier, --theta and --cut.")
         learned = read_model(model)
         return Rules(**options, classifier=learned.classifier, model=learned)
     thresholds = {name: value for name, value in (("theta", theta), ("cut", cut)) if value is not None}
     if len(thresholds) > 1:
-        raise InputError("--theta belongs to the heuristics and --cut to SAME. Give one of them.")
+        raise InputError("--theta is for the heuristics and --cut is for SAME. Give only one of them.")
     options["classifier"] = classifier or {"theta": "heuristic", "cut": "same"}.get(next(iter(thresholds), ""), SPREAD)
     for name, value in thresholds.items():
         known = REGISTRY[options["classifier"]]
@@ -166,7 +166,7 @@ def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
     for part, files in zip(parts, keys, strict=True):
         present = {file[0] for file in files}
         absent = [
-            Failure(conditions, f"it is not in {name}")
+            Failure(conditions, f"missing in {name}")
             for suite in dict.fromkeys(map(root, files))
             for name, conditions in members[suite]
             if name not in present
@@ -187,15 +187,15 @@ def apart_by_version(gathered: Gathered, baseline: str) -> tuple[Gathered, Gathe
     others = [version for version in known if version != baseline]
     if baseline not in known or len(others) != 1:
         raise InputError(
-            f"--against-version {baseline}: the files have the versions {', '.join(known) or 'none'}. Name one of two, "
-            "and give only the files of these two."
+            f"--against-version {baseline}: the files have the versions {', '.join(known) or 'none'}. Name one of two "
+            "versions, and give only the files of these two versions."
         )
     sides = [
         [runs for benchmark in gathered.benchmarks if (runs := benchmark.where(**{VERSION: version}))]
         for version in (others[0], baseline)
     ]
     candidate, before = (replace(gathered, benchmarks=tuple(benchmarks)) for benchmarks in sides)
-    return candidate, replace(before, refused=(), remarks=())  # said once
+    return candidate, replace(before, refused=(), remarks=())  # the remarks are reported once, with the candidate
 
 
 def check_files(

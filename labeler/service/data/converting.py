@@ -67,7 +67,7 @@ def convert(
         If there is nothing to write, or the target cannot be written.
     """
     if form == "icpe" and out.exists():
-        raise InputError(f"{out} exists already. Name a folder that does not.")
+        raise InputError(f"{out} already exists. Give the name of a new folder.")
     done = Done()
     with TemporaryDirectory(prefix="labeler-") as folder:
         spool = Spool(Path(folder))
@@ -120,7 +120,7 @@ def _write_icpe(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str
             with (out / name).open("xb") as file:
                 file.write(content)
         except (ValueError, FileExistsError) as error:
-            reason = "another benchmark has its file name" if isinstance(error, OSError) else str(error)
+            reason = "another benchmark has the same file name" if isinstance(error, OSError) else str(error)
             done.refused.append((f"benchmark {benchmark.name!r}", reason))
             continue
         done.add(benchmark)

@@ -22,7 +22,7 @@ def exclude(db: Database, name: str, why: str, *, actor: str, now: datetime) -> 
     with db.atomic():
         item = _changeable(db, name)
         if item.excluded_why is not None:
-            raise NotAllowed(f"{item.name} is excluded already: {item.excluded_why}")
+            raise NotAllowed(f"{item.name} is already excluded: {item.excluded_why}")
         items.set_excluded(db, item.item_id, checked_reason(why))
         events.add(db, now.isoformat(), actor, "exclude item", {"item": item.name, "why": why.strip()})
 

@@ -53,11 +53,11 @@ METHODS = {
     for method in (
         Method("spread", "Spread", "How far apart are the runs, and what slowdown would the suite catch?",
                spread.survey, spread.document, spread.charts),
-        Method("order", "Order", "Does the order in which benchmarks are run decide the result?",
+        Method("order", "Order", "Does the order of the benchmarks affect the result?",
                order.survey, order.document, order.charts),
-        Method("trust", "Trust", "How far can intervals and tests be believed with these runs?",
+        Method("trust", "Trust", "How reliable are intervals and tests with these runs?",
                trust.survey, trust.document, trust.charts),
-        Method("contexts", "Contexts", "Does the measurement context decide which version wins?",
+        Method("contexts", "Contexts", "Does the measurement context decide which version is faster?",
                contexts.survey, contexts.document, contexts.charts),
     )
 }  # fmt: skip
@@ -89,7 +89,7 @@ def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explo
         If there are no benchmarks, or an option cannot be used.
     """
     if not benchmarks:
-        raise InputError("There are no measurements to work on.")
+        raise InputError("There are no measurements to analyse.")
     method = METHODS[name]
     try:
         result = method.survey(benchmarks, **options)

@@ -40,10 +40,10 @@ def below(root: Path, path: str | Path) -> Path:
         allowed = root.resolve()
         target = (allowed / path).resolve()
     except (OSError, ValueError, RuntimeError):  # a loop of links is a RuntimeError
-        raise InputError(f"{str(path)!r} leads to no file or folder.") from None
+        raise InputError(f"{str(path)!r} is not a file or folder.") from None
     if any(os.path.islink(part) for part in (target, *target.parents)):  # noqa: PTH114 - is_symlink raises on a long name
         raise InputError(
-            f"{str(path)!r} leads to no file or folder."
+            f"{str(path)!r} is not a file or folder."
         )  # from Python 3.13 on, a loop of links is left unresolved
     if not target.is_relative_to(allowed):
         raise InputError(f"{str(path)!r} lies outside of {allowed}; only what lies below it can be imported.")
@@ -71,14 +71,14 @@ def result_files(root: Path, path: str, *, study: Path) -> Files:
     def check(file: Path) -> None:
         below(root, file)
         if not file.is_file():  # reading a pipe would block
-            raise InputError(f"{path!r}: {file.name} is no plain file.")
+            raise InputError(f"{path!r}: {file.name} is not a regular file.")
         if not may_hold_results(PurePath(file.name.lstrip("."))) or file.samefile(study):
-            raise InputError(f"{path!r}: {file.name} is no result file ({', '.join((*ENDINGS, ZIP))}).")
+            raise InputError(f"{path!r}: {file.name} is not a result file ({', '.join((*ENDINGS, ZIP))}).")
 
     try:
         sources = list(importing.files_below([start], check=check))
     except OSError as error:
-        raise InputError(f"{path!r} cannot be looked at: {error.strerror}.") from None
+        raise InputError(f"{path!r} cannot be read: {error.strerror}.") from None
     return [replace(source, name=source.name.removeprefix(f"{allowed}/")) for source in sources]
 
 

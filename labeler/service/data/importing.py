@@ -81,7 +81,7 @@ class FileResult:
             }
             for f in self.benchmarks
         ]  # fmt: skip
-        there = ["its content was there already"] if self.already_there else []
+        there = ["a file with the same content was imported before"] if self.already_there else []
         nothing = dict.fromkeys(("benchmark", "runs", "iterations", "unit", "better")) | {"warnings": there}
         return [{"file": self.file, **row, "refused": self.refused or None} for row in rows or [nothing]]
 
@@ -131,7 +131,7 @@ def in_words(results: Sequence[FileResult]) -> str:
         shared |= {name: False for name in result.files if not result.already_there}
     n_there = sum(result.already_there for result in alone) + sum(shared.values())
     return (
-        f"{n_items} items imported from {len(alone) + len(shared)} files; {n_there} files there already, "
+        f"{n_items} items imported from {len(alone) + len(shared)} files; {n_there} files imported before, "
         f"{n_refused} refused."
     )
 
@@ -200,11 +200,13 @@ def import_files(
     Raises
     ------
     NotAllowed
-        If the plan is drawn already: new items would be assigned to nobody.
+        If the plan has been drawn, because nobody would label new items.
     """
     study = studies.get(db)
     if study.plan_hash is not None:
-        raise NotAllowed("The plan is drawn already: new items would be assigned to nobody. Import before the plan.")
+        raise NotAllowed(
+            "Items must be imported before the plan is drawn: this study has a plan, so nobody would label new items."
+        )
     require(study, Action.IMPORT)
     importer = _Importer(db, as_new, study.protocol, actor, now)
     for part in read_benchmarks(
@@ -229,7 +231,7 @@ def to_import(part: Part) -> list[NewItem]:
         If no benchmark is left, or a benchmark has only one run.
     """
     if part.refused:
-        as_new = "; or keep both with --as-new" if part.is_conflict and not part.is_joined else ""
+        as_new = "; or give --as-new to keep both" if part.is_conflict and not part.is_joined else ""
         raise Refused(part.label, part.refused + as_new)
     new_items: list[NewItem] = [
         (_without_time(benchmark), (*part.warnings, *part.remarks)) for benchmark in part.benchmarks
@@ -263,13 +265,13 @@ def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[NewItem]:
     levels = {level.of(condition)[0]: level for level in by_level(benchmark, [condition])}
     several = {entry: level for entry, level in levels.items() if len(level.runs) > 1}
     if not several and len(part.files) > 1:
-        return [(benchmark, (f"one run only of each {condition}: all {len(entries)} are one item",))]
+        return [(benchmark, (f"only one run per {condition}: all {len(entries)} are combined in one item",))]
     if not several:
-        reason = f"one run only of each {condition}; at least two are needed to compare"
+        reason = f"only one run per {condition}; at least two are needed to compare"
         raise Refused(part.label, reason, f"benchmark {benchmark.name!r}")
     n_items = f"{len(several)} items" if len(several) > 1 else "1 item"
-    warnings = [f"every level of {condition} is an item of its own: {n_items}"]
-    warnings += [f"{condition} {entry!r} has one run only and is left out" for entry in levels if entry not in several]
+    warnings = [f"each level of {condition} is a separate item: {n_items}"]
+    warnings += [f"{condition} {entry!r} has only one run and is left out" for entry in levels if entry not in several]
     return [(_as_item(benchmark, level, condition, entry), tuple(warnings)) for entry, level in several.items()]
 
 
@@ -283,12 +285,12 @@ def _as_item(benchmark: Benchmark, level: Benchmark, condition: str, entry: str)
 def _check_comparable(part: Part, benchmark: Benchmark) -> None:
     if len(benchmark.runs) > 1:
         return
-    reason = "one run only; at least two are needed to compare"
+    reason = "only one run; at least two are needed to compare"
     if part.known and part.known.file_is == RUN:
         how = f" ({part.known.keep})" if part.known.keep else ""
-        reason += f". A file of {part.known.title} is one run: write several{how} and import them together"
+        reason += f". Each {part.known.title} file is one run: write several files{how} and import them together"
     else:
-        reason += ". If several files hold its runs, import them together with --file-is run"
+        reason += ". If several files contain its runs, import them together with --file-is run"
     raise Refused(part.label, reason, f"benchmark {benchmark.name!r}")
 
 
@@ -385,7 +387,7 @@ def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str,
     name, number, changed = benchmark.name, 1, False
     while (existing := lookup(name)) is not None:
         if not existing.n_runs:
-            reason = "the study knows this item from labels or verdicts alone; import measurements into it first"
+            reason = "this item has only labels or verdicts in the study; import its measurements first"
             raise Refused(label, reason, f"benchmark {benchmark.name!r}")
         if (existing.application, existing.benchmark) == (benchmark.application, benchmark.benchmark):
             if existing.data_hash == data_hash:
@@ -394,7 +396,7 @@ def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str,
         number += 1
         name = f"{benchmark.name}#{number}"
     if changed and not as_new:
-        reason = "the study has other measurements under this name; give --as-new to keep both"
+        reason = "the study has different measurements under this name; to keep both, give --as-new"
         raise Refused(label, reason, f"benchmark {benchmark.name!r}")
     return name
 
@@ -412,9 +414,9 @@ def _file_benchmark(new_item: NewItem) -> FileBenchmark:
     iterations = str(lengths[0]) if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
     if benchmark.failures:
         n = len(benchmark.failures)
-        warnings.append(f"{n} {'run' if n == 1 else 'runs'} failed, without a measurement")
+        warnings.append(f"{n} {'run' if n == 1 else 'runs'} failed and gave no measurement")
     if not benchmark.better:
-        warnings.append("whether lower or higher is better is not stated; lower is assumed")
+        warnings.append("the file does not say whether lower or higher is better; lower is assumed")
     if len(lengths) > 1:
         warnings.append("runs of unequal length: classifiers cut them to the shortest")
     if lengths[0] < binning.FEW_ITERATIONS:

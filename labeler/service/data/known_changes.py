@@ -42,7 +42,7 @@ def read_known(path: Path, *, today: date) -> tuple[KnownChange, ...]:
 def _entry(entry: Mapping[str, Any], where: str, today: date) -> KnownChange:
     unknown = [key for key in entry if key not in KEYS]
     if unknown:
-        raise InputError(f"{where}: there is no key {unknown[0]!r}; known are {', '.join(KEYS)}.")
+        raise InputError(f"{where}: unknown key {unknown[0]!r}; the keys are {', '.join(KEYS)}.")
     for key in ("benchmark", "reason"):
         if not isinstance(entry.get(key), str) or not entry[key].strip():
             raise InputError(f"{where}: {key} must be a text. Write it as\n[[known]]\n{EXAMPLE}")

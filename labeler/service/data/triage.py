@@ -64,7 +64,7 @@ def make_study(
     chosen, study = _usable(db, names), studies.get(db)
     try:
         if path.exists():
-            raise StudyError(f"{path} exists already. Name a file that does not.")
+            raise StudyError(f"{path} already exists. Give the name of a new file.")
         with TemporaryDirectory(prefix=".triage-", dir=path.parent) as folder:
             draft = Path(folder) / path.name
             secret = coordinating.create_study(
@@ -110,12 +110,12 @@ def _usable(db: Database, names: Sequence[str]) -> list[Item]:
     """The named items, each once."""
     chosen = [curating.item_named(db, name) for name in dict.fromkeys(names)]
     if not chosen:
-        raise InputError("No items were chosen, and a study needs some. Choose by less.")
+        raise InputError("No items match, and a study needs at least one. Use fewer or wider filters.")
     for item in chosen:
         if not item.n_runs:
             raise InputError(f"Item {item.name!r} has no measurements, so nobody could label it. Leave it out.")
         if item.excluded_why is not None:
-            raise InputError(f"Item {item.name!r} is excluded. Take it back in first, or leave it out.")
+            raise InputError(f"Item {item.name!r} is excluded. Include it again first, or leave it out.")
     return chosen
 
 

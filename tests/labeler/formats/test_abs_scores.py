@@ -57,9 +57,9 @@ def test_executions_of_the_suite_belong_to_their_run_and_nanoseconds_become_seco
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("x;Baseline;b;1", r"'x' is no run: a whole number, or three as in 0-0-0"),
-        ("0-1;Baseline;b;1", r"'0-1' is no run"),
-        (";Baseline;b;1", r"'' is no run"),
+        ("x;Baseline;b;1", r"'x' is not a run: expected a whole number, or three such as 0-0-0"),
+        ("0-1;Baseline;b;1", r"'0-1' is not a run"),
+        (";Baseline;b;1", r"'' is not a run"),
         ("0;Baseline;b;fast", r"'fast' in column 'value' is not a finite number"),
         ("0;Baseline;b;", r"'' in column 'value' is not a finite number"),
         ("0;Baseline;b;1e999", r"'1e999' in column 'value'"),

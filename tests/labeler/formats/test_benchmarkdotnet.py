@@ -125,8 +125,8 @@ def test_jobs_that_measured_one_benchmark_are_told_apart():
     assert [a.name, b.name, c.name] == [f"N.T.M [{jobs[0]}]", f"N.T.M [{jobs[1]}]", "N.T.L"]
     assert (a.benchmark, a.parameters, c.parameters) == ("N.T.M", {"N": "1", "job": jobs[0]}, {})
     assert [one.parameters["job"] for one in read(*(entry(DisplayInfo=f"T.M: {job}") for job in jobs))] == list(jobs)
-    assert refused(entry(), entry()) == "benchmark 'N.T.M [DefaultJob]' stands there twice"
-    assert refused(entry(DisplayInfo=3), entry(DisplayInfo=3)) == "benchmark 'N.T.M' stands there twice"
+    assert refused(entry(), entry()) == "benchmark 'N.T.M [DefaultJob]' appears twice"
+    assert refused(entry(DisplayInfo=3), entry(DisplayInfo=3)) == "benchmark 'N.T.M' appears twice"
 
 
 def test_a_benchmark_without_measurements_is_left_out():
@@ -143,7 +143,7 @@ def test_a_benchmark_without_measurements_is_left_out():
         (entry(measurement(operations=None)),
          "benchmark 'N.T.M', launch 1, iteration 1, 'Operations': None is not a number"),
         (entry(measurement(operations=0)), "benchmark 'N.T.M', launch 1, iteration 1: 0 operations"),
-        (entry(measurement(), measurement()), "benchmark 'N.T.M', launch 1, iteration 1 stands there twice"),
+        (entry(measurement(), measurement()), "benchmark 'N.T.M', launch 1, iteration 1 appears twice"),
         (entry(measurement(launch="1")), "benchmark 'N.T.M', measurement 0: 'LaunchIndex' is '1', not a whole number"),
         (entry(measurement(iteration=True)),
          "benchmark 'N.T.M', measurement 0: 'IterationIndex' is True, not a whole number"),

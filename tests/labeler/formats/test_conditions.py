@@ -110,7 +110,7 @@ def test_columns_of_a_plan_that_was_filled_in_are_factors():
 
 @pytest.mark.parametrize("name", ["run", "version", "order_position"])
 def test_a_factor_cannot_have_the_name_of_a_column(name):
-    with pytest.raises(Refused, match=rf"'factor:{name}' is no factor; the column is called '{name}'"):
+    with pytest.raises(Refused, match=rf"'factor:{name}' is not a factor; the column is called '{name}'"):
         one([("b", 1, 5, "x")], f"factor:{name}")
 
 
@@ -121,7 +121,7 @@ def test_a_mapping_to_a_factor_without_a_name_is_refused():
 
 def test_an_iteration_that_stands_there_twice_is_named_with_the_conditions_of_its_run():
     rows = [("b", 1, 5, "x", 0), ("b", 1, 6, "y", 0), ("b", 1, 7, "y", 0)]
-    with pytest.raises(Refused, match=r"'b', run 1 \(version y\): iteration 0 stands there twice"):
+    with pytest.raises(Refused, match=r"'b', run 1 \(version y\): iteration 0 appears twice"):
         one(rows, "version", "iteration")
 
 

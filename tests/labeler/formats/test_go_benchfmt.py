@@ -152,7 +152,7 @@ def test_a_benchmark_that_only_failed_is_left_out():
         ("BenchmarkX 1 1_0 ns/op", "'1_0' ns/op is not a finite number"),
         ("BenchmarkX 1 1e999 ns/op", "'1e999' ns/op is not a finite number"),
         ("BenchmarkX 1 2 ns/op 3", "'2 ns/op 3' are not pairs of a value and its unit"),
-        ("BenchmarkX 1 2 B/op 3 B/op", "unit 'B/op' stands there twice"),
+        ("BenchmarkX 1 2 B/op 3 B/op", "unit 'B/op' appears twice"),
     ],
 )
 def test_a_garbled_line_is_left_out_and_named_and_the_others_are_read(garbled, reason):
@@ -168,7 +168,7 @@ def test_a_garbled_line_is_left_out_and_named_and_the_others_are_read(garbled, r
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("BenchmarkX 1 2 ns/op 3 sec/op", "benchmark 'BenchmarkX' stands there twice; one has its time in two units"),
+        ("BenchmarkX 1 2 ns/op 3 sec/op", "benchmark 'BenchmarkX' appears twice; it has times in two units"),
         (HEAD, "holds no benchmarks"),
     ],
 )

@@ -137,7 +137,7 @@ def test_errors_and_skips_are_told_and_a_benchmark_that_has_nothing_else_is_left
         ([row("a", real_time=None)], "benchmark 'a', run 0, iteration 0: 'real_time' is missing"),
         ([row("a", time_unit="hour")], "benchmark 'a', run 0, iteration 0: time unit 'hour' is not known"),
         ([row("a", time_unit=[])], "benchmark 'a', run 0, iteration 0: time unit [] is not known"),
-        ([row("a"), row("a")], "benchmark 'a': repetition 0 stands there twice"),
+        ([row("a"), row("a")], "benchmark 'a': repetition 0 appears twice"),
         ([row("a", repetition_index="0")], "benchmark 'a': 'repetition_index' is '0', not a whole number"),
         ([row("a", run_name=3)], "row 'a': 'run_name' is 3, not a text"),
         ([{"run_name": "a"}], "row 0: 'name' is missing"),

@@ -79,7 +79,7 @@ def test_a_benchmark_that_only_crashed_is_left_out():
         ([(0,)], "line 2: the cell in column 2 is empty"),
         ([("", "a", 1, 2, 3)], "line 2: the cell in column 1 is empty"),
         ([(0, "", 1, 2, 3)], "line 2: the cell in column 2 is empty"),
-        ([*ROWS, ROWS[0]], "line 5: process '0' of benchmark 'sort' stands there twice"),
+        ([*ROWS, ROWS[0]], "line 5: process '0' of benchmark 'sort' appears twice"),
         ([], "holds no benchmarks"),
     ],
 )

@@ -113,13 +113,13 @@ def test_lines_of_potato_may_have_every_label_with_true_or_false():
 @pytest.mark.parametrize(
     ("form", "text", "reason"),
     [
-        ("wide", "item,application\na,b\n", "there/labels: there is no column of a reviewer"),
+        ("wide", "item,application\na,b\n", "there/labels: there is no reviewer column"),
         ("wide", "name,ada\na,similar\n", "column 'item' is missing"),
         ("label-studio", "{", "there/labels: not JSON"),
         ("label-studio", "{}", "not a list of tasks"),
         ("label-studio", '[{"item": "a"}]', "task 1: the task has no list of annotations. Export as JSON, not"),
         ("label-studio", '[{"data": {}, "annotations": []}]', "task 1: data has no text 'item'"),
-        ("label-studio", '[{"data": {"item": "a"}, "annotations": [3]}]', "task 1: an annotation is no object"),
+        ("label-studio", '[{"data": {"item": "a"}, "annotations": [3]}]', "task 1: an annotation is not an object"),
         (
             "label-studio", '[{"data": {"item": "a"}, "annotations": [{"result": []}]}]',
             "task 1: an annotation has 0 choices; it must have one",
@@ -127,7 +127,7 @@ def test_lines_of_potato_may_have_every_label_with_true_or_false():
         (
             "label-studio",
             '[{"data": {"item": "a"}, "annotations": [{"result": [], "was_cancelled": true}]}]',
-            "task 1: an annotation names nobody",
+            "task 1: an annotation has no author",
         ),
         ("potato", "[]\n", "line 1: no instance_id or no user_id"),
         ("potato", "\n{\n", "line 2: not JSON"),

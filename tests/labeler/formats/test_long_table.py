@@ -194,12 +194,12 @@ def test_a_mapping_that_does_not_fit_is_refused(columns, message):
         (b"benchmark,run,value\nb,1,[1]\n", r"line 2: '\[1\]' in column 'value'"),
         (b"benchmark;run;value\nb;1;1,5\n", r"line 2: '1,5' in column 'value'"),
         (b"benchmark,run,iteration,value\nb,1,first,2\n", r"line 2: 'first' in column 'iteration'"),
-        (b"benchmark,run,iteration,value\nb,x,0,2\nb,x,0,3\n", r"benchmark 'b', run x: iteration 0 stands there twice"),
+        (b"benchmark,run,iteration,value\nb,x,0,2\nb,x,0,3\n", r"benchmark 'b', run x: iteration 0 appears twice"),
         (b"benchmark,run,value,unit\nb,1,2,s\nb,1,3,ms\n", r"benchmark 'b' has more than one unit: ms, s"),
         (b"benchmark,run,value,better\nb,1,2,lower\nb,2,2,higher\n", r"benchmark 'b' has more than one better"),
         (b"benchmark,run,value,better\nb,1,2,more\n", r"benchmark 'b': better is 'more', not 'lower' or 'higher'"),
         (b"benchmark,run,value\n\xff,1,2\n", r"byte 20: not UTF-8 text"),
-        (b"\xff\xfe" + b"benchmark", r"begins with the mark of UTF-16 text, but is none; save it as UTF-8"),
+        (b"\xff\xfe" + b"benchmark", r"begins with a UTF-16 byte order mark, but is not UTF-16; save it as UTF-8"),
         (b"benchmark,run,value\nb,1,2\nb,2,3,4\n", r"not a table: .*line 3"),
         (b'benchmark,run,value\n"b,1,2\n', r"line 2: 1 cells, but the header has 3"),
     ],
@@ -211,7 +211,7 @@ def test_what_is_no_table_of_measurements_is_refused_with_file_place_and_value(c
 
 def test_an_iteration_that_stands_there_twice_is_named_with_all_its_digits():
     rows = [("b", 1, 1234567, 1.5), ("b", 1, 1234567, 2.5)]
-    with pytest.raises(Refused, match=r"run 1: iteration 1234567 stands there twice"):
+    with pytest.raises(Refused, match=r"run 1: iteration 1234567 appears twice"):
         one(csv_bytes(rows, columns=("benchmark", "run", "iteration", "value")))
 
 

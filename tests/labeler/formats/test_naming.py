@@ -21,9 +21,9 @@ def test_if_none_has_a_run_the_first_says_why():
 
 def test_a_name_that_stands_there_twice_is_refused_with_what_to_do():
     twice = [benchmark("a", [1.0]), benchmark("a", why="failed")]
-    with pytest.raises(ValueError, match=r"^benchmark 'a' stands there twice$"):
+    with pytest.raises(ValueError, match=r"^benchmark 'a' appears twice$"):
         list(measured(twice))
-    with pytest.raises(ValueError, match=r"^benchmark 'a' stands there twice; rename one$"):
+    with pytest.raises(ValueError, match=r"^benchmark 'a' appears twice; rename one$"):
         list(measured(twice, advice="rename one"))
 
 

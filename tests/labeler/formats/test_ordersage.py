@@ -117,7 +117,7 @@ def test_runs_of_two_machines_are_told_apart():
             [*TRIALS, (0, "c", 2, "fixed", 1, "Failure")],
             r"test 'c': every trial failed; take its lines out of the file",
         ),
-        ([*TRIALS, TRIALS[0]], r"'./a.sh', run 0 \(.*order_type fixed, .*\): iteration 0 stands there twice"),
+        ([*TRIALS, TRIALS[0]], r"'./a.sh', run 0 \(.*order_type fixed, .*\): iteration 0 appears twice"),
         ([], r"holds no benchmarks"),
     ],
 )

@@ -116,7 +116,7 @@ def test_modes_tell_benchmarks_apart():
         ([row(fork="")], "line 2: the cell in column 'run' is empty"),
         ([row(benchmark=" ")], "line 2: the cell in column 'benchmark' is empty"),
         ([row(), row(iteration=2, unit="ops/s", mode="avgt")], "has more than one unit: ops/s, s"),
-        ([row(), row(iteration="01")], "iteration 1 stands there twice"),
+        ([row(), row(iteration="01")], "iteration 1 appears twice"),
         ([row()[:-1]], "line 2: 11 cells, but the header has 12"),
         ([], "holds no benchmarks"),
     ],

@@ -112,7 +112,7 @@ def changed(**columns):
         (changed(value=[[1.0]] * 5), r"column 'value' is nested"),
         (changed(value=[{"a": 1}] * 5), r"column 'value' is nested"),
         (changed(iteration=["0", "1", "2", "3", "last"]), r"row 4: 'last' in column 'iteration'"),
-        (changed(iteration=[0, 0, 0, 1, 1]), r"benchmark 'm#k=v', run 1.*: iteration 0 stands there twice"),
+        (changed(iteration=[0, 0, 0, 1, 1]), r"benchmark 'm#k=v', run 1.*: iteration 0 appears twice"),
         (changed(unit=["s", "s", "ms", "s", "s"]), r"benchmark 'm#k=v' has more than one unit: ms, s"),
         (changed(better=["up"] * 5), r"benchmark 'm#k=v': better is 'up'"),
         (parquet_bytes(TABLE)[:-8] + b"\x00\x00\x00\x00PAR1", r"damaged Parquet file"),
@@ -126,7 +126,7 @@ def test_what_is_no_table_of_measurements_is_refused_with_file_place_and_value(c
 
 
 def test_a_run_is_named_as_it_stands_in_the_table():
-    with pytest.raises(Refused, match=r"run 1: iteration 0 stands there twice"):
+    with pytest.raises(Refused, match=r"run 1: iteration 0 appears twice"):
         read_bytes("a.parquet", changed(iteration=[0, 0, 0, 1, 1]))
 
 

@@ -79,7 +79,7 @@ def test_what_cannot_be_used_is_refused_with_place_and_value(bad, message):
 
 
 def test_a_name_that_stands_there_twice_is_refused():
-    assert refused(entry("a"), entry("a")) == "benchmark 'a' stands there twice"
+    assert refused(entry("a"), entry("a")) == "benchmark 'a' appears twice"
 
 
 def test_a_file_without_benchmarks_is_refused():

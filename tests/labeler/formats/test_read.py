@@ -259,7 +259,7 @@ def test_json_of_any_shape_is_read_as_runs_of_numbers_or_refused(value):
         (b'{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6}', "the keys 'a', 'b', 'c', 'd', 'e' and 1 more"),
         (b'[{"name": "x"}, {"name": "y"}]', "JSON, a list of 2 objects with the keys 'name'"),
         (b"[1, 2, 3]", "JSON, a list of 3 entries"),
-        (b'{"cut": [1, 2', "text that looks like JSON, but is none: line 1"),
+        (b'{"cut": [1, 2', "text that looks like JSON, but is not valid: line 1"),
         (b"when;what\n", "text that begins with 'when;what'"),
         (b"when,what\n1,2\n", "a table with the columns 'when', 'what'"),
         (b"<html><body>", "an HTML page"),

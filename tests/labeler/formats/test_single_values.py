@@ -164,7 +164,7 @@ def test_catch2_gives_the_mean_of_each_benchmark_in_its_test_case_and_section():
         ('<?xml version="1.0" encoding="cp500"?><Catch2TestRun/>', "holds no benchmarks"),
         ("<Catch2TestRun><a>", "line 1, column 19: not one XML document; was the process stopped"),
         ("<Catch2TestRun>" + "<a>" * 200_000, "line 1, column 600016: not one XML document"),
-        ("<Catch2TestRun>" + "<a>" * 200 + "</a>" * 200 + "</Catch2TestRun>", "more than 100 elements in one another"),
+        ("<Catch2TestRun>" + "<a>" * 200 + "</a>" * 200 + "</Catch2TestRun>", "more than 100 nested elements"),
         ("<Catch2TestRun/><Catch2TestRun/>", "line 1, column 17: not one XML document"),
         ("<Catch2TestRun/>", "holds no benchmarks"),
     ],

@@ -176,7 +176,7 @@ def test_what_has_another_unit_than_seconds_has_no_place_in_such_a_folder(tmp_pa
 def test_two_benchmarks_with_one_file_name_are_not_mixed(tmp_path):
     table = csv_bytes([("o/p", "x", run, run) for run in (1, 2)], ["application", "benchmark", "run", "value"])
     _out, done = converted(tmp_path, uploaded({"t.csv": table, "o__p#x.json": b"[[1],[2]]"}), "icpe", unit="s")
-    assert done.refused == [("benchmark 'o__p#x'", "another benchmark has its file name")]
+    assert done.refused == [("benchmark 'o__p#x'", "another benchmark has the same file name")]
 
 
 def test_a_benchmark_in_two_files_is_refused_once_unless_they_are_runs(tmp_path):
@@ -237,7 +237,7 @@ def test_a_table_is_replaced_and_a_folder_is_not(tmp_path):
             [np.array([2.0]), np.array([3.0])]
         )
     converted(tmp_path, uploaded({"a.json": b"[[1],[2]]"}), "icpe")
-    with pytest.raises(InputError, match=r"out\.icpe exists already\. Name a folder that does not\."):
+    with pytest.raises(InputError, match=r"out\.icpe already exists\."):
         converted(tmp_path, uploaded({"a.json": b"[[1],[2]]"}), "icpe")
 
 

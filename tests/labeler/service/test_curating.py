@@ -169,7 +169,7 @@ def test_after_unblinding_nothing_is_left_out_or_taken_back_in(planned):
             "There is no item 'example__app1#bench_99#size=99' in this study",
         ),
         (curating.include, 99, "because", InputError, "There is no item"),
-        (curating.exclude, 1, "because", NotAllowed, "is excluded already: cut off"),
+        (curating.exclude, 1, "because", NotAllowed, "is already excluded: cut off"),
         (curating.include, 2, "because", NotAllowed, "is not excluded"),
         (curating.exclude, 2, "  ", InputError, "A reason of 1 to 1000"),
         (curating.include, 1, "x" * 1001, InputError, "A reason of 1 to 1000"),

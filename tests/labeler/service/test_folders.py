@@ -62,7 +62,7 @@ def test_the_root_itself_may_be_a_link(root, tmp_path):
 def test_what_cannot_be_a_path_is_said(root):
     (root / "loop").symlink_to(root / "loop")
     for path in ("loop/x", "a\0b"):
-        with pytest.raises(InputError, match="leads to no file or folder"):
+        with pytest.raises(InputError, match="is not a file or folder"):
             folders.below(root, path)
 
 
@@ -76,7 +76,7 @@ def test_the_files_are_named_as_from_the_root_and_can_be_read(root):
 def test_a_file_that_is_named_must_be_one_of_results_and_never_the_study(root, path):
     for name in ("study.json", "study.zip"):
         (root / name).symlink_to(root / "cache.study")
-    with pytest.raises(InputError, match="is no result file"):
+    with pytest.raises(InputError, match="is not a result file"):
         files(root, path)
 
 
@@ -86,7 +86,7 @@ def test_what_is_not_there_is_said(root):
         files(root, "june")
     with pytest.raises(InputError, match="no result files"):
         files(root, "empty")
-    with pytest.raises(InputError, match="cannot be looked at: File name too long"):
+    with pytest.raises(InputError, match="cannot be read: File name too long"):
         files(root, "x" * 300)
 
 

@@ -55,7 +55,7 @@ def test_what_became_of_each_file_is_said_in_order_and_in_one_line(db):
         ((), "", True),
         (("other",), "", False),
     ]
-    assert importing.in_words(results) == "2 items imported from 4 files; 1 files there already, 1 refused."
+    assert importing.in_words(results) == "2 items imported from 4 files; 1 files imported before, 1 refused."
 
 
 def test_a_second_import_adds_nothing(db):
@@ -89,7 +89,7 @@ def test_a_changed_file_under_a_known_name_is_refused_unless_it_is_to_be_new(db)
     changed = result_file(NAME, series(2))
     (result,) = import_all(db, changed)
     assert result.refused == (
-        f"benchmark '{NAME}': the study has other measurements under this name; give --as-new to keep both"
+        f"benchmark '{NAME}': the study has different measurements under this name; to keep both, give --as-new"
     )
     assert counts(db) == before
     (result,) = import_all(db, changed, as_new=True)
@@ -118,7 +118,7 @@ def test_benchmarks_of_the_same_name_in_two_applications_are_two_items(db):
         ("nan.json", b"[[1, 2], [NaN, 4]]", "run 1, iteration 0: nan is not a finite measurement"),
         ("none.json", b"[[1, 2], []]", "run 1: no measurements"),
         ("gzip.json.gz", b"\x1f\x8bbroken", "damaged gzip file"),
-        ("one.json", b"[[1, 2, 3]]", "benchmark 'one': one run only; at least two are needed to compare"),
+        ("one.json", b"[[1, 2, 3]]", "benchmark 'one': only one run; at least two are needed to compare"),
         ("mixed.csv", long_csv(*two_runs("a", "x"), ("a", "y", 0, 1)), "benchmark 'y': one run only"),
         ("word.csv", long_csv(*two_runs("a", "x"), ("a", "x", 1, "fast")), "line 8: 'fast' in column 'value'"),
     ],
@@ -141,7 +141,7 @@ def test_a_file_that_was_refused_comes_in_once_it_is_good(db):
 
 def test_nothing_is_imported_after_the_plan(planned):
     before = counts(planned)
-    with pytest.raises(NotAllowed, match=r"The plan is drawn already: new items would be assigned to nobody. Import"):
+    with pytest.raises(NotAllowed, match=r"Items must be imported before the plan is drawn"):
         import_all(planned, result_file("late", series(99)))
     assert counts(planned) == before
 
@@ -168,7 +168,7 @@ def test_looking_into_a_file_needs_no_study_and_says_what_an_import_would(tmp_pa
     (source,) = importing.files_below([path])
     found = importing.look_into(source).benchmarks
     assert [(f.benchmark, f.runs, f.iterations) for f in found] == [("x", 2, "3"), ("y", 2, "1")]
-    unknown = "whether lower or higher is better is not stated; lower is assumed"
+    unknown = "the file does not say whether lower or higher is better; lower is assumed"
     assert found[0].warnings == (unknown, "fewer than 50 iterations: too short for pattern measures")
     assert importing.look_into(importing.upload("x", b"")).refused == "the file is empty"
     assert [entry.name for entry in tmp_path.iterdir()] == ["short.csv"]
@@ -180,7 +180,7 @@ def test_a_dry_run_prints_one_entry_a_benchmark_with_the_keys_of_the_contract():
     assert [list(entry) for entry in both] == [keys, keys]
     assert both[0] == {
         "file": "both.csv", "benchmark": "x", "runs": 2, "iterations": "3", "unit": "", "better": "lower",
-        "warnings": ["whether lower or higher is better is not stated; lower is assumed",
+        "warnings": ["the file does not say whether lower or higher is better; lower is assumed",
                      "fewer than 50 iterations: too short for pattern measures"], "refused": None,
     }  # fmt: skip
     (bad,) = importing.look_into(importing.upload("bad.json", b"[[1], [true]]")).plain()

@@ -295,7 +295,7 @@ def test_classes_are_an_outside_criterion(tmp_path, text):
         ("{}", "expected an object with the class of each benchmark"),
         ('{"a": 1}', "'a' has no class"),
         ("{", "classes"),
-        ("item,class\na,x\na,y\n", "'a' has two classes"),
+        ("item,class\na,x\na,y\n", "'a' has two different classes"),
         ("item\na\n", "has no column for the class"),
     ],
 )

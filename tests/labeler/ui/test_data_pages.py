@@ -120,7 +120,7 @@ def test_another_folder_is_allowed_by_the_environment(empty, tmp_path, monkeypat
 
 @pytest.mark.parametrize(
     ("path", "words"),
-    [("../..", "lies outside of"), ("way-out", "lies outside of"), ("empty.study", "is no result file"),
+    [("../..", "lies outside of"), ("way-out", "lies outside of"), ("empty.study", "is not a result file"),
      ("june", "there is no such file or folder"), (".", "no result files")],
 )  # fmt: skip
 def test_what_cannot_be_imported_is_said(empty, tmp_path, path, words):

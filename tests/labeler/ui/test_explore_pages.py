@@ -138,7 +138,7 @@ def test_who_labels_as_well_is_told_why_and_may_explore_files_only(opened):
 @pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_a_study_of_nothing_has_nothing_to_work_on(opened, method):
     page = asked(opened("empty", method))
-    assert [error.value for error in page.error] == [plain("There are no measurements to work on.")]
+    assert [error.value for error in page.error] == [plain("There are no measurements to analyse.")]
     assert (answers(page), len(page.get("progress"))) == ([], 0)
 
 
