@@ -1,4 +1,4 @@
-"""The command that makes a data set of a finished study."""
+"""The command that publishes a finished study as a data set."""
 
 from pathlib import Path
 
@@ -15,23 +15,23 @@ from labeler.whole_files import in_place
 @click.command(epilog="Example: labeler publish cache-labels --study cache.study --for zenodo")
 @click.argument("out", type=click.Path(path_type=Path, file_okay=False), required=False)
 @study_option
-@click.option("--init", is_flag=True, help=f"Write {FILE_NAME}, to be filled in, and nothing else.")
+@click.option("--init", is_flag=True, help=f"Only write {FILE_NAME}, for you to fill in.")
 @click.option("--answers", "answers_file", type=click.Path(path_type=Path, dir_okay=False), default=None,
               metavar="FILE", help=f"File with the answers [default: {FILE_NAME} beside the study].")  # fmt: skip
 @click.option("--for", "venue", type=click.Choice([venue.value for venue in Venue]), default=None,
               help="Refuse to publish while an answer that this venue requires is missing.")  # fmt: skip
-@click.option("--no-measurements", is_flag=True, help="Leave out the runs; their hashes are kept.")
+@click.option("--no-measurements", is_flag=True, help="Leave out the measurements; their hashes stay.")
 @click.option("--names-of-benchmarks", "benchmarks", type=click.Choice(["keep", "drop"]), default="keep",
-              show_default=True, help="Keep the names of items and applications, or number them.")  # fmt: skip
-@click.option("--unlicensed", is_flag=True, help="Publish items of applications without a source licence as well.")
+              show_default=True, help="Keep the names of items and applications, or use numbers.")  # fmt: skip
+@click.option("--unlicensed", is_flag=True, help="Also publish items of applications without a source licence.")
 @click.option("--list-comments", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Write every comment, to be read: yes or no into the column publish; and nothing else.")  # fmt: skip
+              help="Only write every comment to a file; then mark yes or no in the column publish.")  # fmt: skip
 @click.option("--comments", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
-              help="Publish the comments with a yes in this file [default: none].")  # fmt: skip
+              help="Publish the comments marked yes in this file [default: none].")  # fmt: skip
 @click.option("--check", is_flag=True, help="Only list the missing answers.")
-@click.option("--quick", is_flag=True, help="A report without what is resampled: bootstrap, latent class, misfit.")
+@click.option("--quick", is_flag=True, help="Leave out the resampled numbers: bootstrap, latent class, misfit.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
-              help="Random seed for what the report resamples.")  # fmt: skip
+              help="Random seed for the resampled numbers.")  # fmt: skip
 @click.option("--actor", default=OWNER, hidden=True, help="The person who started this on a page, for the log.")
 @json_option
 def publish(
@@ -51,10 +51,11 @@ def publish(
     actor: str,
     as_json: bool,
 ) -> None:
-    """Write a finished study as a data set: a folder OUT and OUT.zip, the same bytes each time.
+    """Publish a finished study as a data set: a folder OUT and OUT.zip, with the same bytes each time.
 
-    It has the labels, items, measurements and report, a codebook, a datasheet, and the metadata that archives and
-    venues ask for. Nobody is named in it. What only people know comes from a file of answers, which --init begins.
+    The data set has the labels, items, measurements and report, a codebook, a datasheet, and the metadata that
+    archives and venues require. It has no names of people. Answers that only people know come from a file; start it
+    with --init.
     """
     file = answers_file or named(study).with_name(FILE_NAME)
     if sum((out is not None, init, list_comments is not None, check)) != 1:
@@ -70,7 +71,7 @@ def publish(
     with opened(study) as db:
         if init:
             if file.exists():
-                raise InputError(f"{file} exists already. Fill it in, or name another file with --answers.")
+                raise InputError(f"{file} exists already. Fill it in, or choose another file with --answers.")
             text = bundle.new_answers(db, now().date())
             with in_place(file) as partial:
                 partial.write_text(text, encoding="utf-8")
@@ -83,7 +84,7 @@ def publish(
             missing = bundle.lacking(db, Answers.read(file), options)
             if missing:
                 raise InputError("\n".join([f"{file} lacks:", *(f"  {line}" for line in missing)]))
-            remark(f"{file} has every answer that is needed.")
+            remark(f"{file} has every required answer.")
         elif out is not None:
             done = bundle.publish(db, out, Answers.read(file), options, actor=actor, now=now())
             rows = [{"file": each.path, "rows": each.rows, "bytes": each.size, "content": each.meaning}

@@ -1,1 +1,1 @@
-"""A study as a data set that others can find, load, judge and cite: `bundle` writes it, the others are its parts."""
+"""Publish a study as a data set that others can find, load, check and cite. `bundle` writes it."""

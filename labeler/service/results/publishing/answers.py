@@ -1,4 +1,4 @@
-"""publish.toml: what only people know about a data set, and what each venue asks for."""
+"""Read and check publish.toml: facts that only people know about a data set, and each venue's requirements."""
 
 import re
 import tomllib
@@ -22,7 +22,7 @@ _WEB = re.compile(r"https?://[^\s/]+\S*")
 
 
 class Venue(StrEnum):
-    """Who the data set is for."""
+    """A venue that the data set is published for."""
 
     NEURIPS = "neurips"
     ICSE = "icse"
@@ -46,13 +46,13 @@ class Author:
 
 @dataclass(frozen=True)
 class Answers:
-    """What publish.toml says; an empty text is a question that nobody has answered yet.
+    """The contents of publish.toml; an empty text is an unanswered question.
 
     Attributes
     ----------
     sources : mapping of application to licence
     plan_seed : bool
-        Whether the plan's seed is published: who knows the reviewers can tell from it who is who.
+        Whether to publish the plan's seed; with it, anyone who knows the reviewers can identify them.
     """
 
     title: str = ""
@@ -84,18 +84,18 @@ class Answers:
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """Those of a file; raises InputError naming the file and the answer that cannot be used."""
+        """Read answers from a file; raises InputError with the file and the invalid answer."""
         try:
             text = file.read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise InputError(f"There is no {file}. Write it with --init, then fill it in.") from None
+            raise InputError(f"{file} does not exist. Create it with --init, then fill it in.") from None
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{file} could not be read: {error}.") from None
         return cls.of_text(text, str(file))
 
     @classmethod
     def of_text(cls, text: str, name: str = FILE_NAME) -> Self:
-        """Those of the text of a file called `name`; raises InputError as `read`."""
+        """Parse the text of a file called `name`; raises InputError like `read`."""
         try:
             given = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -104,7 +104,9 @@ class Answers:
         for section, keys in SECTIONS.items():
             for key, value in _table(given.get(section, {}), section, name).items():
                 if key not in keys:
-                    raise InputError(f"{name}: [{section}] has an unknown entry {key!r}. It knows {', '.join(keys)}.")
+                    raise InputError(
+                        f"{name}: [{section}] has an unknown entry {key!r}. Known entries: {', '.join(keys)}."
+                    )
                 flat[key] = value
         known = [entry.name for entry in fields(cls)]
         unknown = [key for key in flat if key not in known]
@@ -131,12 +133,12 @@ class Answers:
         for key, pattern, example in _FORMS:
             value = getattr(self, key)
             if value and not pattern.fullmatch(value):
-                raise InputError(f"{name}: {key} {value!r} is not of the form {example}.")
+                raise InputError(f"{name}: {key} {value!r} is not valid. Example: {example}.")
         if self.date:
             try:
                 date.fromisoformat(self.date)
             except ValueError:
-                raise InputError(f"{name}: date {self.date!r} is not a day such as 2026-11-22.") from None
+                raise InputError(f"{name}: date {self.date!r} is not a date such as 2026-11-22.") from None
         for application, licence in self.sources.items():
             if licence and not _LICENCE.fullmatch(licence):
                 raise InputError(
@@ -145,7 +147,7 @@ class Answers:
         for author in self.authors:
             if author.orcid and not _is_orcid(author.orcid):
                 raise InputError(
-                    f"{name}: the ORCID {author.orcid!r} of {author.name} is wrong: its check digit does not fit, or "
+                    f"{name}: the ORCID {author.orcid!r} of {author.name} is invalid: its check digit is wrong, or "
                     "it is not of the form 0000-0002-1825-0097."
                 )
         for where, text in self.texts():
@@ -155,14 +157,14 @@ class Answers:
                 )
 
     def texts(self) -> list[tuple[str, str]]:
-        """Every text with the place where it stands."""
+        """Every text with the name of its entry."""
         flat = [(key, value) for key, value in vars(self).items() if isinstance(value, str)]
         flat += [("keywords", word) for word in self.keywords]
         flat += [("sources", text) for pair in self.sources.items() for text in pair]
         return flat + [("authors", text) for author in self.authors for text in vars(author).values()]
 
     def missing(self, venue: Venue | None) -> list[str]:
-        """What is not answered, of that which every data set needs, or this venue: place and reason."""
+        """The missing answers that every data set or this venue requires: entry and reason."""
         asked = {**REQUIRED, **(OF_VENUE[venue] if venue else {})}
         return [f"{place}: {why}" for place, why in asked.items() if not _is_answered(self, place)]
 
@@ -195,34 +197,34 @@ _FORMS: Sequence[tuple[str, re.Pattern[str], str]] = (
     ("version", _VERSION, "1.0.0"),
 )
 REQUIRED: Mapping[str, str] = {
-    "title": "what the data set is called",
-    "description": "what it is, in one or two sentences",
+    "title": "name of the data set",
+    "description": "content of the data set in one or two sentences",
     "version": "such as 1.0.0",
-    "date": "the day of release",
-    "licence": "under which others may use it, as an SPDX identifier",
+    "date": "date of release",
+    "licence": "licence for users, as an SPDX identifier",
     "authors": "at least one, with given names and family names",
 }
 OF_VENUE: Mapping[Venue, Mapping[str, str]] = {
-    Venue.ZENODO: {"keywords": "Zenodo finds records by them"},
+    Venue.ZENODO: {"keywords": "search terms on Zenodo"},
     Venue.ICSE: {
-        "doi": "the badge Artifacts Available asks for an archive that gives a DOI",
+        "doi": "the badge Artifacts Available requires an archive with a DOI",
         "affiliations": "of every author",
-        "contact": "where users ask questions, a web address",
+        "contact": "web address for questions",
         "maintenance": "who keeps it, and for how long",
         "hardware": "what the measurements were taken on",
     },
     Venue.NEURIPS: {
-        "address": "url or doi: where reviewers load it",
+        "address": "url or doi from which reviewers can load the data set",
         "consent": "whether the reviewers agreed to the publication",
-        "demographics": "who the reviewers are, in general words",
-        "payment": "whether and what they were paid",
-        "ethics": "whether a board looked at the study",
-        "purpose": "why it was made",
-        "sampling": "how the benchmarks were chosen",
-        "funding": "who paid for it",
-        "uses": "what it is meant for",
-        "unsuitable_uses": "what it must not be used for",
-        "social_impact": "what its use may do to people",
+        "demographics": "general description of the reviewers",
+        "payment": "whether reviewers were paid, and how much",
+        "ethics": "whether an ethics board reviewed the study",
+        "purpose": "purpose of the data set",
+        "sampling": "selection of the benchmarks",
+        "funding": "sources of funding",
+        "uses": "intended uses",
+        "unsuitable_uses": "unsuitable uses",
+        "social_impact": "possible effects on people",
         "maintenance": "who keeps it, and for how long",
         "hardware": "what the measurements were taken on",
     },
@@ -242,17 +244,17 @@ def template(title: str, question: str, applications: Sequence[str], today: date
     described = f"Labels of repeated benchmark runs by several reviewers. Question: {question}"
     sources = "\n".join(f'{_quoted(application)} = ""' for application in applications)
     return f"""\
-# Answers for `labeler publish`. "" means not answered yet: it stands as a marked blank in the data set.
-# No e-mail addresses, please: all of this is published.
+# Answers for `labeler publish`. "" means not answered yet; the data set then has a marked blank.
+# Do not enter e-mail addresses: everything here is published.
 
 title = {_quoted(title)}
 description = {_quoted(described)}
 version = "1.0.0"
-date = "{today.isoformat()}"         # the day of release
+date = "{today.isoformat()}"         # date of release
 licence = ""                # of the labels, an SPDX identifier, such as "CC-BY-4.0"
 keywords = ["benchmarking", "performance", "inter-rater agreement"]
-doi = ""                    # of this data set, once the archive has given one
-url = ""                    # where it is found
+doi = ""                    # of this data set, once the archive has assigned one
+url = ""                    # web address of the data set
 contact = ""                # a web address for questions
 article_doi = ""            # of the article about it
 measurements_url = ""       # where the measurements are, if they are left out
@@ -264,23 +266,23 @@ orcid = ""                  # such as "0000-0002-1825-0097"
 affiliation = ""
 
 [data_set]
-purpose = ""                # why was it made?
+purpose = ""                # why was the data set created?
 sampling = ""               # how were the benchmarks chosen, and from what?
-funding = ""                # who paid for it? "none" is an answer
-uses = ""                   # what is it meant for?
-unsuitable_uses = ""        # what must it not be used for?
-social_impact = ""          # what may its use do to people?
-maintenance = ""            # who keeps it, for how long, and where are errors reported?
-hardware = ""               # what were the measurements taken on?
+funding = ""                # who funded it? "none" is a valid answer
+uses = ""                   # what are its intended uses?
+unsuitable_uses = ""        # what are unsuitable uses?
+social_impact = ""          # how could its use affect people?
+maintenance = ""            # who maintains it, for how long, and where can errors be reported?
+hardware = ""               # on which machines were the measurements taken?
 
 [people]                    # of the reviewers
 consent = ""                # did they agree to the publication of their labels, and how?
-demographics = ""           # who are they, in general words: profession, experience
+demographics = ""           # general description: profession, experience
 payment = ""                # were they paid, and how much?
-ethics = ""                 # did a board look at the study?
+ethics = ""                 # did an ethics board review the study?
 
 [privacy]
-# Publish the seed of the plan? Anyone who knows the reviewers' names can tell from it which reviewer is which.
+# Publish the seed of the plan? Anyone who knows the reviewers' names can then identify each reviewer.
 plan_seed = false
 
 [sources]                   # the licence of each application whose benchmarks were measured, such as "Apache-2.0"
@@ -289,7 +291,7 @@ plan_seed = false
 
 
 def _quoted(text: str) -> str:
-    """A text as TOML writes it."""
+    """A text as a TOML string."""
     escapes = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
     safe = "".join(escapes.get(letter, letter if letter.isprintable() else f"\\U{ord(letter):08x}") for letter in text)
     return f'"{safe}"'
@@ -297,12 +299,12 @@ def _quoted(text: str) -> str:
 
 def _table(value: Any, place: str, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise InputError(f"{name}: {place} must be a table: [{place}], then one line for each entry.")
+        raise InputError(f"{name}: {place} must be a table: [{place}], then one line per entry.")
     return value
 
 
 def _text(value: Any, place: str, name: str) -> str:
-    if isinstance(value, date):  # TOML knows days
+    if isinstance(value, date):  # TOML has dates
         return value.isoformat()
     if not isinstance(value, str):
         raise InputError(f'{name}: {place} must be a text in quotes, such as "…"; it is {value!r}.')
@@ -329,7 +331,7 @@ def _authors(value: Any, name: str) -> tuple[Author, ...]:
         if unknown:
             raise InputError(f"{name}: author {number} has an unknown entry {unknown[0]!r}; known: {', '.join(known)}.")
         if not any(texts.values()):
-            continue  # a block of the template that is not filled in
+            continue  # a template block without entries
         if not (texts.get("given_names") and texts.get("family_names")):
             raise InputError(f"{name}: author {number} needs given_names and family_names.")
         authors.append(Author(**texts))

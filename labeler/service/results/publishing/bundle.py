@@ -1,4 +1,4 @@
-"""A folder and a zip file with everything that others need of a finished study: built, checked, then put in place."""
+"""Write a finished study as a folder and a zip file; both appear only if all checks pass."""
 
 import hashlib
 import json
@@ -35,8 +35,8 @@ from labeler.whole_files import in_place
 
 LABELS, ITEMS, MEASUREMENTS = "data/labels.csv", "data/items.parquet", "data/measurements.parquet"
 LABELS_PARQUET, VERDICTS, REPORT = "data/labels.parquet", "report/verdicts.csv", "report/report.json"
-EPOCH_OF_ZIP = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file knows: no file of the bundle has a time of its own
-# what people only looked at, and when they came: no number rests on it
+EPOCH_OF_ZIP = (1980, 1, 1, 0, 0, 0)  # earliest date in a zip file; files in the bundle have no times
+# actions that only read, and sign-ins: no number depends on them
 _READ = frozenset(
     ("look", "report", "export labels", "export verdicts", "backup", "anonymise", "list flags", "publish")
 )
@@ -45,26 +45,35 @@ _PATH = re.compile(
     r"(?<![\w/.:-])(?:/(?:home|Users|root|tmp|var|mnt|media|srv|opt|private|usr|etc)/[^\s\"',;)<]+"
     r"|[A-Za-z]:\\+(?:Users|Temp|home)[^\s\"',;)<]+)"
 )
-_VOCABULARIES = ("kind", "label", "origin", "role", "better", "action", "classifier", "verdict")  # of our own words
+_VOCABULARIES = (
+    "kind",
+    "label",
+    "origin",
+    "role",
+    "better",
+    "action",
+    "classifier",
+    "verdict",
+)  # columns whose values are fixed words
 _COMMENT_COLUMNS = ("event", "item", "reviewer", "comment", "publish")
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a study is published.
+    """Options for publishing a study.
 
     Attributes
     ----------
     venue : Venue, optional
-        Whose questions must be answered.
+        The venue whose required answers are checked.
     measurements : bool
-        Whether they are part of the data set.
+        Whether to include the measurements.
     keep_benchmarks : bool
-        Whether items, benchmarks and applications keep their names.
+        Whether to keep the names of items, benchmarks and applications.
     comments : Path, optional
-        A table written by `comments_to_read`, with yes or no in every row of the column publish.
+        A table from `comments_to_read` with yes or no in every row of the column publish.
     unlicensed : bool
-        Whether applications without a source licence are published all the same.
+        Whether to publish applications without a source licence.
     """
 
     venue: Venue | None = None
@@ -77,7 +86,7 @@ class Options:
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A file of the data set; `rows` is "" for one that is no table."""
+    """A file of the data set; `rows` is "" for files that are not tables."""
 
     path: str
     meaning: str
@@ -88,7 +97,7 @@ class PublishedFile:
 
 @dataclass(frozen=True)
 class Published:
-    """What was written, and what a person should look at."""
+    """The result of publishing, with remarks for a person to check."""
 
     folder: Path
     archive: Path
@@ -98,7 +107,7 @@ class Published:
 
 
 def new_answers(db: Database, today: date) -> str:
-    """The text of a new publish.toml for this study, in which nobody is named."""
+    """The text of a new publish.toml for this study, without names of people."""
     study = studies.get(db)
     applications = sorted({item.application for item in items.all_items(db)} - {""})
     hidden = anonymising.replacing(anonymising.pseudonyms(people.all_people(db), _token(db)))
@@ -106,7 +115,7 @@ def new_answers(db: Database, today: date) -> str:
 
 
 def lacking(db: Database, answers: Answers, options: Options) -> list[str]:
-    """What still has to be answered before the study can be published like this: place and reason."""
+    """The missing answers for publishing with these options: entry and reason."""
     applications = sorted({item.application for item in items.all_items(db)} - {""})
     without = [name for name in applications if not answers.sources.get(name)]
     if options.unlicensed or not without:
@@ -114,7 +123,7 @@ def lacking(db: Database, answers: Answers, options: Options) -> list[str]:
     named = ", ".join(without[:5]) + (f" and {len(without) - 5} more" if len(without) > 5 else "")
     return [
         *answers.missing(options.venue),
-        f"sources: no licence is given for {named}. Add them, or choose to publish without them (--unlicensed)",
+        f"sources: no licence for {named}. Add the licences, or publish without them (--unlicensed)",
     ]
 
 
@@ -126,37 +135,37 @@ def publish(
     Parameters
     ----------
     db : Database
-        Stays as it is, but for an event.
+        Not changed, except that the publication is logged.
     out : Path
-        The folder; neither it nor the zip file beside it may exist.
+        The folder; the folder and the zip file beside it must not exist.
     answers : Answers
     options : Options
     actor : str
     now : datetime
-        Of the event in the study's log; nothing in the data set depends on it.
+        Time of the log entry; nothing in the data set depends on it.
 
     Raises
     ------
     NotAllowed
         If the study is not unblinded.
     InputError
-        If answers or licences are missing, something in the data set names a person, an address or a path, or it
-        cannot be written. Nothing is left behind.
+        If answers or licences are missing, the data set would contain a name, an address or a path, or it cannot
+        be written. No partial files remain.
     """
     archive = out.with_name(f"{out.name}.zip")
     _check_state(db)
     missing = lacking(db, answers, options)
     if missing:
-        whom = f"{options.venue} asks for" if options.venue else "every data set needs"
+        whom = f"{options.venue} requires" if options.venue else "every data set requires"
         raise InputError("\n".join([f"{FILE_NAME} lacks what {whom}:", *(f"  {line}" for line in missing)]))
     for path in (out, archive):
         if path.exists():
-            raise InputError(f"{path} exists already. Name a folder that does not.")
+            raise InputError(f"{path} exists already. Choose another folder.")
     with ExitStack() as stack:
         zip_file = stack.enter_context(in_place(archive))
         folder = stack.enter_context(in_place(out))
         try:
-            shutil.rmtree(folder, ignore_errors=True)  # of a publication that was killed
+            shutil.rmtree(folder, ignore_errors=True)  # left by an interrupted publication
             folder.mkdir(parents=True)
             published, remarks = _build(db, folder, answers, options)
             _zip(folder, zip_file)
@@ -170,7 +179,7 @@ def publish(
 
 
 def comments_to_read(db: Database) -> tuple[str, int]:
-    """Every comment as CSV, names replaced, with an empty column publish to be filled with yes or no; how many."""
+    """Every comment as CSV, without names and with an empty column publish (yes or no), and their number."""
     _check_state(db)
     with _copy(db, Options(), Answers()) as copy:
         table = _commented(copy)
@@ -181,18 +190,18 @@ def _check_state(db: Database) -> None:
     study = studies.get(db)
     if study.phase is not State.UNBLINDED:
         raise NotAllowed(
-            f"The study is {study.phase}: only an unblinded study can be published. Close it, then unblind it."
+            f"The study is {study.phase}: only an unblinded study can be published. Close the study, then unblind it."
         )
 
 
 def _token(db: Database) -> str:
-    """What the order of the new names follows from: the same each time, and known to nobody without the study."""
+    """The secret that decides the order of new names; always the same for a study, unknown without it."""
     return hashlib.sha256(f"publish {studies.picture_secret(db)}".encode()).hexdigest()
 
 
 @contextmanager
 def _copy(db: Database, options: Options, answers: Answers) -> Iterator[Database]:
-    """A copy without names, for as long as the block lasts."""
+    """A temporary copy without names."""
     unblinded = (course.unblinding(db) or {}).get("at_utc", "")
     with TemporaryDirectory(prefix="labeler-") as folder:
         file = Path(folder) / "copy.study"
@@ -215,7 +224,7 @@ def _build(db: Database, folder: Path, answers: Answers, options: Options) -> tu
         comments = _released(copy, options.comments) if options.comments else {}
         unblinded = (course.unblinding(copy) or {}).get("at_utc")
         at = datetime.fromisoformat(unblinded) if unblinded else reporting.EPOCH
-        log = events.table(copy)  # before the report, which is an event
+        log = events.table(copy)  # before the report, which is logged
         gathered = reporting.gathered_study(copy, actor="owner", now=at)
         licences = answers.sources if options.keep_benchmarks else {}
         tables = tables_of(copy, gathered, log, licences, comments)
@@ -233,7 +242,7 @@ def _build(db: Database, folder: Path, answers: Answers, options: Options) -> tu
     _write_documents(facts, folder)
     _check_texts(folder)
     if not tables.verdicts.shape[0]:
-        remarks.append("No classifier has judged the items: compute verdicts first if the data set is to have them.")
+        remarks.append("The study has no verdicts. To include verdicts, compute them before publishing.")
     return _listed(folder, facts), remarks
 
 
@@ -246,7 +255,7 @@ def _write_tables(tables: StudyTables, folder: Path) -> None:
 
 
 def _from_published(gathered: Gathered, folder: Path) -> Gathered:
-    """What the report is computed from, as it stands in the published files: anyone can compute it again from them."""
+    """Read the report's input from the published files, so that anyone can compute the report again."""
     published = reporting.gathered_files(folder / LABELS, folder / VERDICTS)
     study = {name: value for name, value in gathered.provenance.study.items() if name != "chain"}  # of the copy
     provenance = replace(
@@ -256,7 +265,7 @@ def _from_published(gathered: Gathered, folder: Path) -> Gathered:
 
 
 def _write_report(gathered: Gathered, report: Mapping[str, Any], facts: Facts, folder: Path) -> None:
-    # the labels are in data already; a PDF of one figure has other bytes each time
+    # labels are in data; a PDF figure has different bytes each time
     contents = {
         name: content
         for name, content in gathered.files(report).items()
@@ -269,7 +278,7 @@ def _write_report(gathered: Gathered, report: Mapping[str, Any], facts: Facts, f
         "seed": (study.plan_parameters or {}).get("seed"),
         "why_no_seed": None
         if study.plan_hash is None or facts.answers.plan_seed
-        else "whoever knows the reviewers' names could tell from it who is who",
+        else "anyone who knows the reviewers' names could identify them with the seed",
     }
     write_files({**contents, "plan.json": to_json(plan)}, folder / "report")
 
@@ -316,32 +325,32 @@ def _write_documents(facts: Facts, folder: Path) -> None:
 
 
 _MEANINGS = {
-    "README.md": "what this is, how to load and cite it",
-    LABELS: "the labels, one row an answer",
-    LABELS_PARQUET: "the same with types",
+    "README.md": "overview, and how to load and cite the data set",
+    LABELS: "the labels, one row per answer",
+    LABELS_PARQUET: "the labels with typed columns",
     ITEMS: "the items with measures, verdicts, consensus and folds",
-    MEASUREMENTS: "the runs, one row an iteration",
-    "codebook.md": "what every column means",
-    "codebook.json": "the same for machines",
-    "datasheet.md": "the questions of Gebru et al. (2021)",
+    MEASUREMENTS: "the measurements, one row per iteration",
+    "codebook.md": "the meaning of every column",
+    "codebook.json": "the codebook in machine-readable form",
+    "datasheet.md": "datasheet with the questions of Gebru et al. (2021)",
     "croissant.json": "Croissant 1.1 with its responsible-AI fields",
     "ro-crate-metadata.json": "RO-Crate 1.1",
-    "CITATION.cff": "how to cite it",
-    ".zenodo.json": "for a deposit on Zenodo",
-    "read.ipynb": "loads the tables with pandas and computes kappa again",
+    "CITATION.cff": "citation metadata",
+    ".zenodo.json": "metadata for a deposit on Zenodo",
+    "read.ipynb": "notebook: load the tables with pandas and compute kappa",
     "report/report.html": "the report",
     "report/report.md": "the report as Markdown",
     REPORT: "every number of the report",
-    VERDICTS: "the verdicts that the report is computed from",
-    "report/labels-wide.csv": "one row an item, one column a reviewer",
-    "report/plan.csv": "who labelled what in which order",
-    "report/plan.json": "what the plan was drawn from",
-    "report/log.csv": "who did what when, without names",
+    VERDICTS: "the verdicts used in the report",
+    "report/labels-wide.csv": "one row per item, one column per reviewer",
+    "report/plan.csv": "the assignments of each reviewer, in order",
+    "report/plan.json": "the parameters of the plan",
+    "report/log.csv": "the audit log without names",
 }
 
 
 def _listed(folder: Path, facts: Facts) -> list[PublishedFile]:
-    """Every file that is there so far, in order of path."""
+    """The files written so far, sorted by path."""
     rows = {
         LABELS: len(facts.tables.labels.frame),
         LABELS_PARQUET: len(facts.tables.labels.frame),
@@ -392,7 +401,7 @@ def _commented(copy: Database) -> pd.DataFrame:
 
 
 def _released(copy: Database, file: Path) -> dict[str, str]:
-    """The comments that a person released, by event, with the text of the file, which the person may have changed."""
+    """The released comments by event, with the text in the file, which the person may have edited."""
     table = files.read_table(Source(str(file), file), _COMMENT_COLUMNS)
     there = set(_commented(copy)["event"])
     released, seen = {}, set()
@@ -405,15 +414,15 @@ def _released(copy: Database, file: Path) -> dict[str, str]:
         if row["publish"].strip().lower() == "yes":
             released[row["event"]] = row["comment"]
     if there - seen:
-        raise InputError(f"{file}: {len(there - seen)} comments of the study are not in it. Write the file again.")
+        raise InputError(f"{file}: {len(there - seen)} comments of the study are missing. Write the file again.")
     return released
 
 
-# Nothing may name a person, an address, a host or a path
+# Checks: no name of a person, address, host or path
 
 
 def _check_words(db: Database, copy: Database, tables: StudyTables, answers: Answers) -> list[str]:
-    """Raise InputError if a name is left in what people wrote; remarks on names that may be other words."""
+    """Raise InputError if free text has a name; return remarks on names that may be ordinary words."""
     study = studies.get(copy)
     written = [("the study", text) for text in (study.name, study.question, study.protocol.instructions)]
     named: list[tuple[str, str]] = []
@@ -430,18 +439,18 @@ def _check_words(db: Database, copy: Database, tables: StudyTables, answers: Ans
     for place, text in written:
         word = _first_of(words, text)
         if word:
-            raise InputError(f"{place} still has {word!r} in {text[:80]!r}. Change the text in the study first.")
-    # the authors of the data set may be its reviewers; and a name in small letters may be an ordinary word
+            raise InputError(f"{place} still contains {word!r}: {text[:80]!r}. Change the text in the study first.")
+    # authors may be reviewers; a name in lower case may be an ordinary word
     told = [(place, text) for place, text in answers.texts() if place not in ("authors", "sources")]
     for place, text in told:
         word = _first_of([name for name in names if name != name.lower()], text)
         if word:
-            raise InputError(f"{FILE_NAME}: {place} has {word!r}, the name of a person in the study. Leave it out.")
+            raise InputError(f"{FILE_NAME}: {place} contains {word!r}, the name of a person in the study. Remove it.")
     left = {word for _, text in named if (word := _first_of(words, text))}
     return [
         *(f"{word!r}, the name of a person in the study, is part of the name of an item." for word in sorted(left)),
         *(
-            f"{FILE_NAME}: {place} has {word!r}, which is also the name of a person in the study."
+            f"{FILE_NAME}: {place} contains {word!r}, which is also the name of a person in the study."
             for place, text in told
             if (word := _first_of(list(names), text))
         ),
@@ -455,12 +464,12 @@ def _host() -> list[str]:
 
 
 def _first_of(words: Sequence[str], text: str) -> str:
-    """The first of the words that stands in a text as a whole word; empty if none does."""
+    """The first word that occurs in the text as a whole word, or empty."""
     return next((word for word in words if re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text)), "")
 
 
 def _strings(cell: str) -> Iterator[str]:
-    """A text, or where it is a JSON object every text in it."""
+    """The text, or every text in it if it is a JSON object."""
     if not cell.startswith("{"):
         yield cell
         return
@@ -474,14 +483,14 @@ def _strings(cell: str) -> Iterator[str]:
 
 
 def _check_texts(folder: Path) -> None:
-    """Raise InputError if a file of text has an e-mail address or the path of a computer."""
+    """Raise InputError if a text file contains an e-mail address or a file path."""
     for place, text in _texts(folder):
-        for what, pattern in (("an e-mail address", EMAIL), ("a path of a computer", _PATH)):
+        for what, pattern in (("an e-mail address", EMAIL), ("a file path", _PATH)):
             match = pattern.search(text)
             if match:
                 raise InputError(
-                    f"{place} has {what}: {match[0][:80]!r}. Change it in the study or in {FILE_NAME}, or leave out "
-                    "the names of benchmarks."
+                    f"{place} contains {what}: {match[0][:80]!r}. Change it in the study or in {FILE_NAME}, or leave "
+                    "out the names of benchmarks."
                 )
 
 

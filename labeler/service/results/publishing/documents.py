@@ -1,4 +1,4 @@
-"""The documents of a published study for people: README, datasheet, codebook and the reader's notebook."""
+"""The README, datasheet, codebook and notebook of a published study."""
 
 import json
 import re
@@ -15,18 +15,18 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
 
 def escaped(text: object) -> str:
-    """A text as one line of Markdown without markup."""
+    """Escape a text as one line of Markdown."""
     line = " ".join(str(text).split())
     return _SPECIAL.sub(r"\\\1", "".join(letter for letter in line if letter.isprintable()))
 
 
 def readme(facts: Facts, files: Sequence[Mapping[str, Any]]) -> str:
-    """README.md; `files` have path, meaning, rows (or "") and size."""
+    """The text of README.md; `files` have path, meaning, rows (or "") and size."""
     return _rendered("README.md.j2", facts, files=files, citation=metadata.citation(facts.answers), software=SOFTWARE)
 
 
 def datasheet(facts: Facts) -> str:
-    """datasheet.md."""
+    """The text of datasheet.md."""
     gate = facts.study.gate
     applications = sorted(set(facts.tables.items.frame["application"]) - {""})
     return _rendered(
@@ -45,7 +45,7 @@ def datasheet(facts: Facts) -> str:
 
 
 def codebook_md(codebook: Sequence[Mapping[str, Any]]) -> str:
-    """codebook.md."""
+    """The text of codebook.md."""
     parts = ["# Codebook"]
     for table in codebook:
         parts.append(f"## {table['table']}\n\n{escaped(table['meaning'])}.")
@@ -62,15 +62,15 @@ def codebook_md(codebook: Sequence[Mapping[str, Any]]) -> str:
 
 
 def notebook(facts: Facts) -> str:
-    """read.ipynb: loads the tables with pandas alone and computes kappa again; without outputs."""
+    """The notebook read.ipynb, without outputs: loads the tables with pandas and computes kappa."""
     cells = [
-        ("markdown", f"# {escaped(facts.answers.title)}\n\nLoad the data with pandas and compute kappa again."),
+        ("markdown", f"# {escaped(facts.answers.title)}\n\nLoad the data with pandas and compute kappa."),
         ("code", _LOAD),
-        ("markdown", "Agreement is computed from the first labels that count, one for each reviewer and item."),
+        ("markdown", "Agreement is computed from the first labels that count, at most one per reviewer and item."),
         ("code", _KAPPA),
-        ("markdown", "The report has the same number."),
+        ("markdown", "Compare with the number in the report."),
         ("code", _COMPARE),
-        ("markdown", "Folds for cross-validation keep applications apart."),
+        ("markdown", "Folds for cross-validation: no application is in two folds."),
         ("code", _FOLDS),
     ]
     content = {

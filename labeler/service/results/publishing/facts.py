@@ -1,4 +1,4 @@
-"""What README, datasheet and metadata of a published study say: every number computed, every sentence once."""
+"""Computed numbers and sentences for the README, datasheet and metadata of a published study."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from labeler.model import Kind, Origin, Study
 from labeler.service.results.publishing.answers import Answers
 from labeler.service.results.publishing.tables import StudyTables
 
-SOFTWARE = "benchmark-run-labeler"  # as it is installed
+SOFTWARE = "benchmark-run-labeler"  # name of the installable package
 AXES = {
     "core": "the central values of all runs",
     "pooled": "the middle of all values of all runs",
@@ -37,141 +37,144 @@ class Facts:
 
     @property
     def n_items(self) -> int:
-        """Items that enter results."""
+        """Number of items in the results."""
         return int((self.tables.items.frame["role"] == "counted").sum())
 
     @property
     def n_left_out(self) -> int:
-        """Items that enter no result: excluded ones, and those of the calibration round."""
+        """Number of items left out of all results: excluded and calibration items."""
         return len(self.tables.items.frame) - self.n_items
 
     @property
     def n_applications(self) -> int:
-        """Applications with items that enter results."""
+        """Number of applications with items in the results."""
         frame = self.tables.items.frame
         return len(set(frame.loc[frame["role"] == "counted", "application"]) - {""})
 
     @property
     def n_reviewers(self) -> int:
-        """Reviewers with a label that counts."""
+        """Number of reviewers with a label that counts."""
         frame = self.tables.labels.frame
         return int(frame.loc[frame["counts"], "reviewer"].nunique())
 
     @property
     def n_answers(self) -> int:
-        """Rows of the label table."""
+        """Number of rows in the label table."""
         return len(self.tables.labels.frame)
 
     @property
     def n_labels(self) -> int:
-        """Labels that count."""
+        """Number of labels that count."""
         return int(self.tables.labels.frame["counts"].sum())
 
     @property
     def dates(self) -> tuple[str, str]:
-        """First and last day of labelling; empty without an answer."""
+        """First and last day of labelling; empty strings if there are no answers."""
         times = sorted(str(at)[:10] for at in self.tables.labels.frame["created_utc"])
         return (times[0], times[-1]) if times else ("", "")
 
     def days(self) -> str:
-        """First and last day of labelling in words."""
+        """First and last day of labelling as text."""
         first, last = self.dates
         return first if first == last else f"{first} to {last}"
 
     @property
     def kappa(self) -> str:
-        """Fleiss' kappa with its interval, or why there is none."""
+        """Fleiss' kappa with its interval, or the reason why it is undefined."""
         return _estimate(self.report["agreement"]["fleiss_kappa"])
 
     @property
     def percent(self) -> str:
-        """Percent agreement with its interval, or why there is none."""
+        """Percent agreement with its interval, or the reason why it is undefined."""
         return _share(self.report["agreement"]["percent"])
 
     @property
     def classifiers(self) -> list[str]:
-        """Each classifier whose verdicts are in the data, with its parameters."""
+        """Classifiers with verdicts in the data, with their parameters."""
         used = self.report["parameters"].get("verdicts", {})
         return [f"{name} ({_title(name)}; {_parameters(used[name])})" for name in sorted(used)]
 
     @property
     def question(self) -> str:
-        """What reviewers were asked."""
+        """The question that reviewers answered."""
         return self.study.question
 
     @property
     def n_imported(self) -> int:
-        """Assignments that came with labels made elsewhere."""
+        """Number of assignments with imported labels."""
         return int((self.tables.plan["origin"] == Origin.IMPORT).sum())
 
     def software(self) -> str:
-        """What the study was kept and evaluated with."""
+        """The software that stored and evaluated the study."""
         return f"labeler {labeler.__version__} ({SOFTWARE})"
 
     def platform(self) -> str:
-        """Where labels were given."""
+        """The platform on which labels were given."""
         if self.n_imported == len(self.tables.plan):
             return f"Labels were given elsewhere and imported into {self.software()}."
-        some = f"; those of {_n(self.n_imported, 'assignment')} were imported" if self.n_imported else ""
+        some = f"; the labels of {_n(self.n_imported, 'assignment')} were imported" if self.n_imported else ""
         return f"Labels were given with {self.software()} in the browser{some}."
 
     def annotations_per_item(self) -> str:
-        """How many labels that count the items have."""
+        """The number of items for each number of labels that count."""
         frame = self.tables.items.frame
         counted = frame[frame["role"] == "counted"]
         sizes = Counter((counted["n_similar"] + counted["n_dissimilar"]).astype(int))
         return "; ".join(f"{_n(n, 'label')} on {_n(sizes[n], 'item')}" for n in sorted(sizes))
 
     def collection(self) -> str:
-        """What was measured."""
+        """A description of the measurements."""
         if not self.tables.n_runs:
             return (
-                f"{_n(self.n_items, 'item')}; the study holds labels and verdicts only, no measurements. "
+                f"{_n(self.n_items, 'item')}; the study has labels and verdicts, but no measurements. "
                 + self.answers.answered("hardware")
             )
         units = sorted(set(self.tables.items.frame["unit"]))
         return (
             f"{_n(self.n_items, 'benchmark')} of {_n(self.n_applications, 'application')}, "
             f"{_n(self.tables.n_runs, 'run')} in fresh processes, {_n(self.tables.n_values, 'measurement')} in "
-            f"{', '.join(units)}. They were imported from the result files of the benchmark harness as they are. "
+            f"{', '.join(units)}. They were imported unchanged from the result files of the benchmark harness. "
             + self.answers.answered("hardware")
         )
 
     def preprocessing(self) -> list[str]:
-        """What was done to the data, from import to publication."""
+        """The processing of the data, from import to publication."""
         done = [
             "Measurements were not changed, filtered or rescaled after their import.",
             (
-                "Reviewers and coordinators were given numbers in an order that follows from a secret of the study. "
+                "Names of reviewers and coordinators were replaced by numbers in an order derived from a secret.  "
                 "Names and addresses in the log and in all other texts were replaced as whole words."
             ),
-            "What is known of the runs beside their measurements, such as the machine, was left out.",
+            "Metadata of the runs, such as the machine, were left out.",
         ]
         if not self.has_measurements and self.tables.n_runs:
             done.append("The measurements are not in this data set; data_sha256 in items identifies them.")
         if self.n_left_out:
-            done.append(f"{_n(self.n_left_out, 'item')} of {len(self.tables.items.frame)} enter no result: see role.")
+            done.append(
+                f"{_n(self.n_left_out, 'item')} of {len(self.tables.items.frame)} are left out of the results; "
+                "see column role."
+            )
         return done
 
     def protocol(self) -> list[str]:
-        """How labels came about."""
+        """The labelling procedure."""
         protocol, plan = self.study.protocol, self.study.plan_parameters or {}
         said = [f"Question: {self.study.question}"]
         if self.n_imported == len(self.tables.plan):
             return [
                 *said,
                 (
-                    "All labels were imported. The study does not know what the reviewers saw and how items were "
-                    "assigned; the time of a label is that of its import where the file gave none."
+                    "All labels were imported. The study has no record of the plots or the assignment of items. "
+                    "Labels without a time in the file have the time of the import."
                 ),
             ]
         said += [
             (
-                "Reviewers saw all runs of a benchmark at once, under an opaque code, without the name of benchmark "
-                "and application, without verdicts, and without the labels of others, until the study was unblinded."
+                "Reviewers saw all runs of a benchmark at once, under an opaque code. They did not see names of "
+                "benchmarks or applications, verdicts, or other reviewers' labels until the study was unblinded."
             ),
             (
-                f"The y axis showed first {AXES.get(protocol.axis_rule, protocol.axis_rule)}, at least "
+                f"The y axis first showed {AXES.get(protocol.axis_rule, protocol.axis_rule)}, at least "
                 f"{100 * protocol.min_span:g} % of the median; reviewers could change it."
             ),
             "Answers: similar, dissimilar, or not sure (the item is offered again)"
@@ -181,8 +184,8 @@ class Facts:
             said.append(f"Further instructions: {protocol.instructions}")
         if plan:
             kinds = Counter(self.tables.plan["kind"])
-            design = "the design of the paper (a random split into one part for each pair)" if plan.get("paper") else (
-                "sets of reviewers balanced in load and in applications"
+            design = "the design of the paper (a random split into one part per pair)" if plan.get("paper") else (
+                "sets of reviewers balanced by workload and applications"
             )  # fmt: skip
             said.append(
                 f"A plan drawn from a random seed assigned each item to {plan.get('per_item')} reviewers, "
@@ -192,12 +195,12 @@ class Facts:
             )
         if self.n_imported:
             said.append(
-                f"The labels of {_n(self.n_imported, 'assignment')} were imported: the plan knows nothing of them."
+                f"The labels of {_n(self.n_imported, 'assignment')} were imported and are not part of the plan."
             )
         return said
 
     def analysis(self) -> list[str]:
-        """How far reviewers agree."""
+        """The agreement of the reviewers."""
         consensus = self.report["consensus"]
         return [
             f"Observed agreement {self.percent}; Fleiss' kappa {self.kappa}, from {_n(self.n_labels, 'first label')}.",
@@ -207,13 +210,13 @@ class Facts:
                 "fewer than two labels."
             ),
             (
-                "The report has the pairs of reviewers, other coefficients, the reviewers' agreement with themselves "
-                "and every interval; report.json has every number."
+                "The report also has each pair of reviewers, other coefficients, self-agreement of the reviewers "
+                "and all intervals; report.json has every number."
             ),
         ]
 
     def biases(self) -> list[str]:
-        """What in the data differs between reviewers and applications."""
+        """Differences between reviewers and between applications."""
         labels = self.tables.labels.frame
         counted = labels[labels["counts"]]
         said = []
@@ -228,40 +231,40 @@ class Facts:
         if sizes and self.n_applications > 1:
             name, most = sizes.most_common(1)[0]
             said.append(
-                f"Applications differ in size: {name or 'the one without a name'} has {most} of {self.n_items} items."
+                f"Applications differ in size: {name or 'one without a name'} has {most} of {self.n_items} items."
             )
-        return [*said, "Reviewers judged pictures, so that the picture's axis and order may sway a label."]
+        return [*said, "Reviewers judged plots, so the axis of a plot and the order of items may influence a label."]
 
     def limitations(self) -> list[str]:
-        """What the data cannot tell."""
+        """Limitations of the data."""
         consensus = self.report["consensus"]
         return [
             (
-                f"{consensus['split']} of {self.n_items} items have no agreed category; statements from agreed items "
-                "alone leave them out."
+                f"{consensus['split']} of {self.n_items} items have no agreed category; results based only on agreed "
+                "items leave them out."
             ),
-            "Similar and dissimilar are judgements of people about pictures, not a property of the software.",
-            "Measurements hold for the machine and versions they were taken on.",
+            "Similar and dissimilar are people's judgements of plots, not properties of the software.",
+            "Measurements apply only to the machines and versions that were measured.",
             *map(str, self.report["notes"]),
         ]
 
     def sensitive(self) -> list[str]:
-        """What the data tell of people."""
+        """Personal and sensitive information in the data."""
         said = [
             (
-                "No names, e-mail addresses, sign-ins or host names. Reviewers are numbers; their answers carry the "
-                "time at which they were saved and the time on task."
+                "No names, e-mail addresses, sign-ins or host names. Reviewers appear as numbers; their answers have "
+                "the time of saving and the time on task."
             ),
         ]
         said.append(
-            "Comments that a coordinator read and released are in it."
+            "The data set has comments that a coordinator read and released."
             if "comment" in self.tables.labels.frame
             else "Comments of reviewers are left out."
         )
         said.append(
-            "The seed of the plan is published: who knows the reviewers' names can tell who is who."
+            "The seed of the plan is published: anyone who knows the reviewers' names can identify them."
             if self.answers.plan_seed
-            else "The seed of the plan is left out: with it, who knows the reviewers' names could tell who is who."
+            else "The seed of the plan is left out: anyone who knows the reviewers' names could identify them with it."
         )
         return said
 

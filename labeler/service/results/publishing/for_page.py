@@ -1,4 +1,4 @@
-"""Publishing from a page: answers kept beside the study, the data set made by a process of its own."""
+"""Publish from a page: answers are stored beside the study, and a separate process writes the data set."""
 
 from collections.abc import Callable, Mapping
 from datetime import date
@@ -16,7 +16,7 @@ from labeler.store import Database
 
 
 def answers_text(db: Database, today: date) -> str:
-    """The text of publish.toml beside the study, or of a new one."""
+    """The text of publish.toml beside the study, or of a new file."""
     file = db.path.with_name(FILE_NAME)
     try:
         return file.read_text(encoding="utf-8")
@@ -27,13 +27,13 @@ def answers_text(db: Database, today: date) -> str:
 
 
 def save_answers(db: Database, text: str) -> None:
-    """Keep the text of publish.toml beside the study; raises InputError if it cannot be used, and keeps nothing."""
+    """Save publish.toml beside the study; raises InputError, without saving, if the text is invalid."""
     Answers.of_text(text)
     write_files({FILE_NAME: text}, db.path.parent)
 
 
 def lacking(db: Database, text: str, options: bundle.Options) -> list[str]:
-    """What still has to be answered, as `bundle.lacking`, of the text of publish.toml."""
+    """The missing answers in the text of publish.toml, as in `bundle.lacking`."""
     return bundle.lacking(db, Answers.of_text(text), options)
 
 
@@ -46,25 +46,25 @@ def publish(
     actor: str,
     waiting: Callable[[float], object],
 ) -> Path:
-    """Make the data set with the answers beside the study, in a folder of this name beside it; the zip file.
+    """Write the data set into a folder beside the study, with the answers stored there; return the zip file.
 
     Parameters
     ----------
     db : Database
     name : str
-        Of the folder.
+        Name of the folder.
     options : Options
-        `comments` is not looked at, and of `report` only whether anything is resampled.
+        `comments` is ignored; of `report`, only whether numbers are resampled is used.
     comments : bytes, optional
         The table of comments with yes or no in each row.
     actor : str
     waiting : callable
-        As for `background.output_of`.
+        Like `background.output_of`.
 
     Raises
     ------
     InputError
-        If the data set cannot be made.
+        If the data set cannot be written.
     """
     out = folders.beside(db.path, name, "")
     with TemporaryDirectory(prefix="labeler-") as folder:

@@ -1,4 +1,4 @@
-"""The metadata of a published study for machines: Croissant, RO-Crate, CITATION.cff and Zenodo."""
+"""Machine-readable metadata of a published study: Croissant, RO-Crate, CITATION.cff and Zenodo."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -68,24 +68,24 @@ FORMATS = {
 
 
 def media_type(path: str) -> str:
-    """The media type of a file by its name."""
+    """The media type of a file, by file name."""
     return FORMATS.get(f".{path.rpartition('.')[2]}", "text/plain")
 
 
 def is_text(path: str) -> bool:
-    """Whether a file is read as text."""
+    """Whether a file is a text file."""
     return not path.endswith(".parquet")
 
 
 def croissant(facts: Facts, record_sets: Sequence["RecordSet"], files: Mapping[str, tuple[int, str]]) -> str:
-    """croissant.json: a record set for each table, the hash of each file, and the responsible-AI fields.
+    """croissant.json: a record set per table, the hash of each file, and the responsible-AI fields.
 
     Parameters
     ----------
     facts : Facts
     record_sets : sequence of RecordSet
     files : mapping of path to (size in bytes, SHA-256)
-        Every file that the record sets read.
+        The files that the record sets use.
     """
     answers = facts.answers
     content = {
@@ -139,7 +139,7 @@ def croissant(facts: Facts, record_sets: Sequence["RecordSet"], files: Mapping[s
 
 
 class RecordSet:
-    """One table of the data set as Croissant sees it, read from one file.
+    """A table of the data set as a Croissant record set, read from one file.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class RecordSet:
         self.key, self.keys = key, keys or {}
 
     def plain(self) -> dict[str, Any]:
-        """As JSON-LD."""
+        """The record set as JSON-LD."""
         return {
             "@type": "cr:RecordSet",
             "@id": self.name,
@@ -189,7 +189,7 @@ class RecordSet:
 
 
 def ro_crate(facts: Facts, files: Mapping[str, tuple[int, str]], meanings: Mapping[str, str]) -> str:
-    """ro-crate-metadata.json by RO-Crate 1.1: the data set, each file with size and hash, and the authors."""
+    """ro-crate-metadata.json (RO-Crate 1.1): the data set, each file with size and hash, and the authors."""
     answers = facts.answers
     authors = [{"@id": _author_id(author, number)} for number, author in enumerate(answers.authors, start=1)]
     root = {
@@ -242,7 +242,7 @@ def ro_crate(facts: Facts, files: Mapping[str, tuple[int, str]], meanings: Mappi
 
 
 def citation_cff(answers: Answers) -> str:
-    """CITATION.cff 1.2.0; every text in quotes, which YAML reads as JSON does."""
+    """CITATION.cff 1.2.0; every text is quoted as in JSON, which YAML also reads."""
     lines = [
         "cff-version: 1.2.0",
         'message: "If you use this data set, please cite it as below."',
@@ -266,7 +266,7 @@ def citation_cff(answers: Answers) -> str:
 
 
 def zenodo(answers: Answers) -> str:
-    """.zenodo.json: what a deposit on Zenodo is made with."""
+    """.zenodo.json: the metadata of a deposit on Zenodo."""
     creators = [
         {
             "name": f"{author.family_names}, {author.given_names}",
@@ -287,7 +287,7 @@ def zenodo(answers: Answers) -> str:
             "upload_type": "dataset",
             "access_right": "open",
             "creators": creators,
-            "license": answers.licence.lower(),  # as Zenodo's list of licences names them
+            "license": answers.licence.lower(),  # licence identifiers in Zenodo's list
             "version": answers.version,
             "publication_date": answers.date,
             "language": "eng",
@@ -299,7 +299,7 @@ def zenodo(answers: Answers) -> str:
 
 
 def bibtex(answers: Answers) -> str:
-    """How to cite the data set, as BibTeX."""
+    """The citation of the data set as BibTeX."""
     family = "".join(letter for letter in answers.authors[0].family_names.lower() if letter.isascii())
     key = f"{''.join(letter for letter in family if letter.isalnum()) or 'data'}{answers.date[:4]}"
     entries = {
@@ -315,24 +315,24 @@ def bibtex(answers: Answers) -> str:
 
 
 def citation(answers: Answers) -> str:
-    """The same as a line of text."""
+    """The citation as a line of text."""
     names = ", ".join(f"{author.family_names}, {author.given_names[0]}." for author in answers.authors)
     where = f" https://doi.org/{answers.doi}" if answers.doi else f" {answers.url}" if answers.url else ""
     return f"{names} ({answers.date[:4]}). {answers.title} (version {answers.version}) [Data set].{where}"
 
 
 def licence_url(licence: str) -> str:
-    """The page of a licence at SPDX."""
+    """The SPDX page of a licence."""
     return f"https://spdx.org/licenses/{licence}.html"
 
 
 def address_of(answers: Answers) -> str:
-    """Where the data set is found; empty if nobody said."""
+    """The web address of the data set, or empty."""
     return answers.url or (f"https://doi.org/{answers.doi}" if answers.doi else "")
 
 
 def as_json(content: Mapping[str, Any]) -> str:
-    """As JSON text, always the same for the same content."""
+    """JSON text; the same content always gives the same text."""
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The tables of a published study, with what every column means."""
+"""The tables of a published study and the meaning of every column."""
 
 import json
 import re
@@ -33,16 +33,16 @@ MEASUREMENT_COLUMNS = ("benchmark", "application", "run", "iteration", "value", 
 
 @dataclass(frozen=True)
 class Column:
-    """What a column is.
+    """The description of a column.
 
     Attributes
     ----------
     type : str
-        A key of `TYPES`; a time is a text as ISO 8601 has it.
+        A key of `TYPES`; a time is text in ISO 8601 format.
     values : mapping of value to meaning
-        All that occur, where they are few.
+        All possible values, if they are few.
     missing : str
-        When an entry is empty.
+        The condition under which an entry is empty.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Table:
     frame: pd.DataFrame
 
     def arrow(self) -> pa.Table:
-        """The same with one type a column."""
+        """The table as Arrow, with one type per column."""
         names = [column.name for column in self.columns]
         arrays = [
             pa.array([None if _is_missing(value) else value for value in self.frame[column.name]], TYPES[column.type])
@@ -72,11 +72,11 @@ class Table:
         return pa.Table.from_arrays(arrays, names=names)
 
     def write_parquet(self, file: Path) -> None:
-        """Write it as Parquet."""
+        """Write the table as Parquet."""
         parquet.write_table(self.arrow(), file, compression="zstd")
 
     def csv(self) -> str:
-        """The same as CSV; true and false are 1 and 0, as the tidy label file has them."""
+        """The table as CSV; true and false are 1 and 0, as in the tidy label file."""
         frame = self.frame.copy()
         for column in self.columns:
             if column.type == "boolean":
@@ -86,18 +86,18 @@ class Table:
 
 @dataclass(frozen=True)
 class StudyTables:
-    """All tables of a study; `measurements` says what the columns of the measurements are, which are never in memory.
+    """All tables of a study; `measurements` has only the columns, because measurements are never all in memory.
 
     Attributes
     ----------
     verdicts : DataFrame
-        As `labeler report --verdicts` takes it.
+        As read by `labeler report --verdicts`.
     log : DataFrame
         Columns at_utc, actor, action, details (JSON).
     plan : DataFrame
         Every assignment: item, reviewer, kind, part, position, origin, ended.
     n_runs, n_values : int
-        Of the measurements.
+        Number of runs and of measurements.
     """
 
     labels: Table
@@ -119,12 +119,12 @@ def tables_of(
     ----------
     copy : Database
     gathered : Gathered
-        What the copy's report is computed from.
+        The input of the copy's report.
     log : DataFrame
         The copy's events.
     licences : mapping of application to licence
     comments : mapping of event id to comment
-        Those that may be published.
+        The comments that may be published.
     """
     all_items = items.all_items(copy)
     labels = _labels(copy, gathered, comments)
@@ -142,7 +142,7 @@ def tables_of(
 
 
 def write_measurements(copy: Database, file: Path) -> None:
-    """Every measurement as one long table, a row group an item, in order of name; `labeler import` reads it again."""
+    """Write all measurements as one long table, one row group per item, sorted by name; `labeler import` reads it."""
     with file.open("wb") as out, writing.parquet_writer(out, MEASUREMENT_COLUMNS) as writer:
         for item in items.all_items(copy):
             if item.n_runs:
@@ -154,10 +154,10 @@ def write_measurements(copy: Database, file: Path) -> None:
 
 
 def folds_by_application(applications: Mapping[str, str]) -> dict[str, int]:
-    """A fold for each item, so that no application is in two: for cross-validation that tests on unseen software.
+    """Assign items to folds so that no application is in two folds, for cross-validation on unseen software.
 
-    Applications are dealt out, the one with most items first (then by name), each to the fold with the fewest items
-    (then the first). There are 5 folds, or as many as there are applications if these are fewer.
+    Applications are assigned in order of their number of items (largest first, then by name), each to the fold with
+    the fewest items (then the first). There are 5 folds, or one per application if there are fewer applications.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def folds_by_application(applications: Mapping[str, str]) -> dict[str, int]:
 
 
 def codebook(tables: Sequence[tuple[str, str, Sequence[Column]]]) -> list[dict[str, Any]]:
-    """The columns of tables (name, meaning, columns) as plain values."""
+    """The codebook of tables (name, meaning, columns) as plain values."""
     return [
         {
             "table": name,
@@ -200,13 +200,13 @@ def codebook(tables: Sequence[tuple[str, str, Sequence[Column]]]) -> list[dict[s
     ]
 
 
-_CATEGORIES = {"similar": "the runs are alike", "dissimilar": "at least one run differs from the others"}
+_CATEGORIES = {"similar": "the runs are similar", "dissimilar": "at least one run differs from the others"}
 _KINDS: Mapping[str, str] = {
     Kind.FRESH: "the item was assigned to a set of reviewers",
     Kind.OVERLAP: "the item was assigned to all reviewers",
-    Kind.RETEST: "a hidden copy of an item that the same reviewer had labelled before",
-    Kind.THIRD: "a further label on a split item, or on an agreed one among which split ones were hidden",
-    Kind.CALIBRATION: "an item of the round before the study, which enters no result",
+    Kind.RETEST: "an item that the same reviewer had labelled before, shown again under another code",
+    Kind.THIRD: "a further label on a split item, or on an agreed item that hides which items are split",
+    Kind.CALIBRATION: "an item of the calibration round, which is left out of the results",
     Kind.ADJUDICATED: "a person's decision on a split item, not a reviewer's label",
 }
 _ANSWERS = {
@@ -244,46 +244,46 @@ def _labels(copy: Database, gathered: Gathered, comments: Mapping[str, str]) -> 
     if comments:
         frame["comment"] = [comments.get(event_id) for event_id in answers["event_id"]]
         columns = (*columns, _COMMENT)
-    return Table("labels", "one row for each answer that a reviewer gave, in the order given", columns, frame)
+    return Table("labels", "one row per answer, in order of time", columns, frame)
 
 
 _COMMENT = Column(
-    "comment", "text", "what the reviewer wrote; names and addresses in it were replaced",
-    missing="nothing was written, or it is not published",
+    "comment", "text", "the reviewer's comment, with names and addresses replaced",
+    missing="no comment, or it is not published",
 )  # fmt: skip
 _LABEL_COLUMNS = (
-    Column("item", "text", "what the answer is about; key of items.item"),
+    Column("item", "text", "the item; key of items.item"),
     Column("application", "text", "the software that the benchmark belongs to", missing="not known"),
-    Column("reviewer", "text", "R1, R2, … label; C1, … only decide. Numbered in an order that tells nothing"),
+    Column("reviewer", "text", "R1, R2, … are reviewers, C1, … only decide split items; the numbers have no meaning"),
     Column("kind", "text", "why the item was assigned to this reviewer", values=_KINDS),
     Column("label", "text", "the answer", values=_ANSWERS),
-    Column("revision", "integer", "number of answers that the reviewer had given in this assignment before; from 0"),
+    Column("revision", "integer", "number of earlier answers by the reviewer in this assignment; starts at 0"),
     Column(
         "first", "boolean",
         "whether this is the first label of its assignment: the last category given before the reviewer answered "
-        "another item; categories given later are own revisions",
+        "another item; later categories are revisions",
         values={"1": "yes", "0": "no"},
     ),
     Column(
         "counts", "boolean",
-        "whether agreement is computed from it: a first label of the kinds fresh and overlap on an item that was not "
-        "excluded; at most one for each reviewer and item",
+        "whether agreement uses the label: a first label of kind fresh or overlap on an item that was not "
+        "excluded; at most one per reviewer and item",
         values={"1": "yes", "0": "no"},
     ),
     Column(
-        "excluded", "boolean", "whether the item was left out of all results; the reason stands in items",
+        "excluded", "boolean", "whether the item was left out of all results; items has the reason",
         values={"1": "yes", "0": "no"},
     ),
     Column(
-        "part", "integer", "number of the set of reviewers who label this item, from 0",
-        missing="items that all reviewers label, third labels, decisions, and labels imported without it",
+        "part", "integer", "number of the set of reviewers who label this item; starts at 0",
+        missing="items that all reviewers label, third labels, decisions, and labels imported without a part",
     ),
     Column(
-        "position", "integer", "where the item stood in the reviewer's planned order, from 0",
-        missing="labels that were imported without it, and decisions",
+        "position", "integer", "position of the item in the reviewer's planned order; starts at 0",
+        missing="labels imported without a position, and decisions",
     ),
     Column(
-        "confidence", "integer", "how sure the reviewer was",
+        "confidence", "integer", "the reviewer's confidence",
         values={"1": "a guess", "2": "fairly sure", "3": "certain"},
         missing="the study did not ask, or the reviewer did not say",
     ),
@@ -291,12 +291,12 @@ _LABEL_COLUMNS = (
         "flag", "boolean", "whether the reviewer asked the coordinator to look at the item",
         values={"1": "yes", "0": "no"},
     ),
-    Column("created_utc", "time", "when the answer was saved (ISO 8601, UTC)"),
+    Column("created_utc", "time", "time of saving the answer (ISO 8601, UTC)"),
     Column(
         "dwell_ms", "integer",
-        "time on task: from the first picture to the answer, without the time in which the page was hidden, and with "
-        "at most 60 s of each pause without a key, pointer or wheel",
-        unit="ms", missing="nothing was timed, as for imported labels",
+        "time on task: from the first plot to the answer, without time in which the page was hidden, and counting "
+        "at most 60 s of each pause without key, pointer or wheel input",
+        unit="ms", missing="not timed, as for imported labels",
     ),
 )  # fmt: skip
 
@@ -363,11 +363,11 @@ def _items(
             rows[column.name] = [_entry(of_classifier[source], name) for name in names]
             columns.append(column)
     frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in rows.items()})
-    return Table("items", "one row for each benchmark that could be labelled", tuple(columns), frame)
+    return Table("items", "one row per item of the study", tuple(columns), frame)
 
 
 _SCORES = {
-    "same": "height at which SAME's tree of the runs joins the last two clusters",
+    "same": "height at which SAME joins the last two clusters of runs",
     "spread": "maxSpread: (largest − smallest) / mean of the means of the runs",
     "kruskal": "epsilon squared, the effect size of Kruskal and Wallis' test over the runs",
 }
@@ -378,41 +378,41 @@ _ITEM_COLUMNS = (
     Column("application", "text", "the software that the benchmark belongs to", missing="not known"),
     Column("source_licence", "text", "licence of that software, an SPDX identifier", missing="not known"),
     Column(
-        "role", "text", "whether the item enters results",
+        "role", "text", "use of the item in the results",
         values={
-            "counted": "it does", "calibration": "of the round before the study only",
-            "excluded": "left out; the reason stands beside it",
+            "counted": "used", "calibration": "only in the calibration round",
+            "excluded": "not used; see excluded_why",
         },
     ),
-    Column("excluded_why", "text", "why the item was left out", missing="it was not"),
-    Column("unit", "text", "unit of its measurements"),
+    Column("excluded_why", "text", "reason why the item was excluded", missing="not excluded"),
+    Column("unit", "text", "unit of the measurements"),
     Column("better", "text", "which measurements are better", values={"lower": "lower ones", "higher": "higher ones"}),
-    Column("n_runs", "integer", "number of runs; 0: the study holds no measurements of it"),
-    Column("n_iterations", "integer", "iterations of its shortest run", missing="no measurements"),
+    Column("n_runs", "integer", "number of runs; 0 if the study has no measurements of the item"),
+    Column("n_iterations", "integer", "number of iterations in the shortest run", missing="no measurements"),
     Column(
         "data_sha256", "text",
-        "SHA-256 over its measurements: the lengths of the runs as little-endian int64, then the values run by run as "
+        "SHA-256 of the measurements: the lengths of the runs as little-endian int64, then the values run by run as "
         "little-endian float64",
         missing="no measurements",
     ),
-    Column("n_similar", "integer", "labels that count and say similar"),
-    Column("n_dissimilar", "integer", "labels that count and say dissimilar"),
+    Column("n_similar", "integer", "number of counting labels that are similar"),
+    Column("n_dissimilar", "integer", "number of counting labels that are dissimilar"),
     Column(
-        "agreed", "text", "consensus: the category that all of at least two labels that count name",
+        "agreed", "text", "consensus: the category of at least two counting labels that are all equal",
         values=_CATEGORIES, missing="fewer than two labels, or split",
     ),
     Column(
-        "majority", "text", "category of more than half of the labels that count and the third labels",
+        "majority", "text", "category of more than half of the counting labels and third labels",
         values=_CATEGORIES, missing="fewer than two labels, or a tie",
     ),
     Column(
-        "adjudicated", "text", "category that a person decided on for a split item", values=_CATEGORIES,
-        missing="nobody decided",
+        "adjudicated", "text", "category that a person chose for a split item", values=_CATEGORIES,
+        missing="no decision",
     ),
     Column(
         "fold_by_application", "integer",
         f"fold for cross-validation, from 0, {MAX_FOLD_TEXT} of them: no application is in two folds. Applications are "
-        "dealt out by number of items (then name), each to the fold with the fewest items",
+        "assigned by number of items (then name), each to the fold with the fewest items",
     ),
 )  # fmt: skip
 
@@ -420,23 +420,26 @@ _ITEM_COLUMNS = (
 def _verdict_columns(classifier: str, suffix: str) -> Iterator[tuple[Column, str]]:
     known = CLASSIFIERS.get(classifier)
     title = known.title if known else f"the imported or added classifier {classifier}"
-    missing = f"no verdict by {title}, see its note"
-    score = _SCORES.get(classifier, "the statistic behind the verdict")
-    yield Column(f"verdict_{suffix}", "text", f"what {title} says", values=_CATEGORIES, missing=missing), "verdict"
+    missing = f"no verdict by {title}; see the column note"
+    score = _SCORES.get(classifier, "score of the classifier")
+    yield Column(f"verdict_{suffix}", "text", f"verdict of {title}", values=_CATEGORIES, missing=missing), "verdict"
     yield Column(f"score_{suffix}", "number", f"{score} ({title})", missing=missing), "score"
-    threshold = f"what the statistic of {title} is compared with"
+    threshold = f"threshold for the score of {title}"
     yield Column(f"threshold_{suffix}", "number", threshold, missing=missing), "threshold"
     yield Column(f"parameters_{suffix}", "text", f"parameters of {title}, as JSON", missing=missing), "parameters"
-    yield Column(f"note_{suffix}", "text", f"why {title} gives no verdict", missing="it gives one"), "error"
+    yield (
+        Column(f"note_{suffix}", "text", f"reason why {title} gives no verdict", missing="there is a verdict"),
+        "error",
+    )
 
 
 def _measurement_columns() -> tuple[Column, ...]:
     return (
         Column("benchmark", "text", "the item; key of items.item"),
         Column("application", "text", "as in items"),
-        Column("run", "text", "number of the run, a fresh process of the benchmark"),
-        Column("iteration", "integer", "number of the iteration inside its run, from 0"),
-        Column("value", "number", "what was measured", unit="see the column unit"),
+        Column("run", "text", "number of the run; each run is a fresh process"),
+        Column("iteration", "integer", "number of the iteration in the run; starts at 0"),
+        Column("value", "number", "the measured value", unit="see the column unit"),
         Column("unit", "text", "unit of the value", values={}),
         Column("better", "text", "as in items", values={"lower": "lower ones", "higher": "higher ones"}),
     )
@@ -453,7 +456,7 @@ def _log(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_folders(text: str) -> str:
-    """The details of an event with the names of files instead of their paths."""
+    """The details of an event with file names instead of paths."""
     details = json.loads(text)
     for name in ("file", "from", "into"):
         value = details.get(name)
@@ -479,7 +482,7 @@ def _plan(copy: Database) -> pd.DataFrame:
 
 
 def _suffixes(classifiers: Iterable[str]) -> dict[str, str]:
-    """An ending for the columns of each classifier, of letters, digits and underscores."""
+    """The column suffix of each classifier: letters, digits and underscores."""
     taken: dict[str, str] = {}
     for classifier in classifiers:
         plain = re.sub(r"\W+", "_", classifier.casefold(), flags=re.ASCII).strip("_") or "unnamed"
