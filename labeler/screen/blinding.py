@@ -20,7 +20,8 @@ MAX_SHIFT = 0.001  # of the main axis; farther out, of the distance from the med
 MAX_STRETCH = 0.003  # of the numbers of iterations of long runs, which may identify an item
 N_WAVES = 3
 TINY = 1e-250
-MAX_SHARE_SHIFT = 4 / binning.WHOLE  # of what lies beyond the axis in a window: a fifth of a pixel in 12
+MAX_SHARE_SHIFT = 8 / binning.WHOLE  # of what lies beyond the axis in a window: less than half a pixel in 12
+LEAST_DRAWN = 1.5 / 12  # smaller shares are all drawn with this height
 
 _TIMES = ("s", "ms", "µs", "us", "ns", "min", "h")
 _AMOUNTS = ("ops", "op", "B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB", "bytes", "bit", "kbit", "Mbit", "Gbit")
@@ -130,9 +131,13 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
 
 
 def _moved(shares: NDArray[np.float64], seed: str) -> NDArray[np.float64]:
-    """Shares moved a little; nothing stays nothing, and something stays something."""
+    """Shares moved by less than can be seen; zero stays zero, and the mean stays the same except for chance.
+
+    Small shares, which are all drawn with the same height, are multiplied by a random factor between 0 and 2.
+    """
     noise = np.frombuffer(hashlib.shake_128(seed.encode()).digest(shares.size), dtype=np.uint8).reshape(shares.shape)
-    moved = shares + MAX_SHARE_SHIFT * (noise / 127.5 - 1)
+    signed = noise / 127.5 - 1
+    moved = np.where(shares < LEAST_DRAWN, shares * (1 + signed), shares + MAX_SHARE_SHIFT * signed)
     return np.where(shares > 0, np.clip(moved, 1 / binning.WHOLE, 1), 0.0)
 
 

@@ -72,9 +72,8 @@ def left_open(coordinator: Caller, *, unblinded: bool, everything: bool) -> Iter
                 browse(window)
             window.go(page)
             if page == "report":
-                quick = {window.widget("checkbox").id: {"bool_value": False}}
-                make = {window.widget("button", "Make the report").id: {"trigger_value": True}}
-                window.run(widgets=quick | make, must_show="Download report.html")
+                make = window.widget("button", "Make ").id
+                window.run(widgets={make: {"trigger_value": True}}, must_show="Download report.html")
             traces.note(window)
         if not traces.media or (unblinded and not traces.deferred):
             raise Unseen("a coordinator is offered no downloads")
@@ -96,7 +95,7 @@ def see_pages(window: Window, shows: str, own_words: str, *, foreign: Iterable[s
     if made_up:
         window.go("guide", "The question on every item")
         practise(window)
-    window.go("feedback", "Feedback on the calibration round")
+    window.go("feedback")  # only there after a calibration round
     window.go("sign-out", "You are signed in as")
     for page in (*foreign, "nowhere"):
         window.go(page)

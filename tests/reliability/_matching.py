@@ -38,23 +38,22 @@ def as_values(picture: Picture) -> set[Any]:
     """Every number in it, as it is on the wire and as it is drawn."""
     packed = {value for run in picture["runs"] for name in SERIES for value in unpacked(run[name]).tolist()}
     packed |= {value for run in picture["runs"] for name in SERIES for value in series_of(picture, run, name).tolist()}
-    shares = {
-        (view, share)
-        for run in picture["runs"]
-        for view in picture["axes"]
-        for share in shares_of(picture, run, view).ravel().tolist()
-    }
     limits = {limit for pair in picture["axes"].values() for limit in pair}
-    return {*packed, *shares, *limits, picture["median"], picture["n"], *(run["n"] for run in picture["runs"])}
+    return {*packed, *limits, picture["median"], picture["n"], *(run["n"] for run in picture["runs"])}
 
 
 def as_shapes(picture: Picture) -> set[Any]:
-    """The quantiles of the runs to three digits of the axis: what the eye sees, which has to stay."""
+    """The quantiles of the runs to three digits of the axis, and the heights in the lanes: what the eye sees."""
     low, high = picture["axes"][picture["rule"]]
     return {
         round((value - low) / (high - low), 3)
         for run in picture["runs"]
         for value in series_of(picture, run, "quantiles")
+    } | {
+        (view, round(share, 1))
+        for run in picture["runs"]
+        for view in picture["axes"]
+        for share in shares_of(picture, run, view).ravel().tolist()
     }
 
 

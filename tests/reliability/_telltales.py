@@ -26,8 +26,8 @@ OWN, OTHERS, COORDINATOR = "ada", ("ben", "cleo"), "carol"
 N_ITEMS = 70
 PLAN = PlanParameters(seed=5, overlap=0.6, retest=6)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-ITEM_KEYS = {"code", "revision", "confidence", "flag", "comment", "picture"}
-PICTURE_KEYS = {"version", "min_span", "unit", "n", "scale", "median", "percentiles", "axes", "runs"}
+ITEM_KEYS = {"code", "revision", "confidence", "flag", "comment", "picture", "before"}  # before: the own answer
+PICTURE_KEYS = {"version", "rule", "min_span", "unit", "n", "scale", "median", "percentiles", "axes", "runs"}
 SCREEN_KEYS = {
     "mode", "reviewer", "done", "total", "not_sure", "closed", "offers", "last", "ack", "question", "protocol",
     "end", "note", "last_event", "missing",
