@@ -120,7 +120,7 @@ def _pages(content: bytes, chunk: Any) -> Iterator[tuple[int, int | None]]:
     at = min(begin for begin in begins if begin >= 0) if any(begin >= 0 for begin in begins) else -1
     end = at + chunk.total_compressed_size
     if not 0 <= at <= end <= len(content):
-        raise ValueError("damaged Parquet file (a column lies outside of the file)")
+        raise ValueError("damaged Parquet file (a column is outside of the file)")
     while at < end:
         header, at = _Thrift(content, at, end).read()
         unpacked, packed = header.get(2), header.get(3)

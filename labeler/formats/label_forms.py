@@ -91,7 +91,7 @@ def rater_legend(labels: pd.DataFrame) -> str:
     """What the numbers of `write_rater` stand for."""
     reviewers = ", ".join(f"{number} = {name}" for name, number in _numbers(labels["reviewer"]).items())
     categories = ", ".join(f"{number} = {category}" for number, category in enumerate(Category, start=1))
-    return f"Items are numbered in order of name. Raters: {reviewers}. Ratings: {categories}."
+    return f"Items are numbered by name. Raters: {reviewers}. Ratings: {categories}."
 
 
 def write_label_studio(labels: pd.DataFrame) -> str:
@@ -181,7 +181,7 @@ def read_potato(source: Source) -> pd.DataFrame:
         chosen = _chosen(line.get("label_annotations"))
         if len(chosen) != 1:
             raise Refused(
-                source.name, f"{len(chosen)} of similar, dissimilar and not sure are chosen; it must be one", place
+                source.name, f"{len(chosen)} of similar, dissimilar and not sure are chosen; choose exactly one", place
             )
         behaviour = line.get("behavioral_data")
         told: Mapping[str, Any] = behaviour if isinstance(behaviour, dict) else {}
@@ -229,7 +229,7 @@ def _of_label_studio(annotation: Mapping[str, Any], source: Source, place: str) 
     elif len(chosen) == 1:
         label = str(chosen[0]).strip().lower()
     else:
-        raise Refused(source.name, f"an annotation has {len(chosen)} choices; it must have one", place)
+        raise Refused(source.name, f"an annotation has {len(chosen)} choices; it must have exactly one", place)
     named = [
         text for result in results if isinstance(result.get("meta"), dict) for text in result["meta"].get("text") or []
     ]

@@ -150,7 +150,7 @@ def _failed(table: pd.DataFrame, place: Place) -> NDArray[np.bool_]:
     failed: NDArray[np.bool_] = (table[FAILURE].map(str.strip) != "").to_numpy(dtype=bool)
     has_value = failed & (table["value"].notna() & (table["value"].astype(str).str.strip() != "")).to_numpy(dtype=bool)
     if has_value.any():
-        raise ValueError(f"{place(int(has_value.argmax()))}: a value beside a reason in column {FAILURE!r}")
+        raise ValueError(f"{place(int(has_value.argmax()))}: both a value and a reason in column {FAILURE!r}")
     return failed
 
 
@@ -190,7 +190,7 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     for ours in columns:
         if ours not in (*REQUIRED, *OPTIONAL) and not _is_named(ours):
             known = ", ".join((*REQUIRED, *OPTIONAL, f"{FACTOR}NAME", f"{RECORDED}NAME", f"{LEFT_OUT}NAME"))
-            raise ValueError(f"no column is called {ours!r} here; known are {known}")
+            raise ValueError(f"no column can be called {ours!r}; the names are {known}")
     for theirs in (*columns.values(), *left_out):
         if theirs not in table.columns:
             raise ValueError(f"there is no column {theirs!r}; the table has {_names_of(table)}")
@@ -207,8 +207,8 @@ def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     if unknown:
         first = unknown[0]
         raise ValueError(
-            f"what column {', '.join(map(repr, unknown))} means is not known. If it is a condition of the runs, give "
-            f"--columns {FACTOR}{first}={first}; if it says nothing of them, --columns {LEFT_OUT}{first}={first}"
+            f"the meaning of column {', '.join(map(repr, unknown))} is not known. If it is a condition of the runs, "
+            f"give --columns {FACTOR}{first}={first}; otherwise --columns {LEFT_OUT}{first}={first}"
         )
     names = [name for name in (*REQUIRED, *OPTIONAL) if name in table.columns]
     return table[[*names, *filter(_is_named, table.columns)]].reset_index(drop=True)

@@ -95,7 +95,7 @@ def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
     """
     if benchmark.unit != "s" or benchmark.better != "lower":
         raise ValueError(
-            f"its measurements are in {in_unit(benchmark)}: this format has only seconds, of which fewer are "
+            f"its measurements are in {in_unit(benchmark)}: this format has only seconds, where lower is "
             "better; give --unit s if they are, or write parquet or csv"
         )
     prefix = benchmark.application.replace("/", "__", 1) + "#" if benchmark.application else ""

@@ -20,9 +20,9 @@ from labeler.plan.design import Plan, key
 
 LOADING = (Kind.FRESH, Kind.OVERLAP, Kind.THIRD)
 WHY_GIVEN_UP = {
-    Kind.RETEST: "a hidden copy is only for the reviewer who had the item before",
-    Kind.CALIBRATION: "these are labelled before the study",
-    **dict.fromkeys(LOADING, "every reviewer who stays is on the item already"),
+    Kind.RETEST: "a hidden copy is only for the reviewer who already had the item",
+    Kind.CALIBRATION: "calibration items are labelled before the study",
+    **dict.fromkeys(LOADING, "every remaining reviewer already has the item"),
 }
 
 
@@ -231,7 +231,7 @@ def third_round(
     """
     people, slots = sorted(set(reviewers)), list(slots)
     if not people:
-        raise InputError("There is no reviewer who could give third labels.")
+        raise InputError("No reviewer can give third labels.")
     seen_by = _seen_by(slots)
     begun_items = {slot.item for slot in slots if slot.kind == Kind.THIRD}
     agreed = [item for item, labels in first.items() if len(labels) > 1 and len(set(labels.values())) == 1]
@@ -244,7 +244,7 @@ def third_round(
         unseen = [item for item in agreed if name not in seen_by[item]]
         among = sorted(unseen, key=partial(key, seed, "agreed", name))[: len(own)]
         if len(among) < len(own):
-            shortfalls.append(f"{name}: {len(among)} of {len(own)} agreed items; they are on all others already")
+            shortfalls.append(f"{name}: only {len(among)} of {len(own)} agreed items; {name} already has the others")
         shuffled = sorted([*own, *among], key=partial(key, seed, "third", name))
         places = enumerate(shuffled, start=start.get(name, 0))
         assignments += [Assignment(name, item, Kind.THIRD, ALL, position) for position, item in places]
@@ -289,9 +289,9 @@ class _Standing:
     def _put(self, slot: Slot) -> None:
         reviewer, item = slot.reviewer, slot.item
         if reviewer in self.labelled_by[item]:
-            raise InputError(f"{reviewer} is on item {item} twice.")
+            raise InputError(f"{reviewer} has item {item} twice.")
         if item not in self.applications:
-            raise InputError(f"It is not known which application item {item} belongs to.")
+            raise InputError(f"The application of item {item} is not known.")
         self.labelled_by[item].add(reviewer)
         self.load[reviewer] += 1
         self.load_in[reviewer, self.applications[item]] += 1
@@ -381,15 +381,15 @@ def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: int
 def _given_up(moves: Iterable[Move]) -> tuple[str, ...]:
     n_given_up = Counter((move.giver, move.kind) for move in moves if move.taker is None)
     return tuple(
-        f"{giver}: open slots of the kind {kind} given up: {n}; {WHY_GIVEN_UP[kind]}"
+        f"{giver}: {n} open {kind} assignments dropped; {WHY_GIVEN_UP[kind]}"
         for (giver, kind), n in sorted(n_given_up.items())
     )
 
 
 def _uneven(remaining: Mapping[str, int], joiner: str) -> tuple[str, ...]:
     return tuple(
-        f"{name}: {n} items to do, {joiner} has {remaining[joiner]}; no other can be handed over, being overlap items, "
-        f"items with a hidden copy, or items that {joiner} is on"
+        f"{name}: {n} items to do, {joiner} has {remaining[joiner]}; the others cannot be handed over, because they "
+        f"are overlap items, have a hidden copy, or are items that {joiner} already has"
         for name, n in sorted(remaining.items())
         if n - remaining[joiner] > 1
     )
@@ -404,4 +404,4 @@ def _without_third(takers: Mapping[str, str | None]) -> tuple[str, ...]:
     left_over = sorted(item for item, taker in takers.items() if taker is None)
     if not left_over:
         return ()
-    return (f"split items without a third label: {', '.join(left_over)}; every reviewer is on them already",)
+    return (f"split items without a third label: {', '.join(left_over)}; every reviewer already has them",)

@@ -266,7 +266,7 @@ def _check(items: Mapping[str, str], people: Sequence[str], parameters: PlanPara
     if k < 2:
         raise InputError(f"Each item needs at least two reviewers, got {k}.")
     if len(people) < k:
-        raise InputError(f"{k} reviewers are to label each item, but the study has {len(people)}. Add reviewers first.")
+        raise InputError(f"Each item needs {k} reviewers, but the study has {len(people)}. Add reviewers first.")
     if not 0 <= parameters.overlap <= 1:
         raise InputError(f"The overlap is a share between 0 and 1, got {parameters.overlap}.")
     if parameters.paper and (parameters.overlap, parameters.retest, parameters.per_item) != (0, 0, 2):
@@ -281,8 +281,8 @@ def _check_calibration(n_items: int, n_calibration: int) -> None:
         raise InputError(f"The number of calibration items cannot be negative, got {n_calibration}.")
     if n_calibration and n_items - n_calibration < MIN_ITEMS_LEFT:
         raise InputError(
-            f"Of {n_items} items at most {max(n_items - MIN_ITEMS_LEFT, 0)} can be calibration items, "
-            f"got {n_calibration}: the study itself needs {MIN_ITEMS_LEFT}."
+            f"At most {max(n_items - MIN_ITEMS_LEFT, 0)} of {n_items} items can be calibration items, "
+            f"got {n_calibration}: the study itself needs at least {MIN_ITEMS_LEFT} items."
         )
 
 
@@ -313,8 +313,8 @@ def _drawn_for(
     ]
     planned = len(sequence) - len(order)
     shortfall = (
-        f"{reviewer}: {planned} of {parameters.retest} retest items; a hidden copy comes at least "
-        f"{_retest_gap(len(order))} positions later, and there are {len(order)} items"
+        f"{reviewer}: {planned} of {parameters.retest} retest items; a hidden copy must come at least "
+        f"{_retest_gap(len(order))} positions later, but there are only {len(order)} items"
     )
     return assignments, shortfall if planned < parameters.retest else ""
 

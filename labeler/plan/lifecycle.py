@@ -27,16 +27,16 @@ class Action(StrEnum):
 
     IMPORT = "import measurements"
     PLAN = "draw a plan"
-    CALIBRATE = "say what the calibration round must reach"
+    CALIBRATE = "set the goal of the calibration round"
     PEOPLE = "change who takes part"
     LABEL = "label items"
-    ADD_LABELS = "take in labels made elsewhere"
-    EXCLUDE = "exclude an item or take it back in"
+    ADD_LABELS = "import labels"
+    EXCLUDE = "exclude or include an item"
     ADJUDICATE = "decide a split item"
     SEE_AGREEMENT = "see agreement in the browser"
-    SEE_CALIBRATION = "see what the calibration round reached in the browser"
+    SEE_CALIBRATION = "see calibration results in the browser"
     SEE_VERDICTS = "see verdicts in the browser"
-    SEE_NAMES = "see who said what in the browser"
+    SEE_NAMES = "see names with labels in the browser"
 
 
 # step -> the state it leads to from each phase; opening a paused study restores its previous state
@@ -86,11 +86,11 @@ def after(study: Study, step: Step) -> State:
     """
     if study.state is State.PAUSED:
         if step is not Step.OPEN:
-            raise NotAllowed(f"The study is paused; the step {step!s} is not possible there. Open it again first.")
+            raise NotAllowed(f"The study is paused, so the step {step!s} is not possible. Open the study again first.")
         return study.phase
     if study.state not in STEPS[step]:
         ways = ", ".join(possible(study))
-        raise NotAllowed(f"The study is {study.state}; the step {step!s} is not possible there, only: {ways}.")
+        raise NotAllowed(f"The study is {study.state}, so the step {step!s} is not possible. Possible steps: {ways}.")
     return STEPS[step][study.state]
 
 
@@ -98,9 +98,9 @@ def require(study: Study, action: Action) -> None:
     """Raise NotAllowed if the action is not allowed in the current state."""
     if study.phase not in ALLOWED[action]:
         where = " or ".join(state for state in State if state in ALLOWED[action])
-        raise NotAllowed(f"The study is {study.phase}: to {action} is possible only while a study is {where}.")
+        raise NotAllowed(f"The study is {study.phase}: you can {action} only while it is {where}.")
     if action in _NOT_WHILE_PAUSED and study.state is State.PAUSED:
-        raise NotAllowed(f"The study is paused: to {action} is possible once it is opened again.")
+        raise NotAllowed(f"The study is paused: you can {action} only after it is opened again.")
 
 
 def why_hidden(study: Study, roles: Iterable[Role], action: Action) -> str:
@@ -112,11 +112,11 @@ def why_hidden(study: Study, roles: Iterable[Role], action: Action) -> str:
         return ""
     if Role.REVIEWER in roles:
         return (
-            "You are a reviewer of this study as well: labels, agreement and verdicts are shown to you only once it is "
-            "unblinded, so that they cannot sway your own."
+            "You are also a reviewer of this study: labels, agreement and verdicts are shown to you only after it is "
+            "unblinded, so that they cannot influence your own labels."
         )
     if study.phase in ALLOWED[action]:
         return ""
     where = " or ".join(state for state in State if state in ALLOWED[action] - {State.DRAFT})
     view = action.removeprefix("see ").removesuffix(" in the browser")
-    return f"Hidden until the study is {where}: {view}. It is {study.phase} now."
+    return f"Hidden until the study is {where}: {view}. The study is {study.phase} now."

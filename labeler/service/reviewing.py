@@ -424,7 +424,7 @@ def _variation(db: Database, task: Task, n_runs: int) -> blinding.Variation | No
 
 def _check(task: Task, submission: Submission, last: str | None, protocol: Protocol) -> None:
     if submission.revision != task.revision:
-        raise AnswerRefused(f"Item {task.code} was answered in another window meanwhile: that answer stands.")
+        raise AnswerRefused(f"Item {task.code} was answered in another window in the meantime. That answer is kept.")
     if submission.answer is Answer.WITHDRAWN:
         if not _stands(task):
             raise AnswerRefused(f"Item {task.code} has no answer to take back.")

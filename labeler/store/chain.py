@@ -125,7 +125,7 @@ def faults(db: "Database") -> Iterator[Fault]:
         if link_id != last.n_links + 1:
             yield Fault("chain", last.n_links + 1, f"links {last.n_links + 1} to {link_id - 1} were removed")
         elif stored != _next(last, part, row_id, digest):
-            yield Fault("chain", link_id, "the link does not follow from the one before it: changed or reordered")
+            yield Fault("chain", link_id, "the link does not match the previous link: a link was changed or moved")
         if part != BEGUN:
             if part != "picture" and (part, row_id) in newest:
                 yield Fault("chain", link_id, f"{part} {row_id} is linked twice")

@@ -59,7 +59,7 @@ def read_only(path: Path) -> Iterator[Database]:
         yield db
     after = path.stat()
     if lies_still and (_logs(path) or (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size)):
-        raise StudyBusy(f"{path} was written to while it was read. Try again.")
+        raise StudyBusy(f"{path} changed while it was being read. Try again.")
 
 
 def _logs(path: Path) -> list[Path]:

@@ -108,8 +108,8 @@ class Database:
             if not is_ours:
                 raise StudyError(
                     f"{path} was removed or replaced while the study was in use, so what was just written may be lost. "
-                    "Stop what removes it (a cleaning or synchronising program), restart the server, and check the "
-                    f"study with: labeler audit {self.path}"
+                    "Stop the program that removes it (such as a clean-up or sync program), restart the server, and "
+                    f"check the study with: labeler audit {self.path}"
                 )
 
     def backup(self, target: Path) -> None:
@@ -123,7 +123,7 @@ class Database:
         partial = target.with_name(target.name + ".partial")
         try:
             if target.exists():
-                raise StudyError(f"{target} exists already. Name a file that does not.")
+                raise StudyError(f"{target} already exists. Give the name of a new file.")
             partial.unlink(missing_ok=True)
             copy = sqlite3.connect(partial, isolation_level=None)
             try:
@@ -158,12 +158,12 @@ def create_database(path: Path) -> Database:
     """
     try:
         if path.exists():
-            raise StudyError(f"{path} exists already. Name a new file, or go on with that study.")
+            raise StudyError(f"{path} already exists. Give the name of a new file, or continue with that study.")
         if not path.parent.is_dir():
-            raise StudyError(f"The folder {path.parent} does not exist. Make it first.")
+            raise StudyError(f"The folder {path.parent} does not exist. Create it first.")
         path.touch(exist_ok=False)  # if another process creates it at the same time, one of the two fails here
     except OSError as error:
-        raise StudyError(f"{path} cannot be made: {error.strerror}.") from error
+        raise StudyError(f"{path} cannot be created: {error.strerror}.") from error
     try:
         return _prepared(connect(path, mode="rw"), path, is_new=True)
     except BaseException:
@@ -190,7 +190,7 @@ def open_database(path: Path) -> Database:
     """
     try:
         if not path.is_file():
-            raise NoStudy(f"There is no study {path}. Make one with: labeler init --study {path}")
+            raise NoStudy(f"There is no study {path}. Create one with: labeler init --study {path}")
         if path.stat().st_size == 0:
             raise NotAStudy(f"{path} is not a study file.")
     except OSError as error:
@@ -277,7 +277,8 @@ def check_is_study(db: Database) -> None:
     version, latest = migrations.version(db), len(migrations.MIGRATIONS)
     if version > latest:
         raise NewerStudy(
-            f"{db.path} was made by a newer version of labeler (schema {version}; this one knows {latest}). Update it."
+            f"{db.path} was made by a newer version of labeler (schema {version}; this version reads schema {latest}). "
+            "Update labeler."
         )
 
 
@@ -330,12 +331,12 @@ def _in_words(error: sqlite3.DatabaseError, path: Path) -> Exception:
         return StudyReadOnly(f"{path} cannot be written to. Make the file and its folder writable, or copy it.")
     if "disk I/O" in text:
         return StudyReadOnly(
-            f"{path} cannot be read or written: {text}. The disk may be full, or a file beside it removed."
+            f"{path} cannot be read or written: {text}. The disk may be full, or one of its files was removed."
         )
     if "full" in text:
         return StudyReadOnly(f"{path} cannot be written to: the disk is full.")
     if "not a database" in text and not _begins_as_one(path):
         return NotAStudy(f"{path} is not a study file.")
     if "malformed" in text or "not a database" in text:
-        return NotAStudy(f"{path} is damaged: {text}. Go back to a backup.")
+        return NotAStudy(f"{path} is damaged: {text}. Restore a backup.")
     return error

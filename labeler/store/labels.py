@@ -65,7 +65,9 @@ def add(db: Database, label: Label, source_key: str | None = None) -> bool:
         )  # fmt: skip
     except sqlite3.IntegrityError as error:
         if "labels.revision" in str(error):
-            raise AnswerRefused("This item was answered in another window meanwhile: that answer stands.") from error
+            raise AnswerRefused(
+                "This item was answered in another window in the meantime. That answer is kept."
+            ) from error
         raise
     if cursor.rowcount != 1:
         return False

@@ -27,7 +27,10 @@ def get(db: Database) -> Study:
     """The study; raises NotAStudy if its creation was interrupted."""
     rows = db.records("SELECT * FROM studies")
     if not rows:
-        raise NotAStudy(f"{db.path} holds no study: its making was interrupted. Remove the file and make it again.")
+        raise NotAStudy(
+            f"{db.path} contains no study, because creating it was interrupted. Delete the file and create the "
+            "study again."
+        )
     row = rows[0]
     protocol = Protocol(
         row["axis_rule"], row["axis_min_span"], bool(row["asks_confidence"]), bool(row["shows_numbers"]),

@@ -42,7 +42,7 @@ SIDEBAR = """<style>[data-testid="stSidebar"] { width: 13rem !important; min-wid
 .stMainBlockContainer { padding-left: 2.5rem; padding-right: 2.5rem; }</style>"""
 RETRY_S = 3.0
 NOT_SIGNED_IN = (
-    "You are not signed in, or no longer. Open your sign-in link again in this browser: what is not saved yet is kept "
+    "You are not signed in. Open your sign-in link again in this browser: answers that are not saved yet are kept "
     "in it."
 )
 log = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ def main(token: str | None) -> None:
     study, person = settings().study, None
     try:
         if study is None:
-            raise InputError("No study was named. Start the application with: labeler serve --study FILE")
+            raise InputError("No study was given. Start the application with: labeler serve --study FILE")
         with ExitStack() as turn:
             turn.enter_context(OTHER_TURNS if component.event_of(label.KEY) is None else LABEL_TURNS)
             with open_database(study) as db:
@@ -138,7 +138,7 @@ def explain(error: LabelerError, person: Person | None) -> None:
     st.error(plain(str(error) if is_coordinator else for_anyone(error)))  # it may contain names from files
     if isinstance(error, StudyError):
         log.warning("%s", error)
-        st.write("What was answered and is not saved yet is kept in this browser.")
+        st.write("Answers that are not saved yet are kept in this browser.")
 
 
 @st.fragment(run_every=RETRY_S)

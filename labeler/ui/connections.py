@@ -47,7 +47,7 @@ class Connection(H11Protocol):
         if n_open > n_most // 2:
             n_open -= self._end_slow_requests(FULL_S if n_open > n_most else CROWDED_S)
         if n_open > n_most or self._n_from_here() > n_most // 2:
-            log.warning("A connection was refused: too many are open (LimitNOFILE in docs/running.md).")
+            log.warning("A connection was refused because too many are open (see LimitNOFILE in docs/running.md).")
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:

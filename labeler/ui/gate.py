@@ -84,9 +84,9 @@ class Gate:
         if person is None:
             return RedirectResponse("/sign-in", status_code=303)
         if method not in SAFE_METHODS and not sign_in.same_origin(connection):
-            return PlainTextResponse("Another site sent this request. Nothing was done.", status_code=403)
+            return PlainTextResponse("This request came from another site, so nothing was done.", status_code=403)
         if Role.COORDINATOR not in person.roles and not _is_for_everyone(path):
-            return PlainTextResponse("This is for coordinators of the study only.", status_code=403)
+            return PlainTextResponse("Only coordinators of the study can see this.", status_code=403)
         return self._app
 
     def _person_of_websocket(self, connection: HTTPConnection) -> Person | None:

@@ -109,6 +109,6 @@ class BoundedLog(TextIOBase):
         if now < self._until:
             return
         if self._n_left_out:
-            self._stream.write(f"The log left out {self._n_left_out} more records, most of them repetitions.\n")
+            self._stream.write(f"{self._n_left_out} more log records were left out, most of them repetitions.\n")
         self._until, self._n_bytes, self._n_left_out = now + LOG_PERIOD_S, 0, 0
         self._repeats.clear()

@@ -37,7 +37,7 @@ def problem() -> str:
         return ""
     section: Any = secrets_singleton["auth"]
     if not isinstance(section, Mapping):
-        return "secrets.toml: auth is no section. Write it as [auth] with its keys below."
+        return "secrets.toml: auth is not a section. Write it as [auth] with its keys below."
     missing = [key for key in KEYS if not isinstance(section.get(key), str) or not section[key]]
     if missing:
         return f"secrets.toml: [auth] lacks {', '.join(missing)}."

@@ -34,8 +34,8 @@ SIGN_IN_WORDS = (
     "If you have lost it, ask for a new one."
 )
 NO_ADDRESS = (
-    "Your organisation let you in, but gave no e-mail address that it has verified, and people are known by it here. "
-    "Ask your coordinator for a sign-in link."
+    "Your organisation signed you in, but did not send a verified e-mail address, which this study needs to know who "
+    "you are. Ask your coordinator for a sign-in link."
 )
 PROVIDER_LINK = f'<p><a href="{PROVIDER_PATH}">Sign in with the account of your organisation</a></p>'
 SIGN_IN_FORM = """<form method="post" action="/sign-in">
@@ -80,7 +80,7 @@ def _join(study: Path, wrong: WrongSignIns) -> Any:
     def endpoint(request: Request) -> Response:
         """Follow an invitation: set a cookie, and remove the secret from the address bar."""
         if not is_visit(request):
-            return _page("Sign in", "Open the link itself: it cannot be loaded as a part of something.", status=403)
+            return _page("Sign in", "Open the link itself. It cannot be loaded inside another page.", status=403)
         return _signed_in(study, request, request.path_params["secret"], wrong)
 
     return endpoint
@@ -100,14 +100,14 @@ def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
         if request.method != "POST":
             return _page("Sign in", SIGN_IN_WORDS, _forms())
         if not same_origin(request):
-            return _page("Sign in", "Another site sent this form. Paste the link yourself.", _forms(), status=403)
+            return _page("Sign in", "This form came from another site. Paste the link yourself.", _forms(), status=403)
         try:
             async with asyncio.timeout(FORM_LIMIT_S):
                 body = await _body(request)
         except TimeoutError:
-            return _page("Sign in", "The link did not arrive whole. Try again.", _forms(), status=408)
+            return _page("Sign in", "The link was not received completely. Try again.", _forms(), status=408)
         if len(body) > MAX_FORM_BYTES:
-            return _page("Sign in", "That is no sign-in link: it is too long.", _forms(), status=413)
+            return _page("Sign in", "This is not a sign-in link: it is too long.", _forms(), status=413)
         form = parse_qs(body.decode(errors="replace"))
         secret = re.split(r"[?#]", form.get("link", [""])[0].strip())[0].rpartition("/")[2]
         return await run_in_threadpool(_signed_in, study, request, secret, wrong, instead="instead" in form)
@@ -163,7 +163,7 @@ def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, 
     address = request.client.host if request.client else ""
     wait_s = math.ceil(wrong.wait_s(address))
     if wait_s:
-        words = f"Too many sign-in links that are not valid came from your address. Try again in {wait_s} s."
+        words = f"Too many invalid sign-in links came from your address. Try again in {wait_s} s."
         return _page("Sign in", words, _forms(), status=429, headers={"Retry-After": str(wait_s)})
     response = None if instead else _asks_first(study, request, secret)
     response = response or _let_in(study, request, lambda db: identity.sign_in(db, secret, now=datetime.now(UTC)))
@@ -192,8 +192,11 @@ def _asks_first(study: Path, request: Request, secret: str) -> Response | None:
         f"<button>Continue as {escape(invited.name)}</button></form>"
         f'<p><a href="/">Stay signed in as {escape(current.name)}</a></p>'
     )
-    words = f"You are signed in as {current.name}. Continue as {invited.name}? Then {current.name} is signed out here."
-    return _page("Change person", words, form)
+    words = (
+        f"You are signed in as {current.name}. Continue as {invited.name}? This signs out {current.name} on this "
+        "device."
+    )
+    return _page("Switch person", words, form)
 
 
 def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -> Response:
@@ -241,8 +244,8 @@ def _sign_out(study: Path) -> Any:
 def unavailable(error: LabelerError) -> Response:
     """The page shown while the study cannot be opened; its path goes to the server's log only."""
     log.warning("%s", error)
-    words = f"{for_anyone(error)} What was answered and is not saved yet is kept in this browser."
-    return _page("Not now", words, status=503, headers={"Refresh": str(RETRY_S)})
+    words = f"{for_anyone(error)} Answers that are not saved yet are kept in this browser."
+    return _page("Temporarily unavailable", words, status=503, headers={"Refresh": str(RETRY_S)})
 
 
 def _page(

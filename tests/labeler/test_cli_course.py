@@ -92,7 +92,7 @@ def test_a_study_is_led_from_open_to_unblinded_and_each_step_is_logged_with_its_
 def test_a_wrong_step_is_refused_in_one_line_that_names_the_ways(study):
     result = run("state", "unblind", "--study", study, "--why", "now", code=1)
     assert result.stderr == (
-        "Error: The study is open; the step unblind is not possible there, only: third, close, pause.\n"
+        "Error: The study is open, so the step unblind is not possible. Possible steps: third, close, pause.\n"
     )
     assert state_of(study) is State.OPEN
 
@@ -193,7 +193,7 @@ def test_a_plan_with_a_calibration_round_says_that_it_begins(tmp_path):
     assert "The calibration round has begun." in result.stderr
     assert state_of(tmp_path / "x.study") is State.CALIBRATION
     refused = run("plan", "--study", tmp_path / "x.study", "--calibration", 7, code=1)
-    assert "Of 8 items at most 6 can be calibration items, got 7" in refused.stderr
+    assert "At most 6 of 8 items can be calibration items, got 7" in refused.stderr
 
 
 # --- single items
@@ -275,7 +275,7 @@ def test_nothing_is_decided_before_closing(study):
     label(study, SPLIT)
     name = asked(study, splits.split_items)[0].item.name
     refused = run("adjudicate", name, "similar", "--study", study, "--why", "x", code=1)
-    assert "to decide a split item is possible only while a study is closed" in refused.stderr
+    assert "you can decide a split item only while it is closed" in refused.stderr
 
 
 # --- people
@@ -338,7 +338,7 @@ def test_what_cannot_be_done_about_people_is_refused_and_leaves_no_trace(study, 
 
 def test_after_closing_nobody_is_removed(closed):
     refused = run("reviewers", "remove", "ada", "--study", closed, "--why", "x", code=1)
-    assert "The study is closed: to change who takes part is possible only while" in refused.stderr
+    assert "The study is closed: you can change who takes part only while" in refused.stderr
 
 
 # --- the plan

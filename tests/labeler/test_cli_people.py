@@ -150,10 +150,10 @@ def test_an_address_is_set_and_taken_away(study):
     with open_database(study) as db:
         assert who(study, identity.sign_in_as(db, "ada@example.org", now=NOW)) == "ada"
     taken = run("coordinators", "email", "grace", "ADA@example.org", "--study", study, code=1)
-    assert taken.stderr == "Error: ADA@example.org is the address of ada already.\n"
+    assert taken.stderr == "Error: ADA@example.org is already the address of ada.\n"
     assert "'ada' is not an e-mail address." in run("reviewers", "email", "ben", "ada", "--study", study, code=1).stderr
     run("reviewers", "email", "ada", "", "--study", study)
-    with open_database(study) as db, pytest.raises(SignInFailed, match="nobody in this study signs in under"):
+    with open_database(study) as db, pytest.raises(SignInFailed, match="nobody in this study has this address"):
         identity.sign_in_as(db, "ada@example.org", now=NOW)
 
 

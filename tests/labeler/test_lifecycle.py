@@ -39,10 +39,10 @@ def test_a_step_is_offered_exactly_where_it_leads_somewhere_and_a_pause_comes_la
 
 def test_a_step_that_leads_nowhere_is_refused_with_the_ways_there_are():
     assert refusal(after, study_in("open"), Step.UNBLIND) == (
-        "The study is open; the step unblind is not possible there, only: third, close, pause."
+        "The study is open, so the step unblind is not possible. Possible steps: third, close, pause."
     )
     wrong = [(step, state) for step in Step for state in PHASES if state not in STEPS[step]]
-    assert [pair for pair in wrong if "is not possible there" not in refusal(after, study_in(pair[1]), pair[0])] == []
+    assert [pair for pair in wrong if "is not possible" not in refusal(after, study_in(pair[1]), pair[0])] == []
 
 
 def test_a_paused_study_remembers_where_it_was_and_can_only_be_opened_again():
@@ -50,7 +50,7 @@ def test_a_paused_study_remembers_where_it_was_and_can_only_be_opened_again():
         paused = study_in("paused", phase)
         assert (paused.phase, possible(paused), after(paused, Step.OPEN)) == (phase, [Step.OPEN], phase)
         others = [refusal(after, paused, step) for step in Step if step is not Step.OPEN]
-        assert all("Open it again first." in text for text in others)
+        assert all("again first." in text for text in others)
 
 
 def test_nobody_sees_agreement_verdicts_or_names_while_people_label():
@@ -63,8 +63,7 @@ def test_nobody_sees_agreement_verdicts_or_names_while_people_label():
 
 def test_an_action_is_refused_in_words_where_the_table_does_not_allow_it():
     assert refusal(require, study_in("open"), Action.CALIBRATE) == (
-        "The study is open: to say what the calibration round must reach is possible only while a study is draft or "
-        "calibration."
+        "The study is open: you can set the goal of the calibration round only while it is draft or calibration."
     )
     for action in Action:
         for phase in PHASES:
@@ -90,4 +89,4 @@ def test_who_labels_and_coordinates_sees_nothing_before_the_study_is_unblinded()
     for sight in SIGHTS:
         for phase in PHASES:
             why = why_hidden(study_in(phase), [Role.REVIEWER, Role.COORDINATOR], sight)
-            assert why.startswith("You are a reviewer of this study as well") == (phase is not State.UNBLINDED)
+            assert why.startswith("You are also a reviewer of this study") == (phase is not State.UNBLINDED)

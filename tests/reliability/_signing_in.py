@@ -45,7 +45,7 @@ def paste(ground: Ground, text: str, *, source: str, origin: str | None = "", **
 def ended_links(ground: Ground) -> Case:
     """A revoked, a replaced and an expired link say what became of them, and let nobody in."""
     tally = Tally("links that ended", "attempts")
-    words = {"revoked": b"was revoked on", "expired": b"expired on", "replaced": b"took the place of this one"}
+    words = {"revoked": b"was revoked on", "expired": b"expired on", "replaced": b"was replaced by a newer link"}
     for how, secret in ground.ended.items():
         for answer in (
             ask(ground.url, "GET", f"/join/{secret}", source="127.0.1.3"),

@@ -1,4 +1,4 @@
-"""The demo studies: really measured benchmarks, and a plan; the finished one with made-up labels, which say so."""
+"""The demo studies: really measured benchmarks, and a plan; the finished one with simulated labels, marked as such."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -28,18 +28,18 @@ PARAMETERS = PlanParameters(seed=2026, overlap=0.2, retest=0)
 FINISHED_PARAMETERS = PlanParameters(seed=2026, overlap=0.5, retest=2)
 N_YOURS = 10
 SEED = 2026
-MADE_UP = "made-up labels of the demo"
-FINISHED, YOURS = "Demo: measured benchmarks, made-up labels", "Demo: label ten yourself"
+MADE_UP = "simulated labels of the demo"
+FINISHED, YOURS = "Demo: measured benchmarks, simulated labels", "Demo: label ten yourself"
 YOUR_GUIDE = (
-    "Four made-up reviewers have labelled these ten items already. After your tenth label, open the page Study and "
-    "take its next steps: close the study, then unblind it. The report then shows your labels beside theirs and those "
-    "of the classifiers."
+    "Four simulated reviewers have labelled these ten items already. After your tenth label, open the page Study, "
+    "close the study, and then unblind it. The report then compares your labels with the labels of these reviewers and "
+    "the verdicts of the classifiers."
 )
 
 
 @dataclass(frozen=True)
 class MadeUp:
-    """A made-up reviewer: dissimilar where the runs' medians are further apart than their tolerance.
+    """A simulated reviewer: dissimilar where the runs' medians are further apart than their tolerance.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ def build(path: Path, measurements: Path, *, advance: computing.Advance, now: da
 
 
 def build_finished(path: Path, measurements: Path, *, advance: computing.Advance, now: datetime) -> None:
-    """Make a demo study that was labelled by made-up reviewers within the last week, closed and unblinded.
+    """Make a demo study that was labelled by simulated reviewers within the last week, closed and unblinded.
 
     Parameters and errors are those of `build`.
     """
@@ -114,7 +114,7 @@ def build_finished(path: Path, measurements: Path, *, advance: computing.Advance
 
 
 def build_yours(finished: Path, path: Path, *, now: datetime) -> None:
-    """Make a study of ten items of the finished one, labelled by the made-up reviewers and open to one more, "you".
+    """Make a study with ten items of the finished one, labelled by simulated reviewers and open to a reviewer "you".
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def _begin(path: Path, measurements: Path, name: str, now: datetime) -> None:
 
 
 def _label(db: Database, begin: datetime, rng: np.random.Generator, *, limit: int = 1000) -> None:
-    """Let each made-up reviewer answer what is put before them, up to so many items."""
+    """Let each simulated reviewer answer the presented tasks, up to a number of items."""
     for name, reviewer in MADE_UP_REVIEWERS.items():
         person = people.by_name(db, name)
         if person is None:

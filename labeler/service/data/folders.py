@@ -46,7 +46,7 @@ def below(root: Path, path: str | Path) -> Path:
             f"{str(path)!r} is not a file or folder."
         )  # from Python 3.13 on, a loop of links is left unresolved
     if not target.is_relative_to(allowed):
-        raise InputError(f"{str(path)!r} lies outside of {allowed}; only what lies below it can be imported.")
+        raise InputError(f"{str(path)!r} is outside of {allowed}; only files in that folder can be imported.")
     return target
 
 
@@ -99,7 +99,7 @@ def beside(study: Path, name: str, ending: str = STUDY_ENDING) -> Path:
     is_plain = name.isprintable() and not name.startswith(".") and not set(name) & set('/\\:*?"<>|')
     if not name or not is_plain or len(name.encode()) > MAX_NAME_BYTES:
         raise InputError(
-            f"{name[:80]!r} cannot be the name of a file: it needs letters, digits or spaces, without a dot in front, "
+            f"{name[:80]!r} cannot be the name of a file: it needs letters, digits or spaces, not starting with a dot, "
             f'and none of / \\ : * ? " < > |, and has at most {MAX_NAME_BYTES} bytes.'
         )
     return study.with_name(name + ending)
@@ -108,7 +108,7 @@ def beside(study: Path, name: str, ending: str = STUDY_ENDING) -> Path:
 def file_is_in_words(file_is: str | None) -> str:
     """The meaning of `--file-is`, for a list of options."""
     return {
-        None: "as its tool writes it", "run": "one run: several files are several runs", "study": "all there is",
+        None: "default of the tool", "run": "one run; several files are several runs", "study": "all runs",
     }[file_is]  # fmt: skip
 
 
@@ -150,13 +150,15 @@ def outcome(result: importing.FileResult) -> dict[str, str | int]:
     if result.refused:
         became = f"refused: {result.refused}"
     elif result.names:
-        there = f", {len(benchmarks) - len(result.names)} there already" if len(benchmarks) > len(result.names) else ""
+        there = (
+            f", {len(benchmarks) - len(result.names)} imported before" if len(benchmarks) > len(result.names) else ""
+        )
         became = f"{len(result.names)} items imported{there}"
     else:
-        became = "there already"
+        became = "imported before"
     return {
         "file": result.file,
-        "what became of it": became,
+        "outcome": became,
         "benchmarks": len(benchmarks),
         "runs": _range([benchmark.runs for benchmark in benchmarks]),
         "iterations": _range([int(end) for benchmark in benchmarks for end in benchmark.iterations.split(" to ")]),

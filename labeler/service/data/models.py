@@ -17,7 +17,7 @@ def read_model(path: Path) -> "Model":
     try:
         return model_from_text(Source(str(path), path).content().decode("utf-8"))
     except UnicodeDecodeError:
-        raise InputError(f"{path}: it is not a text file.") from None
+        raise InputError(f"{path}: the file is not a text file.") from None
     except ModelError as error:
         raise InputError(f"{path}: {sentence(error)}") from None
 

@@ -31,7 +31,7 @@ def add_person(db: Database, name: str, roles: Iterable[Role], *, actor: str, no
     name, roles = checked_name(name), frozenset(roles)
     with db.atomic():
         if people.by_name(db, name) is not None:
-            raise InputError(f"There is somebody called {name} in this study already. Choose another name.")
+            raise InputError(f"The study already has a person called {name}. Choose another name.")
         person_id = people.add(db, name, roles, now.isoformat())
         events.add(db, now.isoformat(), actor, "add person", {"name": name, "roles": sorted(roles)})
     return Person(person_id, name, roles, active=True)
@@ -49,7 +49,7 @@ def checked_reason(why: str) -> str:
     """A reason, stripped; raises InputError if it is invalid."""
     why = why.strip()
     if not why or len(why) > MAX_REASON_LENGTH or not is_storable(why):
-        raise InputError(f"A reason of 1 to {MAX_REASON_LENGTH} characters is needed: it stays in the log.")
+        raise InputError(f"A reason of 1 to {MAX_REASON_LENGTH} characters is needed; it is kept in the audit log.")
     return why
 
 
@@ -112,7 +112,7 @@ def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, no
         person = _named(db, name, role)
         holder = people.by_email(db, email) if email else None
         if holder is not None and holder != person:
-            raise InputError(f"{email} is the address of {holder.name} already.")
+            raise InputError(f"{email} is already the address of {holder.name}.")
         people.set_email(db, person.person_id, email or None)
         events.add(db, now.isoformat(), actor, "set e-mail", {"name": person.name, "email": email})
 
@@ -140,7 +140,7 @@ def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
     invitation = invitations.find(db, _hashed(secret))
     if invitation is None:
         raise SignInFailed(
-            "This sign-in link is not valid. Open it exactly as you were given it, or ask your coordinator "
+            "This sign-in link is not valid. Open the link exactly as you received it, or ask your coordinator "
             "for a new one."
         )
     person = people.by_id(db, invitation.person_id)
@@ -165,7 +165,7 @@ def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
         if person is None or not person.active:
             address = repr(email[:MAX_EMAIL_LENGTH]).strip("'")
             raise SignInFailed(
-                f"You came as {address}, and nobody in this study signs in under this address. Ask your coordinator."
+                f"You signed in as {address}, but nobody in this study has this address. Ask your coordinator."
             )
         return _begin_session(db, person, now)
 
@@ -205,7 +205,7 @@ def require(db: Database, person_id: int, role: Role) -> Person:
     """
     person = people.by_id(db, person_id)
     if person is None or not person.active or role not in person.roles:
-        raise NotAllowed(f"This is for {role}s of the study only.")
+        raise NotAllowed(f"Only {role}s of the study can do this.")
     return person
 
 
@@ -228,7 +228,7 @@ def _why_not(invitation: invitations.Invitation, now: datetime) -> str:
     """Why an invitation no longer works; empty while it works."""
     next_step = "Ask your coordinator for a new one."
     if invitation.replaced_utc is not None:
-        return f"A newer sign-in link took the place of this one on {invitation.replaced_utc[:10]}. Open that one."
+        return f"This sign-in link was replaced by a newer link on {invitation.replaced_utc[:10]}. Open the newer link."
     if invitation.revoked_utc is not None:
         return f"This sign-in link was revoked on {invitation.revoked_utc[:10]}. {next_step}"
     if invitation.expires_utc is not None and now >= datetime.fromisoformat(invitation.expires_utc):

@@ -84,10 +84,14 @@ def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> N
     text = _checked(text)
     with db.atomic():
         if visibility.reviews_too(db, actor):
-            raise NotAllowed("You are a reviewer of this study as well: another coordinator answers what others say.")
+            raise NotAllowed(
+                "You are also a reviewer of this study, so another coordinator must answer the other reviewers."
+            )
         entries = [entry for entry in replies.flags_and_comments(db) if entry.code == code]
         if not entries:
-            raise InputError(f"Nothing is flagged or commented under {code[:20]!r}. Reload to see what is.")
+            raise InputError(
+                f"There is no flag or comment under {code[:20]!r}. Reload the page to see the current ones."
+            )
         _answer(db, entries, text, actor, now)
 
 
@@ -111,7 +115,9 @@ def reply_to_item(
         ]
         if not entries:
             subject = "Nobody" if reviewer is None else f"No reviewer called {reviewer[:60]}"
-            raise InputError(f"{subject} flagged or commented {item.name}. labeler flags lists what was.")
+            raise InputError(
+                f"{subject} flagged or commented on {item.name}. To list flags and comments: labeler flags"
+            )
         _answer(db, entries, text, actor, now)
     return len(entries)
 
@@ -126,9 +132,9 @@ def _answer(db: Database, entries: Sequence[FlagOrComment], text: str, actor: st
 def _checked(text: str) -> str:
     text = text.strip()
     if not text:
-        raise InputError("The answer is empty. Write what the reviewer is to read.")
+        raise InputError("The answer is empty. Write a text for the reviewer.")
     if len(text) > MAX_REPLY_LENGTH:
-        raise InputError(f"An answer can have {MAX_REPLY_LENGTH} characters, got {len(text)}.")
+        raise InputError(f"An answer can have at most {MAX_REPLY_LENGTH} characters, got {len(text)}.")
     if not is_storable(text):
-        raise InputError("The answer holds a character that cannot be kept. Paste it as plain text.")
+        raise InputError("The answer contains a character that cannot be stored. Paste it as plain text.")
     return text

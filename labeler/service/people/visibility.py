@@ -19,7 +19,7 @@ def why_not(db: Database, coordinator: str, action: Action) -> str:
     """
     person = people.by_name(db, coordinator)
     if person is None or not is_coordinator(db, coordinator):
-        return "This is for coordinators of the study only."
+        return "Only coordinators of the study can see this."
     return why_hidden(studies.get(db), person.roles, action)
 
 

@@ -89,7 +89,9 @@ def test_columns_are_mapped_by_the_person():
 @pytest.mark.parametrize("name", ["commit", "factors", "factor:"])
 def test_other_columns_are_named_and_refused_until_somebody_says_what_they_are(name):
     rows = [("b", 1, 5, "x"), ("b", 1, 6, "y")]
-    with pytest.raises(Refused, match=rf"what column '{name}' means is not known\. .*--columns ignore:{name}={name}$"):
+    with pytest.raises(
+        Refused, match=rf"the meaning of column '{name}' is not known\. .*--columns ignore:{name}={name}$"
+    ):
         one(rows, name)
     content = csv_bytes(rows, ["benchmark", "run", "value", name])
     (benchmark,) = read_bytes("a.csv", content, columns={"ignore:it": name})
@@ -115,7 +117,7 @@ def test_a_factor_cannot_have_the_name_of_a_column(name):
 
 
 def test_a_mapping_to_a_factor_without_a_name_is_refused():
-    with pytest.raises(Refused, match=r"no column is called 'factor:' here; known are .*failure, factor:NAME"):
+    with pytest.raises(Refused, match=r"no column can be called 'factor:'; the names are .*failure, factor:NAME"):
         one([("b", 1, 5, "x")], "x", columns={"factor:": "x"})
 
 

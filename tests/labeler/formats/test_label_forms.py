@@ -70,7 +70,7 @@ def test_ratings_for_irrcac_have_na_where_a_reviewer_has_no_label():
 def test_ratings_for_rater_are_numbers_and_the_legend_says_of_what():
     assert FORMS["rater"].write(LABELS) == "item,rater,rating\n1,1,1\n1,2,2\n2,2,2\n"
     assert FORMS["rater"].legend(LABELS) == (
-        "Items are numbered in order of name. Raters: 1 = ada, 2 = ben. Ratings: 1 = similar, 2 = dissimilar."
+        "Items are numbered by name. Raters: 1 = ada, 2 = ben. Ratings: 1 = similar, 2 = dissimilar."
     )
     assert FORMS["rater"].read is None
 
@@ -122,7 +122,7 @@ def test_lines_of_potato_may_have_every_label_with_true_or_false():
         ("label-studio", '[{"data": {"item": "a"}, "annotations": [3]}]', "task 1: an annotation is not an object"),
         (
             "label-studio", '[{"data": {"item": "a"}, "annotations": [{"result": []}]}]',
-            "task 1: an annotation has 0 choices; it must have one",
+            "task 1: an annotation has 0 choices; it must have exactly one",
         ),
         (
             "label-studio",
@@ -133,7 +133,7 @@ def test_lines_of_potato_may_have_every_label_with_true_or_false():
         ("potato", "\n{\n", "line 2: not JSON"),
         (
             "potato", '{"user_id": "ada", "instance_id": "a", "label_annotations": {"s": {"odd": true}}}',
-            "line 1: 0 of similar, dissimilar and not sure are chosen; it must be one",
+            "line 1: 0 of similar, dissimilar and not sure are chosen; choose exactly one",
         ),
     ],
 )  # fmt: skip

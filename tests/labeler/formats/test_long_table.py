@@ -167,7 +167,7 @@ def test_mapped_columns_may_change_places():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"bench": "benchmark"}, r"no column is called 'bench' here; known are benchmark, run, value, iteration"),
+        ({"bench": "benchmark"}, r"no column can be called 'bench'; the names are benchmark, run, value, iteration"),
         ({"value": "seconds"}, r"there is no column 'seconds'; the table has benchmark, run, value, extra"),
         ({"value": "extra"}, r"two columns are called 'value'"),
     ],
@@ -274,7 +274,7 @@ def test_a_benchmark_whose_runs_all_failed_is_left_out_by_name(tmp_path):
 
 
 def test_a_failure_has_no_value_and_the_line_of_a_bad_value_is_that_of_the_file():
-    with pytest.raises(Refused, match="line 2: a value beside a reason in column 'failure'"):
+    with pytest.raises(Refused, match="line 2: both a value and a reason in column 'failure'"):
         one(csv_bytes([("b", 0, 1.0, "exit status 3")], (*COLUMNS, "failure")))
     with pytest.raises(Refused, match="line 3: 'x' in column 'value' is not a finite number"):
         one(csv_bytes([("b", 0, "", "exit status 3"), ("b", 1, "x", "")], (*COLUMNS, "failure")))
@@ -285,7 +285,7 @@ def test_what_was_recorded_of_a_run_is_kept_and_is_no_context():
     run = one(csv_bytes([("b", 0, 1.0, 64, 0.5, 2.25), ("b", 1, 1.0, 64, 0.7, 2.5)], columns)).runs[0]
     assert run.conditions == {"run": "0", "env": "64", "recorded:load before": "0.5", "duration": "2.25"}
     assert run.of("context") == "env=64"
-    with pytest.raises(Refused, match="what column 'recorded:' means is not known"):
+    with pytest.raises(Refused, match="the meaning of column 'recorded:' is not known"):
         one(csv_bytes([("b", 0, 1.0, 64)], (*COLUMNS, "recorded:")))
 
 

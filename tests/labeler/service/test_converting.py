@@ -164,7 +164,7 @@ def test_what_has_another_unit_than_seconds_has_no_place_in_such_a_folder(tmp_pa
     out, done = converted(tmp_path, files, "icpe")
     assert len(list(out.iterdir())) == done.n_benchmarks == 1
     reason = (
-        "its measurements are in {}: this format has only seconds, of which fewer are better; give --unit s if they "
+        "its measurements are in {}: this format has only seconds, where lower is better; give --unit s if they "
         "are, or write parquet or csv"
     )
     assert done.refused == [

@@ -154,7 +154,7 @@ def test_codes_are_all_different():
     ("parameters", "message"),
     [
         ({"per_item": 1}, "Each item needs at least two reviewers, got 1"),
-        ({"per_item": 5}, r"5 reviewers are to label each item, but the study has 4. Add reviewers first"),
+        ({"per_item": 5}, r"Each item needs 5 reviewers, but the study has 4. Add reviewers first"),
         ({"overlap": 1.5}, "The overlap is a share between 0 and 1, got 1.5"),
         ({"overlap": float("nan")}, "The overlap is a share between 0 and 1, got nan"),
         ({"retest": -1}, "cannot be negative, got -1"),
@@ -172,7 +172,7 @@ def test_parameters_that_make_no_sense_are_refused_in_words(study, parameters, m
     ("n_items", "reviewers", "message"),
     [
         (0, REVIEWERS, r"There is nothing to plan: the study has no items. Import measurements first"),
-        (4, REVIEWERS[:1], r"2 reviewers are to label each item, but the study has 1. Add reviewers first"),
+        (4, REVIEWERS[:1], r"Each item needs 2 reviewers, but the study has 1. Add reviewers first"),
         (4, (), "the study has 0"),
     ],
 )

@@ -153,7 +153,7 @@ def test_after_unblinding_nothing_is_left_out_or_taken_back_in(planned):
     course.move(planned, Step.UNBLIND, **WHY)
     before = log(planned)
     for change, number in ((curating.exclude, 2), (curating.include, 1)):
-        with pytest.raises(NotAllowed, match="The study is unblinded: to exclude an item or take it back in"):
+        with pytest.raises(NotAllowed, match="The study is unblinded: you can exclude or include an item"):
             change(planned, item_name(number), **WHY)
     assert log(planned) == before
 

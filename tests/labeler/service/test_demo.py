@@ -122,7 +122,7 @@ def finished(tmp_path_factory):
 def test_the_finished_demo_study_can_be_reported_and_says_that_its_labels_are_made_up(finished):
     with open_database(finished) as db:
         study = coordinating.get_study(db)
-        assert (study.state, study.name) == (State.UNBLINDED, "Demo: measured benchmarks, made-up labels")
+        assert (study.state, study.name) == (State.UNBLINDED, "Demo: measured benchmarks, simulated labels")
         assert not [split for split in splits.split_items(db) if split.remains]
         agreement = interim_agreement.current_agreement(db)
         assert agreement.n_incomplete == 0

@@ -35,9 +35,9 @@ def test_what_lies_below_the_root_is_allowed(root, path):
 @pytest.mark.parametrize("path", ["..", "../private", "may/../../private/c.json", "/", "/etc/passwd", "../results2"])
 def test_nothing_else_is_allowed(root, path):
     (root.parent / "results2").mkdir()  # begins like the root
-    with pytest.raises(InputError, match=r"lies outside of .*results; only what lies below it can be imported\."):
+    with pytest.raises(InputError, match=r"is outside of .*results; only files in that folder can be imported\."):
         folders.below(root, path)
-    with pytest.raises(InputError, match="lies outside of"):
+    with pytest.raises(InputError, match="is outside of"):
         files(root, path)
 
 
@@ -45,7 +45,7 @@ def test_links_do_not_lead_out(root):
     (root / "way-out").symlink_to(root.parent / "private")
     (root / "may" / "way-out.json").symlink_to(root.parent / "private" / "c.json")
     for path in ("way-out", "way-out/c.json", "may/way-out.json", "may", "."):
-        with pytest.raises(InputError, match="lies outside of"):
+        with pytest.raises(InputError, match="is outside of"):
             files(root, path)
 
 
@@ -111,15 +111,15 @@ def test_the_list_has_a_row_for_every_file(db):
     rows = [folders.outcome(one) for one in import_all(db, fine, short, importing.upload("bad.json", bad.encode()))]
     assert rows[0] == {
         "file": "fine.json", "benchmarks": 1, "runs": "3", "iterations": "60", "warnings": "",
-        "what became of it": "1 items imported",
+        "outcome": "1 items imported",
     }  # fmt: skip
     assert (rows[1]["runs"], rows[1]["iterations"]) == ("2", "3 to 5")
     assert "unequal length" in rows[1]["warnings"]
     assert "; fewer than 50 iterations" in rows[1]["warnings"]
     assert (rows[2]["benchmarks"], rows[2]["runs"], rows[2]["iterations"]) == (0, "", "")
-    assert rows[2]["what became of it"].startswith("refused: ")
+    assert rows[2]["outcome"].startswith("refused: ")
     (again,) = import_all(db, fine)
-    assert folders.outcome(again)["what became of it"] == "there already"
+    assert folders.outcome(again)["outcome"] == "imported before"
 
 
 def test_the_list_says_how_much_of_a_file_was_there_already(db):
@@ -127,7 +127,7 @@ def test_the_list_says_how_much_of_a_file_was_there_already(db):
     table = importing.upload("both.csv", "\n".join(["benchmark,run,value", *lines]).encode())
     import_all(db, importing.upload("x.csv", "\n".join(["benchmark,run,value", *lines[:4]]).encode()))
     (result,) = import_all(db, table)
-    assert folders.outcome(result)["what became of it"] == "1 items imported, 1 there already"
+    assert folders.outcome(result)["outcome"] == "1 items imported, 1 imported before"
     assert item_name(0) not in folders.outcome(result)
 
 
@@ -142,10 +142,10 @@ def test_zip_files_are_opened_and_named_as_from_the_root(root):
 
 def test_a_pattern_stays_below_the_root(root):
     assert [file.name for file in files(root, "**/*.json")] == ["a.json", "may/b.json"]
-    with pytest.raises(InputError, match="lies outside of"):
+    with pytest.raises(InputError, match="is outside of"):
         files(root, "../**/*.json")
     (root / "out").symlink_to(root.parent / "private")
-    with pytest.raises(InputError, match="lies outside of"):
+    with pytest.raises(InputError, match="is outside of"):
         files(root, "o*/*.json")
 
 
@@ -176,5 +176,5 @@ def test_the_progress_of_empty_files_ends():
 
 def test_what_a_file_is_can_be_said_in_words():
     assert [folders.file_is_in_words(one) for one in (None, *importing.FILE_IS)] == [
-        "as its tool writes it", "one run: several files are several runs", "all there is",
+        "default of the tool", "one run; several files are several runs", "all runs",
     ]  # fmt: skip

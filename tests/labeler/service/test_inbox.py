@@ -226,7 +226,7 @@ def test_what_nobody_said_anything_on_cannot_be_answered(planned):
     item, before = item_of(planned, task.code), log(planned)
     mute = next(one.name for one in items.all_items(planned) if one.name != item)
     for code in (silent.code, "NOSUCH", "x" * 5000):
-        with pytest.raises(InputError, match="Nothing is flagged or commented under"):
+        with pytest.raises(InputError, match="There is no flag or comment under"):
             reply(planned, code, "?")
     with pytest.raises(InputError, match="There is no item 'nothing'"):
         reply_to_item(planned, "nothing", "?")

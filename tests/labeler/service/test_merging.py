@@ -122,7 +122,7 @@ def test_a_copy_in_use_is_read_with_what_stands_in_its_log(parted):
 
 def test_a_copy_that_is_written_to_while_it_is_read_is_not_trusted(parted):
     _, path = parted
-    with pytest.raises(StudyError, match="was written to while it was read"), copies.read_only(path):
+    with pytest.raises(StudyError, match="changed while it was being read"), copies.read_only(path):
         there(path, ("ben", "similar"))
 
 
@@ -338,7 +338,7 @@ def test_an_assignment_made_here_since_the_copy_was_made_stands(parted):
 def test_nothing_is_merged_into_an_unblinded_study(parted):
     db, path = parted
     studies.set_state(db, State.UNBLINDED)
-    with pytest.raises(NotAllowed, match="take in labels made elsewhere is possible only while"):
+    with pytest.raises(NotAllowed, match="you can import labels only while"):
         merging.merge(db, path, actor="carol", now=NOW)
 
 

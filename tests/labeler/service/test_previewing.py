@@ -116,8 +116,8 @@ def test_the_preview_is_ready_for_json(study):
 @pytest.mark.parametrize(
     ("parameters", "assumed", "message"),
     [
-        (replace(PARAMETERS, per_item=5), {}, "5 reviewers are to label each item, but the study has 4"),
-        (replace(PARAMETERS, calibration=7), {}, "at most 6 can be calibration items"),
+        (replace(PARAMETERS, per_item=5), {}, "Each item needs 5 reviewers, but the study has 4"),
+        (replace(PARAMETERS, calibration=7), {}, "At most 6 of 8 items can be calibration items"),
         (PARAMETERS, {"seconds": 0.0}, "seconds"),
         (PARAMETERS, {"kappa": 1.0}, "(?i)kappa"),
     ],

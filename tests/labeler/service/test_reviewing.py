@@ -132,7 +132,7 @@ def not_open(code):
 
 def test_another_window_with_stale_data_is_refused_in_words(planned):
     task = answer_next(planned, "ada", "similar")
-    message = rf"Item {task.code} was answered in another window meanwhile: that answer stands"
+    message = rf"Item {task.code} was answered in another window"
     refused(planned, AnswerRefused, message, "ada", task, "dissimilar")
     refused(planned, AnswerRefused, message, "ada", task, "withdrawn", "e")
     ahead = Submission("f", task.code, 5, Answer.SIMILAR, 900)
@@ -252,9 +252,9 @@ def test_only_reviewers_who_take_part_see_and_label_anything(planned):
     task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     planned.execute("UPDATE people SET active = 0 WHERE name = 'ada'")
     for name in ("ada", "carol"):
-        refused(planned, NotAllowed, "This is for reviewers of the study only", name, task)
+        refused(planned, NotAllowed, "Only reviewers of the study", name, task)
         for look in (reviewing.review_queue, reviewing.own_labels):
-            with pytest.raises(NotAllowed, match="This is for reviewers of the study only"):
+            with pytest.raises(NotAllowed, match="Only reviewers of the study"):
                 look(planned, id_of(planned, name))
 
 

@@ -189,7 +189,7 @@ def test_items_are_decided_only_while_the_study_is_closed(closed, state):
     name = splits.split_items(closed)[0].item.name
     studies.set_state(closed, state)
     before = log(closed)
-    with pytest.raises(NotAllowed, match=f"The study is {state}: to decide a split item is possible only while"):
+    with pytest.raises(NotAllowed, match=f"The study is {state}: you can decide a split item only while"):
         decide(closed, name)
     assert (log(closed), decisions.everything(closed)) == (before, [])
 

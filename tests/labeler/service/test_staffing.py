@@ -113,7 +113,7 @@ def test_after_closing_a_coordinator_can_come_but_no_reviewer(planned):
     course.move(planned, Step.CLOSE, **WHY)
     staffing.add(planned, "chris", [Role.COORDINATOR], **CAROL)
     before = log(planned)
-    with pytest.raises(NotAllowed, match="The study is closed: to change who takes part is possible only while"):
+    with pytest.raises(NotAllowed, match="The study is closed: you can change who takes part only while"):
         staffing.add(planned, "eve", [Role.REVIEWER], **CAROL)
     assert people.by_name(planned, "eve") is None
     assert log(planned) == before
@@ -213,7 +213,7 @@ def test_after_closing_nobody_is_paused_resumed_removed_or_replaced(roomy, state
         lambda: staffing.remove(roomy, "ada", **WHY),
         lambda: staffing.replace(roomy, "ada", "eve", **WHY),
     ):
-        with pytest.raises(NotAllowed, match=f"The study is {state}: to change who takes part"):
+        with pytest.raises(NotAllowed, match=f"The study is {state}: you can change who takes part"):
             do()
     assert people.by_name(roomy, "eve") is None
 

@@ -60,7 +60,7 @@ def test_of_two_who_start_the_third_round_one_does_and_its_items_are_assigned_on
     (done,), (refused,) = by_both(shared, lambda db, who: course.move(db, Step.THIRD, why="split", **who))
     assert done.state is State.THIRD
     assert isinstance(refused, NotAllowed)
-    assert str(refused) == "The study is third; the step third is not possible there, only: close, pause."
+    assert str(refused) == "The study is third, so the step third is not possible. Possible steps: close, pause."
     assert times(shared, "third round") == 1
     rows = [kept.assignment for kept in assignments.everything(shared) if kept.assignment.kind is Kind.THIRD]
     assert done.to_owner[0].startswith(f"{len(rows)} items")

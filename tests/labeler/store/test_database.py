@@ -88,14 +88,14 @@ def cut_short(path):
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda path: None, NoStudy, r"There is no study .*new.study. Make one with: labeler init"),
+        (lambda path: None, NoStudy, r"There is no study .*new.study. Create one with: labeler init"),
         (lambda path: path.mkdir(), NoStudy, r"There is no study .*new.study"),
         (lambda path: path.touch(), NotAStudy, r"new.study is not a study file"),
         (lambda path: path.write_text("item,reviewer,label\n" * 99), NotAStudy, r"new.study is not a study file"),
         (other_sqlite_file, NotAStudy, r"new.study is an SQLite file, but not a study"),
-        (newer_study, NewerStudy, r"made by a newer version of labeler \(schema 999; this one knows 8\). Update it"),
-        (damaged_header, NotAStudy, r"new.study is damaged: .*Go back to a backup"),
-        (cut_short, NotAStudy, r"new.study is damaged: database disk image is malformed. Go back to a backup"),
+        (newer_study, NewerStudy, r"made by a newer version of labeler \(schema 999; this version reads schema 8\)"),
+        (damaged_header, NotAStudy, r"new.study is damaged: .*Restore a backup"),
+        (cut_short, NotAStudy, r"new.study is damaged: database disk image is malformed. Restore a backup"),
     ],
 )
 def test_what_is_no_study_is_refused_in_words_and_left_as_it_is(study_path, make, error, message):
@@ -121,12 +121,12 @@ def test_damage_that_shows_only_while_rows_are_read_is_said_in_words(masters, tm
             said.add(str(error))
         for companion in ("-wal", "-shm"):
             path.with_name(path.name + companion).unlink(missing_ok=True)
-    assert said == {f"{path} is damaged: database disk image is malformed. Go back to a backup."}
+    assert said == {f"{path} is damaged: database disk image is malformed. Restore a backup."}
 
 
 def test_a_new_study_never_takes_the_place_of_a_file(study_path, tmp_path):
     study_path.write_text("precious")
-    with pytest.raises(StudyError, match=r"new.study exists already. Name a new file"):
+    with pytest.raises(StudyError, match=r"new.study already exists. Give the name of a new file"):
         create_database(study_path)
     assert study_path.read_text() == "precious"
     with pytest.raises(StudyError, match="exists already"):
@@ -134,7 +134,7 @@ def test_a_new_study_never_takes_the_place_of_a_file(study_path, tmp_path):
 
 
 def test_a_new_study_in_a_folder_that_is_missing_is_refused_in_words(tmp_path):
-    with pytest.raises(StudyError, match=r"The folder .*missing does not exist. Make it first"):
+    with pytest.raises(StudyError, match=r"The folder .*missing does not exist. Create it first"):
         create_database(tmp_path / "missing" / "new.study")
     assert list(tmp_path.iterdir()) == []
 
@@ -377,7 +377,7 @@ def test_a_full_disk_is_said_in_words_and_leaves_nothing(db):
     [
         (
             "disk I/O error",
-            "cannot be read or written: disk I/O error. The disk may be full, or a file beside it removed.",
+            "cannot be read or written: disk I/O error. The disk may be full, or one of its files was removed.",
         ),
         ("database or disk is full", "cannot be written to: the disk is full."),
     ],
@@ -469,7 +469,7 @@ def test_a_backup_in_the_middle_of_writing_is_whole(db, tmp_path):
 def test_a_backup_never_takes_the_place_of_a_file(db, tmp_path):
     target = tmp_path / "backup.study"
     target.write_text("precious")
-    with pytest.raises(StudyError, match=r"backup.study exists already. Name a file that does not"):
+    with pytest.raises(StudyError, match=r"backup.study already exists. Give the name of a new file"):
         db.backup(target)
     assert target.read_text() == "precious"
     assert not list(tmp_path.glob("*.partial"))

@@ -262,7 +262,7 @@ def test_links_of_any_older_version_sign_in_without_end_until_they_are_replaced(
         with pytest.raises(SignInFailed, match="You no longer take part"):
             identity.sign_in(opened, "dan's secret", now=NOW)
         identity.invite(opened, "ada", Role.REVIEWER, actor="carol", now=NOW)
-        with pytest.raises(SignInFailed, match="A newer sign-in link took the place of this one"):
+        with pytest.raises(SignInFailed, match="replaced by a newer link"):
             identity.sign_in(opened, "ada's secret", now=NOW)
         identity.revoke(opened, "carol", Role.COORDINATOR, actor="carol", now=NOW)
         with pytest.raises(SignInFailed, match="was revoked"):

@@ -88,9 +88,9 @@ def test_an_upload_is_taken_in_with_a_row_for_every_file(empty):
     assert "Some files were refused" in page.error[0].value
     rows = page.dataframe[0].value.set_index("file")
     assert rows.loc["a.json", ["benchmarks", "runs", "iterations"]].tolist() == [1, "2", "3"]
-    assert rows.loc["a.json", "what became of it"] == "1 items imported"
+    assert rows.loc["a.json", "outcome"] == "1 items imported"
     assert "fewer than" in rows.loc["a.json", "warnings"]
-    assert rows.loc["b_*_.json", "what became of it"].startswith("refused: not a result file")
+    assert rows.loc["b_*_.json", "outcome"].startswith("refused: not a result file")
     assert names_in(empty) == ["a"]
     assert "1 items" in texts(page)
 
@@ -102,7 +102,7 @@ def test_files_beside_the_study_can_be_imported_without_an_upload(empty):
     page = import_folder(coordinator_page("data", empty), "june")
     assert page.dataframe[0].value["file"].tolist() == ["june/b.json"]
     page = import_folder(coordinator_page("data", empty), " . ")
-    assert page.dataframe[0].value["what became of it"].tolist() == ["1 items imported", "there already"]
+    assert page.dataframe[0].value["outcome"].tolist() == ["1 items imported", "imported before"]
     assert page.error.len == 0
     assert names_in(empty) == ["a", "b"]
 
@@ -111,7 +111,7 @@ def test_another_folder_is_allowed_by_the_environment(empty, tmp_path, monkeypat
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "c.json").write_text(RESULT)
     refused = import_folder(coordinator_page("data", empty), str(tmp_path / "results"))
-    assert "lies outside of" in refused.error[0].value
+    assert "is outside of" in refused.error[0].value
     monkeypatch.setenv("LABELER_IMPORT_ROOT", str(tmp_path / "results"))
     assert f"Only what lies below {tmp_path / 'results'}" in texts(coordinator_page("data", empty))
     import_folder(coordinator_page("data", empty), str(tmp_path / "results"))
@@ -120,7 +120,7 @@ def test_another_folder_is_allowed_by_the_environment(empty, tmp_path, monkeypat
 
 @pytest.mark.parametrize(
     ("path", "words"),
-    [("../..", "lies outside of"), ("way-out", "lies outside of"), ("empty.study", "is not a result file"),
+    [("../..", "is outside of"), ("way-out", "is outside of"), ("empty.study", "is not a result file"),
      ("june", "there is no such file or folder"), (".", "no result files")],
 )  # fmt: skip
 def test_what_cannot_be_imported_is_said(empty, tmp_path, path, words):
@@ -213,7 +213,7 @@ def test_who_labels_and_coordinates_sees_no_verdict_in_a_draft_either(four):
     assert "mine" not in everything(page)
     assert why in texts(page)
     assert not [button for button in page.button if "Make a study" in button.label]
-    with open_database(four) as db, pytest.raises(NotAllowed, match="shown to you only once it is"):
+    with open_database(four) as db, pytest.raises(NotAllowed, match="shown to you only after it is"):
         triage.make_beside(db, [item_name(0)], "Split", coordinator="both", now=NOW)
     assert not four.with_name("Split.study").exists()
 

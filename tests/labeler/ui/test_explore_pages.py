@@ -131,7 +131,7 @@ def test_the_study_is_hidden_while_people_label_and_files_are_not(opened, studie
 
 def test_who_labels_as_well_is_told_why_and_may_explore_files_only(opened):
     page = opened("both", "spread", "dora")
-    assert "You are a reviewer of this study as well" in page.info[0].value
+    assert "You are also a reviewer of this study" in page.info[0].value
     assert page.radio[0].options == ["from files"]
 
 

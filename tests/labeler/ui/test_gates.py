@@ -55,7 +55,7 @@ SHOWN_ON = {
     Action.SEE_VERDICTS: {"Items", "Verdicts", "Item", "Figures"} | EXPLORE,
     Action.SEE_NAMES: {"Inbox", "Item"},
 }
-YOU_REVIEW_TOO = "You are a reviewer of this study as well"
+YOU_REVIEW_TOO = "You are also a reviewer of this study"
 
 
 def answer_all(db, *, unlike_others):

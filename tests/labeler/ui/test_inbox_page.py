@@ -111,7 +111,7 @@ def test_an_empty_answer_is_refused_in_its_place(study):
 def test_who_reviews_too_sees_no_message_before_unblinding(study):
     code = say(study, "ada", comment="Clearly a step")
     page = coordinator_page("inbox", study, "eve")
-    assert "You are a reviewer of this study as well" in page.info[0].value
+    assert "You are also a reviewer of this study" in page.info[0].value
     assert (lines(page), len(page.text_area), len(page.button)) == ([], 0, 0)
     assert not [word for word in (code, "Clearly", "wait for an answer", "similar") if word in texts(page)]
     with open_database(study) as db:

@@ -396,7 +396,7 @@ def test_nobody_is_exchanged_once_the_study_is_closed(app, path):
     take(path, Step.CLOSE)
     for what in (REMOVE, REPLACE):
         page = change(app(path, "people"), "ada", what, successor="eve")
-        assert errors(page)[0].startswith("The study is closed: to change who takes part is possible only while")
+        assert errors(page)[0].startswith("The study is closed: you can change who takes part only while")
     assert person(path, "ada").active
     assert person(path, "eve") is None
 
@@ -414,7 +414,7 @@ def test_of_people_none_is_added_if_one_cannot_be_and_the_names_stay_in_their_fi
     page = coordinator_page("people", path)
     labelled(page.text_area, "Names, one per line").set_value("eve\nada\nfay")
     press(page, "Add people")
-    assert errors(page) == ["There is somebody called ada in this study already. Choose another name."]
+    assert errors(page) == ["The study already has a person called ada. Choose another name."]
     assert labelled(page.text_area, "Names, one per line").value == "eve\nada\nfay"
     assert (person(path, "eve"), person(path, "fay")) == (None, None)
 
@@ -706,7 +706,7 @@ def test_who_labels_as_well_sees_how_far_the_round_is_but_not_what_it_reached(ca
     page = coordinator_page("calibration", calibrated, BOTH)
     assert list(page.dataframe[0].value.columns) == ["reviewer", "labelled"]
     assert page.dataframe[0].value.set_index("reviewer")["labelled"].to_dict()["ada"] == "2 of 2"
-    assert "You are a reviewer of this study as well" in texts(page)
+    assert "You are also a reviewer of this study" in texts(page)
     assert not [word for word in ("between reviewers:", "assed", "kappa") if word in texts(page)]
     assert len(page.button) == 0
 

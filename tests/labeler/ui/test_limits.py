@@ -81,7 +81,7 @@ def test_the_log_leaves_out_what_is_repeated_and_says_how_much():
     log.write("fault 7\n")
     left_out = 10_000 - limits.MAX_REPEATS
     assert stream.getvalue().splitlines()[-2:] == [
-        f"The log left out {left_out} more records, most of them repetitions.",
+        f"{left_out} more log records were left out, most of them repetitions.",
         "fault 7",
     ]
 

@@ -179,7 +179,7 @@ def test_people_page_adds_reviewers_and_shows_them_at_once_with_links_and_mails(
 def test_data_page_counts_items_and_imports_an_upload_with_a_row_for_each_file(empty, study):
     page = coordinator_page("data", study)
     assert "24 items" in texts(page)
-    assert "possible only while a study is draft" in page.info[0].value
+    assert "only while it is draft" in page.info[0].value
     assert (len(page.file_uploader), len(page.button)) == (0, 0)
     page = coordinator_page("data", empty)
     page.file_uploader[0].set_value(
@@ -188,7 +188,7 @@ def test_data_page_counts_items_and_imports_an_upload_with_a_row_for_each_file(e
     page.button[0].click().run()
     assert "1 items imported from 2 files" in page.success[0].value
     assert "Some files were refused" in page.error[0].value
-    became = page.dataframe[0].value.set_index("file")["what became of it"]
+    became = page.dataframe[0].value.set_index("file")["outcome"]
     assert became.index.tolist() == ["a.json", "b.json"]
     assert became["a.json"] == "1 items imported"
     assert became["b.json"].startswith("refused: not a result file")

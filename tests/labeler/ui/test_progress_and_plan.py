@@ -109,7 +109,7 @@ def test_the_preview_follows_the_form(unplanned):
 def test_what_makes_no_sense_is_said_beside_the_form(unplanned):
     page = coordinator_page("plan", unplanned)
     number(page, "Reviewers per item").set_value(9).run()
-    assert "9 reviewers are to label each item" in checked(page).info[0].value
+    assert "Each item needs 9 reviewers" in checked(page).info[0].value
     assert len(page.button) == 0
     number(page, "Reviewers per item").set_value(3).run()
     assert checked(page).info.len == 0
@@ -219,7 +219,7 @@ def test_agreement_stays_hidden_from_a_coordinator_who_labels_as_well(begun):
     closed_by(begun, dict.fromkeys(REVIEWERS, "similar"))
     page = coordinator_page("progress", begun, "gil")
     assert page.dataframe.len == 1
-    assert "You are a reviewer of this study as well" in page.caption[-1].value
+    assert "You are also a reviewer of this study" in page.caption[-1].value
 
 
 def test_a_study_without_a_plan_has_no_progress(empty):

@@ -21,8 +21,8 @@ def render(db: Database, person: str) -> None:
     st.write("Flags and comments of reviewers, with the picture they saw.")
     if visibility.reviews_too(db, person):
         st.info(
-            "You are a reviewer of this study as well: what others flagged or commented is shown to you only once it "
-            "is unblinded, so that it cannot sway your own labels."
+            "You are also a reviewer of this study: the flags and comments of others are shown to you only after it is "
+            "unblinded, so that they cannot influence your own labels."
         )
         return
     messages = {message.code: message for message in inbox.messages(db)}
