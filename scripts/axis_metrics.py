@@ -1,8 +1,8 @@
-"""Measure the rules for the axis on real benchmarks, and write the table of docs/labelling.md again.
+"""Measure the axis rules on real benchmarks and update the table in docs/labelling.md.
 
     python scripts/axis_metrics.py FILE_OR_FOLDER... [--write]
 
-Prints one Markdown row per rule; with --write the table in docs/labelling.md is replaced.
+Prints one Markdown row per rule; --write replaces the table in docs/labelling.md.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from labeler.model import Series
 from labeler.screen import binning
 
 PAGE = Path(__file__).parent.parent / "docs" / "labelling.md"
-SPANS = {"core": 0.10, "levels": 0.15}  # of the pooled median, as studies begin with
+SPANS = {"core": 0.10, "levels": 0.15}  # of the pooled median, the default of new studies
 APART, LOW, SHIFT, SMALL = 0.05, 0.15, 0.05, 0.01
 SEED = 20261122
 HEAD = (
@@ -30,7 +30,7 @@ Runs = Sequence[Series]
 
 
 def row(rule: str, items: Sequence[Runs], progress: Callable[[str], None] = lambda _: None) -> str:
-    """What one rule does to these benchmarks, as a row of the table."""
+    """The metrics of one rule on these benchmarks, as a row of the table."""
     heights, shifts, outside, small, nothing, n_off = [], [], [], [], [], 0
     rng = np.random.default_rng(SEED)
     for number, runs in enumerate(items, start=1):
@@ -56,18 +56,18 @@ def row(rule: str, items: Sequence[Runs], progress: Callable[[str], None] = lamb
 
 
 def resampled(run: Series, rng: np.random.Generator) -> Series:
-    """Another run that could have been: blocks of 50 iterations of this one, so that levels and drifts stay."""
+    """A resampled run: blocks of 50 iterations of this run, so that levels and drifts remain."""
     starts = rng.integers(0, max(len(run) - binning.WINDOW, 0) + 1, -(-len(run) // binning.WINDOW))
     return np.concatenate([run[start : start + binning.WINDOW] for start in starts])[: len(run)]
 
 
 def limits(runs: Runs, rule: str) -> tuple[float, float]:
-    """The main axis of a rule."""
+    """The range of the main axis under a rule."""
     return binning.axis_limits(runs, rule=rule, min_span=SPANS[rule])[rule]
 
 
 def share(holds: np.ndarray) -> str:
-    """How many of the benchmarks, in per cent."""
+    """Share of the benchmarks, in per cent."""
     return f"{holds.mean():.1%}"
 
 
@@ -77,7 +77,7 @@ def table(items: Sequence[Runs], progress: Callable[[str], None]) -> str:
 
 
 def main() -> None:
-    """Read the benchmarks, print the table, and write it where asked."""
+    """Read the benchmarks, print the table, and write it with --write."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("paths", nargs="+", type=Path)
     options.add_argument("--write", action="store_true", help="replace the table in docs/labelling.md")

@@ -1,4 +1,4 @@
-"""Film a first visit for the README: what is asked, a practice item with its explanation, the first items.
+"""Record a first visit for the README: the question, a practice item with its explanation, the first items.
 
     python scripts/first_visit.py [--out docs/img/first-visit.gif]
 
@@ -26,7 +26,7 @@ N_PRACTISED, N_LABELLED = 2, 5
 
 
 def visit(page: Page) -> list[bytes]:
-    """One screen after the other."""
+    """Go through the screens and take a picture of each."""
     frames: list[bytes] = []
 
     def take(times: int = 2) -> None:
@@ -55,7 +55,7 @@ def visit(page: Page) -> list[bytes]:
 
 
 def main() -> None:
-    """Make the film."""
+    """Create the animated picture."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--out", type=Path, default=OUT)
     out = options.parse_args().out

@@ -1,8 +1,8 @@
-"""Run every command of docs/formats.md and write what each prints beneath it, as scripts/guides.py does for the guides.
+"""Run every command of docs/formats.md and write its output below it, as scripts/guides.py does for the guides.
 
 python scripts/formats_guide.py
 
-The commands run in a folder of their own, where `files` are the test files of the readers and `data` the bundled data.
+The commands run in a temporary folder: `files` has the test files of the readers, `data` the included data.
 """
 
 import os
@@ -16,7 +16,7 @@ FILES = {"files": "tests/labeler/formats/files", "abs.csv": "tests/golden/abs.cs
 
 
 def filled(page: str) -> str:
-    """The page with the output of each of its commands as they print it now."""
+    """The page with the current output of each command."""
     guides = runpy.run_path(str(ROOT / "scripts" / "guides.py"))
     lines: list[str] = []
     before = Path.cwd()

@@ -1,15 +1,15 @@
-"""Run every command of the guides in docs, in order, and write what each prints beneath it.
+"""Run every command of the guides in docs, in order, and write its output below it.
 
 python scripts/guides.py [coordinator check ci spread trust order contexts reasons classifiers]
 
-Commands are the lines `    $ ...` of a page; what is indented beneath them is their output. A long one is cut, unless a
-comment in front of the command says what to show: `<!-- shows: 20 -->` stands for its first lines, and
-`<!-- shows: In short; Left out 4 -->` for two of its sections, the second cut to four lines. An exit code that is not 0
-is a line of its own. A picture `img/methods-NAME.svg` is the figure that a command wrote as `figures/NAME.svg`;
-the main one of a method has the name of the method.
+Commands are the lines `    $ ...` of a page; the indented lines below them are their output. Long output is cut, unless
+a comment before the command says what to show: `<!-- shows: 20 -->` shows the first 20 lines, and
+`<!-- shows: In short; Left out 4 -->` shows two sections, the second cut to four lines. An exit code other than 0 gets
+a separate line. A picture `img/methods-NAME.svg` is the figure that a command wrote as `figures/NAME.svg`; the main
+figure of a method has the name of the method.
 
-`<!-- the reviewers label: 40 -->` stands for people at work: every reviewer then labels up to so many items,
-deterministically. Secrets in links, dates and progress bars are left out, and so is what `labeler serve` prints.
+At `<!-- the reviewers label: 40 -->` every reviewer labels up to 40 items, deterministically. Secrets in links, dates,
+progress bars and the output of `labeler serve` are left out.
 """
 
 import os
@@ -44,11 +44,11 @@ PICTURE = re.compile(r"img/methods-([\w-]+)\.svg")
 MAIN = {"spread": "max-spread", "trust": "rejections", "order": "order-medians", "contexts": "contexts-sorted"}
 NOT_RUN = ("labeler serve", "make ")
 PROGRESS = {"Reading", "Importing", "Judging", "Spread", "Order", "Trust", "Contexts", "Measuring"}
-N_SHOWN = 14  # lines of one command's output
+N_SHOWN = 14  # lines of output per command
 
 
 def filled(page: str, pictures: Path | None = None) -> str:
-    """The page with the output of each of its commands as they print it now; its figures are put into `pictures`."""
+    """The page with the current output of each command; the figures are written to `pictures`."""
     lines: list[str] = []
     with _own_folder():
         for line in _without_output(page.splitlines()):
@@ -67,7 +67,7 @@ def filled(page: str, pictures: Path | None = None) -> str:
 
 
 def _without_output(lines: list[str]) -> Iterator[str]:
-    """The page as it is written by hand; a blank line remains in front of what follows an output."""
+    """The page without output; a blank line remains before the text that follows an output."""
     in_output = False
     for line in lines:
         if line.startswith(COMMAND):
@@ -81,7 +81,7 @@ def _without_output(lines: list[str]) -> Iterator[str]:
 
 
 def _shown_before(lines: list[str]) -> str:
-    """What the comment in front of a block of commands says to show; empty if there is none."""
+    """The parts to show, from the comment before a block of commands; empty if there is no comment."""
     written = [line for line in lines[-2:] if line]
     shows = SHOWS.fullmatch(written[-1]) if written else None
     return shows[1] if shows else ""
@@ -89,7 +89,7 @@ def _shown_before(lines: list[str]) -> str:
 
 @contextmanager
 def _own_folder() -> Iterator[None]:
-    """A folder with the files that the guides begin with, and the study that they name in the environment."""
+    """A temporary folder with the files that the guides start with, and the study in the environment."""
     before = Path.cwd(), os.environ.get("LABELER_STUDY")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -125,7 +125,7 @@ def _output(command: str) -> list[str]:
 
 
 def _cut(lines: list[str], shows: str) -> list[str]:
-    """The first lines, or the sections that are to be shown: `Title; Other title 4`."""
+    """The first lines, or the sections to show: `Title; Other title 4`."""
     n_last = 1 if lines and lines[-1].startswith("exit code") else 0
     if not shows or shows.isdecimal():
         n = int(shows or N_SHOWN)
@@ -139,7 +139,7 @@ def _cut(lines: list[str], shows: str) -> list[str]:
 
 
 def _section(lines: list[str], title: str, n: int) -> list[str]:
-    """A section of an answer, its title and the first n lines beneath, and what stands for the rest."""
+    """A section of the output: its title, the first n lines below it, and a mark for the rest."""
     start = lines.index(title)
     titles = [at - 1 for at, line in enumerate(lines) if line and set(line) == {"-"}]
     end = next((at for at in titles if at > start), len(lines))
@@ -148,7 +148,7 @@ def _section(lines: list[str], title: str, n: int) -> list[str]:
 
 
 def _label(n_items: int) -> None:
-    """Every reviewer labels up to so many items: mostly what is right, and each in their own way now and then."""
+    """Every reviewer labels up to this many items: mostly correctly, with individual errors."""
     with open_database(STUDY) as db:
         names = {item.item_id: item.name for item in coordinating.list_items(db)}
         for person in identity.everyone(db):

@@ -1,4 +1,4 @@
-"""Make the figures of docs/learning.md again, and print the table of the simulated selection.
+"""Create the figures of docs/learning.md, and print the table of the simulated selection.
 
     python scripts/learning_figures.py ACCOUNT STUDY LABELS
 

@@ -1,9 +1,9 @@
-"""Every distribution that the application needs, with its version and licence; fails where one is not accepted.
+"""List every distribution that the application needs, with version and licence; fail if a licence is not accepted.
 
 python scripts/licences.py [EXTRA ...]
 
-Without a word: the application with the extras cluster and oidc, all that a server can have installed. What is needed
-follows from pyproject.toml and the metadata of what is installed, so nothing is fetched.
+Without arguments, the list covers the application with the extras cluster and oidc, everything that a server can
+install. It follows from pyproject.toml and the metadata of the installed distributions, so nothing is downloaded.
 """
 
 import re
@@ -35,7 +35,7 @@ ACCEPTED = {
     "CC0-1.0": "given to the public",
     "MPL-2.0": OWN_FILES,
 }
-WORDS = {  # as packages without a licence expression say it
+WORDS = {  # licence names of packages without a licence expression
     "3-Clause BSD License": "BSD-3-Clause",
     "2-clause BSD": "BSD-2-Clause",
     "Apache License 2.0": "Apache-2.0",
@@ -48,7 +48,7 @@ WORDS = {  # as packages without a licence expression say it
 
 
 def declared(extras: Iterable[str] = ()) -> list[Requirement]:
-    """What pyproject.toml names: the dependencies, and those of some extras."""
+    """The requirements in pyproject.toml: the dependencies, and those of some extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"]
     return [
@@ -57,21 +57,21 @@ def declared(extras: Iterable[str] = ()) -> list[Requirement]:
 
 
 def requirements(name: str, extras: Iterable[str] = ()) -> list[Requirement]:
-    """What an installed distribution requires on this machine, with some of its extras."""
+    """The requirements of an installed distribution on this machine, with some of its extras."""
     found = [Requirement(text) for text in distribution(name).requires or []]
     return [one for one in found if one.marker is None or _holds(one.marker, extras)]
 
 
 def needed(extras: Iterable[str] = EXTRAS) -> list[Requirement]:
-    """Every requirement that the application has, its own and those of what it needs.
+    """Every requirement of the application, direct and indirect.
 
     Raises
     ------
     PackageNotFoundError
-        If something needed is not installed.
+        If a required distribution is not installed.
     """
     found, seen = declared(extras), set()
-    for one in found:  # grows while it is walked, each distribution and set of extras once
+    for one in found:  # grows during the loop; each distribution and set of extras once
         key = (canonicalize_name(one.name), frozenset(one.extras))
         if key not in seen:
             found += requirements(*key)
@@ -89,7 +89,7 @@ def _holds(marker: Marker, extras: Iterable[str]) -> bool:
 
 
 def licence(found: Distribution) -> str:
-    """The licence that a distribution names, as an expression; empty where none can be told."""
+    """The licence of a distribution, as an expression; empty if unknown."""
     metadata = found.metadata
     if expression := metadata.get("License-Expression"):
         return str(expression)
@@ -101,7 +101,7 @@ def licence(found: Distribution) -> str:
 
 
 def objection(expression: str) -> str:
-    """Why a licence is not accepted; empty if it is. Of several that may be chosen from, each has to be accepted."""
+    """Why a licence is not accepted; empty if it is. If there is a choice of licences, each must be accepted."""
     terms = [term.strip("() ") for term in re.split(r" AND | OR ", expression)]
     unknown = [term for term in terms if term not in ACCEPTED]
     if not expression:
@@ -110,7 +110,7 @@ def objection(expression: str) -> str:
 
 
 def main(extras: Iterable[str]) -> int:
-    """Print the list; 1 if something of it is not accepted or not installed."""
+    """Print the list; return 1 if a licence is not accepted or a distribution is not installed."""
     try:
         found = installed(extras)
     except PackageNotFoundError as error:

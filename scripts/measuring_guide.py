@@ -1,10 +1,10 @@
-"""Make the experiment of docs/measuring.md, and write what each of its commands prints beneath it.
+"""Run the experiment of docs/measuring.md, and write the output of each command below it.
 
-python scripts/measuring_guide.py            measure: minutes; the measurements go to data/measuring
-python scripts/measuring_guide.py --again    only the commands that read them; what measuring printed stays
+python scripts/measuring_guide.py            measure, which takes minutes; results go to data/measuring
+python scripts/measuring_guide.py --again    only the commands that read the results; the output of measuring is kept
 
-Commands are the lines `    $ ...`, as in `scripts/guides.py`. A test runs the second form and compares. After a command
-`labeler measure` that form puts as many runs into the folder as the command said are there.
+Commands are the lines `    $ ...`, as in `scripts/guides.py`. A test runs the second form and compares the output.
+After a command `labeler measure`, the second form puts the number of runs that the command reported into the folder.
 """
 
 import csv
@@ -32,7 +32,7 @@ COMMAND = GUIDES["COMMAND"]
 
 
 def filled(page: str, *, again: bool) -> str:
-    """The page with the output of its commands, measured now or as it was measured."""
+    """The page with the output of its commands, from new or from stored measurements."""
     lines: list[str] = []
     outputs = _outputs(page.splitlines())
     with _own_folder():
@@ -53,7 +53,7 @@ def filled(page: str, *, again: bool) -> str:
 
 
 def _outputs(lines: list[str]) -> dict[str, list[str]]:
-    """Command -> the lines beneath it."""
+    """Output lines by command."""
     outputs: dict[str, list[str]] = {}
     command = ""
     for line in lines:
@@ -81,7 +81,7 @@ def _own_folder() -> Iterator[None]:
 
 
 def _keep() -> None:
-    """Keep the measurements, without what names the machine."""
+    """Store the measurements without the data that identify the machine."""
     rows = list(csv.DictReader(TABLE.open(newline="", encoding="utf-8")))
     for row in rows:
         row.update({f"recorded:{name}": "" for name in OF_THE_MACHINE})
@@ -89,7 +89,7 @@ def _keep() -> None:
 
 
 def _put_runs(output: list[str]) -> None:
-    """As many runs in the folder as the command said."""
+    """Put the number of runs that the command reported into the folder."""
     there = re.search(r"^    ([\d,]+) of [\d,]+ runs are in", "\n".join(output), flags=re.MULTILINE)
     if not there:
         return

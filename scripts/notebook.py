@@ -1,9 +1,9 @@
-"""Run the code cells of docs/statistics.ipynb in order and write what each shows beneath it.
+"""Run the code cells of docs/statistics.ipynb in order and write the output of each below it.
 
 python scripts/notebook.py
 
-Edit the cells in the notebook itself, in Jupyter or by hand; this needs no Jupyter. A cell shows what it prints and the
-value of its last expression.
+Edit the cells in the notebook, in Jupyter or by hand; this script does not need Jupyter. The output of a cell is what
+it prints and the value of its last expression.
 """
 
 import ast
@@ -18,7 +18,7 @@ NOTEBOOK = DOCS / "statistics.ipynb"
 
 
 def filled(text: str) -> str:
-    """The notebook with the outputs that its code cells give now, run in one namespace from the folder of docs."""
+    """The notebook with the current output of its code cells, run in one namespace from the folder docs."""
     notebook = json.loads(text)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     with chdir(DOCS):

@@ -1,10 +1,10 @@
-"""Make the studies of tests/golden/studies again: each by the code of its own time, taken from the history.
+"""Create the studies of tests/golden/studies, each with the code of its version, taken from the history.
 
     python scripts/old_studies.py --out tests/golden/studies [NAME=COMMIT ...]
 
-Codes, secrets and times of verdicts are random or of the day, so new files have other bytes and another expected.json.
-The same script runs in the parent, which takes the code of each commit out of the history, and in a child, which runs
-within that code and can rely only on what all versions have in common.
+Codes, secrets and times of verdicts are different each time, so new files differ, and so does expected.json. The same
+script runs in a parent process, which checks out the code of each commit, and in a child process, which runs with that
+code and can use only what all versions have in common.
 """
 
 import argparse
@@ -19,20 +19,20 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-# The last commit of every version of the schema. Version 1 had several forms before version 2 stood on its second.
+# The last commit of every version of the schema. Version 1 had several forms; version 2 follows its second form.
 COMMITS = {
     "1-first": "d59ded7", "1": "d2a1ff2", "1-used": "491a582", "1-shown": "60dfebe", "1-left-out": "e2e4771",
     "2": "b3d1e3a", "3": "8c76ca8", "4": "cd4c30a", "5": "1433c1a", "6": "5c57e5f", "7": "b577017", "8": "f7f2145",
 }  # fmt: skip
-OVER = "-over"  # of the versions that know the end of a study: the same study, gone on with until it is unblinded
+OVER = "-over"  # for versions that can finish a study: the same study, continued until it is unblinded
 REVIEWERS = ("ada", "ben", "Cléo", "dan")
 N_ITEMS, N_RUNS, N_ITERATIONS = 8, 3, 60
-LIMIT = 60  # more answers nobody gives
+LIMIT = 60  # nobody gives more answers
 COMMENTS = {"1": "=1+1", "3": "Tom & „Jerry“ <b>?</b>\n'twice'", "6": "a step, I think"}
 
 
 def main() -> None:
-    """Make all of them, or within a child one."""
+    """Create all studies, or one study in a child process."""
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("studies", nargs="*", metavar="NAME=COMMIT", help="instead of the commits named in this script")
     made.add_argument("--out", type=Path, required=True)
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def make(name: str, commit: str, out: Path) -> dict[str, object]:
-    """The study of one commit as a compressed file, and what its own code says of it."""
+    """Create the study of one commit as a compressed file, with the results of its own code."""
     repository = Path(__file__).resolve().parent.parent
     with TemporaryDirectory() as folder:
         tree, files = Path(folder, "tree"), Path(folder, "files")
@@ -75,7 +75,7 @@ def make(name: str, commit: str, out: Path) -> dict[str, object]:
 
 
 class Story:
-    """One study, by the code that is first on the path; every step takes a minute on its clock."""
+    """One study, created by the code that is first on the path; every step takes a minute on its clock."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.path, self.folder, self.name = folder / "at-work", folder, name
@@ -90,12 +90,12 @@ class Story:
 
     @property
     def said_by(self) -> dict[str, object]:
-        """By whom and when the next step is made."""
+        """The person and the time of the next step."""
         self.time += timedelta(minutes=1)
         return {"actor": "carol", "now": self.time}
 
     def tell(self) -> None:
-        """From nothing to a study half labelled; where the version knows it, to the end in a second file."""
+        """Create a half-labelled study and, if the version can finish a study, a finished copy in a second file."""
         self.begin()
         with self.store.open_database(self.path) as db:
             self.invite(db)
@@ -110,13 +110,13 @@ class Story:
                 self.keep(db, self.name + OVER)
 
     def service(self, name: str):
-        """A module of services, as far as this version has it; later versions keep them in folders."""
+        """A module of the services, if this version has it; later versions keep the modules in folders."""
         root = Path.cwd() / "labeler" / "service"
         (file,) = root.rglob(f"{name}.py")
         return importlib.import_module(".".join(file.relative_to(Path.cwd()).with_suffix("").parts))
 
     def begin(self) -> None:
-        """A study with measurements, people and a plan; a calibration round where the version knows it."""
+        """A study with measurements, people and a plan, and a calibration round if the version has one."""
         coordinating, identity, importing = map(self.service, ("coordinating", "identity", "importing"))
         protocol = (
             {"protocol": self.model.Protocol("pooled", 0.2, True, False, "Look twice.")} if self.version > 2 else {}
@@ -149,7 +149,7 @@ class Story:
         self.move(db, "open", "passed or not", anyway=True)
 
     def invite(self, db) -> None:
-        """A link for everybody; the first of ben's is replaced, and ada signs in."""
+        """Create a link for everybody; ben's first link is replaced, and ada signs in."""
         identity = self.service("identity")
         for key, name in (("ben, replaced", "ben"), *zip(REVIEWERS, REVIEWERS, strict=True)):
             self.secrets[key] = identity.invite(db, name, self.model.Role.REVIEWER, **self.said_by)
@@ -158,9 +158,9 @@ class Story:
             identity.set_email(db, "ada", self.model.Role.REVIEWER, "ada@example.org", **self.said_by)
 
     def answer_all(self, db, *, least_open: int) -> None:
-        """Everybody but the second, who does all, answers until so many items are open.
+        """Every reviewer answers until this many items are open; the second reviewer answers all items.
 
-        Some take back what they said, are not sure at first, or change their mind.
+        Some reviewers undo an answer, are not sure at first, or change an answer.
         """
         for number, name in enumerate(self.active(db)):
             person = db.execute("SELECT person_id FROM people WHERE name = ?", (name,)).fetchone()[0]
@@ -172,7 +172,7 @@ class Story:
                 self.answer(db, person, offers[0], number)
 
     def answer(self, db, person: int, task, number: int) -> None:
-        """One answer, and now and then something more."""
+        """Give one answer, and sometimes a comment or a second answer."""
         item = db.execute("SELECT name FROM items WHERE item_id = ?", (task.item_id,)).fetchone()[0][-1]
         answer = "dissimilar" if (int(item) % 2 == 1) != (number == 1 and item in "256") else "similar"
         comment = COMMENTS.get(item) if number == 0 else None
@@ -188,7 +188,7 @@ class Story:
             self.say(db, person, task, "similar" if answer == "dissimilar" else "dissimilar")
 
     def say(self, db, person: int, task, answer: str, **more) -> None:
-        """Submit, as the screen does."""
+        """Submit an answer, as the review screen does."""
         self.n_answers += 1
         submission = self.model.Submission(
             f"{task.code}-{task.revision}", task.code, task.revision, self.model.Answer(answer),
@@ -198,13 +198,13 @@ class Story:
         self.service("reviewing").submit(db, person, submission, now=self.said_by["now"])
 
     def offers(self, db, person: int):
-        """What the reviewer may answer next."""
+        """The items that the reviewer may answer next."""
         reviewing = self.service("reviewing")
         queue = reviewing.offers if self.version < 3 else getattr(reviewing, "review_queue", None) or reviewing.desk
         return queue(db, person) if self.version < 3 else queue(db, person).offers
 
     def active(self, db) -> list[str]:
-        """Who labels now."""
+        """The reviewers who label now."""
         everyone = self.service("identity").everyone(db)
         return [
             person.name
@@ -213,7 +213,7 @@ class Story:
         ]
 
     def change_people(self, db) -> None:
-        """Somebody is replaced, joins, waits and leaves; an item is left out; a comment is answered."""
+        """Replace, add, pause and remove reviewers, exclude an item, and reply to a comment."""
         if self.version < 4:
             return
         staffing, inbox, curating = map(self.service, ("staffing", "inbox", "curating"))
@@ -227,7 +227,7 @@ class Story:
         curating.exclude(db, sorted(counted)[0], "a broken build", **self.said_by)
 
     def bring_in_others(self, db) -> None:
-        """Labels and verdicts made elsewhere."""
+        """Import labels and verdicts from files."""
         tables = importlib.import_module("labeler.formats.tables")
         importing, exchange = self.service("importing"), self.service("exchange")
         names = [name for (name,) in db.execute("SELECT name FROM items ORDER BY name LIMIT 2")]
@@ -242,7 +242,7 @@ class Story:
             )
 
     def end(self, db) -> None:
-        """All labels, a third round, decisions, and the end."""
+        """Complete the labels and third labels, decide the split items, and unblind."""
         self.answer_all(db, least_open=0)
         self.move(db, "third", "settle what is split")
         self.answer_all(db, least_open=0)
@@ -254,18 +254,18 @@ class Story:
         self.move(db, "unblind", "done")
 
     def move(self, db, step: str, why: str, **more) -> None:
-        """A step in the life of the study."""
+        """Change the state of the study."""
         lifecycle = importlib.import_module("labeler.lifecycle" if self.version < 6 else "labeler.plan.lifecycle")
         self.service("course").move(db, lifecycle.Step(step), why=why, **more, **self.said_by)
 
     def keep(self, db, name: str) -> None:
-        """A copy of the study beside what its own code says of it."""
+        """Save a copy of the study with the results of its own code."""
         told = self.expected(db)
         db.backup(self.folder / f"{name}.study")
         (self.folder / f"{name}.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
 
     def expected(self, db) -> dict[str, object]:
-        """Every number and row, before anything newer sees the file."""
+        """Every number and row, before newer code reads the file."""
         reporting = self.service("reporting")
         answers = self.service("exchange").export_labels(db, **self.said_by)
         quick = [reporting.QUICK] if hasattr(reporting, "QUICK") else []
@@ -292,7 +292,7 @@ PLAN = """SELECT p.name, i.name, i.data_hash, a.kind, a.block, a.position, a.cod
 
 
 def runs(number: int) -> bytes:
-    """Noise of two digits; every second item has a run that is slower."""
+    """Noise with two digits; every second item has a slower run."""
     rng = random.Random(number)
     slower = [1.0, 1.0, 1.0 + 0.5 * (number % 2)]
     made = [[round(factor * rng.uniform(1, 1.3), 2) for _ in range(N_ITERATIONS)] for factor in slower]
@@ -300,12 +300,12 @@ def runs(number: int) -> bytes:
 
 
 def rows(table) -> list[list[object]]:
-    """A table with its header, without types of other packages."""
+    """A table with its header, in built-in types."""
     return [list(table.columns), *json.loads(table.to_json(orient="values"))]
 
 
 def plain(status) -> dict[str, object]:
-    """Counts of a study at a glance."""
+    """The main counts of a study."""
     return json.loads(json.dumps(status.plain()))
 
 

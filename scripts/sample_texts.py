@@ -1,4 +1,4 @@
-"""Texts of the project drawn at random, for somebody who did not write them to judge as plain, stiff or unclear.
+"""Draw texts of the project at random, so that someone who did not write them can rate them plain, stiff or unclear.
 
     python scripts/sample_texts.py --seed 1 [--docstrings 60] [--strings 60] [--paragraphs 30]
 
@@ -23,7 +23,7 @@ Text = tuple[str, str]  # place, text
 
 
 def docstrings() -> Iterator[Text]:
-    """The summary and body of each docstring, without its sections of parameters and references."""
+    """The summary and body of each docstring, without sections of parameters and references."""
     for path, tree in _trees("analysis", "labeler"):
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -34,7 +34,7 @@ def docstrings() -> Iterator[Text]:
 
 
 def strings() -> Iterator[Text]:
-    """String constants that people read: several words, neither documentation nor SQL, style or markup."""
+    """String constants that people read: several words, and no documentation, SQL, style or markup."""
     for path, tree in _trees(*INTERFACE):
         documentation = {
             id(node.body[0].value)
@@ -102,7 +102,7 @@ def _is_for_people(text: str) -> bool:
 
 
 def main() -> None:
-    """Draw and print."""
+    """Draw texts and print them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, required=True)
     for name, n in (("docstrings", 60), ("strings", 60), ("paragraphs", 30)):

@@ -1,9 +1,9 @@
-"""Make the pictures of the documents again: a demo study, labelled in a real browser by four scripted reviewers.
+"""Create the pictures of the documents: a demo study, labelled in a real browser by four scripted reviewers.
 
     python scripts/screenshots.py [--out docs/img]
 
-Needs the test tools and Debian's chromium. Each scripted reviewer says dissimilar when the medians of the ten runs lie
-further apart than a share of their own; so they disagree, as people do.
+Needs the test tools and Debian's chromium. Each scripted reviewer answers dissimilar if the medians of the ten runs are
+further apart than that reviewer's threshold, so they disagree, as people do.
 """
 
 import argparse
@@ -37,7 +37,7 @@ N_FILMED, FRAME_MS, FILM_WIDTH, FILM_COLOURS = 20, 700, 600, 24
 
 
 def spread(db: Database, name: str, code: str) -> float:
-    """How far apart the runs' medians are, as a share."""
+    """Distance between the smallest and largest median of the runs, as a share."""
     person = people.by_name(db, name)
     task = assignments.task_by_code(db, person.person_id, code)
     medians = [float(np.median(run)) for run in runs.of_item(db, task.item_id)]
@@ -45,7 +45,7 @@ def spread(db: Database, name: str, code: str) -> float:
 
 
 def label(page: Page, db: Database, name: str, each: Callable[[int, float], None] = lambda *_: None) -> None:
-    """Label everything; `each` sees every item before it is answered: how many were, and how far its runs are apart."""
+    """Label every item; `each` is called before each answer with the number of answers and the spread of the item."""
     for n_done in range(N_FILMED):
         page.wait_for_function("() => window.__review?.pending === 0 && window.__review.done !== null")
         if page.evaluate("() => window.__review.code") is None:
@@ -58,7 +58,7 @@ def label(page: Page, db: Database, name: str, each: Callable[[int, float], None
 
 
 def views(page: Page, out: Path) -> Callable[[int, float], None]:
-    """Pictures of one telling item in every view."""
+    """Take pictures of one informative item in every view."""
     taken: list[float] = []
 
     def take(n_done: int, apart: float) -> None:
@@ -88,12 +88,12 @@ def views(page: Page, out: Path) -> Callable[[int, float], None]:
 
 
 def lighten(path: Path) -> None:
-    """Fewer colours: hundreds of kB less in a picture of many small pictures."""
+    """Reduce the colours, which saves hundreds of kB in a picture of many small pictures."""
     Image.open(path).convert("RGB").quantize(48, method=Image.Quantize.FASTOCTREE).save(path, optimize=True)
 
 
 def session(browser: Browser, served: Served, out: Path) -> None:
-    """Twenty items labelled by keyboard, as one animated picture."""
+    """Record twenty items labelled by keyboard as one animated picture."""
     frames: list[bytes] = []
     page = browser.new_page(viewport=WIDE)
     page.goto(served.link("ben"))
@@ -104,7 +104,7 @@ def session(browser: Browser, served: Served, out: Path) -> None:
 
 
 def film(frames: list[bytes], path: Path) -> None:
-    """The frames as one small animated picture."""
+    """Write the frames as one small animated picture."""
     images = [Image.open(io.BytesIO(frame)).convert("RGB") for frame in frames]
     height = round(images[0].height * FILM_WIDTH / images[0].width)
     small = [image.resize((FILM_WIDTH, height), Image.Resampling.LANCZOS) for image in images]
@@ -114,7 +114,7 @@ def film(frames: list[bytes], path: Path) -> None:
 
 
 def _sheet(images: list[Image.Image]) -> Image.Image:
-    """All images below one another."""
+    """Combine all images, one below the other."""
     width, height = images[0].size
     sheet = Image.new("RGB", (width, height * len(images)))
     for i, image in enumerate(images):
@@ -123,7 +123,7 @@ def _sheet(images: list[Image.Image]) -> Image.Image:
 
 
 def reviewers(browser: Browser, served: Served, out: Path) -> None:
-    """Everybody labels; pictures of the views, and of the pages beside."""
+    """Label as every reviewer, and take pictures of the views and the other pages."""
     with open_database(served.study) as db:
         for name in TOLERANCES:
             page = browser.new_page(viewport=WIDE)
@@ -143,7 +143,7 @@ def reviewers(browser: Browser, served: Served, out: Path) -> None:
 
 
 def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> None:
-    """Progress while the third round is on, split items after it, an item and the report after unblinding."""
+    """Take pictures of progress in the third-label round, the split items, an item and the report."""
     page = signed_in(browser, served)
     move(served, Step.THIRD, "settle the split items")
     with open_database(served.study) as db:
@@ -172,7 +172,7 @@ def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> Non
 
 
 def signed_in(browser: Browser, served: Served) -> Page:
-    """A page of the coordinator."""
+    """Open a page as the coordinator."""
     page = browser.new_page(viewport={"width": 1200, "height": 800})
     page.goto(served.link("coordinator"))
     page.get_by_text("Event log").wait_for()
@@ -180,10 +180,10 @@ def signed_in(browser: Browser, served: Served) -> Page:
 
 
 def take(page: Page, served: Served, name: str, text: str, out: Path, *, height: int) -> None:
-    """A picture of one of the coordinator's pages, once it shows the text."""
+    """Take a picture of a coordinator's page when it shows the text."""
     page.set_viewport_size({"width": 1200, "height": height})
     page.goto(f"{served.url}/{name}")
-    if name != "progress":  # its table is drawn, not written
+    if name != "progress":  # its table is drawn on a canvas, not HTML text
         page.get_by_text(text).first.wait_for()
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(1000)  # tables and pictures fade in
@@ -192,13 +192,13 @@ def take(page: Page, served: Served, name: str, text: str, out: Path, *, height:
 
 
 def move(served: Served, step: Step, why: str) -> None:
-    """One step of the study's life."""
+    """Change the state of the study."""
     with open_database(served.study) as db:
         course.move(db, step, why=why, actor="coordinator", now=datetime.now(UTC))
 
 
 def main() -> None:
-    """All pictures."""
+    """Create all pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent.parent / "docs" / "img")
     out: Path = parser.parse_args().out
@@ -215,7 +215,7 @@ def main() -> None:
 
 
 def demo_study(path: Path, **changes: float) -> Path:
-    """The demo study, planned in another way where there are changes."""
+    """Create the demo study, with the given changes to its plan."""
     now = datetime.now(UTC)
     demo.build(path, bundled("data", "demo", "demo.parquet"), advance=lambda _done, _total: None, now=now)
     if changes:

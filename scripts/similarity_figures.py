@@ -1,4 +1,4 @@
-"""Make the figures and tables of docs/similarity.md again, from the registry and from made and real runs.
+"""Create the figures and tables of docs/similarity.md from the registry and from simulated and real runs.
 
     python scripts/similarity_figures.py [--study FILE]
 
@@ -27,7 +27,7 @@ SEED = 1
 APPLICATION = "HdrHistogram/HdrHistogram"
 DEMO_ITEM = "linked_nodes#nodes=250"
 
-# measure -> pairs: one it sees, one it does not see, one that may surprise
+# pairs for each measure: a difference it detects, one it misses, and a surprising case
 TELLING = {
     "m1": ("double frequency", "offset", "two runs of noise"),
     "m2": ("noise", "offset", "same pattern"),
@@ -43,9 +43,9 @@ TELLING = {
 
 
 def measure_figure(name: str) -> figures.Chart:
-    """One measure on three telling pairs."""
+    """The figure of one measure on three informative pairs."""
     pairs = schemes.schematic_pairs(rng=np.random.default_rng(SEED))
-    theta = None if MEASURES[name].needs_nonnegative else 0.25  # SAME's measures have no threshold of their own
+    theta = None if MEASURES[name].needs_nonnegative else 0.25  # SAME's measures have no separate thresholds
     return measures.schematic_pairs({pair: pairs[pair] for pair in TELLING[name]}, measures=[name], theta=theta)
 
 
@@ -61,7 +61,7 @@ def flag_table(kind: str) -> str:
 
 
 def with_tables(text: str) -> str:
-    """The document with its tables of flags made anew, between their marks."""
+    """The document with updated tables of flags between their marks."""
     for kind in ("measures", "classifiers"):
         begin, end = f"<!-- {kind}: made by scripts/similarity_figures.py -->\n", f"<!-- end of {kind} -->"
         before, _, rest = text.partition(begin)

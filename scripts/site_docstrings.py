@@ -1,4 +1,4 @@
-"""Docstrings as Markdown: references written as numpydoc asks (`[1]_`, `.. [1] Author`) become plain [1] and a list."""
+"""Convert docstrings to Markdown: numpydoc references (`[1]_`, `.. [1] Author`) become plain [1] and a list."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ from griffe import Extension, Object
 
 
 class References(Extension):
-    """An extension of what collects the docstrings for the site."""
+    """An extension of griffe, which collects the docstrings for the site."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
         """Rewrite the references of one docstring."""

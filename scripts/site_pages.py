@@ -1,7 +1,7 @@
-"""Pages of the site that stand elsewhere in the checkout, and the links between them and the pages in docs.
+"""Add pages from other folders of the checkout to the site, and adapt the links between all pages.
 
-A hook of MkDocs: README.md is the first page, CHANGELOG.md, the notebook and others are pages too. In the checkout each
-file links to where the other file is; on the site the same links lead to the pages.
+A hook of MkDocs: README.md is the first page, and CHANGELOG.md, the notebook and others are also pages. In the
+checkout, links lead to files; on the site, the same links lead to pages.
 """
 
 import json
@@ -23,12 +23,12 @@ PAGES = {
     "data/README.md": "data.md",
     "docs/statistics.ipynb": "statistics.md",
 }
-FILES = ("LICENSE", "CITATION.cff")  # handed out as they are
+FILES = ("LICENSE", "CITATION.cff")  # copied unchanged
 LINK = re.compile(r"(\]\()(?!https?://|#|mailto:)([^)#\s]+)")
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the pages and files that are not below docs."""
+    """Add the pages and files from outside docs."""
     for path, page in PAGES.items():
         text = (ROOT / path).read_text(encoding="utf-8")
         files.append(File.generated(config, page, content=notebook(text) if path.endswith(".ipynb") else text))
@@ -38,7 +38,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def notebook(text: str) -> str:
-    """A notebook as Markdown: each cell of code with what it shows beneath it."""
+    """Convert a notebook to Markdown: each code cell with its output below it."""
     parts = []
     for cell in json.loads(text)["cells"]:
         source = "".join(cell["source"])
@@ -49,7 +49,7 @@ def notebook(text: str) -> str:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lead links to files of the checkout to their pages."""
+    """Point links to files of the checkout to their pages."""
     del config, files
     own = {there: here for here, there in PAGES.items()}.get(page.file.src_uri, f"docs/{page.file.src_uri}")
 

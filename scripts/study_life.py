@@ -1,4 +1,4 @@
-"""Print docs/study-life.md: the states of a study, the steps between them, and what each allows.
+"""Print docs/study-life.md: the states of a study, the steps between them, and the actions that each state allows.
 
 python scripts/study_life.py > docs/study-life.md
 """
