@@ -18,6 +18,7 @@ from labeler.service.plan import assigning, calibrating, coordinating, course, s
 from labeler.service.results import splits
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import Database, open_database, people
+from tests.browser.conftest import welcome
 from tests.labeler.conftest import import_all, result_file, series
 from tests.performance.rig import sources
 
@@ -143,6 +144,7 @@ def _calibration(db: Database) -> None:
     calibrating.set_reference(db, reference, actor=COORDINATOR, now=datetime.now(UTC))
     for name in (*PARTNERS, REMOVED):
         say(db, name)
+    welcome(db)
 
 
 def _open(db: Database) -> None:
