@@ -42,7 +42,7 @@ JUDGEMENTS = frozenset(("verdict", "verdicts", "classifier", "heuristic", "conse
 IDS = frozenset(("item_id", "assignment_id", "person_id", "split item"))
 EVERYWHERE = frozenset(("root", "localhost", "user", "app", "admin", "server"))  # words of every page
 ORDINARY = frozenset(("same", "spread"))  # classifiers whose names are words of every text
-ALLOWED = ("feedback on the calibration round", "once a calibration round is over")  # which are over by then
+ALLOWED = ("the calibration round", "once a calibration round is over")  # which are over by then
 MIN_PART, MIN_DIGITS, DEEPEST = 5, 6, 4
 MIN_INSIDE = 8  # shorter names are found as whole words only: chance makes them inside of packed numbers
 

@@ -26,11 +26,12 @@ OWN, OTHERS, COORDINATOR = "ada", ("ben", "cleo"), "carol"
 N_ITEMS = 70
 PLAN = PlanParameters(seed=5, overlap=0.6, retest=6)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-ITEM_KEYS = {"code", "revision", "confidence", "flag", "comment", "picture", "before"}  # before: the own answer
+ITEM_KEYS = {"code", "revision", "confidence", "flag", "comment", "picture", "before", "explains"}
 PICTURE_KEYS = {"version", "rule", "min_span", "unit", "n", "scale", "median", "percentiles", "axes", "runs"}
 SCREEN_KEYS = {
     "mode", "reviewer", "done", "total", "not_sure", "closed", "offers", "last", "ack", "question", "protocol",
     "end", "note", "last_event", "missing",
+    *("title", "caption", "item", "keys", "picture", "height", "shows_numbers"),  # of a picture that only shows
 }  # fmt: skip
 MIN_CODES, MIN_LETTERS, MAX_CORRELATION = 20, 8, 0.3  # none is met by chance once in 10,000 times
 N_SEEDS, FAR = 400, 0.1
