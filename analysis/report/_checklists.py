@@ -1,4 +1,4 @@
-"""The reporting guidelines GRRAS and STARD 2015: where the report answers each item, and what the author fills in."""
+"""The reporting guidelines GRRAS and STARD 2015: where the report answers each item, or what the author adds."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ AUTHOR = "(author)"
 
 
 def checklist_sections(content: Content) -> Iterator[Section]:
-    """GRRAS always; STARD where there are classifiers."""
+    """Yield the GRRAS checklist, and the STARD checklist if there are classifiers."""
     yield Section("GRRAS checklist", tuple(_table(content, "grras", GRRAS_TITLE, GRRAS)))
     if content["classifiers"]:
         yield Section("STARD checklist", tuple(_table(content, "stard", STARD_TITLE, STARD)))
@@ -23,7 +23,9 @@ def _table(
     content: Content, name: str, title: str, items: tuple[tuple[str, str, str | Answer], ...]
 ) -> Iterator[Block]:
     rows = [(number, what, where if isinstance(where, str) else where(content)) for number, what, where in items]
-    yield stat_table(name, f"{title} “{AUTHOR}”: for the author to fill in.", ("Item", "Asks for", "Answer"), rows)
+    yield stat_table(
+        name, f"{title} “{AUTHOR}”: the author has to fill in this item.", ("Item", "Requirement", "Answer"), rows
+    )
 
 
 def _question(content: Content) -> str:
@@ -33,11 +35,11 @@ def _question(content: Content) -> str:
 
 def _sample(content: Content) -> str:
     decided = content["consensus"]
-    return f"{decided['n_items']} items; In short. How they were chosen: {AUTHOR}"
+    return f"{decided['n_items']} items; In short. Sampling of items: {AUTHOR}"
 
 
 def _reviewers(content: Content) -> str:
-    return f"{len(content['agreement']['leniency']['raters'])} reviewers. Their experience: {AUTHOR}"
+    return f"{len(content['agreement']['leniency']['raters'])} reviewers. Experience of reviewers: {AUTHOR}"
 
 
 def _plan(content: Content) -> str:
@@ -45,14 +47,14 @@ def _plan(content: Content) -> str:
 
 
 def _blind(content: Content) -> str:
-    return "Methods: blind to each other, to names and to verdicts" if content["study"]["question"] else AUTHOR
+    return "Methods: blind to other answers, names and verdicts" if content["study"]["question"] else AUTHOR
 
 
 def _n_labels(content: Content) -> str:
     agreement, decided = content["agreement"], content["consensus"]
     return (
         f"{agreement['n_labels']} first labels on {agreement['n_items']} items; {decided['incomplete']} items with "
-        "fewer than two labels; Consensus and what was dropped"
+        "fewer than two labels; Consensus and items left out"
     )
 
 
@@ -67,7 +69,7 @@ def _thresholds(content: Content) -> str:
 
 def _indeterminate(content: Content) -> str:
     n = sum(row["n_without_verdict"] for row in content["classifiers"].values())
-    return f"{n} agreed items without a verdict, left out; Confusion matrices"
+    return f"{n} agreed items without a verdict were left out; Confusion matrices"
 
 
 def _course(content: Content) -> str:
@@ -80,7 +82,7 @@ GRRAS: tuple[tuple[str, str, str | Answer], ...] = (
     ("2", "The measurement is named and described", _question),
     ("3", "The subject population of interest", AUTHOR),
     ("4", "The rater population of interest", _reviewers),
-    ("5", "What is known of reliability and agreement, and why the study is done", AUTHOR),
+    ("5", "What is known about reliability and agreement, and the reason for the study", AUTHOR),
     ("6", "How the sample size was chosen: raters, subjects, replicate observations", AUTHOR),
     ("7", "How subjects and raters were sampled", _sample),
     ("8", "The process: time between measurements, conditions, blinding", _blind),
@@ -108,24 +110,28 @@ STARD: tuple[tuple[str, str, str | Answer], ...] = (
     ("8", "Where and when items were identified", AUTHOR),
     ("9", "Whether items are a consecutive, random or convenience series", AUTHOR),
     ("10a", "The index tests, in enough detail to repeat them", "Methods; Confusion matrices (computed with)"),
-    ("10b", "The reference standard, in enough detail to repeat it", "Methods; Consensus and what was dropped"),
+    ("10b", "The reference standard, in enough detail to repeat it", "Methods; Consensus and items left out"),
     ("11", "Why this reference standard was chosen", AUTHOR),
     ("12a", "Thresholds of the index tests, and whether they were fixed in advance", _thresholds),
     ("12b", "Definition of positive for the reference standard", "Methods: dissimilar"),
-    ("13a", "Whether those who ran the index tests knew the reference standard", "Classifiers see measurements only"),
+    (
+        "13a",
+        "Whether the index tests were run with knowledge of the reference standard",
+        "Classifiers see measurements only",
+    ),
     ("13b", "Whether reviewers knew the results of the index tests", _blind),
     ("14", "How measures of accuracy were estimated and compared", "Methods"),
     ("15", "How indeterminate results were handled", _indeterminate),
-    ("16", "How missing data were handled", "Consensus and what was dropped; Overall agreement"),
+    ("16", "How missing data were handled", "Consensus and items left out; Overall agreement"),
     ("17", "Variability of accuracy, and whether it was analysed as planned", "Classifiers against each consensus"),
-    ("18", "Intended sample size, and how it was found", AUTHOR),
-    ("19", "Flow of items", "In short; Consensus and what was dropped"),
+    ("18", "Intended sample size, and how it was determined", AUTHOR),
+    ("19", "Flow of items", "In short; Consensus and items left out"),
     ("20", "Characteristics of items", "Agreement by group"),
     ("21a", "Distribution of severity of the condition", AUTHOR),
     ("21b", "Distribution of alternative diagnoses", AUTHOR),
     ("22", "Time and interventions between index test and reference standard", _course),
     ("23", "Cross tabulation of index test and reference standard", "Confusion matrices"),
-    ("24", "Estimates of accuracy and their precision", "Classifiers beside the majority rule"),
+    ("24", "Estimates of accuracy and their precision", "Classifiers against the majority rule"),
     ("25", "Adverse events", "Not applicable"),
     ("26", "Limitations, bias, uncertainty, generalisability", f"Latent class; {AUTHOR}"),
     ("27", "Implications for practice", AUTHOR),

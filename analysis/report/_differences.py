@@ -1,4 +1,4 @@
-"""Two reports number by number: what a report says, against what the same data give now."""
+"""Compares two reports number by number, such as a stored report with the numbers computed now."""
 
 import json
 import math
@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-ROUNDING = 1e-15  # what is left of a sum that should be 0
+ROUNDING = 1e-15  # a smaller number is a rounding error of 0
 
-# when and with what it was made may change, and what others published is not computed
+# time and versions may change, and published numbers are not computed
 NOT_COMPARED = re.compile(r"(study\.(reported_utc|chain)|versions|published)($|[.\[])")
 
 
-# what reports of the form without `show_rejected` had otherwise, or not at all
+# values that reports without `show_rejected` did not have or computed differently
 OF_LATER_FORM = re.compile(
     r"parameters\.show_rejected$|reviewers_follow($|\.)|agreement\.(jackknife|if_given|confidence|time_on_task|disputed)|consensus\.latent\.|"
     r"classifiers(\.|\[).*(\.|\])(always_dissimilar|baseline|mcc|by_consensus\.latent)"
@@ -23,7 +23,7 @@ OF_LATER_FORM = re.compile(
 
 @dataclass(frozen=True)
 class Difference:
-    """A place in the report where two of them differ; None where one has nothing there."""
+    """A place where two reports differ; None if a report has no value there."""
 
     place: str
     reported: Any
@@ -33,22 +33,22 @@ class Difference:
 def differences(
     reported: Mapping[str, Any], recomputed: Mapping[str, Any], *, tolerance: float = 1e-9
 ) -> list[Difference]:
-    """Where two reports differ.
+    """Return the places where two reports differ.
 
     Parameters
     ----------
     reported, recomputed : mapping
-        What `summarise` returns, or the same read back from JSON.
+        The result of `summarise`, or the same mapping read from JSON.
     tolerance : float
-        Numbers whose relative difference is not larger are the same: another processor may differ in the last digits.
-        A number of the size of rounding errors (below 1e-15) equals 0.
+        Largest relative difference of equal numbers, because processors may differ in the last digits.
+        A number below 1e-15 (a rounding error) equals 0.
 
     Returns
     -------
     list of Difference
         In the order of the reported numbers; time and versions are not compared. In a report of an earlier form
-        (without the parameter `show_rejected`), numbers that are now computed or withheld in another way are not
-        compared either: those of the latent class model, of the baseline, and corrected p-values.
+        (without the parameter `show_rejected`), numbers that are now computed or withheld differently are not
+        compared either: the latent class model, the baseline, and corrected p-values.
 
     Examples
     --------
@@ -68,13 +68,13 @@ def differences(
 
 
 def is_of_earlier_form(report: Mapping[str, Any]) -> bool:
-    """Whether a report was written before models were marked and withheld."""
+    """Whether a report is older than the withholding of rejected models."""
     parameters = report.get("parameters")
     return isinstance(parameters, Mapping) and "show_rejected" not in parameters
 
 
 def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """Every number, text and empty collection with its place, as `agreement.pairs[0].percent.value`."""
+    """Yield every number, text and empty collection with its place, such as `agreement.pairs[0].percent.value`."""
     if isinstance(value, Mapping) and value:
         for name, entry in value.items():
             yield from _leaves(entry, _entry_place(place, str(name)))
@@ -86,7 +86,7 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _entry_place(place: str, name: str) -> str:
-    """The place of an entry; a name that could be taken for a place is quoted."""
+    """Return the place of an entry; a name that looks like a place is quoted."""
     if not re.fullmatch(r"[\w -]+", name):
         return f"{place}[{json.dumps(name)}]"
     return f"{place}.{name}" if place else name

@@ -13,11 +13,11 @@ from analysis.measures import measures_by_application
 from analysis.report._wording import row_title
 
 RATES = ("sensitivity", "specificity", "accuracy")
-MAX_STEPS = 200  # of a curve as it is drawn; more cannot be seen
+MAX_STEPS = 200  # maximum number of points of a drawn curve; more would be invisible
 
 
 def draw(content: Mapping[str, Any]) -> dict[str, str]:
-    """The report's figures as SVG text by name; one that has nothing to show is left out."""
+    """Draw the figures of a report as SVG text by name; figures without data are left out."""
     charts = {
         "classifiers": classifier_rates(content),
         "pair-agreement": pair_agreement(content),
@@ -33,7 +33,7 @@ def draw(content: Mapping[str, Any]) -> dict[str, str]:
 
 
 def classifier_rates(content: Mapping[str, Any]) -> Chart | None:
-    """Sensitivity, specificity and accuracy of each classifier with intervals; None without agreed items."""
+    """Draw sensitivity, specificity and accuracy of each classifier with intervals; None without agreed items."""
     rows, rules = [], []
     for name, row in content["classifiers"].items():
         for rate in RATES:
@@ -68,7 +68,7 @@ def classifier_rates(content: Mapping[str, Any]) -> Chart | None:
 
 
 def measure_figure(content: Mapping[str, Any], classifier: str = "heuristic") -> Chart | None:
-    """The classifier's measures by application; None where there are none."""
+    """Draw the measures of a classifier by application; None if there are no measures."""
     rows = content["measures"].get(classifier)
     if not rows:
         return None
@@ -78,7 +78,7 @@ def measure_figure(content: Mapping[str, Any], classifier: str = "heuristic") ->
 
 
 def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
-    """Agreement of each pair with its interval, beside the overall agreement; None without pairs."""
+    """Draw the agreement of each pair with its interval, and the overall agreement; None without pairs."""
     pairs = content["agreement"]["pairs"]
     if not pairs:
         return None
@@ -102,7 +102,7 @@ def pair_agreement(content: Mapping[str, Any]) -> Chart | None:
 
 
 def pair_heat_map(content: Mapping[str, Any]) -> Chart | None:
-    """Percent agreement of every pair as a matrix; None with fewer than three reviewers."""
+    """Draw the percent agreement of every pair as a matrix; None with fewer than three reviewers."""
     pairs = content["agreement"]["pairs"]
     names = list(dict.fromkeys(name for pair in pairs for name in (pair["a"], pair["b"])))
     if len(names) < 3:
@@ -131,7 +131,7 @@ def pair_heat_map(content: Mapping[str, Any]) -> Chart | None:
 
 
 def label_strip(content: Mapping[str, Any]) -> Chart | None:
-    """Who labelled items what: equal patterns side by side, those on which all agree at the ends; None without any."""
+    """Draw the labels of all reviewers, sorted from all similar to all dissimilar; None without labels."""
     disputed = content["agreement"].get("disputed")
     if not disputed or not disputed["patterns"]:
         return None
@@ -167,7 +167,7 @@ def _share_dissimilar(labels: str) -> float:
 
 
 def residual_correlations(content: Mapping[str, Any]) -> Chart | None:
-    """What pairs of reviewers agree beyond the latent class model; None where it was not fitted or not identified."""
+    """Draw residual correlations of the latent class model; None if it was not fitted or is not identified."""
     latent = content["consensus"]["latent"]
     if not latent.get("residuals") or not latent["identifiability"]["identified"]:
         return None
@@ -182,7 +182,7 @@ def residual_correlations(content: Mapping[str, Any]) -> Chart | None:
     )
     y = alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=0))
     base = alt.Chart(rows)
-    title = "observed less expected correlation"
+    title = "observed minus expected correlation"
     chart = alt.layer(
         alt.Chart(pd.DataFrame({"value": [0]}))
         .mark_rule(color=SOFT, strokeDash=[4, 3])
@@ -195,18 +195,18 @@ def residual_correlations(content: Mapping[str, Any]) -> Chart | None:
 
 
 def roc(content: Mapping[str, Any]) -> Chart | None:
-    """Sensitivity against the share of false alarms, a panel for each classifier; None where none has scores."""
+    """Draw the ROC curve, one panel per classifier; None if no classifier has scores."""
     curves, points, chance = [], [], []
     for name, row, scores in _scored(content):
         curves += _steps(name, scores["roc"]["false_positive_rate"], scores["roc"]["sensitivity"])
         chance += [{"classifier": name, "x": end, "y": end} for end in (0, 1)]
         if row["sensitivity"]["value"] is not None and row["specificity"]["value"] is not None:
             points.append({"classifier": name, "x": 1 - row["specificity"]["value"], "y": row["sensitivity"]["value"]})
-    return _curves(curves, points, chance, ("similar items called dissimilar", "dissimilar items called so"))
+    return _curves(curves, points, chance, ("false alarms (similar items called dissimilar)", "sensitivity"))
 
 
 def precision_recall(content: Mapping[str, Any]) -> Chart | None:
-    """Precision against sensitivity, a panel for each classifier; None where none has scores."""
+    """Draw precision against sensitivity, one panel per classifier; None if no classifier has scores."""
     curves, points, chance = [], [], []
     for name, row, scores in _scored(content):
         curves += _steps(name, scores["precision_recall"]["recall"], scores["precision_recall"]["precision"])
@@ -214,18 +214,18 @@ def precision_recall(content: Mapping[str, Any]) -> Chart | None:
         chance += [{"classifier": name, "x": end, "y": share} for end in (0, 1)]
         if row["sensitivity"]["value"] is not None and row["precision"]["value"] is not None:
             points.append({"classifier": name, "x": row["sensitivity"]["value"], "y": row["precision"]["value"]})
-    return _curves(curves, points, chance, ("dissimilar items called so", "called dissimilar and are"))
+    return _curves(curves, points, chance, ("sensitivity", "precision"))
 
 
 def _scored(content: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
-    """The classifiers whose scores make a curve: name, numbers, and what follows from the scores."""
+    """Yield the classifiers whose scores make a curve: name, numbers, and numbers from the scores."""
     for name, row in content["classifiers"].items():
         if row["scores"] and row["scores"]["roc"]["threshold"]:
             yield name, row, row["scores"]
 
 
 def _steps(name: str, x: Sequence[float], y: Sequence[float]) -> list[dict[str, Any]]:
-    """A curve's points in order, no more of them than can be seen."""
+    """Return the points of a curve in order, thinned to a visible number."""
     points = list(zip(x, y, strict=True))
     drawn = [*points[:: max(1, len(points) // MAX_STEPS)], points[-1]]
     return [{"classifier": name, "step": i, "x": x, "y": y} for i, (x, y) in enumerate(drawn)]
@@ -237,7 +237,7 @@ def _curves(
     chance: Sequence[Mapping[str, Any]],
     titles: tuple[str, str],
 ) -> Chart | None:
-    """A panel for each classifier: its line, a mark at its own verdicts, and in grey what guessing gives."""
+    """Draw one panel per classifier: the curve, a point for its verdicts, and a grey line for guessing."""
     panels = []
     x = alt.X("x:Q", title=titles[0], scale=alt.Scale(domain=[0, 1]), axis=_PERCENT)
     y = alt.Y("y:Q", title=titles[1], scale=alt.Scale(domain=[0, 1]), axis=_PERCENT)
@@ -261,5 +261,5 @@ _PERCENT = alt.Axis(format="%", tickCount=5)
 
 
 def _share(field: str) -> alt.X:
-    title = "share of the common items on which the pair agrees"
+    title = "percent agreement on common items"
     return alt.X(field, title=title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))

@@ -1,4 +1,4 @@
-"""What was done, as a paragraph for the methods section of a paper, from the parameters of the report itself."""
+"""A paragraph for the methods section of a paper, written from the parameters of the report."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,31 +9,32 @@ Content = Mapping[str, Any]
 
 
 def methods(content: Content) -> str:
-    """A paragraph ready to paste; it says no more than what this report did."""
+    """Write a methods paragraph that describes only what this report computed."""
     return " ".join(_sentences(content))
 
 
 def _sentences(content: Content) -> Iterator[str]:
     agreement, level = content["agreement"], f"{100 * content['parameters']['level']:g} %"
     question = content["study"]["question"]
-    blind = "blind to each other, to names and to automatic verdicts"
-    clause = f", by the question “{question}”, {blind}" if question else ""
+    blind = "without access to other reviewers' answers, names of benchmarks, or verdicts"
+    clause = f", for the question “{question}”, {blind}" if question else ""
     n_reviewers = len(agreement["leniency"]["raters"])
     yield (
-        f"{_counted(n_reviewers, 'reviewer')} put {_counted(agreement['n_items'], 'benchmark')} into "
-        f"two categories, similar and dissimilar{clause}; {_counted(agreement['n_labels'], 'first label')} entered the "
+        f"{_counted(n_reviewers, 'reviewer')} classified {_counted(agreement['n_items'], 'benchmark')} as "
+        f"similar or dissimilar{clause}; {_counted(agreement['n_labels'], 'first label')} entered the "
         "analysis."
     )
     yield from _plan(content["plan"])
     coefficients = (
-        "Agreement is given as percent agreement and as Fleiss' kappa with Gwet's linearised standard errors (t "
-        "distribution over items), beside Krippendorff's alpha, Gwet's AC1 and the Brennan-Prediger coefficient; "
-        "pairs of reviewers as percent agreement and Cohen's kappa."
+        "We report percent agreement and Fleiss' kappa with Gwet's linearised standard errors (t "
+        "distribution over items), Krippendorff's alpha, Gwet's AC1 and the Brennan-Prediger coefficient; "
+        "for pairs of reviewers, percent agreement and Cohen's kappa."
     )
     yield coefficients
     yield (
-        f"All intervals have a level of {level}; those of simple shares are Wilson's. Reviewers are fixed: intervals "
-        "speak of further items labelled by the same reviewers."
+        f"All intervals have a level of {level}; intervals of simple shares are Wilson's. Reviewers are fixed: "
+        "intervals "
+        "apply to further items labelled by the same reviewers."
     )
     yield from _tests(agreement)
     decided = content["consensus"]
@@ -48,34 +49,32 @@ def _sentences(content: Content) -> Iterator[str]:
 def _plan(plan: Content | None) -> Iterator[str]:
     if not plan or "per_item" not in plan:
         return
-    seed = f" (seed {plan['seed']})" if "seed" in plan else ""  # a study made anonymous has none
+    seed = f" (seed {plan['seed']})" if "seed" in plan else ""  # an anonymised study has no seed
     if plan.get("paper"):
-        yield f"Items were split at random into parts, one pair of reviewers each{seed}."
+        yield f"Items were split at random into parts, and each part was assigned to one pair of reviewers{seed}."
         return
     yield f"Each item was assigned to {plan['per_item']} reviewers in balanced blocks within applications{seed}."
     if plan.get("overlap"):
         yield f"A share of {plan['overlap']:g} of the items was assigned to all reviewers."
     if plan.get("retest"):
-        yield f"Each reviewer met {_counted(plan['retest'], 'item')} a second time, hidden under another code."
+        yield f"Each reviewer labelled {_counted(plan['retest'], 'item')} a second time under another code."
 
 
 def _tests(agreement: Content) -> Iterator[str]:
-    """The tests of agreement that were made."""
+    """List the tests of agreement in this report."""
     made = []
     if agreement["homogeneity"]["p"] is not None:
         made.append("Pearson's chi-square test of equal agreement of all pairs (items with exactly two labels)")
     if agreement["chance_test"]["p"] is not None:
-        made.append("the test of kappa = 0 by the null standard error of Fleiss, Nee and Landis")
+        made.append("a test of kappa = 0 with the null standard error of Fleiss, Nee and Landis")
     if agreement["leniency"]["overall"]["p"] is not None:
-        made.append(
-            f"conditional logit on items with a {agreement['leniency']['overall']['test']} test of equal leniency"
-        )
+        made.append(f"a {agreement['leniency']['overall']['test']} test of equal leniency (conditional logit on items)")
     if agreement["leniency"]["pairs"]:
         made.append("McNemar's mid-p test of the leniency of two reviewers, with Holm's correction")
     if agreement["retest"]:
         made.append("McNemar's mid-p test of drift between test and retest, with Holm's correction")
     if (agreement["order"] or {}).get("matters") is not None:
-        made.append("tests of trend over each reviewer's order, with Bonferroni's correction")
+        made.append("tests of trend over each reviewer's item order, with Bonferroni's correction")
     if made:
         yield f"Tests: {'; '.join(made)}."
 
@@ -90,15 +89,16 @@ def _classifiers(content: Content) -> Iterator[str]:
         return
     holm = " with Holm's correction" if len(comparisons) > 1 else ""
     resampled = content["parameters"]["resampling"]["n_bootstrap"]
-    mcc = "Matthews' correlation has a bootstrap interval over items; " if resampled else ""
+    mcc = "Matthews' correlation has a bootstrap interval over items. " if resampled else ""
     scored = any(row["scores"] for row in content["classifiers"].values())
-    auc = "areas under the ROC curve have DeLong's standard error; " if scored else ""
-    between = "; classifiers are compared with each other by the same test" if len(comparisons) > 1 else ""
+    auc = "Areas under the ROC curve have DeLong's standard error. " if scored else ""
+    between = "; the same test compares the classifiers with each other" if len(comparisons) > 1 else ""
     yield (
         f"Classifiers were compared with the consensus (positive category: dissimilar): {', '.join(comparisons)}. "
-        "Sensitivity, specificity, precision and accuracy have Wilson intervals; balanced accuracy has one by "
-        f"square-and-add; {mcc}{auc}the baseline is the majority rule, which calls every item what most of the agreed "
-        f"items are, compared by McNemar's mid-p test{holm}{between}."
+        "Sensitivity, specificity, precision and accuracy have Wilson intervals; balanced accuracy has a "
+        f"square-and-add interval. {mcc}{auc}The reference is the majority rule, which gives every item the most "
+        "frequent "
+        f"category of the agreed items, compared by McNemar's mid-p test{holm}{between}."
     )
 
 
@@ -109,14 +109,14 @@ def _resampling(content: Content) -> Iterator[str]:
     if not (resampling and resampling["n_sweeps"]):
         return
     if not latent["identifiability"]["identified"]:
-        yield "A latent class model of the reviewers is not identified by these labels, so that none is reported."
+        yield "A latent class model is not reported because these labels do not identify it."
         return
     yield "A latent class model with conditional independence was fitted by EM."
     tests = latent["misfit"]
     if any(test["p"] is not None for test in (tests["reviewers"], *tests["with_classifier"].values())):
         yield (
-            f"Its fit was tested with {resampling['n_misfit']} data sets drawn from it (seed {resampling['seed']}), "
-            "for the reviewers and with each classifier as a further rater."
+            f"Its fit was tested with {resampling['n_misfit']} simulated data sets (seed {resampling['seed']}), "
+            "for the reviewers alone and with each classifier as an additional rater."
         )
     if latent["prevalence"]["value"] is not None:
         yield (
@@ -124,9 +124,9 @@ def _resampling(content: Content) -> Iterator[str]:
             f"sweeps in each of four chains, seed {resampling['seed']})."
         )
     elif latent["state"]["state"] == "rejected":
-        yield "The fit was rejected, so that its numbers are withheld."
+        yield "The model was rejected, so its numbers are withheld."
 
 
 def _counted(n: int, noun: str) -> str:
-    """A number with its noun: 1 item, 2 items."""
+    """Return a number with its noun: 1 item, 2 items."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -1,4 +1,4 @@
-"""The numbers of agreement: overall, of pairs, by group, over time, of reviewers with themselves."""
+"""Numbers on agreement: overall, pairs of reviewers, groups, time, and test-retest."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,25 +24,27 @@ CONFIDENCES = (1, 2, 3)
 IMPLAUSIBLE_S = 1.0  # nobody looks at ten runs in less
 MOST_DISPUTED = 10
 FEW_ITEMS = 20
-FEW_ITEMS_WORDS = "20 items or fewer: a 95 % interval of kappa holds the truth in 78 to 97 % of such samples only"
+FEW_ITEMS_WORDS = (
+    "with 20 items or fewer, a 95 % interval of kappa contains the true value in only 78 to 97 % of samples"
+)
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of a study by what they count for; each a label table with all columns of the answers.
+    """The labels of a study by purpose; each is a label table with all columns of the answers.
 
     Attributes
     ----------
     first : DataFrame
-        First labels, fresh or overlap: what agreement and consensus are computed from.
+        First labels (fresh or overlap), from which agreement and consensus are computed.
     current : DataFrame
         The same assignments after own revisions.
     third : DataFrame
-        Labels of a further reviewer on split and on some agreed items.
+        Labels of an additional reviewer on split items and on some agreed items.
     retest : DataFrame
-        Columns rater, first, second: one row an item that a reviewer labelled twice.
+        Columns rater, first, second; one row per item that a reviewer labelled twice.
     missing : DataFrame
-        Columns item, rater: who met an item and gave no label, as "not sure" or withdrawn.
+        Columns item, rater: reviewers without a label on an item, because of "not sure" or a withdrawn answer.
     """
 
     first: pd.DataFrame
@@ -53,11 +55,13 @@ class Labels:
 
 
 def agreement_numbers(labels: Labels, level: float, resampling: Resampling) -> dict[str, Any]:
-    """Everything the report says of agreement."""
+    """Compute all numbers on agreement."""
     first = labels.first
     counts = count_table(first).sort_index()  # so that draws do not depend on the order of rows
     n_labels = counts.sum(axis=1)
-    only_two = first[first["item"].map(n_labels) == 2]  # an item seen by more enters several pairs: not independent
+    only_two = first[
+        first["item"].map(n_labels) == 2
+    ]  # items with more labels enter several pairs, which are then dependent
     independent = agreement.pair_agreements(only_two, level=level)
     return {
         "n_labels": len(first),
@@ -101,14 +105,14 @@ def _pairs(first: pd.DataFrame, level: float) -> list[dict[str, Any]]:
 
 
 def _retest(pairs: pd.DataFrame, level: float) -> list[dict[str, Any]]:
-    """Each reviewer against themselves, the tests of drift corrected for the number of reviewers."""
+    """Compute test-retest agreement; tests of drift are corrected for the number of reviewers."""
     rows = plain(agreement.retest_agreement(pairs, level=level))
     corrected = holm([row["drift"]["p_mid"] for row in rows])
     return [{**_warned(row), "p_holm": p} for row, p in zip(rows, corrected, strict=True)]
 
 
 def _warned(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with Cohen's kappa, which says so where its interval covers too rarely."""
+    """Add a warning to a row if its interval of Cohen's kappa is unreliable."""
     if row["n"] > FEW_ITEMS or row["cohen_kappa"]["low"] is None:
         return row
     return {**row, "cohen_kappa": {**row["cohen_kappa"], "warning": FEW_ITEMS_WORDS}}
@@ -119,9 +123,9 @@ def _with_bands(kappa: Estimate) -> dict[str, Any]:
 
 
 def _clustered(first: pd.DataFrame, counts: pd.DataFrame, level: float) -> dict[str, Any]:
-    """Fleiss' kappa and percent agreement with standard errors that let items of one application be alike."""
+    """Compute Fleiss' kappa and percent agreement with standard errors clustered by application."""
     if "application" not in first:
-        unknown = Estimate(None, reason="the applications of the items are not known")
+        unknown = Estimate(None, reason="the applications of the items are unknown")
         return {"fleiss_kappa": plain(unknown), "percent": plain(unknown)}
     groups = first.drop_duplicates("item").set_index("item")["application"].reindex(counts.index)
     return {
@@ -145,7 +149,7 @@ def _bootstrap(counts: pd.DataFrame, level: float, resampling: Resampling) -> di
 
 
 def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
-    """Agreement after own revisions, and with third labels; that of the first labels is the overall agreement."""
+    """Compute agreement after own revisions and with third labels; the overall agreement uses first labels."""
     used = {"after own revisions": labels.current}
     if len(labels.third):
         used["first and third"] = pd.concat([labels.first, labels.third], ignore_index=True)
@@ -164,7 +168,7 @@ def _by_labels_used(labels: Labels, level: float) -> list[dict[str, Any]]:
 
 
 def _by_groups(first: pd.DataFrame, level: float) -> dict[str, Any]:
-    """By application, date and axis rule, and over thirds of each reviewer's labels in order and by time on task."""
+    """Compute agreement by application, date and axis rule, and by thirds of each reviewer's labels."""
     parts: dict[str, Any] = {}
     dated = first.assign(date=first["created_utc"].astype("string").str[:10]) if "created_utc" in first else first
     for name, column in (("by_application", "application"), ("by_date", "date")):
@@ -173,13 +177,13 @@ def _by_groups(first: pd.DataFrame, level: float) -> dict[str, Any]:
     for name, column in (("by_position", "position"), ("by_time_on_task", "dwell_ms")):
         groups = agreement.by_order(first, column, n_bins=N_PARTS, level=level) if _has(first, column) else []
         parts[name] = plain(groups)
-    if _has(first, "axis_rule") and first["axis_rule"].nunique() > 1:  # reports of earlier versions lack it
+    if _has(first, "axis_rule") and first["axis_rule"].nunique() > 1:  # missing in reports of earlier versions
         parts["by_axis_rule"] = plain(agreement.by_group(first, "axis_rule", level=level))
     return parts
 
 
 def _if_given(labels: Labels, level: float) -> list[dict[str, Any]]:
-    """Agreement if the labels that reviewers did not give had all gone one way."""
+    """Compute agreement as if all missing labels had the same category."""
     if not len(labels.missing):
         return []
     kappas = agreement.if_given(labels.first, labels.missing, agreement.fleiss_kappa, level=level)
@@ -191,7 +195,7 @@ def _if_given(labels: Labels, level: float) -> list[dict[str, Any]]:
 
 
 def _confidence(first: pd.DataFrame, level: float) -> dict[str, Any] | None:
-    """Agreement by confidence, and of the confidences themselves (1 to 3, quadratic weights); None without any."""
+    """Compute agreement by confidence, and weighted kappa of the confidences (1 to 3); None without confidences."""
     if not _has(first, "confidence"):
         return None
     stated = first[first["confidence"].notna()].assign(confidence=first["confidence"].dropna().astype(int))
@@ -207,7 +211,7 @@ def _confidence(first: pd.DataFrame, level: float) -> dict[str, Any] | None:
 
 
 def _times(first: pd.DataFrame) -> list[dict[str, Any]]:
-    """How long each reviewer takes, and how many labels came faster than anybody can look."""
+    """Compute the median time on task of each reviewer, and the number of implausibly fast labels."""
     if not _has(first, "dwell_ms"):
         return []
     seconds = pd.to_numeric(first["dwell_ms"]) / 1000
@@ -224,7 +228,7 @@ def _times(first: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _disputed(first: pd.DataFrame) -> dict[str, Any]:
-    """Who labelled items what, by pattern, and the items that divide the reviewers most."""
+    """Count the patterns of labels, and list the items with the most disagreement."""
     raters = in_name_order(pd.unique(first["rater"]))
     if len(raters) < 2:
         return {"reviewers": [], "patterns": [], "items": []}
@@ -249,12 +253,12 @@ def _disputed(first: pd.DataFrame) -> dict[str, Any]:
 
 
 def _has(labels: pd.DataFrame, column: str) -> bool:
-    """Whether anything is known in this column."""
+    """Whether the column exists and has values."""
     return column in labels and bool(labels[column].notna().any())
 
 
 def _order(first: pd.DataFrame) -> dict[str, Any] | None:
-    """Whether the share of dissimilar, or agreement, changes over each reviewer's labels; None without positions."""
+    """Test whether labels or agreement change over each reviewer's items; None without positions."""
     if not _has(first, "position"):
         return None
     outcomes = ["dissimilar", "agreement", *(["dwell_ms"] if _has(first, "dwell_ms") else [])]

@@ -1,4 +1,4 @@
-"""The numbers of classifiers: against each consensus, over thresholds, and beside each other."""
+"""Numbers on classifiers: against each consensus, over thresholds, and in comparison with each other."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -16,7 +16,7 @@ from analysis.report._of_consensus import Truths
 from analysis.report._resampling import Resampling
 
 BY_CONSTRUCTION = "fixed by construction"
-NEAR = 0.1  # a threshold is nearly the best where it costs at most so much more
+NEAR = 0.1  # a threshold is nearly the best if it costs at most this share more
 STATISTICS = {
     name: getattr(evaluation, name)
     for name in ("sensitivity", "specificity", "precision", "npv", "accuracy", "f1", "balanced_accuracy", "youden")
@@ -32,18 +32,18 @@ def classifier_numbers(
     level: float,
     resampling: Resampling,
 ) -> dict[str, Any]:
-    """Everything the report says of one classifier.
+    """Compute all numbers on one classifier.
 
     Parameters
     ----------
     name : str
     rows : DataFrame
-        Its verdicts: columns item, verdict, and optionally score and threshold.
+        Verdicts of the classifier: columns item, verdict, and optionally score and threshold.
     truth : Truths
     latent : mapping, optional
-        Its rates against the latent class.
+        Rates of the classifier against the latent class.
     applications : mapping
-        Item -> application, for folds; an item that is not in it is a group of its own.
+        Item -> application, for folds; an item without an application is a separate group.
     level : float
     resampling : Resampling
     """
@@ -66,7 +66,7 @@ def classifier_numbers(
 
 
 def with_holm_of_baseline(classifiers: dict[str, dict[str, Any]], level: float) -> dict[str, dict[str, Any]]:
-    """The same numbers with the tests against the majority rule corrected for the number of classifiers."""
+    """Correct the tests against the majority rule for the number of classifiers."""
     rules = [row["baseline"] for row in classifiers.values()]
     tested = [rule["difference"]["value"] is not None for rule in rules]
     corrected = holm(
@@ -79,7 +79,7 @@ def with_holm_of_baseline(classifiers: dict[str, dict[str, Any]], level: float) 
 
 
 def _always_dissimilar(confusion: Confusion, level: float) -> dict[str, Any]:
-    """The published baseline; what is fixed by the rule has no interval."""
+    """Return the published baseline; rates that follow from the rule have no interval."""
     shares = _shares(evaluation.always(confusion), level)
     for name in ("sensitivity", "specificity", "balanced_accuracy", "youden"):
         value = shares[name]["value"]
@@ -89,7 +89,7 @@ def _always_dissimilar(confusion: Confusion, level: float) -> dict[str, Any]:
 
 
 def _baseline(confusion: Confusion, level: float) -> dict[str, Any]:
-    """The majority rule on the same items; its rates are fixed by what it is, so that they have no interval."""
+    """Return the majority rule on the same items; its rates follow from the rule and have no interval."""
     compared = evaluation.against_majority(confusion, level=level)
     is_dissimilar = compared.category == DISSIMILAR
     return {
@@ -101,7 +101,7 @@ def _baseline(confusion: Confusion, level: float) -> dict[str, Any]:
 
 
 def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> list[dict[str, Any]]:
-    """Every two classifiers on the same agreed items: McNemar overall and within each class, and their AUC."""
+    """Compare each pair of classifiers on the same agreed items: McNemar overall and by category, and AUC."""
     by_name = {str(name): rows.set_index("item") for name, rows in verdicts.groupby("classifier", sort=True)}
     agreed = _decided(truth.agreed)
     pairs = []
@@ -120,7 +120,7 @@ def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> list[dic
 
 
 def _p_of(shares: Mapping[str, Any]) -> float | None:
-    """The mid-p value of a paired comparison; None where there is no item to compare on."""
+    """Return the mid-p value of a paired comparison; None without common items."""
     p: float | None = shares["mcnemar"]["p_mid"] if shares["n"] else None
     return p
 
@@ -133,13 +133,13 @@ def _compared_scores(agreed: pd.Series, of_a: pd.DataFrame, of_b: pd.DataFrame, 
 
 
 def _decided(table: pd.DataFrame) -> pd.Series:
-    """The items that have a category."""
+    """Return the items that have a category."""
     category: pd.Series = table["category"].dropna()
     return category
 
 
 def _with_split(agreed: pd.DataFrame, verdict: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Agreed and split items with their category or None, and the verdicts on them."""
+    """Return agreed and split items with their category or None, and their verdicts."""
     category = agreed.loc[agreed["status"] != "incomplete", "category"].astype(object)
     return category.where(category.notna(), None), verdict.reindex(category.index)
 
@@ -175,7 +175,7 @@ def _scores(
     level: float,
     resampling: Resampling,
 ) -> dict[str, Any] | None:
-    """What follows from the score behind the verdicts; None where the classifier has no scores."""
+    """Compute the numbers that need scores; None if the classifier has no scores."""
     if "score" not in rows or not pd.to_numeric(rows["score"]).notna().any():
         return None
     truth = _decided(agreed).sort_index()  # so that folds do not depend on the order of rows

@@ -1,4 +1,4 @@
-"""The numbers of the consensus: agreed only, adjudicated majority, latent class."""
+"""Numbers on the consensus: agreed only, adjudicated majority, latent class."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from analysis.report._resampling import Resampling
 
 @dataclass(frozen=True)
 class Truths:
-    """What classifiers are held against: one table an item for each of the two counted consensus rows.
+    """The counted kinds of consensus that classifiers are compared with; each table has one row per item.
 
     Attributes
     ----------
     agreed, majority : DataFrame
         Indexed by item: status, category, n_labels.
     all_labels : DataFrame
-        First and third labels: what the latent class model is fitted to.
+        First and third labels, to which the latent class model is fitted.
     """
 
     agreed: pd.DataFrame
@@ -33,7 +33,7 @@ class Truths:
 
 
 def truths(labels: Labels, decisions: Mapping[object, str]) -> Truths:
-    """The two counted consensus rows, and the labels for the third."""
+    """Return the two counted kinds of consensus, and the labels for the latent class model."""
     third = labels.third if len(labels.third) else None
     columns = ["item", "rater", "category"]
     return Truths(
@@ -44,7 +44,7 @@ def truths(labels: Labels, decisions: Mapping[object, str]) -> Truths:
 
 
 def consensus_numbers(truth: Truths, n_third: int, n_items: int, level: float) -> dict[str, Any]:
-    """Everything the report says of the counted consensus."""
+    """Compute all numbers on the counted consensus."""
     status, n_labels = truth.agreed["status"], truth.agreed["n_labels"]
     n_agreed, n_split = ((status == name).sum() for name in (consensus.AGREED, consensus.SPLIT))
     return {
@@ -84,10 +84,10 @@ def latent_numbers(
     resampling: Resampling,
     show_rejected: bool,
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """The latent class model of the reviewers, and the rates of each classifier against it.
+    """Fit the latent class model to the reviewers' labels, and compute the rates of each classifier against it.
 
-    Every row carries the state of the model it rests on. The numbers of a rejected model are withheld unless they are
-    asked for. Without sweeps there is only the answer whether the model could be identified.
+    Every row states the status of its model. The numbers of a rejected model are withheld unless they are
+    requested. Without sweeps, the result only says whether the model is identifiable.
     """
     if not resampling.n_sweeps:
         return {"identifiability": plain(consensus.identifiability(truth.all_labels))}, {}
@@ -134,7 +134,7 @@ def latent_numbers(
 
 
 def _alternatives(first: pd.DataFrame, verdicts: pd.DataFrame, level: float) -> dict[str, Any]:
-    """Models of dependent errors of the reviewers, and of the reviewers with each classifier."""
+    """Fit models of dependent errors to the reviewers, and to the reviewers with each classifier."""
     return {
         "reviewers": consensus.dependence(first, level=level),
         "with_classifier": {
@@ -144,7 +144,7 @@ def _alternatives(first: pd.DataFrame, verdicts: pd.DataFrame, level: float) -> 
 
 
 def _dependence(alternatives: dict[str, Any], state: consensus.ModelState) -> dict[str, Any]:
-    """What was tried, and, where independence is rejected, the numbers of the alternative that fits best."""
+    """List the models that were tried and, if independence is rejected, the numbers of the best alternative."""
     tried = [("reviewers", alternatives["reviewers"]), *alternatives["with_classifier"].items()]
     rows = [
         {"raters_of": who, "model": model.words, **_without_rates(plain(model))}
@@ -165,10 +165,10 @@ def _without_rates(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tests(first: pd.DataFrame, verdicts: pd.DataFrame, resampling: Resampling) -> dict[str, Any]:
-    """The fit of the reviewers' model, and with each classifier as a further rater.
+    """Test the fit of the reviewers' model, alone and with each classifier as an additional rater.
 
-    Only labels that were assigned before any label was seen take part. Classifiers take part one by one: that two of
-    them err alike says nothing against the rates of either.
+    Only labels that were assigned before any label was known are used. Classifiers are added one at a time, because
+    similar errors of two classifiers do not contradict the rates of either.
     """
     return {
         "reviewers": consensus.misfit(first, n_draws=resampling.n_misfit, rng=resampling.rng("misfit")),
@@ -190,7 +190,7 @@ def _by_classifier(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _shown(row: dict[str, Any], state: consensus.ModelState, *, show_rejected: bool) -> dict[str, Any]:
-    """A row with the state of its model; its numbers are withheld where the model is rejected."""
+    """Add the status of the model to a row; withhold its numbers if the model is rejected."""
     marked = {**row, "state": state.state, "state_words": state.words}
     if state.state != consensus.REJECTED or show_rejected:
         return marked
@@ -212,7 +212,7 @@ def _undecided(items: pd.DataFrame) -> list[dict[str, Any]]:
 def _classifier_rates(
     truth: Truths, verdicts: pd.DataFrame, level: float, resampling: Resampling
 ) -> dict[str, consensus.RaterRates]:
-    """Sensitivity and specificity of each classifier against the latent class."""
+    """Compute sensitivity and specificity of each classifier against the latent class."""
     if not len(verdicts):
         return {}
     all_rates = consensus.classifier_rates(

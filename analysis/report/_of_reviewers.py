@@ -1,4 +1,4 @@
-"""The numbers of why reviewers disagree: what each one's labels follow."""
+"""Numbers on the reasons for disagreement: the measures that each reviewer's labels depend on."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ def habit_numbers(
     resampling: Resampling,
     level: float,
 ) -> dict[str, Any]:
-    """What each reviewer's labels follow, under `reviewers_follow`; nothing without enough labels or resampling.
+    """Compute the measures that each reviewer's labels depend on; empty without enough labels or resampling.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How much of a report is resampled, and from which seed."""
+"""Settings of the resampling in a report: numbers of draws and the random seed."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,17 +11,17 @@ MIN_MISFIT = 19  # so that p = 0.05 can be reached
 
 @dataclass(frozen=True)
 class Resampling:
-    """Numbers of draws; a report with the same ones from the same data is the same.
+    """Numbers of draws and the seed; the same settings and data give the same report.
 
     Attributes
     ----------
     seed : int
     n_bootstrap : int
-        Bootstrap draws of items; 0: none.
+        Bootstrap draws of items; 0 for none.
     n_sweeps : int
-        Sweeps of the Gibbs sampler of the latent class model; 0: the model is not fitted.
+        Sweeps of the Gibbs sampler of the latent class model; with 0 the model is not fitted.
     n_misfit : int
-        Data sets drawn for the test of misfit, at least 19 where the model is fitted.
+        Data sets drawn for the misfit test, at least 19 if the model is fitted.
 
     Raises
     ------
@@ -35,7 +35,7 @@ class Resampling:
     n_misfit: int = 199
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be drawn."""
+        """Check the numbers of draws."""
         for name, value in asdict(self).items():
             if value < 0:
                 raise ValueError(f"{name} must not be negative, got {value}")
@@ -44,17 +44,17 @@ class Resampling:
 
     @classmethod
     def none(cls, seed: int = 1) -> Self:
-        """Only what needs no resampling."""
+        """Return settings without any resampling."""
         return cls(seed, 0, 0, 0)
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Self:
-        """Read back from a report; raises ValueError if these are none."""
+        """Read the settings from a report; raises ValueError if they are invalid."""
         try:
             return cls(**{name: int(value) for name, value in settings.items()})
         except (AttributeError, OverflowError, TypeError) as error:
             raise ValueError(f"resampling: {error}") from None
 
     def rng(self, part: str) -> np.random.Generator:
-        """The generator of one part, so that no part depends on which others were computed."""
+        """Return the random generator of one part, independent of all other parts."""
         return np.random.default_rng([self.seed, *part.encode()])

@@ -1,4 +1,4 @@
-"""Every number of a report -> two pages that everyone reads, and an appendix with everything else."""
+"""Turns the numbers of a report into a document: two main pages and an appendix with all details."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -41,20 +41,22 @@ Content = Mapping[str, Any]
 
 
 def document(content: Content) -> Document:
-    """The report in sections.
+    """Build the document of a report.
 
     Parameters
     ----------
     content : mapping
-        What `summarise` returned, or the same read back from JSON.
+        The result of `summarise`, or the same mapping read from JSON.
     """
     content = clean(content)
     study = content["study"]
-    interim = f"Interim: the study is {study['state']}, not unblinded. Numbers will change." if study["interim"] else ""
+    interim = (
+        f"Interim: the study is {study['state']} and not unblinded. Numbers will change." if study["interim"] else ""
+    )
     notes = tuple(Paragraph(note, "note") for note in content["notes"])
     sections = (
         Section("In short", (Bullets(tuple(in_short(content))), *notes)),
-        Section("Classifiers beside the majority rule", tuple(_classifiers(content))),
+        Section("Classifiers against the majority rule", tuple(_classifiers(content))),
         Section("Agreement of the reviewers", tuple(_agreement(content))),
         Section("Methods", (Paragraph(methods(content)),)),
     )
@@ -72,7 +74,7 @@ def document(content: Content) -> Document:
 
 
 def in_short(content: Content) -> list[str]:
-    """The report in a few sentences."""
+    """Summarise the report in a few sentences."""
     sentences = [_agreement_in_words(content), _kappa_in_words(content)]
     sentences += [_classifier_in_words(name, row, content) for name, row in content["classifiers"].items()]
     sentences += [_dropped_in_words(content), _model_in_words(content), unblinded_in_words(content)]
@@ -86,7 +88,7 @@ def _agreement_in_words(content: Content) -> str:
     n_two = content["agreement"]["n_items_with_two_labels"]
     limits = interval(value)
     return (
-        f"Reviewers agree on {decided['agreed']} of {n_two} items with two or more labels: "
+        f"Reviewers agree on {decided['agreed']} of the {n_two} items with two or more labels: "
         f"{decided['agreed_dissimilar']} dissimilar, {decided['agreed_similar']} similar. "
         f"Overall agreement is {percent(value['value'])}{f' ({level_of(content)} {limits})' if limits else ''}."
     )
@@ -102,22 +104,22 @@ def _kappa_in_words(content: Content) -> str:
     low, high = kappa["band_low"], kappa["band_high"]
     bands = f"“{low}”" if low == high else f"from “{low}” to “{high}”"
     limits = interval(kappa, as_percent=False)
-    return f"{text} ({level_of(content)} {limits}), which is {bands} in the words of Landis and Koch."
+    return f"{text} ({level_of(content)} {limits}), {bands} on the scale of Landis and Koch."
 
 
 def _classifier_in_words(name: str, row: Content, content: Content) -> str:
-    """A classifier against the majority rule."""
+    """Compare a classifier with the majority rule, in words."""
     if not row["n"]:
         return ""
     rule = row["baseline"]
     start = (
-        f"{row_title(name)} is right on {percent(row['accuracy']['value'])} of {row['n']} agreed items; calling every "
-        f"item {rule['category']} is right on {percent(rule['accuracy']['value'])}."
+        f"{row_title(name)} is right on {percent(row['accuracy']['value'])} of {row['n']} agreed items. The "
+        f"majority rule, which calls every item {rule['category']}, is right on {percent(rule['accuracy']['value'])}."
     )
     outcome = {
-        "better": "It is better than this majority rule",
-        "worse": "It is worse than this majority rule",
-        "cannot tell": "These items cannot tell whether it is better or worse",
+        "better": "The classifier is better than this rule",
+        "worse": "The classifier is worse than this rule",
+        "cannot tell": "These items cannot show whether the classifier is better or worse",
     }[rule["verdict"]]
     points = number(100 * rule["difference"]["value"], 1)
     limits = interval(rule["difference"]).removesuffix(" %")
@@ -133,37 +135,39 @@ def _dropped_in_words(content: Content) -> str:
     n_two = decided["agreed"] + decided["split"]
     if not decided["split"]:
         return ""
-    text = f"{decided['split']} of {n_two} items ({percent(decided['split'] / n_two)}) are split and not scored"
+    text = (
+        f"{decided['split']} of {n_two} items ({percent(decided['split'] / n_two)}) are split and therefore not scored"
+    )
     scored = [(name, row) for name, row in content["classifiers"].items() if row["n"]]
     if not scored:
         return f"{text}."
     name, row = scored[0]
     worst, best = (row["bounds"]["accuracy"][end]["value"] for end in ("worst", "best"))
-    more = "; the appendix has the others. " if len(scored) > 1 else ". "
+    more = "; the appendix lists the other classifiers. " if len(scored) > 1 else ". "
     return (
-        f"{text}. Depending on what they are, the accuracy of {title_of(name)} over all items is anywhere from "
-        f"{percent(worst)} to {percent(best)}{more}"
+        f"{text}. Depending on their true category, the accuracy of {title_of(name)} over all items is between "
+        f"{percent(worst)} and {percent(best)}{more}"
     ).strip()
 
 
 def _model_in_words(content: Content) -> str:
-    """What cannot be known, or how far the latent class model may be believed."""
+    """Say how reliable the latent class model is, or what it cannot estimate."""
     latent = content["consensus"]["latent"]
     judged = latent.get("state")
     if judged is None:
         if latent["identifiability"]["identified"]:
-            return "How often each reviewer is right was not estimated: the report was made without resampling."
-        return f"What cannot be known: how often each reviewer is right. {sentence(latent['identifiability']['words'])}"
+            return "The accuracy of each reviewer was not estimated because the report was made without resampling."
+        return f"The accuracy of each reviewer cannot be estimated. {sentence(latent['identifiability']['words'])}"
     start = {
-        "fits": "A model of reviewers' errors fits",
-        "rejected": "A model in which reviewers err independently is rejected",
-        "untestable": "What cannot be known: whether reviewers err independently",
-        "weak": "A model of reviewers' errors is weak",
-        "not identified": "What cannot be known: how often each reviewer is right",
+        "fits": "The model of reviewers' errors fits",
+        "rejected": "The model with independent errors of reviewers is rejected",
+        "untestable": "The data cannot show whether reviewers err independently",
+        "weak": "The model of reviewers' errors is weak",
+        "not identified": "The accuracy of each reviewer cannot be estimated",
     }[judged["state"]]
     end = ""
     if judged["state"] == "rejected" and not content["parameters"].get("show_rejected"):
-        end = f" Its numbers are withheld. What would help: {'; '.join(judged['remedies'])}."
+        end = f" Its numbers are withheld. Possible remedies: {'; '.join(judged['remedies'])}."
     reason = judged["words"].removeprefix("not identified: ").removesuffix(".")
     return f"{start}: {reason}.{end}" if judged["state"] != "not identified" else f"{start}. {sentence(reason)}"
 
@@ -171,10 +175,10 @@ def _model_in_words(content: Content) -> str:
 def _classifiers(content: Content) -> Iterator[Block]:
     rows = [(name, row) for name, row in content["classifiers"].items() if row["n"]]
     if not content["classifiers"]:
-        yield Paragraph("There are no verdicts. Compute them, or give a file of verdicts.")
+        yield Paragraph("There are no verdicts. Compute verdicts, or import a file of verdicts.")
         return
     if not rows:
-        yield Paragraph("No agreed item has a verdict of a classifier yet.")
+        yield Paragraph("No agreed item has a verdict yet.")
         return
     yield _classifier_table(content, rows)
     yield Figure("classifiers", _figure_caption(content))
@@ -196,9 +200,9 @@ def _classifier_table(content: Content, rows: list[tuple[str, Content]]) -> Tabl
         cells.append((f"majority rule: always {category}", n, *fixed, share(rule["accuracy"]), None, None, None))
     return stat_table(
         "classifiers",
-        "Classifiers on the agreed items; the positive category is dissimilar. The last column compares the accuracy "
-        "with that of the majority rule on the same items (McNemar, mid-p, Holm's correction). The rates of the "
-        "majority rule are fixed by construction.",
+        "Classifiers on the agreed items; the positive category is dissimilar. The last column compares accuracy "
+        "with the majority rule on the same items (McNemar's mid-p test, Holm's correction). The rates of the "
+        "majority rule follow from its definition.",
         ("Classifier", "Items", f"Sensitivity ({level})", f"Specificity ({level})", f"Accuracy ({level})",
          f"MCC ({level})", f"AUC ({level})", "Against the majority rule"),
         cells,
@@ -207,27 +211,30 @@ def _classifier_table(content: Content, rows: list[tuple[str, Content]]) -> Tabl
 
 
 def _figure_caption(content: Content) -> str:
-    return f"Rates of each classifier with {level_of(content)}s. Grey: accuracy of the majority rule."
+    return f"Rates of each classifier with {level_of(content)}s. Grey mark: accuracy of the majority rule."
 
 
 def _agreement(content: Content) -> Iterator[Block]:
     if content["agreement"]["pairs"]:
         yield Figure(
-            "pair-agreement", f"Agreement of each pair with its {level_of(content)}; dashed: overall agreement."
+            "pair-agreement", f"Agreement of each pair with its {level_of(content)}. Dashed line: overall agreement."
         )
     else:
-        yield Paragraph("No two reviewers have labelled an item in common yet.")
+        yield Paragraph("No two reviewers have labelled the same item yet.")
 
 
 def _published(content: Content) -> Iterator[Section]:
-    """Numbers that were printed elsewhere beside ours, where the report has some."""
+    """Published numbers next to the numbers of this report, if the report has any."""
     if content.get("published"):
         rows = [
             (row["where"], row["what"], row["paper"], row["ours"], "yes" if row["agrees"] else "NO", row["note"])
             for row in content["published"]
         ]
-        header = ("Where", "What", "Published", "Ours", "Agrees", "Note")
-        yield Section("Published numbers beside ours", (stat_table("published", "Rounded as printed.", header, rows),))
+        header = ("Place", "Number", "Published", "This report", "Agrees", "Note")
+        yield Section(
+            "Published numbers and numbers of this report",
+            (stat_table("published", "Numbers are rounded as in the publication.", header, rows),),
+        )
 
 
 def _provenance(content: Content) -> Iterator[Block]:
@@ -246,7 +253,7 @@ def _provenance(content: Content) -> Iterator[Block]:
         ("Versions", content["versions"]),
     )
     rows = [(title, words(name), value_in_words(value)) for title, part in parts for name, value in part.items()]
-    yield stat_table("provenance", "Where the numbers come from.", ("", "", ""), rows)
+    yield stat_table("provenance", "Origin of the numbers.", ("Part", "Name", "Value"), rows)
 
 
 def _registry(kind: str, rows: Content) -> Table:

@@ -1,4 +1,4 @@
-"""What the report says of agreement: of pairs, overall, by group, over time, of reviewers."""
+"""The sections on agreement: pairs of reviewers, overall, by group, over time, and single reviewers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -17,11 +17,11 @@ COEFFICIENTS = (
 CLUSTERED = (("fleiss_kappa", "Fleiss' kappa"), ("percent", "Percent agreement"))
 INDICES = ("pabak", "prevalence_index", "bias_index")
 LETTERS = {"d": "dissimilar", "s": "similar", "-": DASH}
-MANY = 40  # rows beyond which a table of groups is cut; all are in the JSON
+MANY = 40  # maximum number of rows in a table of groups; the JSON has all rows
 
 
 def agreement_sections(content: Content) -> tuple[Section, ...]:
-    """The sections on agreement."""
+    """Return the sections on agreement."""
     return (
         Section("Agreement of pairs", tuple(_pairs(content))),
         Section("Overall agreement", tuple(_overall(content))),
@@ -36,8 +36,8 @@ def _pairs(content: Content) -> Iterator[Block]:
     if agreement["pairs"]:
         yield stat_table(
             "pairs",
-            "Items that both reviewers of a pair labelled, and the share on which they agree; first labels only. "
-            "Intervals of shares are Wilson's.",
+            "Items that both reviewers of a pair labelled, and the share on which they agree. First labels only; "
+            "intervals of shares are Wilson's.",
             ("Pair", "Items", "Agreed", f"Agreement ({level})", f"Cohen's kappa ({level})", "PABAK",
              "Prevalence index", "Bias index"),
             [
@@ -47,7 +47,7 @@ def _pairs(content: Content) -> Iterator[Block]:
             ],
             numeric=(1, 2, 5, 6, 7),
         )  # fmt: skip
-    yield Paragraph(f"Do all pairs share one agreement rate? {_homogeneity(content)}")
+    yield Paragraph(f"Do all pairs agree equally often? {_homogeneity(content)}")
 
 
 def _homogeneity(content: Content) -> str:
@@ -57,7 +57,7 @@ def _homogeneity(content: Content) -> str:
     result = f"χ² = {number(test['chi2'], 1)}, {test['df']} degrees of freedom, p = {p_value(test['p'])} "
     result += "(items with exactly two first labels)."
     differ = test["p"] <= alpha_of(content)
-    return result + (" The pairs differ: one number for all of them hides that." if differ else "")
+    return result + (" The pairs differ, which a single overall number hides." if differ else "")
 
 
 def _overall(content: Content) -> Iterator[Block]:
@@ -71,10 +71,17 @@ def _overall(content: Content) -> Iterator[Block]:
     for category, estimate_ in agreement["specific"].items():
         rows.append((f"Agreement on {category}", share(estimate_), "", ""))
     if agreement.get("jackknife"):
-        rows.append(("Fleiss' kappa, reviewers as a sample (jackknife)", plain_number(agreement["jackknife"]), "", ""))
+        rows.append(
+            (
+                "Fleiss' kappa with reviewers as a random sample (jackknife)",
+                plain_number(agreement["jackknife"]),
+                "",
+                "",
+            )
+        )
     for row in agreement.get("if_given", ()):
-        kappa = f"Fleiss' kappa if {row['n']} labels not given were {row['category']}"
-        percent_ = f"Percent agreement if {row['n']} labels not given were {row['category']}"
+        kappa = f"Fleiss' kappa if the {row['n']} missing labels were {row['category']}"
+        percent_ = f"Percent agreement if the {row['n']} missing labels were {row['category']}"
         rows += [(percent_, share(row["percent"]), "", ""), (kappa, plain_number(row["fleiss_kappa"]), "", "")]
     for name, title in CLUSTERED:
         rows.append(
@@ -88,11 +95,11 @@ def _overall(content: Content) -> Iterator[Block]:
     yield stat_table(
         "overall-agreement",
         f"{agreement['n_labels']} first labels on {agreement['n_items']} items, "
-        f"{agreement['n_items_with_two_labels']} of them with two labels or more.",
-        ("Statistic", f"Value ({level})", "Band of both ends", f"Bootstrap of items ({level})"),
+        f"{agreement['n_items_with_two_labels']} of them with two or more labels.",
+        ("Statistic", f"Value ({level})", "Landis-Koch band of both ends", f"Bootstrap over items ({level})"),
         rows,
     )
-    yield Paragraph(f"Test of agreement by chance alone: {_chance_in_words(agreement['chance_test'])}.")
+    yield Paragraph(f"Test of chance agreement (kappa = 0): {_chance_in_words(agreement['chance_test'])}.")
     if agreement["warning"]:
         yield Paragraph(f"{agreement['warning'].capitalize()}.", "warning")
 
@@ -104,7 +111,9 @@ def _resampled(agreement: Content, name: str) -> str:
 
 def _chance_in_words(test: Content) -> str:
     return (
-        f"not made, {test['reason']}" if test["p"] is None else f"z = {number(test['z'], 2)}, p = {p_value(test['p'])}"
+        f"not computed ({test['reason']})"
+        if test["p"] is None
+        else f"z = {number(test['z'], 2)}, p = {p_value(test['p'])}"
     )
 
 
@@ -117,7 +126,7 @@ def _groups(content: Content) -> Iterator[Block]:
     agreement, level = content["agreement"], level_of(content)
     yield stat_table(
         "labels-used",
-        "By the labels that are used.",
+        "Agreement by the set of labels used.",
         ("Labels", "Number", f"Agreement ({level})", f"Fleiss' kappa ({level})"),
         [
             (row["labels"], row["n_labels"], share(row["percent"]), plain_number(row["fleiss_kappa"]))
@@ -126,15 +135,15 @@ def _groups(content: Content) -> Iterator[Block]:
         numeric=(1,),
     )
     for name, caption, first in (
-        ("by_application", "By application.", "Application"),
-        ("by_position", "Over the thirds of each reviewer's labels in order: fatigue would show here.", "Third"),
-        ("by_time_on_task", "Over the thirds of each reviewer's labels by time on task, the quickest first.", "Third"),
-        ("by_date", "By date.", "Date"),
-        ("by_axis_rule", "By the rule for the axis under which a label was given.", "Axis rule"),
+        ("by_application", "Agreement by application.", "Application"),
+        ("by_position", "Agreement by thirds of each reviewer's labels in order; shows possible fatigue.", "Third"),
+        ("by_time_on_task", "Agreement by thirds of each reviewer's labels by time on task, fastest first.", "Third"),
+        ("by_date", "Agreement by date.", "Date"),
+        ("by_axis_rule", "Agreement by the axis rule that applied when the label was given.", "Axis rule"),
     ):
         rows = agreement.get(name, [])
         if len(rows) > 1:
-            more = f" The first {MANY} of {len(rows)}; all are in report.json." if len(rows) > MANY else ""
+            more = f" First {MANY} of {len(rows)} rows; report.json has all rows." if len(rows) > MANY else ""
             yield stat_table(
                 name.replace("_", "-"),
                 caption + more,
@@ -150,7 +159,7 @@ def _groups(content: Content) -> Iterator[Block]:
     if confidence:
         yield stat_table(
             "by-confidence",
-            "By the confidence that the reviewer stated with the label (1 low, 3 high).",
+            "Agreement by the reviewer's stated confidence (1 low, 3 high).",
             ("Confidence", "Items", "Labels", f"Dissimilar ({level})", f"Agreement ({level})", f"Kappa ({level})"),
             [
                 (row["group"], row["n_items"], row["n_labels"], share(row["dissimilar"]), share(row["percent"]),
@@ -160,23 +169,27 @@ def _groups(content: Content) -> Iterator[Block]:
             numeric=(1, 2),
         )  # fmt: skip
         weighted = estimate(confidence["weighted_kappa"], as_percent=False)
-        yield Paragraph(f"Do reviewers agree on how sure they are? Weighted kappa (quadratic): {weighted} ({level}).")
+        yield Paragraph(f"Do reviewers agree on their confidence? Weighted kappa (quadratic): {weighted} ({level}).")
     yield Paragraph(_order_in_words(agreement["order"]))
 
 
 def _order_in_words(order: Content | None) -> str:
-    """The order test, in sentences."""
+    """Describe the order test in sentences."""
     if order is None:
-        return "Whether labels change over each reviewer's order is not tested: positions are not known."
+        return "Effects of the item order on labels were not tested because positions are unknown."
     if order["matters"] is None:
-        return f"Whether labels change over each reviewer's order is not tested: {order['reason']}."
+        return f"Effects of the item order on labels were not tested: {order['reason']}."
     question = (
-        f"Do labels depend on their order? {order['n_tests']} tests (trend over the position, and after a dissimilar "
-        "label against after a similar one, for each reviewer and outcome), at "
-        f"{order['alpha']:g} over all of them (Bonferroni): "
+        f"Do labels depend on the item order? {order['n_tests']} tests (trend over positions; labels after a "
+        "dissimilar "
+        "label against labels after a similar label; for each reviewer and outcome), overall level "
+        f"{order['alpha']:g} (Bonferroni): "
     )
     if not order["matters"]:
-        return question + ("no." + (" Some would be without the correction." if order["matters_uncorrected"] else ""))
+        return question + (
+            "no."
+            + (" Without the correction, some tests would be significant." if order["matters_uncorrected"] else "")
+        )
     threshold = order["alpha"] / order["n_tests"]
     rows = [e for e in order["effects"] if e["p"] is not None and e["p"] < threshold]
     names = "; ".join(f"{e['rater']}, {words(e['outcome'])}, {e['test']} (p = {p_value(e['p'])})" for e in rows)
@@ -188,7 +201,8 @@ def _reviewers(content: Content) -> Iterator[Block]:
     if leniency["raters"]:
         yield stat_table(
             "leniency",
-            "How often each reviewer says dissimilar, and the log odds of that on equal items (0: as the others).",
+            "Share of dissimilar labels of each reviewer, and log odds of dissimilar on equal items (0: like the "
+            "others).",
             ("Reviewer", "First labels", f"Dissimilar ({level})", f"Log odds on equal items ({level})"),
             [
                 (row["rater"], row["n"], share(row["dissimilar"]), plain_number(row["log_odds"]))
@@ -200,8 +214,8 @@ def _reviewers(content: Content) -> Iterator[Block]:
     if leniency["pairs"]:
         yield stat_table(
             "leniency-pairs",
-            "Two reviewers on the same items: who alone says dissimilar. McNemar's mid-p test with Holm's correction "
-            "over the pairs; raw and exact p values are in report.json.",
+            "Two reviewers on the same items: items that only one of them calls dissimilar. McNemar's mid-p test with "
+            "Holm's correction over the pairs; raw and exact p values are in report.json.",
             ("Pair", "Only the first", "Only the second", f"Difference of shares ({level})", "p (Holm)"),
             [
                 (f"{pair['a']} – {pair['b']}", pair["table"]["b"], pair["table"]["c"], share(pair["difference"]),
@@ -219,35 +233,33 @@ def _times(rows: Sequence[Content]) -> Iterator[Block]:
         return
     yield stat_table(
         "time-on-task",
-        "Time on task: how long a reviewer takes for a label, and labels given in less than a second.",
+        "Time on task: median time per label, and number of labels given in less than a second.",
         ("Reviewer", "Labels", "Median seconds", "Under 1 s"),
         [(row["rater"], row["n"], number(row["median_s"], 1), row["n_fast"]) for row in rows],
         numeric=(1, 2, 3),
     )
     fast = [str(row["rater"]) for row in rows if row["median_s"] < 1]
     if fast:
-        text = f"Implausibly fast: half of the labels or more took less than a second ({', '.join(fast)})."
+        text = f"Implausibly fast: at least half of the labels took less than a second ({', '.join(fast)})."
         yield Paragraph(text, "warning")
 
 
 def _disputed(content: Content) -> Iterator[Block]:
     disputed = content["agreement"].get("disputed")
     if len({name for pair in content["agreement"]["pairs"] for name in (pair["a"], pair["b"])}) > 2:
-        yield Figure(
-            "pair-heat-map", "Agreement of each pair of reviewers on the items that both labelled, in per cent."
-        )
+        yield Figure("pair-heat-map", "Percent agreement of each pair of reviewers on the items that both labelled.")
     if not disputed or not disputed["patterns"]:
         yield Paragraph("No item has two labels yet.")
         return
     yield Figure(
         "label-strip",
-        "All items with two labels or more, sorted by agreement, one row a reviewer: dark is dissimilar, light is "
-        "similar, blank is not labelled.",
+        "All items with two or more labels, sorted by agreement, one row per reviewer. Dark: dissimilar; light: "
+        "similar; blank: not labelled.",
     )
     if disputed["items"]:
         yield stat_table(
             "disputed",
-            "The items that divide the reviewers most.",
+            "Items with the most disagreement.",
             ("Item", *disputed["reviewers"]),
             [(row["item"], *(LETTERS[letter] for letter in row["labels"])) for row in disputed["items"]],
         )
@@ -261,17 +273,19 @@ def _leniency_in_words(test: Content, alpha: float) -> str:
         f"χ² = {number(test['chi2'], 1)}, {test['df']} degrees of freedom, p = {p_value(test['p'])}."
     )
     return (
-        result + (" They are not." if test["p"] <= alpha else "") + (f" ({test['reason']}.)" if test["reason"] else "")
+        result
+        + (" They are not equally strict." if test["p"] <= alpha else "")
+        + (f" ({test['reason']}.)" if test["reason"] else "")
     )
 
 
 def _retest(rows: Sequence[Content], level: str) -> Iterator[Block]:
     if not rows:
-        yield Paragraph("No item was labelled twice by the same reviewer, so how steady reviewers are is not known.")
+        yield Paragraph("No reviewer labelled an item twice, so the consistency of reviewers is unknown.")
         return
     yield stat_table(
         "retest",
-        "Test and retest: the same reviewer on the same item, hidden under another code. Drift: McNemar's mid-p test "
+        "Test and retest: the same reviewer labels the same item again under another code. Drift: McNemar's mid-p test "
         "with Holm's correction over the reviewers.",
         ("Reviewer", "Items", f"Agreement ({level})", f"Cohen's kappa ({level})", f"PABAK ({level})",
          f"Drift to dissimilar ({level})", "p of drift (Holm)"),

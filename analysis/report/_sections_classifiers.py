@@ -1,4 +1,4 @@
-"""What the appendix says of classifiers: one table a question, with every classifier in it."""
+"""The appendix sections on classifiers: one table per question, each with all classifiers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ RATES = ("sensitivity", "specificity")
 
 
 def classifier_sections(content: Content) -> Iterator[Section]:
-    """The sections on classifiers; none where there are none."""
+    """Yield the sections on classifiers; nothing if there are no classifiers."""
     if not content["classifiers"]:
         return
     yield Section("Confusion matrices", tuple(_confusion(content)))
@@ -32,7 +32,7 @@ def classifier_sections(content: Content) -> Iterator[Section]:
     if any(row["n"] or row["scores"] for row in content["classifiers"].values()):
         yield Section("Scores and thresholds", tuple(_scores(content)))
     if content["comparisons"]:
-        yield Section("Classifiers beside each other", tuple(_comparisons(content)))
+        yield Section("Comparison of classifiers", tuple(_comparisons(content)))
 
 
 def _confusion(content: Content) -> Iterator[Block]:
@@ -45,8 +45,8 @@ def _confusion(content: Content) -> Iterator[Block]:
     ]  # fmt: skip
     yield stat_table(
         "confusion",
-        "Verdicts on the agreed items: dissimilar and called so (tp), similar and called dissimilar (fp), dissimilar "
-        "and called similar (fn), similar and called so (tn). Precision holds at the prevalence beside it.",
+        "Verdicts on the agreed items: dissimilar called dissimilar (tp), similar called dissimilar (fp), dissimilar "
+        "called similar (fn), similar called similar (tn). Precision is valid for the prevalence in the next column.",
         ("Classifier", "tp", "fp", "fn", "tn", "No verdict", f"Precision ({level})", "Prevalence of dissimilar",
          f"Balanced accuracy ({level})", f"F1 ({level})"),
         rows,
@@ -64,11 +64,11 @@ def _confusion(content: Content) -> Iterator[Block]:
         numeric=(1, 2, 3),
     )  # fmt: skip
     if content["measures"].get("heuristic"):
-        yield Figure("measures-by-application", "What the heuristic measures, by application.")
+        yield Figure("measures-by-application", "Measures of the heuristic by application.")
 
 
 def _by_consensus(content: Content) -> Iterator[Block]:
-    """The three consensus rows side by side, and what the split items could change."""
+    """Compare the three kinds of consensus, and show how much the split items could change."""
     rows: list[tuple[Any, ...]] = []
     dropped = DASH
     for name, row in content["classifiers"].items():
@@ -80,7 +80,7 @@ def _by_consensus(content: Content) -> Iterator[Block]:
         n_all = sum(bounds["worst"][cell] for cell in CELLS)
         rows += [
             (row_title(name), "agreed only", row["n"], *(share(row[s]) for s in RATES), DASH),
-            ("", "whatever the split items are", n_all, *extremes, DASH),
+            ("", "range over all split items", n_all, *extremes, DASH),
             ("", "adjudicated majority", majority["n"], *(share(majority[s]) for s in RATES), DASH),
         ]
         if latent is not None:
@@ -88,9 +88,9 @@ def _by_consensus(content: Content) -> Iterator[Block]:
     level = level_of(content)
     yield stat_table(
         "by-consensus",
-        f"{dropped} of the items with two labels are split. Scoring on agreed items only is biased, in either "
-        "direction: label errors lower both rates, leaving out hard items raises them. The last row of a classifier "
-        "rests on a latent class model, in the state given (credible intervals).",
+        f"{dropped} of the items with two labels are split. Scoring only the agreed items is biased in either "
+        "direction: label errors lower both rates, and leaving out hard items raises them. The row “latent class” "
+        "depends on a model with the stated status (credible intervals).",
         ("Classifier", "Consensus", "Items", f"Sensitivity ({level})", f"Specificity ({level})", "Model"),
         rows,
         numeric=(2,),
@@ -105,24 +105,27 @@ def _scores(content: Content) -> Iterator[Block]:
     scored = {name: row["scores"] for name, row in content["classifiers"].items() if row["scores"]}
     without = [row_title(name) for name, row in content["classifiers"].items() if not row["scores"]]
     if without:
-        yield Paragraph(f"Without scores, so that nothing can be said of other thresholds: {', '.join(without)}.")
+        yield Paragraph(
+            f"Classifiers without scores, for which other thresholds cannot be evaluated: {', '.join(without)}."
+        )
     if not scored:
         return
     level = level_of(content)
     yield stat_table(
         "average-precision",
-        "Average precision over all thresholds; the area under the ROC curve stands in the first table of the report.",
+        "Average precision over all thresholds. The first table of the report has the area under the ROC curve.",
         ("Classifier", f"Average precision ({level})"),
         [(row_title(name), plain_number(scores["average_precision"])) for name, scores in scored.items()],
     )
     if any(scores["roc"]["threshold"] for scores in scored.values()):
-        yield Figure("roc", "Sensitivity against false alarms over all thresholds; point: the verdicts as they are.")
-        yield Figure("precision-recall", "Precision against sensitivity; grey line: the share of dissimilar items.")
+        yield Figure("roc", "Sensitivity against false alarms over all thresholds. Point: the actual verdicts.")
+        yield Figure("precision-recall", "Precision against sensitivity. Grey line: share of dissimilar items.")
     rows = [row for name, scores in scored.items() for row in _threshold_rows(name, scores["threshold"])]
     if rows:
         yield stat_table(
             "thresholds",
-            "Thresholds. Chosen and scored on the same items, a threshold looks better than it is; the row “chosen on "
+            "Thresholds. A threshold that is chosen and scored on the same items looks better than it is; the row "
+            "“chosen on "
             "other applications” scores each item at a threshold chosen without its application.",
             ("Classifier", "Threshold", "Value", "tp", "fp", "fn", "tn", "Youden"),
             rows,
@@ -141,7 +144,7 @@ def _threshold_rows(name: str, choice: Content | None) -> Iterator[tuple[Any, ..
         return
     yield row_title(name), "fixed", number(choice["fixed"]), *_cells(choice["at_fixed"])
     if choice["in_sample"]:
-        yield "", "best on these very items", number(choice["theta_in_sample"]), *_cells(choice["in_sample"])
+        yield "", "best on the same items", number(choice["theta_in_sample"]), *_cells(choice["in_sample"])
     if choice["out_of_fold"]:
         spread = f"{number(choice['theta_low'])} to {number(choice['theta_high'])}"
         yield "", "chosen on other applications", spread, *_cells(choice["out_of_fold"])
@@ -154,7 +157,7 @@ def _cells(confusion: Content) -> Sequence[Any]:
 
 
 def _costs_in_words(fixed: float, best: Content, near: Content) -> str:
-    """For which costs of a missed dissimilar item, in false alarms, the fixed threshold is best, or nearly."""
+    """Say for which cost ratios the fixed threshold is best or nearly best (missed item per false alarm)."""
     clauses = []
     for costs, name, never in (
         (best, "the best threshold", "never the best threshold, whatever the cost ratio"),
@@ -164,9 +167,7 @@ def _costs_in_words(fixed: float, best: Content, near: Content) -> str:
             clauses.append(never)
         else:
             high = "any number of" if costs["high"] is None else number(costs["high"], 2)
-            clauses.append(
-                f"{name} where a missed dissimilar item costs {number(costs['low'], 2)} to {high} false alarms"
-            )
+            clauses.append(f"{name} if a missed dissimilar item costs {number(costs['low'], 2)} to {high} false alarms")
     return f"the threshold {fixed:g} is {'; it is '.join(clauses)}."
 
 
@@ -176,8 +177,8 @@ def _comparisons(content: Content) -> Iterator[Block]:
     corrected = f"; p after Holm's correction over {n_pairs} pairs" if n_pairs > 1 else ""
     yield stat_table(
         "comparisons",
-        "Two classifiers on the same agreed items, overall and within each category, where they usually point in "
-        f"opposite directions: differences of the shares of right verdicts with McNemar's mid-p test{corrected}. Raw "
+        "Two classifiers on the same agreed items, overall and within each category (where differences often point in "
+        f"opposite directions): differences in the share of right verdicts, McNemar's mid-p test{corrected}. Raw "
         "and exact p values are in report.json.",
         ("Pair", "Items", f"Accuracy ({level})", "p", f"Sensitivity ({level})", "p", f"Specificity ({level})", "p",
          f"AUC ({level})", "p"),

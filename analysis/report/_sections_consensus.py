@@ -1,4 +1,4 @@
-"""What the report says of the consensus: what was counted, what was dropped, and what a model of errors can tell."""
+"""The sections on consensus: counted items, items left out, and the latent class model."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,13 +8,13 @@ from analysis.report._wording import estimate, level_of, sentence, share, stat_t
 
 Content = Mapping[str, Any]
 
-NO_STRENGTH = 0.01  # of a dependence, below which there is none
+NO_STRENGTH = 0.01  # a dependence below this strength counts as none
 
 
 def consensus_sections(content: Content) -> tuple[Section, ...]:
-    """The sections on consensus and latent class."""
+    """Return the sections on consensus and latent class."""
     return (
-        Section("Consensus and what was dropped", tuple(_consensus(content))),
+        Section("Consensus and items left out", tuple(_consensus(content))),
         Section("Latent class", tuple(_latent(content))),
     )
 
@@ -22,46 +22,48 @@ def consensus_sections(content: Content) -> tuple[Section, ...]:
 def _consensus(content: Content) -> Iterator[Block]:
     decided = content["consensus"]
     yield Paragraph(
-        f"Consensus is {decided['rule']}. Of {decided['n_items']} items, {decided['agreed']} are agreed "
+        f"Rule for the consensus: {decided['rule']}. Of {decided['n_items']} items, {decided['agreed']} are agreed "
         f"({decided['agreed_dissimilar']} dissimilar, {decided['agreed_similar']} similar), {decided['split']} are "
         f"split and {decided['incomplete']} have fewer than two first labels. Only agreed items enter the confusion "
-        "matrices: items on which reviewers disagree are not scored, and they are rarely the easy ones."
+        "matrices. Items on which reviewers disagree are not scored, and these are rarely the easy items."
     )
     yield Paragraph(_majority_in_words(decided["majority"]))
     if len(decided["by_n_labels"]) > 1:
         yield stat_table(
             "agreed-by-labels",
-            "Agreed items by number of labels: more reviewers agree less often.",
+            "Share of agreed items by number of labels: with more reviewers, full agreement is rarer.",
             ("Labels", "Items", f"Agreed ({level_of(content)})"),
             [(row["n_labels"], row["n"], share(row["agreed"])) for row in decided["by_n_labels"]],
             numeric=(0, 1),
         )
     left_out = ", ".join(f"{n} {words(name)}" for name, n in content["left_out"].items())
-    yield Paragraph(f"Answers that do not enter the tables: {left_out}.")
+    yield Paragraph(f"Answers left out of the tables: {left_out}.")
 
 
 def _majority_in_words(majority: Content) -> str:
     if not majority["n_third_labels"] and not majority["adjudicated"]:
-        return "There are no third labels and no decisions yet: the adjudicated majority is that of the first labels."
+        return "There are no third labels and no adjudications yet, so the adjudicated majority uses only first labels."
     return (
-        f"With {majority['n_third_labels']} third labels and {majority['adjudicated']} decisions, the adjudicated "
+        f"With {majority['n_third_labels']} third labels and {majority['adjudicated']} adjudications, the adjudicated "
         f"majority has {majority['n_dissimilar']} dissimilar and {majority['n_similar']} similar items; "
         f"{majority['split']} are still split and {majority['incomplete']} incomplete."
     )
 
 
 def _latent(content: Content) -> Iterator[Block]:
-    """What a model of hidden categories and fallible reviewers can tell, and what it cannot."""
+    """Describe what the latent class model can estimate, and what it cannot."""
     latent = content["consensus"]["latent"]
     identifiability = latent["identifiability"]
     yield Paragraph(
-        "A latent class model asks what each item would be if reviewers made errors at rates of their own. "
+        "A latent class model estimates the true category of each item and the error rates of each reviewer. "
         f"{sentence(identifiability['words'])}"
     )
     if identifiability["remedies"]:
-        yield Paragraph(f"What would fix it, each alone: {'; '.join(identifiability['remedies'])}.")
+        yield Paragraph(
+            f"Each of these changes alone would make the model identifiable: {'; '.join(identifiability['remedies'])}."
+        )
     if "state" not in latent:
-        yield Paragraph("The model was not fitted: the report was made without resampling.", "note")
+        yield Paragraph("The model was not fitted because the report was made without resampling.", "note")
         return
     yield from _state(content)
     for name, test in (
@@ -78,20 +80,20 @@ def _latent(content: Content) -> Iterator[Block]:
 
 def _state(content: Content) -> Iterator[Block]:
     judged, shows = content["consensus"]["latent"]["state"], content["parameters"].get("show_rejected")
-    text = f"State of the model: {judged['state']}. {sentence(judged['words'])}"
+    text = f"Status of the model: {judged['state']}. {sentence(judged['words'])}"
     if judged["state"] == "rejected":
         text += (
-            " Its numbers are shown on request and not to be trusted."
+            " Its numbers are shown on request; do not trust them."
             if shows
-            else (" Its numbers are withheld; labeler report --show-rejected shows them.")
+            else (" Its numbers are withheld. To see them, run labeler report --show-rejected.")
         )
     if judged["remedies"]:
-        text += f" What would help: {'; '.join(judged['remedies'])}."
+        text += f" Possible remedies: {'; '.join(judged['remedies'])}."
     yield Paragraph(text, "text" if judged["state"] == "fits" else "warning")
 
 
 def _rates(content: Content) -> Iterator[Block]:
-    """Every number of the model, each row with the state of the model."""
+    """List the numbers of the model; each row states the status of the model."""
     latent = content["consensus"]["latent"]
     level = f"{100 * latent['level']:g} % credible interval"
     prevalence = latent["prevalence"]
@@ -102,7 +104,7 @@ def _rates(content: Content) -> Iterator[Block]:
     )
     yield stat_table(
         "reviewer-rates",
-        f"How often each reviewer is right by the model, with {level}s.",
+        f"Share of right labels of each reviewer, estimated by the model, with {level}s.",
         ("Reviewer", "Items", f"On dissimilar items ({level})", f"On similar items ({level})", "Model"),
         [(row["rater"], row["n"], share(row["sensitivity"]), share(row["specificity"]), row["state"])
          for row in latent["reviewers"]],
@@ -111,14 +113,15 @@ def _rates(content: Content) -> Iterator[Block]:
 
 
 def _dependence(content: Content) -> Iterator[Block]:
-    """Models of dependent errors beside the independent one."""
+    """Compare models of dependent errors with the model of independent errors."""
     latent, level = content["consensus"]["latent"], level_of(content)
     found = latent.get("dependence")
     if latent.get("residuals"):
         yield Figure(
             "residual-correlations",
-            "Observed less expected correlation of each pair of reviewers; lines: two standard errors. Above zero, the "
-            "two agree more than independent errors allow.",
+            "Observed minus expected correlation of each pair of reviewers. Lines: two standard errors. Above zero, "
+            "the "
+            "reviewers agree more often than independent errors explain.",
         )
     if not found or not found["tried"]:
         return
@@ -126,9 +129,10 @@ def _dependence(content: Content) -> Iterator[Block]:
     if fitted:
         yield stat_table(
             "dependence",
-            "Models in which errors depend on each other, beside the independent one: the strength of the dependence, "
-            "the likelihood ratio test of independence, and the largest difference that it would make to a prevalence "
-            f"or a rate. Tried were {len(found['tried'])}; those with no strength are left out.",
+            "Models in which errors depend on each other, compared with independent errors: strength of the "
+            "dependence, "
+            "likelihood ratio test of independence, and largest change of a prevalence "
+            f"or rate. {len(found['tried'])} models were tried; models without dependence are left out.",
             ("Raters", "Model", "Strength", "p (Holm)", "Largest difference"),
             [
                 (_raters(row["raters_of"]), row["model"], number(row["strength"], 2), p_value(row["p_holm"]),
@@ -147,12 +151,13 @@ def _dependence(content: Content) -> Iterator[Block]:
 def _best(best: Content, level: str) -> Iterator[Block]:
     yield Paragraph(
         f"If {best['model']} ({_raters(best['raters_of'])}), {estimate(best['prevalence'])} of the items are "
-        f"dissimilar ({level}). This model was chosen because the independent one is rejected; its numbers hold if it "
-        "is right."
+        f"dissimilar ({level}). This model was chosen because independent errors are rejected; its numbers are valid "
+        "only "
+        "if the model is right."
     )
     yield stat_table(
         "dependent-rates",
-        f"How often each rater is right if {best['model']}.",
+        f"Share of right labels of each rater if {best['model']}.",
         ("Rater", "Items", f"On dissimilar items ({level})", f"On similar items ({level})", "Model"),
         [
             (row["rater"], row["n"], share(row["sensitivity"]), share(row["specificity"]), best["model"])
@@ -171,7 +176,7 @@ def _undecided(latent: Content) -> Iterator[Block]:
     if not latent["identifiability"]["identified"] or not undecided:
         return
     yield first_rows(
-        f"{len(undecided)} items that the reviewers' labels leave undecided: the probability of dissimilar is between "
+        f"{len(undecided)} items remain undecided: the probability of dissimilar is between "
         f"0.1 and 0.9. Model: {latent['state']['state']}.",
         ("Item", "Probability of dissimilar"),
         [(row["item"], number(row["posterior"], 2)) for row in undecided],

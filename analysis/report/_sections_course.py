@@ -1,4 +1,4 @@
-"""How a study went: its steps, people and exclusions, and the calibration round, which is in no other number."""
+"""The course of a study: steps, people, exclusions, and the calibration round (not used in other numbers)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ Content = Mapping[str, Any]
 
 
 def course_sections(content: Content) -> Iterator[Section]:
-    """The section on the course of the study, where the report is one on a study."""
+    """Yield the section on the course of the study, if the report is about a study."""
     course = content.get("course")
     if course:
         yield Section("Course of the study", tuple(_course(course)))
@@ -19,7 +19,7 @@ def course_sections(content: Content) -> Iterator[Section]:
 
 
 def unblinded_in_words(content: Content) -> str:
-    """When the study was unblinded, by whom and why; empty where it is not, or where there is no study."""
+    """Say when, by whom and why the study was unblinded; empty if it was not, or if there is no study."""
     unblinded = (content.get("course") or {}).get("unblinded")
     if not unblinded:
         return ""
@@ -29,40 +29,42 @@ def unblinded_in_words(content: Content) -> str:
 def _course(course: Content) -> Iterator[Block]:
     if course["steps"]:
         rows = [(_day(row["at_utc"]), row["step"], row["by"], row["why"]) for row in course["steps"]]
-        yield table("Every step with its reason.", ("Day", "Step", "By", "Why"), rows)
+        yield table("Steps of the study with reasons.", ("Day", "Step", "By", "Why"), rows)
     else:
-        yield Paragraph("No step was taken since the plan was drawn.")
+        yield Paragraph("No step was taken since the plan was created.")
     if course["people"]:
         people = [
             (_day(row["at_utc"]), row["change"], row.get("name", ""), row.get("successor", ""), row.get("why", ""))
             for row in course["people"]
         ]
-        yield table("Changes of who takes part.", ("Day", "Change", "Reviewer", "Successor", "Why"), people)
+        yield table("Changes of reviewers.", ("Day", "Change", "Reviewer", "Successor", "Why"), people)
     if course["changed_pairs"]:
         pairs = [(row["a"], row["b"], row["items"]) for row in course["changed_pairs"]]
-        words = "Pairs that share items which one of them took over: they were not drawn together for these."
+        words = "Pairs that share items only because one reviewer took over items; this was not in the plan."
         yield table(words, ("Reviewer", "Reviewer", "Items"), pairs, numeric=(2,))
     if course["excluded"]:
         excluded = [(row["item"], row["why"]) for row in course["excluded"]]
-        yield table("Excluded items: kept, but in no number.", ("Item", "Why"), excluded)
+        yield table("Excluded items: kept in the study, but not used in any number.", ("Item", "Why"), excluded)
 
 
 def _calibration(round_: Content, level: str) -> Iterator[Block]:
     gate = round_["gate"]
-    words = f"Before the study every reviewer labelled {round_['n_items']} items, which enter no other number. "
-    words += f"Reviewers agreed on {percent(round_['percent']['value'])} of pairs of labels"
+    words = f"Before the study, every reviewer labelled {round_['n_items']} items. These items are not used elsewhere. "
+    words += f"Reviewers agreed on {percent(round_['percent']['value'])} of the pairs of labels"
     words += f" ({round_['percent']['reason']})." if round_["percent"]["value"] is None else "."
     if gate:
         on = "agreement with the reference labels" if gate["on"] == "reference" else "agreement between reviewers"
-        words += f" Asked was {on} of {percent(gate['least'])} or more."
+        words += f" The requirement was {on} of at least {percent(gate['least'])}."
     words += (
-        " The round was passed." if not round_["not_passed"] else f" Not passed: {'; '.join(round_['not_passed'])}."
+        " The round passed."
+        if not round_["not_passed"]
+        else f" The round did not pass: {'; '.join(round_['not_passed'])}."
     )
     yield Paragraph(words)
     yield stat_table(
         "calibration",
         f"Agreement with the {round_['n_reference']} reference labels.",
-        ("Reviewer", "Labelled", "Of", f"Equal to the reference ({level})"),
+        ("Reviewer", "Labelled", "Assigned", f"Agreement with the reference ({level})"),
         [
             (row["reviewer"], row["n_done"], row["n_assigned"], share(row["with_reference"]))
             for row in round_["reviewers"]
@@ -70,7 +72,9 @@ def _calibration(round_: Content, level: str) -> Iterator[Block]:
         numeric=(1, 2),
     )
     between = (("percent agreement", share(round_["percent"])), ("Fleiss' kappa", plain_number(round_["kappa"])))
-    yield stat_table("calibration-agreement", "Between the reviewers.", ("Measure", f"Value ({level})"), between)
+    yield stat_table(
+        "calibration-agreement", "Agreement between the reviewers.", ("Measure", f"Value ({level})"), between
+    )
 
 
 def _day(at_utc: str) -> str:

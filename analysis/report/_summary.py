@@ -1,4 +1,4 @@
-"""All answers and verdicts of a study -> every number of its report."""
+"""Computes all numbers of a report from the answers and verdicts of a study."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,26 +18,26 @@ from analysis.report._resampling import Resampling
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
 NO_RESAMPLING = Resampling.none()
-# kinds of assignments that count on their own, and one that never counts
+# kinds of assignments with their own tables, and calibration, which is never counted
 THIRD, RETEST, ADJUDICATED, CALIBRATION = "third", "retest", "adjudicated", "calibration"
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a report says about where its numbers come from; all plain values, shown as they are.
+    """The origin of a report's numbers; plain values that are shown unchanged.
 
     Attributes
     ----------
     study : mapping
-        Name, question, state, numbers of items and reviewers, whether the report is interim.
+        Name, question, state, number of items, number of reviewers, and whether the report is interim.
     parameters : mapping
-        Every open choice with the value used.
+        Every configurable parameter with its value.
     plan : mapping or None
     hashes, versions : mapping of str to str
     notes : sequence of str
-        What a reader must know, such as what is arbitrary in a data set.
+        Remarks that a reader needs, such as arbitrary choices in a data set.
     course : mapping or None
-        How the study went: `unblinded`, `steps`, `people`, `excluded`, `changed_pairs` and `calibration`.
+        The course of the study: `unblinded`, `steps`, `people`, `excluded`, `changed_pairs` and `calibration`.
     """
 
     study: Mapping[str, Any] = field(default_factory=dict)
@@ -59,36 +59,36 @@ def summarise(
     resampling: Resampling = NO_RESAMPLING,
     show_rejected: bool = False,
 ) -> dict[str, Any]:
-    """Compute the report.
+    """Compute all numbers of a report.
 
     Parameters
     ----------
     answers : DataFrame
         Every answer in the order given: columns item, reviewer, label (similar, dissimilar, not sure, withdrawn);
-        optionally kind (fresh where missing), assignment (item and kind where missing), application, position,
+        optionally kind (default: fresh), assignment (default: item and kind), application, position,
         created_utc, dwell_ms and confidence.
     verdicts : DataFrame
-        Columns item, classifier, verdict (None where a classifier could not judge); optionally score, threshold,
+        Columns item, classifier, verdict (None if the classifier gave no verdict); optionally score, threshold,
         application, means (measure -> mean over all pairs of runs), parameters (JSON text) and version.
     provenance : Provenance
     n_items : int, optional
-        Number of items in the study; those with an answer where missing.
+        Number of items in the study; by default the number of items with an answer.
     level : float
-        Level of all intervals, credible intervals included; tests are at 1 - level.
+        Level of all intervals, including credible intervals; tests use the significance level 1 - level.
     resampling : Resampling
-        Bootstrap, Gibbs sampler and test of misfit; none unless asked for.
+        Settings of bootstrap, Gibbs sampler and misfit test; none of them run by default.
     show_rejected : bool
-        Give the numbers of a latent class model that the labels reject; they are withheld otherwise.
+        Include the numbers of a rejected latent class model; by default they are withheld.
 
     Returns
     -------
     dict
-        Ready for JSON; every undefined number is None beside a reason.
+        Values for JSON; every undefined number is None and has a reason.
 
     Raises
     ------
     ValueError
-        If a column is missing or a value is not one of the known ones.
+        If a column is missing or a value is unknown.
     """
     table, classifiers = with_defaults(answers), _checked_verdicts(verdicts)
     first = first_of(table)
@@ -133,14 +133,14 @@ def _labels(table: pd.DataFrame, first: pd.DataFrame) -> Labels:
     return Labels(
         first=counted,
         current=standing.rename(columns={"reviewer": "rater", "label": "category"}),
-        third=further[~of_further.isin(of_counted)],  # who has a first label on the item is no further reviewer of it
+        third=further[~of_further.isin(of_counted)],  # a reviewer with a first label cannot add a third label
         missing=_not_given(table, counted),
         retest=pairs.rename(columns={"category": "first", "category_again": "second"})[["rater", "first", "second"]],
     )
 
 
 def _not_given(table: pd.DataFrame, counted: pd.DataFrame) -> pd.DataFrame:
-    """Reviewers who met an item of a counted kind and have no first label on it."""
+    """Return reviewers and items without a first label although the reviewer was shown the item."""
     met = table[table["kind"].isin(COUNTED_KINDS)][["item", "reviewer"]].drop_duplicates()
     met = met.rename(columns={"reviewer": "rater"})
     labelled = pd.MultiIndex.from_frame(counted[["item", "rater"]])
@@ -148,7 +148,7 @@ def _not_given(table: pd.DataFrame, counted: pd.DataFrame) -> pd.DataFrame:
 
 
 def _decisions(table: pd.DataFrame) -> dict[object, str]:
-    """What a person decided of split items; the last decision on an item counts."""
+    """Return the adjudicated category of each split item; the last decision counts."""
     decided = table[(table["kind"] == ADJUDICATED) & table["label"].isin(CATEGORIES)]
     return dict(zip(decided["item"], decided["label"], strict=True))
 
@@ -162,13 +162,13 @@ def _applications(table: pd.DataFrame, verdicts: pd.DataFrame) -> dict[object, o
 
 
 def _left_out(table: pd.DataFrame, first: pd.DataFrame) -> dict[str, int]:
-    """How many answers do not enter the tables, and why."""
+    """Count the answers that are left out of the tables, by reason."""
     task = ["reviewer", "assignment"]
     current = table.groupby(task, sort=False)["label"].last()
     order = pd.Series(range(len(table)), index=table.index)
     first_at = pd.Series(order[first.index].to_numpy(), index=pd.MultiIndex.from_frame(first[["rater", "assignment"]]))
     of_task = first_at.reindex(pd.MultiIndex.from_frame(table[task])).to_numpy()
-    later = order.to_numpy() > of_task  # False where there is no first label
+    later = order.to_numpy() > of_task  # False if there is no first label
     other_kinds = first[~first["kind"].isin(COUNTED_KINDS)]["kind"].value_counts()
     return {
         "not_sure": int((current == NOT_SURE).sum()),
@@ -182,7 +182,7 @@ def _checked_verdicts(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
     missing = [name for name in ("item", "classifier", "verdict") if name not in verdicts.columns]
     if missing:
         raise ValueError(
-            f"the verdicts lack the column {', '.join(missing)}; they have {', '.join(map(str, verdicts))}"
+            f"the verdicts lack the column {', '.join(missing)}; existing columns: {', '.join(map(str, verdicts))}"
         )
     doubled = verdicts[verdicts.duplicated(["item", "classifier"])]
     if len(doubled):
@@ -192,7 +192,7 @@ def _checked_verdicts(verdicts: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _used(verdicts: pd.DataFrame) -> dict[str, Any]:
-    """What the verdicts were computed with, by classifier: one entry, unless their making changed in between."""
+    """Return the parameters of the verdicts by classifier: one entry, or more if the parameters changed."""
     if not {"parameters", "version"} <= set(verdicts):
         return {}
     used = verdicts[["classifier", "parameters", "version"]].drop_duplicates().sort_values(["classifier", "version"])

@@ -1,4 +1,4 @@
-"""Labels and verdicts with one row an item: what spreadsheets and other statistics programs like."""
+"""Labels and verdicts as a table with one row per item, for spreadsheets and other statistics programs."""
 
 import pandas as pd
 
@@ -7,7 +7,7 @@ from analysis.tables import counted_labels
 
 
 def wide(answers: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """One row an item: each reviewer's first label, the consensus, and each classifier's verdict and score.
+    """Return one row per item: first label of each reviewer, consensus, and verdict and score of each classifier.
 
     Parameters
     ----------

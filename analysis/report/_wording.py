@@ -1,4 +1,4 @@
-"""A report is written from the numbers in its JSON: here a statistic becomes an `Estimate` again, and is worded."""
+"""Converts statistics from a report's JSON back to `Estimate` objects and formats them as text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -22,28 +22,28 @@ class Cell:
 
 
 def share(content: Content) -> Cell:
-    """A statistic that is shown as a percentage."""
+    """Mark a statistic to be shown as a percentage."""
     return Cell(content, True)
 
 
 def plain_number(content: Content) -> Cell:
-    """A statistic that is shown as a number."""
+    """Mark a statistic to be shown as a number."""
     return Cell(content, False)
 
 
 def stat_table(
     name: str, caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()
 ) -> Table:
-    """A table of statistics; a reason why something is missing stands once below it, not in every cell.
+    """Build a table of statistics; reasons for missing values are given once below the table.
 
     Parameters
     ----------
     name : str
-        What files and references call the table.
+        Name of the table in files and references.
     caption : str
     header : sequence of str
     rows : sequence of sequences
-        Cells are texts, numbers, None or what `share` and `plain_number` make of a statistic.
+        Cells are texts, numbers, None, or results of `share` and `plain_number`.
     numeric : sequence of int
     """
     marks: dict[str, str] = {}
@@ -70,13 +70,13 @@ def _value(value: float, *, as_percent: bool) -> str:
 
 
 def _mark(n: int) -> str:
-    """(a), (b), ..., (aa)."""
+    """Return the mark of a note: (a), (b), ..., (aa)."""
     letters = ascii_lowercase[n % 26]
     return f"({letters * (n // 26 + 1)})"
 
 
 def estimate(content: Content, *, as_percent: bool = True) -> str:
-    """A statistic with its interval, or with the reason why it or its interval is missing.
+    """Format a statistic with its interval, or with the reason for a missing value or interval.
 
     Examples
     --------
@@ -87,22 +87,22 @@ def estimate(content: Content, *, as_percent: bool = True) -> str:
 
 
 def interval(content: Content, *, as_percent: bool = True) -> str:
-    """The ends of an interval; empty where there is none."""
+    """Format the ends of an interval; empty if there is no interval."""
     return document.interval(_read_back(content), as_percent=as_percent)
 
 
 def level_of(content: Content) -> str:
-    """The level of all intervals of the report: "95 % CI"."""
+    """Return the level of all intervals of the report, such as "95 % CI"."""
     return f"{100 * content['parameters']['level']:g} % CI"
 
 
 def alpha_of(content: Content) -> float:
-    """The level of all tests of the report."""
+    """Return the significance level of all tests of the report."""
     return round(1 - float(content["parameters"]["level"]), 6)
 
 
 def p_in_words(p: float | None) -> str:
-    """A p value for a sentence.
+    """Format a p value for a sentence.
 
     Examples
     --------
@@ -113,22 +113,22 @@ def p_in_words(p: float | None) -> str:
 
 
 def title_of(classifier: str) -> str:
-    """The name of a classifier as people read it."""
+    """Return the title of a classifier."""
     known = classifier_named(classifier)
     return known.title if known else classifier
 
 
 def row_title(classifier: str) -> str:
-    """The same where it stands first: in a row of a table, or at the start of a sentence."""
+    """Return the title of a classifier with a capital letter, for table rows and the start of a sentence."""
     title = title_of(classifier)
     return f"{title[:1].upper()}{title[1:]}" if classifier_named(classifier) else title
 
 
 def sentence(text: str) -> str:
-    """Words of a result as a sentence."""
+    """Turn a clause into a sentence: capital letter and full stop."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
 def _read_back(content: Content) -> Estimate:
-    """What `plain` made of an estimate, and perhaps more stands beside it, as an estimate."""
+    """Convert plain values from JSON back to an `Estimate`; additional fields are ignored."""
     return Estimate(**{field.name: content.get(field.name) for field in fields(Estimate)})

@@ -185,7 +185,7 @@ def small(plan=None, level=0.95, resampling=SMALL, study_=None, verdicts=None):
 
 def test_the_methods_say_how_many_reviewers_labelled_what():
     text = methods(small(study_={"question": "Alike?"}))
-    assert "2 reviewers put 2 benchmarks into two categories, similar and dissimilar, by the question “Alike?”" in text
+    assert re.search("2 reviewers .* 2 benchmarks .*similar.* question “Alike.”", text)
     assert "4 first labels entered the analysis" in text
     assert "the 1 items whose first labels (two or more) were all equal; 1 items were split" in text
 
@@ -199,12 +199,12 @@ def test_the_methods_say_the_plan():
     text = methods(small(plan=PLAN))
     assert "Each item was assigned to 3 reviewers in balanced blocks within applications (seed 7)" in text
     assert "A share of 0.2 of the items was assigned to all reviewers." in text
-    assert "Each reviewer met 20 items a second time, hidden under another code." in text
+    assert "20 items a second time" in text
 
 
 def test_the_methods_say_the_papers_plan():
     text = methods(small(plan={"hash": "abc", "seed": 7, "paper": True, "per_item": 2}))
-    assert "Items were split at random into parts, one pair of reviewers each (seed 7)." in text
+    assert re.search(r"at random into parts.* pair of reviewers.*\(seed 7\)", text)
     assert "balanced blocks" not in text
 
 
@@ -217,11 +217,11 @@ def test_without_a_plan_the_methods_say_nothing_of_one(plan):
 def test_the_methods_say_seed_and_draws():
     text = methods(small(resampling=Resampling(5, 60, 70, 19)))
     assert "Bootstrap intervals come from 60 draws of items (seed 5)." in text
-    assert "not identified by these labels" in text  # two reviewers
+    assert "latent class model is not reported" in text  # two reviewers
     made = study("k = 3 with overlap")
     text = methods(summarise(made.answers, made.verdicts, resampling=Resampling(5, 60, 70, 19), show_rejected=True))
     assert "70 sweeps in each of four chains" in text
-    assert "tested with 19 data sets drawn from it (seed 5)" in text
+    assert re.search(r"tested with 19 .*data sets \(seed 5\)", text)
 
 
 def test_without_resampling_the_methods_say_nothing_of_it():
