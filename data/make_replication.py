@@ -1,13 +1,13 @@
-"""Create the replication study: labels and verdicts with the published counts of the paper.
+"""Make the replication study: labels and verdicts that have the published counts of the paper, and nothing more.
 
     python data/make_replication.py [--out data/replication] [--seed 1]
 
-The paper (Bauer et al., ICPE '23 Companion, doi:10.1145/3578245.3584693) prints counts, not labels. The counts
-determine the number of items that each pair of reviewers labelled and agreed on (Table 1 and the totals have one
-solution), the number of agreed items that are dissimilar, and the confusion matrix of each classifier on the agreed
-items (Tables 2 and 3). The rest is arbitrary and drawn from the seed: which items these are, which pair has the
-dissimilar items, which reviewer of a split pair chose which category, how the verdicts of the two classifiers overlap
-(nearly nested, as on real data), and all verdicts on split items.
+The paper (Bauer et al., ICPE '23 Companion, doi:10.1145/3578245.3584693) prints counts, not labels. From them follow:
+how many items each pair of reviewers labelled and agreed on (Table 1 and the totals leave one solution), how many
+agreed items are dissimilar, and each classifier's confusion matrix on the agreed items (Tables 2 and 3). Everything
+else is arbitrary and drawn from the seed: which items these are, which pair has the dissimilar ones, who of a split
+pair said what, how the two classifiers' verdicts fall together (made nearly nested, as on real data), and all verdicts
+on split items.
 """
 
 import argparse
@@ -74,7 +74,7 @@ def verdicts(rows: Sequence[tuple[str, str, int, str]], rng: random.Random) -> I
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "replication")
-    parser.add_argument("--seed", type=int, default=1, help="random seed for what the paper leaves open")
+    parser.add_argument("--seed", type=int, default=1, help="draws everything that the paper does not fix")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     rows = labels(rng)
