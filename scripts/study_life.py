@@ -8,7 +8,7 @@ from labeler.plan.lifecycle import ALLOWED, SIGHTS, STEPS, Action, Step
 
 PHASES = [state for state in State if state is not State.PAUSED]
 MEANING = {
-    State.DRAFT: "measurements are imported, people are added, the plan is created",
+    State.DRAFT: "measurements are imported, people are added, the plan is drawn",
     State.CALIBRATION: "every reviewer labels the calibration items; no result includes these labels",
     State.OPEN: "reviewers label",
     State.THIRD: "split items get a third label, hidden among agreed ones",
@@ -28,8 +28,8 @@ def page() -> str:
             "    draft -> calibration (if planned) -> open -> third (if wanted) -> closed -> unblinded",
             "",
             "A study can be paused in any state and continues in the same state. A paused study allows the same",
-            "actions, except labelling and creating a plan. The log records every step with person, time and reason;",
-            "no step leads back. Creating the plan opens the study, or its calibration round.",
+            "actions, except labelling and drawing a plan. The log records every step with person, time and reason;",
+            "no step leads back. Drawing the plan opens the study, or its calibration round.",
             "",
             *_table(["state", "what happens"], [[state, MEANING[state]] for state in PHASES]),
             "",
@@ -47,7 +47,7 @@ def page() -> str:
             "",
             *_table(["", *PHASES], [_row(action) for action in Action if action not in SIGHTS]),
             "",
-            "A plan can be created, and question and protocol can be changed, only before the first answer.",
+            "A plan can be drawn, and question and protocol can be changed, only before the first answer.",
             "",
             "## What coordinators see in the browser",
             "",
