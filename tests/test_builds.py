@@ -88,7 +88,7 @@ def test_the_action_takes_patterns_options_and_no_baseline(runner):
 def test_the_action_fails_with_what_is_wrong(runner):
     runner.action({"files": "gone-*.json", "baseline": "my before.json"})
     assert (runner.code, runner.outputs["exit-code"]) == (2, "2")
-    assert "gone-*.json: no file fits this pattern." in runner.log
+    assert "gone-*.json: no file matches this pattern." in runner.log
 
 
 def test_the_action_runs_nothing_that_an_input_holds(runner):

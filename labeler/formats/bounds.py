@@ -60,7 +60,7 @@ def check_text(content: bytes, size: int) -> None:
 def check_columns(n_columns: int) -> None:
     """Raise ValueError if a table has too many columns."""
     if n_columns > MAX_COLUMNS:
-        raise ValueError(f"has {n_columns:,} columns, more than {MAX_COLUMNS:,}; keep those that are needed")
+        raise ValueError(f"has {n_columns:,} columns, more than {MAX_COLUMNS:,}; keep only the columns that you need")
 
 
 def check_runs(n_runs: int) -> None:

@@ -45,7 +45,7 @@ def _root(text: str) -> "ElementTree.Element":
         return ElementTree.fromstring(text)  # noqa: S314 - without a document type there are no entities
     except ElementTree.ParseError as error:
         line, column = error.position
-        reason = "not one XML document; was the process stopped, or are several in this file?"
+        reason = "not a single XML document. Was the process stopped, or does the file contain several?"
         raise ValueError(f"line {line}, column {column + 1}: {reason}") from None
 
 

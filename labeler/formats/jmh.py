@@ -103,6 +103,6 @@ def _mean(histogram: Any, place: str) -> float:
         np.array([json_text.number(pair[which], place) for pair in histogram], dtype=np.float64) for which in (0, 1)
     )
     if not len(counts) or not (counts > 0).all():
-        raise ValueError(f"{place}: {reprlib.repr(histogram)} has no count above 0 with every value")
+        raise ValueError(f"{place}: {reprlib.repr(histogram)} does not have a count above 0 for each value")
     with np.errstate(all="ignore"):  # values that are not finite are refused with their place
         return float((values * (counts / counts.sum())).sum())

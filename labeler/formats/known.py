@@ -178,7 +178,7 @@ def _why_not(plugin: Plugin) -> str:
         return plugin.error
     if not isinstance(plugin.function, Format):
         return f"it registers {type(plugin.function).__name__}, not a labeler.formats.Format"
-    return "one of our formats has this name" if plugin.name in FORMATS else ""
+    return "labeler has a format with this name" if plugin.name in FORMATS else ""
 
 
 def table() -> list[dict[str, Any]]:

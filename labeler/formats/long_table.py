@@ -229,9 +229,9 @@ def _what_is_missing(column: str, table: pd.DataFrame) -> str:
     """Names a column that is not there, and the one way out."""
     others = _further(table)
     way_out = (
-        f"Say which it is with --columns {column}=NAME"
+        f"Name the column with --columns {column}=NAME"
         if others or column != "run"
-        else "Give --file-is run: then each file is one run, and several files are several runs"
+        else "If each file is one run, give --file-is run"
     )
     return f"column {column!r} is missing; the table has {_names_of(table)}. {way_out}"
 

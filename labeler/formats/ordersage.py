@@ -55,7 +55,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
         _take(trials, {str(name): str(cell).strip() for name, cell in row.items()}, command, line)
     for name in trials.failures:
         if name not in trials.sub_tests:
-            raise ValueError(f"test {name!r}: every trial failed; take its lines out of the file to import the others")
+            raise ValueError(f"test {name!r}: every trial failed; remove its lines from the file to import the others")
     if trials.rows:
         frame = pd.DataFrame(trials.rows)
         for benchmark in long_table.benchmarks(frame, lambda row: f"line {trials.lines[row]}", unit=""):
@@ -76,10 +76,12 @@ def _take(trials: _Trials, row: Mapping[str, str], column: str, line: int) -> No
     names, numbers = _sub_tests(command, cells)
     known = trials.sub_tests.setdefault(command, names)
     if len(names) != len(known):
-        raise ValueError(f"line {line}: {len(names)} numbers in column 'result', but {len(known)} in the trials before")
+        raise ValueError(
+            f"line {line}: {len(names)} numbers in column 'result', but {len(known)} in the previous trials"
+        )
     if names != known:
         raise ValueError(
-            f"line {line}: column 'result' names {', '.join(names)}, but the trials before {', '.join(known)}"
+            f"line {line}: column 'result' names {', '.join(names)}, but the previous trials {', '.join(known)}"
         )
     for sub_test, number in zip(names, numbers, strict=True):
         name = f"{command} [{sub_test}]" if len(names) > 1 else command

@@ -89,7 +89,7 @@ def _named_format(options: ReadOptions) -> Format | None:
     formats = {**options.others, **FORMATS}
     if options.format is not None and options.format not in formats:
         names = ", ".join((*FORMATS, *options.others))
-        raise InputError(f"There is no format {options.format!r}; known are {names}.")
+        raise InputError(f"There is no format {options.format!r}. The formats are {names}.")
     return formats[options.format] if options.format is not None else None
 
 
@@ -119,8 +119,8 @@ def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -
         return FORMATS["csv"]
     raise Refused(
         source.name,
-        f"not a result file of a known format: found {describe(content)}. labeler formats lists what can be read; "
-        f"--format names one{''.join(failed)}",
+        f"not a result file of a known format: found {describe(content)}. To list the known formats: "
+        f"labeler formats. To choose one: --format{''.join(failed)}",
     )
 
 

@@ -161,7 +161,7 @@ def sources(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _pa
             fitting = map(Path, glob.glob(str(path), recursive=True))  # noqa: PTH207 - may be absolute
             found = {one for one in fitting if one.is_file() or "**" not in str(path)}
             if not found:
-                raise InputError(f"{path}: no file fits this pattern.")
+                raise InputError(f"{path}: no file matches this pattern.")
             for one in _without_companions(found):
                 yield from _of_path(one, check)
         else:
@@ -209,7 +209,7 @@ def members(source: Source) -> Iterator[Source]:
     reason = "" if entries else f"no result files ({', '.join(ENDINGS)}) in this zip file"
     limit = max(FREELY, MAX_RATIO * source.size)
     if len(entries) > MAX_MEMBERS or sum(entry.file_size for entry in entries) > limit:
-        most = f"{MAX_MEMBERS} files or {limit // 2**20} MiB in all"
+        most = f"{MAX_MEMBERS} files or {limit // 2**20} MiB in total"
         reason = f"unpacks to more than {most}; unpack it yourself if that is meant"
     if reason:
         yield replace(source, unusable=reason)

@@ -118,7 +118,7 @@ def test_nothing_but_bad_files_is_exit_code_2(here):
         (["alike.json", "--against", ""], "One of the names is empty."),
         (["", "--against", "alike.json"], "One of the names is empty."),
         (["--against", "alike.json"], "Missing argument 'FILE...'"),
-        (["alike.json", "--format", "xml"], "There is no format 'xml'; known are "),
+        (["alike.json", "--format", "xml"], "There is no format 'xml'. The formats are "),
         (["alike.json", "--classifier", "oracle"], "--classifier"),
         (["alike.json", "--alpha", "1"], "--alpha"),
         (["alike.json", "--warmup", "-1"], "--warmup"),

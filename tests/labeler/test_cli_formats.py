@@ -79,7 +79,7 @@ def test_a_pattern_a_zip_file_and_standard_input_are_read(study, runs, tmp_path)
     assert (row["runs"], "runs.zip/deep/run1.json" in row["file"]) == (3, True)
     result = CliRunner().invoke(main, ["import", "--dry-run", "--json", "-"], input=b"[[1, 2], [3, 4]]")
     assert (json.loads(result.stdout)[0]["file"], result.exit_code) == ("standard input", 0)
-    assert "no file fits this pattern" in run("import", "--dry-run", f"{runs}/*.csv", code=1).stderr
+    assert "no file matches this pattern" in run("import", "--dry-run", f"{runs}/*.csv", code=1).stderr
 
 
 def test_the_person_says_what_a_file_and_its_values_are(tmp_path):

@@ -103,7 +103,8 @@ def test_another_stage_than_these_two_is_refused():
 
 def test_a_report_from_before_full_names_is_refused_in_words():
     assert refused(entry(name=...)) == (
-        "this is of a BenchmarkDotNet before 0.11, which names no benchmark in full: measure again with a newer one"
+        "this report is from BenchmarkDotNet before 0.11 and has no full benchmark names; measure again with a "
+        "newer version"
     )
 
 

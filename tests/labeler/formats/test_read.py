@@ -106,7 +106,7 @@ def test_a_file_of_no_known_format_is_refused_under_any_name(name, content):
 
 def test_a_format_that_does_not_exist_is_refused_by_name():
     with pytest.raises(
-        InputError, match=r"no format 'jmh5'; known are criterion, icpe, jmh, pyperf, .*, abs, go, csv\.$"
+        InputError, match=r"no format 'jmh5'\. The formats are criterion, icpe, jmh, pyperf, .*, abs, go, csv\.$"
     ) as error:
         read_bytes("a.json", FILES["icpe"], format="jmh5")
     assert not isinstance(error.value, Refused)

@@ -162,7 +162,7 @@ def test_catch2_gives_the_mean_of_each_benchmark_in_its_test_case_and_section():
         ('<!DOCTYPE a SYSTEM "file:///etc/passwd"><Catch2TestRun/>', "the XML declares a document type"),
         ("<Catch2TestRun/>".encode("utf-16").decode("latin-1"), "byte 0: not UTF-8 text"),
         ('<?xml version="1.0" encoding="cp500"?><Catch2TestRun/>', "holds no benchmarks"),
-        ("<Catch2TestRun><a>", "line 1, column 19: not one XML document; was the process stopped"),
+        ("<Catch2TestRun><a>", "line 1, column 19: not a single XML document. Was the process stopped"),
         ("<Catch2TestRun>" + "<a>" * 200_000, "line 1, column 600016: not one XML document"),
         ("<Catch2TestRun>" + "<a>" * 200 + "</a>" * 200 + "</Catch2TestRun>", "more than 100 nested elements"),
         ("<Catch2TestRun/><Catch2TestRun/>", "line 1, column 17: not one XML document"),

@@ -175,8 +175,7 @@ def test_a_table_without_a_run_column_is_one_run_a_file_or_refused_in_words(db):
     files = [importing.upload(f"{run}.csv", f"benchmark, value\nb, {run}\nb, {run}.5\n".encode()) for run in (1, 2)]
     refused = imported(db, *files)[0].refused
     assert refused == (
-        "column 'run' is missing; the table has benchmark, value. Give --file-is run: then each file is one "
-        "run, and several files are several runs"
+        "column 'run' is missing; the table has benchmark, value. If each file is one run, give --file-is run"
     )
     imported(db, *files, file_is="run")
     assert kept(db)["b"][0] == [[1, 1.5], [2, 2.5]]
