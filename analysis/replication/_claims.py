@@ -1,4 +1,4 @@
-"""The class for a claim of the paper and our result, and the claims about the reviewers' labels."""
+"""Compare claims of the paper with our results, and check the claims about the labels of its reviewers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

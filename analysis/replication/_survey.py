@@ -1,4 +1,4 @@
-"""Check every claim about the measurements, the effect of the choices, and an external criterion."""
+"""Check the claims about measurements, study the effect of the choices, and compare with an external criterion."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

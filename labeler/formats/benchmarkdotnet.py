@@ -55,8 +55,8 @@ def _read(content: bytes, stage: str, *, means: bool) -> Iterator[Benchmark]:
     entries = json_text.member(json_text.parse(content), "Benchmarks", list, "the file")
     if entries and all(isinstance(entry, dict) and "FullName" not in entry for entry in entries):
         raise ValueError(
-            "this report is from BenchmarkDotNet before 0.11 and has no full benchmark names; measure again with a newer "
-            "version"
+            "this report is from BenchmarkDotNet before 0.11 and has no full benchmark names; measure again with a "
+            "newer version"
         )
     names = [json_text.member(entry, "FullName", str, f"benchmark {index}") for index, entry in enumerate(entries)]
     if entries and not means and not any("Measurements" in entry for entry in entries):
