@@ -184,7 +184,7 @@ def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
     names, between = parts[::2], parts[1::2]
     if not names or len(set(names)) < len(names) or "" in between[:-1]:
         raise InputError(
-            f"{pattern!r} needs at least one condition, each only once, with text between two. Write for example "
+            f"{pattern!r} must name at least one condition, each only once, with text between two names, for example "
             "{version}-{context}.json."
         )
     places = "".join(f"([^/]+?){re.escape(text)}" for text in between)

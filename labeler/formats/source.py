@@ -105,7 +105,7 @@ class Source:
                     self.name, "begins with a UTF-16 byte order mark, but is not UTF-16; save it as UTF-8"
                 ) from None
         if raw[:4] == _ZIPPED:
-            raise Refused(self.name, "a zip file in another one, or under a name that does not end in .zip")
+            raise Refused(self.name, "a zip file inside another zip file, or with a name that does not end in .zip")
         return raw
 
     def _raw(self) -> bytes:
@@ -121,7 +121,9 @@ class Source:
         limit = most_unpacked(packed_size)
         content: bytes = file.read(limit + 1)
         if len(content) > limit:
-            raise Refused(self.name, f"unpacks to more than {limit // 2**20} MiB; unpack it yourself if that is meant")
+            raise Refused(
+                self.name, f"unpacks to more than {limit // 2**20} MiB; if that is intended, unpack it yourself"
+            )
         return content
 
     def _kind(self) -> str:
@@ -210,7 +212,7 @@ def members(source: Source) -> Iterator[Source]:
     limit = max(FREELY, MAX_RATIO * source.size)
     if len(entries) > MAX_MEMBERS or sum(entry.file_size for entry in entries) > limit:
         most = f"{MAX_MEMBERS} files or {limit // 2**20} MiB in total"
-        reason = f"unpacks to more than {most}; unpack it yourself if that is meant"
+        reason = f"unpacks to more than {most}; if that is intended, unpack it yourself"
     if reason:
         yield replace(source, unusable=reason)
         return

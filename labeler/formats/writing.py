@@ -96,7 +96,7 @@ def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
     if benchmark.unit != "s" or benchmark.better != "lower":
         raise ValueError(
             f"its measurements are in {in_unit(benchmark)}: this format has only seconds, where lower is "
-            "better; give --unit s if they are, or write parquet or csv"
+            "better. If they are seconds, give --unit s; otherwise write parquet or csv"
         )
     prefix = benchmark.application.replace("/", "__", 1) + "#" if benchmark.application else ""
     name = benchmark.name if benchmark.name.startswith(prefix) else prefix + benchmark.name

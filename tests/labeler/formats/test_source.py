@@ -201,7 +201,7 @@ def test_zip_files_in_folders_and_sent_ones_are_opened_too(tmp_path, monkeypatch
         (b"PK\x03\x04 and then nothing", "not a zip file that can be read"),
         (zipped({"a.json": CONTENT})[:-30], "not a zip file that can be read"),
         (zipped({"README.md": b"x"}), r"no result files \(\.json, .*\) in this zip file"),
-        (zipped({"in.zip": zipped({"a.json": b"[]"})}), "a zip file in another one"),
+        (zipped({"in.zip": zipped({"a.json": b"[]"})}), "a zip file inside another"),
     ],
 )
 def test_a_zip_file_that_cannot_be_used_is_one_refused_file(tmp_path, content, reason):
@@ -226,14 +226,14 @@ def test_a_locked_or_damaged_file_in_a_zip_file_is_refused_and_the_others_are_re
 
 
 def test_a_zip_file_under_another_name_says_so():
-    with pytest.raises(Refused, match="under a name that does not end in"):
+    with pytest.raises(Refused, match="with a name that does not end in"):
         Source("a.json", data=zipped({"a.json": CONTENT})).content()
 
 
 def test_many_or_large_files_in_a_zip_file_are_refused(monkeypatch):
     packed = zipped({f"{number}.json": b"[" * 2**20 for number in range(70)})
     (one,) = members(Source("x.zip", data=packed))
-    with pytest.raises(Refused, match=r"unpacks to more than 10000 files or 64 MiB in total; unpack it yourself"):
+    with pytest.raises(Refused, match=r"unpacks to more than 10000 files or 64 MiB in total; .*unpack it yourself"):
         one.content()
     monkeypatch.setattr(source, "MAX_MEMBERS", 1)
     (one,) = members(Source("x.zip", data=zipped({"a.json": b"[]", "b.json": b"[]"})))
@@ -246,7 +246,7 @@ def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused_before_it_fill
     bomb = pack(bytes(300 * 2**20))
     tracemalloc.start()
     try:
-        with pytest.raises(Refused, match=r"^a\.json\.gz: unpacks to more than 64 MiB; unpack it yourself"):
+        with pytest.raises(Refused, match=r"^a\.json\.gz: unpacks to more than 64 MiB; .*unpack it yourself"):
             Source("a.json.gz", data=bomb).content()
         peak = tracemalloc.get_traced_memory()[1]
     finally:
