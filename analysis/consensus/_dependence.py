@@ -27,6 +27,7 @@ MAX_PAIRS = 6  # of raters that are tried: those whose labels agree most beyond 
 MAX_WORK = 60_000  # patterns times raters: beyond it no dependence is tried
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
 _STEP = 1e-5
+_ROUGH, _FINE = 1e-6, 1e-9  # of the log posterior: to tell which start leads highest, and for its end
 _SINGULAR = 1e-7  # of the largest eigenvalue of the information
 
 
@@ -238,7 +239,7 @@ def _given_difficulty(right: Floats, size: Floats, patterns: Patterns, swap: boo
     hits, misses = (patterns.negative, patterns.positive) if swap else (patterns.positive, patterns.negative)
     at = special.ndtri(right)[:, :, None] * np.sqrt(1 + size**2)[:, None, None] + size[:, None, None] * _NODES
     log_hit, log_miss = special.log_ndtr(at), special.log_ndtr(-at)
-    log = np.einsum("pr,frk->fpk", hits, log_hit) + np.einsum("pr,frk->fpk", misses, log_miss)
+    log = hits @ log_hit + misses @ log_miss
     return np.asarray(np.exp(log) @ (_WEIGHTS / _WEIGHTS.sum()))
 
 
@@ -274,7 +275,8 @@ def _fitted(
         value = (n * _log_p(bounded, patterns, which)).sum(axis=1) + _log_prior(bounded, patterns, which)
         return np.asarray(-value)
 
-    best = min((_descended(loss, start) for start in _starts(patterns, mode, which)), key=lambda found: found[1])[0]
+    rough = (_descended(loss, start, _ROUGH) for start in _starts(patterns, mode, which))
+    best, _ = _descended(loss, min(rough, key=lambda found: found[1])[0], _FINE)
     likelihood = float((n * _log_p(best[None], patterns, which))[0].sum())
     lr = max(2 * (likelihood - base), 0.0)
     values = _unpacked(best, patterns)
@@ -302,7 +304,7 @@ def _starts(patterns: Patterns, mode: Theta, which: tuple[int, int] | str) -> Se
     return [np.r_[packed, weak], np.r_[packed, strong], np.r_[equal, strong]]
 
 
-def _descended(loss: Callable[[Floats], Floats], start: Floats) -> tuple[Floats, float]:
+def _descended(loss: Callable[[Floats], Floats], start: Floats, tolerance: float) -> tuple[Floats, float]:
     steps = _STEP * np.eye(len(start))
 
     def with_gradient(x: Floats) -> tuple[float, Floats]:
@@ -310,8 +312,14 @@ def _descended(loss: Callable[[Floats], Floats], start: Floats) -> tuple[Floats,
         k = len(x)
         return float(values[0]), np.asarray((values[1 : k + 1] - values[k + 1 :]) / (2 * _STEP))
 
+    bounds = [(-9, 9)] * len(start)
     found = optimize.minimize(
-        with_gradient, start, jac=True, method="L-BFGS-B", bounds=[(-9, 9)] * len(start), options={"maxiter": 200}
+        with_gradient,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": 200, "ftol": tolerance},
     )
     return np.asarray(found.x), float(found.fun)
 
