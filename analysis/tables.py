@@ -223,9 +223,9 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGO
     """
     declared = declared_categories(categories)
     table = checked_columns(labels, LABEL_COLUMNS, "label table")
-    is_declared = [isinstance(value, Hashable) and value in declared for value in table["category"]]
-    if not all(is_declared):
-        row = table.iloc[is_declared.index(False)]
+    undeclared = [value for value in pd.unique(table["category"]) if value not in declared]
+    if undeclared:
+        row = table[table["category"] == undeclared[0]].iloc[0]
         raise ValueError(f"{row['category']!r} (item {row['item']!r}) is not one of: {_listed(declared)}")
     doubled = table[table.duplicated(["item", "rater"])]
     if len(doubled):
@@ -256,7 +256,7 @@ def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> p
     if doubled:
         raise ValueError(f"{name} has more than one column {doubled[0]}. Rename or drop the others.")
     for column in columns:
-        plain = [isinstance(value, Hashable) for value in table[column]]
+        plain = [isinstance(value, Hashable) for value in table[column]] if table[column].dtype == object else []
         if not all(plain):
             row = plain.index(False)
             raise ValueError(f"row {row} of the {name}: {table[column].iloc[row]!r} cannot be the {column}")

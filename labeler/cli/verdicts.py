@@ -238,12 +238,8 @@ def _without_logs() -> Iterator[None]:
 
 
 def _start_workers(pool: ProcessPoolExecutor, jobs: int) -> None:
-    """Start all workers while Ctrl+C is ignored, which they inherit, because their imports take a while.
-
-    Each gets one thread for linear algebra, so that there are no more threads than processors.
-    """
+    """Start all workers while Ctrl+C is ignored, which they inherit, because their imports take a while."""
     answer = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # this process has read it already
     try:
         for _ in range(jobs):
             pool.submit(os.getpid)
