@@ -59,7 +59,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "labels": Place("handover:labels", "Write the labels as a table, or append labels made elsewhere"),
         "report": Place("report:report", "Write the agreement report"),
         "figures": Place("figures:figures", "Draw the figures of the measures"),
-        "publish": Place("publishing:publish", "Write a finished study as a data set"),
+        "publish": Place("publishing:publish", "Publish a finished study as a data set"),
         "anonymise": Place("handover:anonymise", "Write an anonymised copy of a study"),
         "replicate": Place("replicate:replicate", "Compare every claim of the paper with the public measurements"),
     },

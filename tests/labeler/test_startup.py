@@ -1,6 +1,7 @@
 """Commands import only what they need: a command that shows a few lines must not wait for the statistics."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -49,6 +50,17 @@ def test_a_small_command_imports_no_statistics_and_no_browser(words, study, tmp_
     name, *options = [str(tmp_path / "copy.study") if word == "COPY" else word for word in words.split()]
     needs_study = not name.startswith("-") and "--help" not in options
     assert modules_of(name, *options, *(["--study", study] if needs_study else [])) & HEAVY == set()
+
+
+THREADS_OF = "import labeler.cli, os; print(os.environ['OPENBLAS_NUM_THREADS'])"
+
+
+@pytest.mark.parametrize(("asked", "given"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "4"}, "4")])
+def test_linear_algebra_has_one_thread_unless_told_otherwise(asked, given, monkeypatch):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    command = [sys.executable, "-c", THREADS_OF]
+    finished = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ) | asked)
+    assert finished.stdout.split() == [given]
 
 
 @pytest.mark.parametrize("option", ["--version", "--help"])
