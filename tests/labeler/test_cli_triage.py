@@ -131,10 +131,10 @@ def test_with_json_the_link_is_not_among_the_data(study, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--verdict", "his=similar"), "There are no verdicts of 'his'; there are those of: mine, yours."),
+        (("--verdict", "his=similar"), ": mine, yours."),
         (("--verdict", "mine=odd"), "'odd' is no verdict"),
         (("--application", "x"), "There is no application 'x'"),
-        (("--min-spread", 2, "--max-spread", 1), "name the smaller one first"),
+        (("--min-spread", 2, "--max-spread", 1), "the smaller limit first"),
         (("--text", "nowhere"), "No items were chosen"),
     ],
 )

@@ -155,18 +155,22 @@ def _check(table: Catalogue, filters: Filter) -> None:
     applications, available = sorted(set(table["application"])), classifiers(table)
     unknown = sorted(set(filters.applications) - set(applications))
     if unknown:
-        raise InputError(f"There is no application {unknown[0]!r} in this study; there are: {', '.join(applications)}.")
+        raise InputError(
+            f"There is no application {unknown[0]!r} in this study. Applications: {', '.join(applications)}."
+        )
     if (filters.verdict is not None or filters.disagreeing) and not available:
         raise InputError("There are no verdicts to filter by. Compute them first: labeler verdicts")
     if filters.verdict is not None:
         classifier, verdict = filters.verdict
         if _column_of(classifier, available) is None:
-            raise InputError(f"There are no verdicts of {classifier!r}; there are those of: {', '.join(available)}.")
+            raise InputError(
+                f"There are no verdicts of {classifier!r}. Classifiers with verdicts: {', '.join(available)}."
+            )
         if verdict not in list(Category):
             raise InputError(f"{verdict!r} is not a verdict. Choose one of: {', '.join(Category)}.")
     for name, limits in (("spread", filters.spread), ("iterations", filters.iterations)):
         if limits is not None and not limits[0] <= limits[1]:
-            raise InputError(f"The limits of {name} are {limits[0]:g} and {limits[1]:g}: name the smaller one first.")
+            raise InputError(f"The limits of {name} are {limits[0]:g} and {limits[1]:g}. Give the smaller limit first.")
 
 
 def _conditions(table: Catalogue, filters: Filter) -> Iterator[pd.Series]:

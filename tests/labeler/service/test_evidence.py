@@ -246,7 +246,7 @@ def test_a_classifier_of_others_that_does_not_count_runs_stops_no_page(site, stu
     [
         (
             lambda db: curating.item_named(db, "nothing"),
-            "There is no item 'nothing' in this study. labeler browse lists",
+            "There is no item 'nothing' in this study.",
         ),
         (lambda db: evidence.reasons_in_words(db, "nothing"), "There is no item 'nothing' in this study."),
         (lambda db: evidence.paper_figures(db, [], ["nothing"]), "There is no item 'nothing' in this study."),
