@@ -173,7 +173,7 @@ def test_limits_leave_out_what_has_no_spread(db, tmp_path):
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
-        (Filter(applications=("other",)), r"no application 'other' .* are: example/app0, example/app1\."),
+        (Filter(applications=("other",)), r"no application 'other' .*: example/app0, example/app1\."),
         (Filter(verdict=("his", "similar")), r"no verdicts of 'his'\. .*: mine, yours\."),
         (Filter(verdict=("item", "similar")), "no verdicts of 'item'"),
         (Filter(verdict=("mine", "odd")), r"'odd' is not a verdict. Choose one of: similar, dissimilar\."),
