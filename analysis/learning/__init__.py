@@ -1,4 +1,4 @@
-"""Learning from labels: a better classifier, why reviewers disagree, what to label next, and who notices what."""
+"""Learning from labels: classifiers, reasons for disagreement, items to label next, detection of known changes."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""All classifiers on one consensus: areas, rates and costs with intervals, and the differences of every pair."""
+"""Comparison of all classifiers on one consensus: areas, rates, costs and paired differences with intervals."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -26,17 +26,17 @@ MAJORITY_RULE = "always {}"
 
 @dataclass(frozen=True)
 class Contestant:
-    """A classifier on the items of a consensus, in their order.
+    """Scores and verdicts of a classifier on the items of a consensus, in the same order.
 
     Attributes
     ----------
     name : str
     score : ndarray of float, shape (n,)
-        Larger means more dissimilar; NaN where missing. Where a classifier gives verdicts without scores, 1 and 0.
+        Larger means more dissimilar; NaN if missing. For a classifier without scores, verdicts as 1 and 0.
     called : ndarray of float, shape (n,)
-        1 dissimilar, 0 similar, NaN without a verdict.
+        1 for dissimilar, 0 for similar, NaN without a verdict.
     has_score : bool
-        Whether the scores are more than the verdicts.
+        Whether the classifier has scores, not only verdicts.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Contestant:
 
 @dataclass(frozen=True, repr=False)
 class Standing(Result):
-    """How one classifier does.
+    """The results of one classifier.
 
     Attributes
     ----------
@@ -57,12 +57,12 @@ class Standing(Result):
     auc : Estimate
         Area under the ROC curve; interval of DeLong et al., items independent. Undefined without scores.
     auc_by_application : Estimate
-        The same with the percentile interval of whole applications drawn again.
+        The same with a percentile interval from resampled applications.
     accuracy, sensitivity, specificity : Estimate
-        Of its verdicts, with Wilson's interval.
+        Rates of the verdicts with Wilson intervals.
     confusion : Confusion
     cost : float or None
-        (cost_ratio x missed + false alarms) / n: what an item costs on average, a false alarm costing 1.
+        (cost_ratio x missed + false alarms) / n: mean cost per item, in units of a false alarm.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Standing(Result):
 
 @dataclass(frozen=True, repr=False)
 class Difference(Result):
-    """The area of one classifier less that of another, on the items that both scored.
+    """The difference of the areas of two classifiers on the items with both scores.
 
     Attributes
     ----------
@@ -87,11 +87,11 @@ class Difference(Result):
     difference : Estimate
         DeLong et al., items independent.
     by_application : Estimate
-        The same difference, whole applications drawn again.
+        The same difference with an interval from resampled applications.
     p, p_holm : float or None
-        Two-sided, of DeLong et al.; corrected for all differences of the table.
+        Two-sided test of DeLong et al.; p_holm is corrected for all differences of the table.
     p_by_application, p_by_application_holm : float or None
-        From the standard error of the draws of applications, normal; corrected as well.
+        Normal test with the standard error from resampled applications, also corrected.
     """
 
     a: str
@@ -114,7 +114,7 @@ class Arena(Result):
     n, n_dissimilar, n_applications : int
     cost_ratio : float
     standings : tuple of Standing
-        The largest area first, those without scores after them, and last the rule that always says the same.
+        Largest area first, then classifiers without scores, then the constant rule.
     differences : tuple of Difference
     """
 
@@ -127,19 +127,19 @@ class Arena(Result):
 
 
 def contestants_of(verdicts: pd.DataFrame, items: Sequence[str]) -> list[Contestant]:
-    """The classifiers of a verdict table, on these items in this order.
+    """Return the classifiers of a verdict table on these items, in this order.
 
     Parameters
     ----------
     verdicts : DataFrame
         Columns item, classifier, verdict, and optionally score.
     items : sequence of str
-        An item may stand there several times.
+        An item may occur several times.
 
     Returns
     -------
     list of Contestant
-        In order of name. A classifier without a single score competes with its verdicts.
+        Sorted by name. A classifier without any score is compared by its verdicts.
 
     Raises
     ------
@@ -165,18 +165,18 @@ def _numbers(column: "pd.Series[Any]", items: Sequence[str]) -> Floats:
 
 
 def vote(contestants: Sequence[Contestant], at_least: int) -> Contestant:
-    """A classifier that calls an item dissimilar when at least so many of others do.
+    """Build a classifier that calls an item dissimilar if at least `at_least` other classifiers do.
 
     Parameters
     ----------
     contestants : sequence of Contestant
     at_least : int
-        k, within 1 and the number of voters.
+        Required number of votes, from 1 to the number of voters.
 
     Returns
     -------
     Contestant
-        Its score is the number of votes for dissimilar. Items that a voter did not judge have no verdict.
+        The score is the number of votes for dissimilar. Items without a verdict of each voter have no verdict.
 
     Raises
     ------
@@ -191,7 +191,8 @@ def vote(contestants: Sequence[Contestant], at_least: int) -> Contestant:
     """
     if len(contestants) < 2 or not 1 <= at_least <= len(contestants):
         raise ValueError(
-            f"a vote needs two classifiers or more, and from 1 to all of them; got {at_least} of {len(contestants)}"
+            f"a vote needs at least two classifiers and a number of votes from 1 to their number; got {at_least} of "
+            f"{len(contestants)}"
         )
     votes = np.sum([contestant.called for contestant in contestants], axis=0)
     called = np.where(np.isnan(votes), np.nan, votes >= at_least)
@@ -210,7 +211,7 @@ def compete(
     n_draws: int = N_DRAWS,
     level: float = 0.95,
 ) -> Arena:
-    """Areas, rates, costs and differences of classifiers on one consensus.
+    """Compare classifiers on one consensus: areas, rates, costs and differences.
 
     Parameters
     ----------
@@ -221,7 +222,7 @@ def compete(
     contestants : sequence of Contestant
     rng : Generator
     against : str, optional
-        Only the differences of this classifier to each other; of every pair where missing.
+        Compute only the differences to this classifier; by default, the differences of all pairs.
     cost_ratio : float
         Cost of a missed dissimilar item over that of a false alarm.
     n_draws : int
@@ -257,7 +258,7 @@ def compete(
     commoner = bool(dissimilar.mean() > 0.5)
     same: Floats = np.full(len(truth), float(commoner), dtype=np.float64)
     always = Contestant(MAJORITY_RULE.format(CATEGORIES[commoner]), same, same, has_score=False)
-    none = Estimate(None, reason="it ranks nothing")
+    none = Estimate(None, reason="the classifier has no scores")
     standings.append(_standing(always, dissimilar, truth, none, cost_ratio, level))
     scored = [contestant for contestant in contestants if contestant.has_score]
     pairs = [(a, b) for a, b in combinations(scored, 2) if against is None or against in (a.name, b.name)]
@@ -291,7 +292,7 @@ def _standing(
     tp, fp, fn, tn = (int(cell.sum()) for cell in (called & true, called & ~true, ~called & true, ~called & ~true))
     confusion = Confusion(tp, fp, fn, tn, int((~judged).sum()))
     n = int(judged.sum())
-    no_scores = Estimate(None, reason="it gives verdicts without scores")
+    no_scores = Estimate(None, reason="the classifier gives verdicts without scores")
     return Standing(
         contestant.name, n,
         auc(truth, contestant.score, level=level) if contestant.has_score else no_scores,
@@ -311,7 +312,7 @@ def _drawn_by_application(
     n_draws: int,
     level: float,
 ) -> Estimate:
-    """Area of the first scores, less that of the second if there are two, whole applications drawn again."""
+    """Resample applications: the area of the first scores, minus the area of the second scores if given."""
     valid = np.isfinite(np.stack(scores)).all(axis=0)
     y = dissimilar[valid]
     if not y.any() or y.all():
@@ -328,9 +329,9 @@ def _drawn_by_application(
 def area_by_groups(
     dissimilar: Bools, group: NDArray[np.intp], score: Floats, n_groups: int
 ) -> Callable[[Floats], Floats]:
-    """The area under the ROC curve as a function of how often each group counts.
+    """Return a function that computes the area under the ROC curve from weights of groups.
 
-    The pairs that an area counts are summed by pair of groups once; weights then weigh these sums.
+    Pairs of items are counted once per pair of groups; the weights then multiply these counts.
 
     Parameters
     ----------
@@ -342,7 +343,7 @@ def area_by_groups(
     Returns
     -------
     callable
-        Weights of shape (m, n_groups) -> areas of shape (m,), not finite where a category has no weight.
+        Weights of shape (m, n_groups) -> areas of shape (m,), not finite if a category has no weight.
     """
     of_dissimilar, of_similar = score[dissimilar], score[~dissimilar]
     above = (of_dissimilar[:, None] > of_similar) + 0.5 * (of_dissimilar[:, None] == of_similar)

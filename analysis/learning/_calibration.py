@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say: reliability curve, Brier score and its parts."""
+"""Calibration of probabilities: reliability curve, Brier score and its parts."""
 
 from dataclasses import dataclass
 
@@ -21,9 +21,9 @@ class Bin(Result):
     ----------
     n : int
     probability : float
-        Their mean probability of dissimilar.
+        Mean probability of dissimilar.
     share : Estimate
-        The share that is dissimilar, with Wilson's interval.
+        Share of dissimilar items, with Wilson's interval.
     """
 
     n: int
@@ -33,20 +33,20 @@ class Bin(Result):
 
 @dataclass(frozen=True, repr=False)
 class Calibration(Result):
-    """How far probabilities of dissimilar are right.
+    """Calibration of the predicted probability of dissimilar.
 
     Attributes
     ----------
     bins : tuple of Bin
-        Equally many items each, in order of probability.
+        Bins with equally many items, in order of probability.
     brier : Estimate
-        Mean squared error in [0, 1], 0 is best; interval with whole applications drawn again.
+        Mean squared error in [0, 1], 0 is best; interval from resampled applications.
     reliability, resolution, uncertainty, within_bins : float
         brier = reliability - resolution + uncertainty + within_bins [1]_. Reliability is the mean squared distance of
-        the curve from the diagonal (0 is best), resolution how far the bins differ in their share, uncertainty what
-        the share of all items leaves open, within_bins what is lost by looking at bins.
+        the curve from the diagonal (0 is best), resolution how much the shares of the bins differ, uncertainty what
+        remains if only the overall share is known, within_bins the loss from binning.
     reference : float
-        Brier score of saying the share of dissimilar items for each item; the uncertainty.
+        Brier score if the share of dissimilar items is predicted for each item; equals the uncertainty.
 
     References
     ----------
@@ -62,7 +62,7 @@ class Calibration(Result):
 
     @property
     def reference(self) -> float:
-        """Brier score of the share of dissimilar items as everyone's probability."""
+        """Return the Brier score if the share of dissimilar items is predicted for each item."""
         return self.uncertainty
 
 
@@ -75,13 +75,13 @@ def calibration(
     n_draws: int = N_DRAWS,
     level: float = 0.95,
 ) -> Calibration:
-    """Compare probabilities with what happened.
+    """Compare predicted probabilities with the categories.
 
     Parameters
     ----------
     dissimilar : ndarray of bool, shape (n,)
     probability : ndarray of float, shape (n,)
-        Of dissimilar, from models that had not seen the items.
+        Probability of dissimilar, from models that were not fitted on these items.
     group : ndarray of int, shape (n,)
         Number of each item's application.
     rng : Generator
@@ -95,7 +95,7 @@ def calibration(
     Raises
     ------
     ValueError
-        Without items, or if a probability is not within [0, 1].
+        If there are no items, or a probability is not within [0, 1].
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How performance grows with the number of labels: would more of them help?"""
+"""Learning curve: performance by number of labels, and the expected gain from more labels."""
 
 from dataclasses import dataclass
 
@@ -18,14 +18,14 @@ REPEATS, N_DRAWS, N_FOLDS = 5, 500, 3
 
 @dataclass(frozen=True, repr=False)
 class CurvePoint(Result):
-    """Models that were fitted on a part of the training labels.
+    """Performance of models fitted on a part of the training labels.
 
     Attributes
     ----------
     n : int
-        Labels in a training set, on average over folds and repeats.
+        Mean number of labels in a training set, over folds and repeats.
     auc : Estimate
-        Out of fold, mean over repeats; interval with whole applications drawn again.
+        Out-of-fold area, mean over repeats; interval from resampled applications.
     """
 
     n: int
@@ -34,17 +34,17 @@ class CurvePoint(Result):
 
 @dataclass(frozen=True, repr=False)
 class LearningCurve(Result):
-    """Performance over the number of labels.
+    """Performance by number of labels.
 
     Attributes
     ----------
     points : tuple of CurvePoint
         From few labels to all.
     more : int
-        How many further labels `gain` is about.
+        Number of additional labels for which `gain` is computed.
     gain : Estimate
-        Expected gain in area from so many more labels, from a line in 1 / sqrt(n) through the points; an
-        extrapolation. Interval with whole applications drawn again.
+        Expected gain in area from `more` labels, from a line in 1 / sqrt(n) through the points; an
+        extrapolation. Interval from resampled applications.
     """
 
     points: tuple[CurvePoint, ...]
@@ -61,7 +61,7 @@ def learning_curve(
     more: int = 200,
     level: float = 0.95,
 ) -> LearningCurve:
-    """Fit on parts of the training applications and score the same held-out folds.
+    """Fit models on parts of the training applications and score them on the same held-out folds.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _scored(
     rng: np.random.Generator,
     monotone: bool,
 ) -> tuple[Floats, float] | None:
-    """Out-of-fold scores of models from a part of the training applications, and its mean size; None if too small."""
+    """Return out-of-fold scores of models from a part of the applications, and its mean size; None if too small."""
     score, sizes = np.zeros(len(fold)), []
     for k in range(int(fold.max()) + 1):
         outside = fold != k
@@ -131,7 +131,7 @@ def _scored(
 
 
 def _some(group: NDArray[np.intp], share: float, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Applications in random order until they hold this share of the rows."""
+    """Draw applications at random until they contain this share of the rows."""
     names, counts = np.unique(group, return_counts=True)
     order = rng.permutation(len(names))
     n_needed = int(np.searchsorted(np.cumsum(counts[order]), share * len(group) - 1e-9)) + 1

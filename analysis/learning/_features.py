@@ -1,4 +1,4 @@
-"""What a model can learn from: numbers of an item that the classifiers computed on the way to their verdicts."""
+"""Features of models: numbers per item that the classifiers computed for their verdicts."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from analysis.classifiers import CLASSIFIERS
 from analysis.dissimilarity import title_of
 
 Floats = NDArray[np.float64]
-DEFINITION = 1  # raised whenever a feature is computed in another way from the same verdict
+DEFINITION = 1  # increase if a feature is computed differently from the same verdict
 
 
 class Evidence(Protocol):
-    """A verdict with what is behind it, as `analysis.classifiers.Verdict` or a stored one."""
+    """A verdict with its evidence, such as `analysis.classifiers.Verdict` or a stored verdict."""
 
     @property
     def classifier(self) -> str:
@@ -38,18 +38,18 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True)
 class Feature:
-    """A number of an item; larger means more dissimilar runs.
+    """A number per item; larger means more dissimilar runs.
 
     Attributes
     ----------
     name, title : str
-        Key in `FEATURES`, and what people call it.
+        Key in `FEATURES`, and title for people.
     source : str
-        The classifier whose verdict holds it.
+        The classifier whose verdict contains the feature.
     value : callable
-        `Evidence` -> float, or None where it is missing.
+        `Evidence` -> float, or None if missing.
     of_score : callable or None
-        The feature from the score of its verdict, where it is a function of that alone.
+        Computes the feature from the score of the verdict, if it depends only on the score.
     """
 
     name: str
@@ -60,12 +60,12 @@ class Feature:
 
     @property
     def version(self) -> str:
-        """Version of the definition and of its classifier: a model is used with the same one only."""
+        """Return the version of definition and classifier; models require the same version."""
         return f"{DEFINITION}.{CLASSIFIERS[self.source].version}"
 
 
 def run_against_rest(pairs: Floats) -> float:
-    """The largest mean dissimilarity of one run to all others: one odd run is what people see.
+    """Return the largest mean dissimilarity of one run to all others, because people notice single odd runs.
 
     Parameters
     ----------
@@ -129,17 +129,17 @@ DEFAULT_FEATURES = tuple(FEATURES)
 
 
 def features_of(verdicts: Iterable[Evidence]) -> dict[str, float | None]:
-    """The features of one item from the verdicts on it.
+    """Compute the features of one item from its verdicts.
 
     Parameters
     ----------
     verdicts : iterable of Evidence
-        Of the built-in classifiers, with their evidence; others are ignored.
+        Verdicts of the built-in classifiers with evidence; other verdicts are ignored.
 
     Returns
     -------
     dict of str to float or None
-        Every name in `FEATURES`; None where its verdict is missing or without evidence.
+        Every name in `FEATURES`; None if its verdict is missing or has no evidence.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def features_of(verdicts: Iterable[Evidence]) -> dict[str, float | None]:
 
 
 def features_of_table(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """The features that a verdict table holds: means of the measures and what follows from scores.
+    """Compute the features that a verdict table contains: means of measures, and functions of scores.
 
     Parameters
     ----------
@@ -167,8 +167,8 @@ def features_of_table(verdicts: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Indexed by item, a column for each feature that some item has; those of the farthest run need all pairs of runs,
-        which such a table does not hold.
+        Indexed by item, one column per feature that any item has. Features of the farthest run need all pairs of
+        runs, which the table does not contain.
 
     Examples
     --------

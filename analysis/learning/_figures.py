@@ -19,7 +19,7 @@ WIDTH, ROW = 420, 24
 
 
 def charts(learned: Learned) -> dict[str, Chart]:
-    """All figures of a learned classifier by name."""
+    """Draw all figures of a learned classifier by name."""
     shown = [row for row in learned.coefficients if row.value.value or row.value.high]
     return {
         **arena_charts(learned.arena),
@@ -32,13 +32,13 @@ def charts(learned: Learned) -> dict[str, Chart]:
 
 
 def arena_charts(arena: Arena) -> dict[str, Chart]:
-    """The figure of all classifiers by name."""
+    """Draw the areas of all classifiers; figures by name."""
     rows = [(row.name, row.auc_by_application) for row in arena.standings if row.auc_by_application.value is not None]
     return {"areas": _intervals(rows, "area under the ROC curve, interval by application", 0.5)}
 
 
 def habit_charts(found: Habits) -> dict[str, Chart]:
-    """What each reviewer's labels follow: one panel per measure."""
+    """Draw the measures that predict each reviewer's labels: one panel per measure."""
     estimated = [habit for habit in found.habits if not habit.reason]
     panels = [
         _intervals(
@@ -51,7 +51,7 @@ def habit_charts(found: Habits) -> dict[str, Chart]:
 
 
 def dose_charts(rows: Sequence[Response]) -> dict[str, Chart]:
-    """The share called dissimilar over the amount, with intervals: one column per kind, one row per rater."""
+    """Draw the share called dissimilar by amount: one column per kind, one row per rater."""
     changed = [row for row in rows if row.amount]
     if not changed:
         return {}
@@ -79,7 +79,7 @@ def dose_charts(rows: Sequence[Response]) -> dict[str, Chart]:
 
 
 def selection_charts(steps: Sequence[SelectionStep]) -> dict[str, Chart]:
-    """The area over the number of labels, for items drawn at random and for chosen ones."""
+    """Draw the area over the number of labels, for random items and for chosen items."""
     points = pd.DataFrame(
         [
             {"n": step.n, "area": area, "items": name}
@@ -100,7 +100,7 @@ def selection_charts(steps: Sequence[SelectionStep]) -> dict[str, Chart]:
 
 
 def _intervals(rows: Sequence[tuple[str, Estimate]], title: str, reference: float, *, width: int = WIDTH) -> Chart:
-    """One row per name: a point with its interval, and a line where nothing would be."""
+    """Draw one row per name: a point with its interval, and a line at the reference value."""
     points = pd.DataFrame(
         [{"row": n, "value": e.value, "low": e.low, "high": e.high} for n, (_, e) in enumerate(rows)],
         columns=["row", "value", "low", "high"],
@@ -123,11 +123,11 @@ def _calibration(learned: Learned) -> Chart:
     ])  # fmt: skip
     diagonal = alt.Chart(pd.DataFrame({"x": [0, 1], "y": [0, 1]})).mark_line(strokeDash=[4, 3], color=SOFT)
     x = alt.X("probability:Q", title="mean probability of dissimilar", scale=alt.Scale(domain=[0, 1]))
-    y = alt.Y("share:Q", title="share that is dissimilar", scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("share:Q", title="share of dissimilar items", scale=alt.Scale(domain=[0, 1]))
     base = alt.Chart(points)
     return alt.layer(
         diagonal.encode(x="x:Q", y="y:Q"),
-        base.mark_rule(color=INK).encode(x=x, y=alt.Y("low:Q", title="share that is dissimilar"), y2="high:Q"),
+        base.mark_rule(color=INK).encode(x=x, y=alt.Y("low:Q", title="share of dissimilar items"), y2="high:Q"),
         base.mark_point(filled=True, color=INK, size=50).encode(x=x, y=y),
     ).properties(width=300, height=300)
 
@@ -137,7 +137,7 @@ def _curve(learned: Learned) -> Chart:
         [{"n": p.n, "value": p.auc.value, "low": p.auc.low, "high": p.auc.high} for p in learned.curve.points],
         columns=["n", "value", "low", "high"],
     )
-    x = alt.X("n:Q", title="labels that a model was fitted on")
+    x = alt.X("n:Q", title="number of training labels")
     y = alt.Y("value:Q", title="area under the ROC curve", scale=alt.Scale(zero=False))
     base = alt.Chart(points)
     options: Mapping[str, Any] = {"color": INK}

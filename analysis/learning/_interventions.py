@@ -1,4 +1,4 @@
-"""Who notices what: made benchmarks whose differences are known, and who calls them dissimilar."""
+"""Dose-response: simulated benchmarks with known changes, and which raters call them dissimilar."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ PER_APPLICATION = 20
 
 @dataclass(frozen=True, repr=False)
 class Intervened(Result):
-    """A made benchmark.
+    """A simulated benchmark.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Intervened(Result):
     kind : str
         One of `KINDS`.
     amount : float
-        The change as a share of the level; 0 for noise alone.
+        Change as a share of the level; 0 for noise alone.
     changed : tuple of int
         The runs that were changed, counted from 0.
     """
@@ -47,9 +47,9 @@ class Intervened(Result):
 
 
 def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int = 1000) -> Iterator[Intervened]:
-    """Make benchmarks of ten runs, one in five with noise alone, the others with a change in 1 to 5 runs.
+    """Simulate benchmarks of ten runs: one in five has only noise, the others have a change in 1 to 5 runs.
 
-    A run has a level of its own (spread of 0.5 %), noise that is correlated in time, and rare spikes. A slowdown raises
+    Each run has a random level (spread of 0.5 %), noise that is correlated in time, and rare spikes. A slowdown raises
     the level; a drift raises it evenly until the end; two levels switch at random between the level and the raised
     one; a warm-up left in begins at (1 + 10 amount) times the level and falls within a tenth of the run.
 
@@ -58,12 +58,12 @@ def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int =
     n_items : int
     rng : Generator
     n_iterations : int
-        Of each run, at least 50.
+        Iterations of each run, at least 50.
 
     Yields
     ------
     Intervened
-        Kinds, amounts (1 to 50 %) and numbers of changed runs come in turn, so that all are equally frequent.
+        Kinds, amounts (1 to 50 %) and numbers of changed runs rotate, so all are equally frequent.
 
     Raises
     ------
@@ -75,7 +75,9 @@ def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int =
     n_applications = max(5, -(-n_items // PER_APPLICATION))
     levels = 10 ** rng.uniform(-7, -3, n_applications)
     noise = rng.uniform(0.01, 0.08, n_applications)
-    of_item = rng.permutation(np.arange(n_items) % n_applications)  # in turn, kinds and applications would go together
+    of_item = rng.permutation(
+        np.arange(n_items) % n_applications
+    )  # with plain rotation, kinds and applications would be confounded
     for n in range(n_items):
         kind = KINDS[n % len(KINDS)]
         turn = n // len(KINDS)
@@ -90,7 +92,7 @@ def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int =
 
 
 def _noise(rng: np.random.Generator, sd: float, n: int) -> Floats:
-    """Ten runs around 1, on the logarithmic scale: a level of each run, correlated noise, and rare spikes."""
+    """Simulate ten runs around 1 on the logarithmic scale: run level, correlated noise and rare spikes."""
     from scipy.signal import lfilter
 
     white = rng.standard_normal((N_RUNS, n))
@@ -113,7 +115,7 @@ def _change(kind: str, amount: float, n: int, rng: np.random.Generator) -> Float
 
 @dataclass(frozen=True, repr=False)
 class Response(Result):
-    """How often one rater calls the items of one kind and amount dissimilar.
+    """How often one rater calls items with one kind and amount of change dissimilar.
 
     Attributes
     ----------
@@ -122,9 +124,9 @@ class Response(Result):
     rater : str
     is_reviewer : bool
     n : int
-        Items that the rater judged.
+        Number of items that the rater judged.
     dissimilar : Estimate
-        The share, with Wilson's interval.
+        Share of items called dissimilar, with Wilson's interval.
     """
 
     kind: str
@@ -138,12 +140,12 @@ class Response(Result):
 def dose_response(
     known: pd.DataFrame, verdicts: pd.DataFrame, labels: pd.DataFrame | None = None, *, level: float = 0.95
 ) -> tuple[Response, ...]:
-    """The share of items called dissimilar, per kind and amount of what was done to their runs.
+    """Return the share of items called dissimilar, by kind and amount of change.
 
     Parameters
     ----------
     known : DataFrame
-        Columns benchmark, run, intervention, amount: one row per changed run. Other items have noise alone.
+        Columns benchmark, run, intervention, amount: one row per changed run. All other items have only noise.
     verdicts : DataFrame
         Columns item, classifier, verdict.
     labels : DataFrame, optional
@@ -178,7 +180,9 @@ def dose_response(
         judged += [(str(r.item), str(r.rater), r.category, True) for r in labels.itertuples()]
     rows = pd.DataFrame(judged, columns=["item", "rater", "category", "reviewer"]).dropna(subset=["category"])
     if len(rows) and not set(of_item) & set(rows["item"]):
-        raise ValueError(f"no item is called {next(iter(of_item), '')!r} or as another benchmark of the interventions")
+        raise ValueError(
+            f"no item has the name {next(iter(of_item), '')!r} or as another benchmark of the interventions"
+        )
     dose = [of_item.get(item, (NOISE, 0.0)) for item in rows["item"]]
     rows = rows.assign(kind=[kind for kind, _ in dose], amount=[amount for _, amount in dose])
     kinds = [NOISE, *[kind for kind in in_name_order(set(rows["kind"])) if kind != NOISE]]
@@ -200,7 +204,7 @@ def simulate_labels(
     weights: Mapping[str, Mapping[str, float]] = HABITS,
     per_item: int = 2,
 ) -> pd.DataFrame:
-    """Labels of made reviewers whose habits are known: each weighs the measures in a way of their own.
+    """Simulate labels of reviewers with known weights of the measures.
 
     Parameters
     ----------
@@ -210,7 +214,7 @@ def simulate_labels(
     weights : mapping of str to mapping of str to float
         By reviewer and measure: change of the log-odds of dissimilar per standard deviation.
     per_item : int
-        Reviewers on each item; all sets of so many come in turn.
+        Reviewers per item; all sets of this size rotate.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""From labels and features to a classifier, and an honest account of how good it is."""
+"""Learns a classifier from labels and features, and evaluates it on held-out applications."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,20 +30,20 @@ from analysis.learning._validation import (
 from analysis.results import Result
 
 LEARNED, PLAIN, MONOTONE = "learned", "learned, plain", "learned, monotone"
-LEAK = 0.98  # a single feature with such an area is likely to hold the answer
+LEAK = 0.98  # a single feature with such an area probably contains the answer
 N_REFITS, N_PARTITIONS = 200, 10
 
 
 @dataclass(frozen=True, repr=False)
 class Coefficient(Result):
-    """What a feature contributes.
+    """The contribution of a feature.
 
     Attributes
     ----------
     feature, title : str
     value : Estimate
-        Change of the log-odds per standard deviation of the feature; interval of refits with the same penalty on
-        applications drawn again.
+        Change of the log-odds per standard deviation of the feature; interval from refits with the same penalty on
+        resampled applications.
     """
 
     feature: str
@@ -53,7 +53,7 @@ class Coefficient(Result):
 
 @dataclass(frozen=True, repr=False)
 class Learned(Result):
-    """A model, and everything that is said about it.
+    """A learned model with its evaluation.
 
     Attributes
     ----------
@@ -62,19 +62,19 @@ class Learned(Result):
     n_items, n_labels, n_dissimilar, n_applications, n_left_out : int
         `n_left_out` rows had a category but not all features.
     target : str
-        What was learnt, in words.
+        Name of the target.
     arena : Arena
-        The learned model, out of fold, beside every classifier on the same items.
+        The out-of-fold results of the learned model and all other classifiers on the same items.
     calibration : Calibration
-        Of the out-of-fold probabilities.
+        Calibration of the out-of-fold probabilities.
     coefficients : tuple of Coefficient
-        The largest first.
+        Largest first.
     curve : LearningCurve
     partitions : tuple of float
-        Area of the learned model with other partitions into folds: what the choice of folds moves.
+        Areas of the learned model with other partitions into folds; they show the effect of the folds.
     folds : OutOfFold
     table : DataFrame
-        One row per item: every number from which the arena and the calibration can be recomputed.
+        One row per item with all numbers from which arena and calibration can be recomputed.
     warnings : tuple of str
     seed : int
     """
@@ -114,7 +114,7 @@ def learn(
     n_draws: int = N_DRAWS,
     level: float = 0.95,
 ) -> Learned:
-    """Learn a classifier, and compare it out of fold with every other one.
+    """Learn a classifier, and compare it out of fold with all other classifiers.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def learn(
     verdicts : DataFrame
         Columns item, classifier, verdict and score, of the classifiers to compare with.
     seed : int
-        Folds and draws follow from it.
+        Random seed of folds and draws.
     names : sequence of str
         The features to use.
     monotone : bool
@@ -135,7 +135,7 @@ def learn(
     cost_ratio : float
         Cost of a missed dissimilar item over that of a false alarm.
     warmup : float
-        Left out of each run when the features were computed.
+        Part of each run that was left out of the features.
     name, target : str
     background : mapping, optional
         Plain values for the model file, such as hashes and versions.
@@ -288,28 +288,30 @@ def _table(
 
 
 def _warnings(examples: Examples, truth: Sequence[str]) -> list[str]:
-    """What makes the numbers less trustworthy than they look."""
+    """Return warnings about numbers that look more reliable than they are."""
     found = []
     for j, feature in enumerate(examples.features):
         area = auc(truth, examples.x[:, j]).value
         if area is not None and max(area, 1 - area) >= LEAK:
             found.append(
-                f"The feature {feature} alone has an area of {area:.3f}: it may hold the answer itself. Leave it out, "
-                "or find out how it came about, before you believe any other number."
+                f"The feature {feature} alone has an area of {area:.3f}, so it may contain the answer. Leave it out, "
+                "or find out how it was computed, before you trust other numbers."
             )
     n_applications = len(set(examples.applications))
     if n_applications < 20:
         found.append(
-            f"The items come from {n_applications} applications; intervals that draw applications again are too narrow "
-            "below about 20."
+            f"The items come from {n_applications} applications; intervals by application are too narrow with fewer "
+            "than "
+            "about 20."
         )
     if len(set(examples.items)) < len(examples.items):
         found.append(
-            "Several labels of one item are several rows here: read the intervals by application, as the others take "
-            "rows for independent."
+            "Items with several labels have several rows. Use the intervals by application, because other intervals "
+            "assume independent rows."
         )
     if examples.n_left_out:
         found.append(
-            f"{examples.n_left_out} rows with a category lack a feature, as for short runs; they are left out."
+            f"{examples.n_left_out} rows with a category were left out because a feature is missing, for example in "
+            "short runs."
         )
     return found

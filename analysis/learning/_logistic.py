@@ -11,14 +11,14 @@ from analysis.results import Result
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-TOLERANCE = 1e-9  # of the gradient
+TOLERANCE = 1e-9  # tolerance of the gradient
 MAX_STEPS = 200
 AT_BOUND, RIDGE, SMALLEST_STEP = 1e-10, 1e-12, 1e-12
 
 
 @dataclass(frozen=True, repr=False)
 class Logistic(Result):
-    """A fitted model on the scale of its features: log-odds = intercept + x @ coefficients.
+    """A fitted model in units of the features: log-odds = intercept + x @ coefficients.
 
     Attributes
     ----------
@@ -30,12 +30,12 @@ class Logistic(Result):
     coefficients: Floats
 
     def leaning(self, x: Floats) -> Floats:
-        """Log-odds without the intercept, shape (n_items,): it ranks items, and holds no share of dissimilar."""
+        """Return log-odds without the intercept, shape (n_items,); they rank items regardless of prevalence."""
         leaning: Floats = x @ self.coefficients
         return leaning
 
     def probability(self, x: Floats) -> Floats:
-        """Probability of dissimilar, shape (n_items,)."""
+        """Return the probability of dissimilar, shape (n_items,)."""
         probability: Floats = special.expit(self.intercept + x @ self.coefficients)
         return probability
 
@@ -56,16 +56,16 @@ def fit_logistic(
     Parameters
     ----------
     x : ndarray of float, shape (n_items, n_features)
-        Features on one scale (`Scale`), as the penalty treats them alike. The intercept is not penalised.
+        Standardised features (`Scale`), because the penalty is the same for all. The intercept is not penalised.
     dissimilar : ndarray of bool, shape (n_items,)
     penalty : float
-        >= 0. With 0, categories that can be separated have no finite solution; the result is then a point on the way.
+        >= 0. With 0, separable categories have no finite solution, and the result is an intermediate point.
     monotone : bool
         Keep every coefficient >= 0: more dissimilar runs never make an item more similar.
     weights : ndarray of float, shape (n_items,), optional
-        How often each item counts.
+        Weight of each item.
     start : Logistic, optional
-        Where to begin, as from a similar penalty; the result does not depend on it.
+        Starting point, such as the fit of a similar penalty; the result does not depend on it.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def fit_logistic(
         step = np.zeros(len(theta))
         step[free] = -np.linalg.solve(hessian, gradient[free])
         size = 1.0
-        while True:  # halve the step until the loss falls as it should, as far as rounding lets one see
+        while True:  # halve the step until the loss decreases enough, up to rounding errors
             moved = theta + size * step
             moved[bounded] = np.maximum(moved[bounded], 0.0)
             after = loss(moved)
@@ -131,12 +131,12 @@ def fit_logistic(
 
 @dataclass(frozen=True, repr=False)
 class Scale(Result):
-    """Mean and standard deviation of each feature, from the items that a model is fitted on.
+    """Mean and standard deviation of each feature in the training items of a model.
 
     Attributes
     ----------
     mean, sd : ndarray of float, shape (n_features,)
-        A feature without variation has the standard deviation 1.
+        Standard deviation; 1 for a feature without variation.
     """
 
     mean: Floats
@@ -144,11 +144,11 @@ class Scale(Result):
 
     @classmethod
     def of(cls, x: Floats) -> "Scale":
-        """From the items themselves, shape (n_items, n_features)."""
+        """Compute the scale from features of shape (n_items, n_features)."""
         sd = x.std(axis=0)
         return cls(x.mean(axis=0), np.where(sd > 1e-12, sd, 1.0))
 
     def apply(self, x: Floats) -> Floats:
-        """Standardised features."""
+        """Standardise features."""
         standardised: Floats = (x - self.mean) / self.sd
         return standardised

@@ -1,4 +1,4 @@
-"""A learned model as a classifier, as a formula, and as a file that is read back strictly."""
+"""A learned model as a classifier, a formula, and a file that is read strictly."""
 
 import json
 import math
@@ -19,12 +19,12 @@ MOST_CHARACTERS = 60
 
 
 class ModelError(ValueError):
-    """A model file that cannot be used; the message says where and why."""
+    """A model file is invalid; the message says where and why."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """A feature in a model: its contribution to the log-odds is coefficient x (value - mean) / sd.
+    """A feature in a model; it adds coefficient x (value - mean) / sd to the log-odds.
 
     Attributes
     ----------
@@ -47,18 +47,18 @@ class Model:
     Attributes
     ----------
     name : str
-        It judges as the classifier `learned:NAME`.
+        Name of the model; its verdicts belong to the classifier `learned:NAME`.
     monotone : bool
-        No coefficient is below 0.
+        Whether all coefficients are at least 0.
     terms : tuple of Term
     intercept, threshold : float
         An item is dissimilar when its probability exceeds the threshold.
     penalty, cost_ratio : float
-        What the fit was made with.
+        Settings of the fit.
     warmup : float
-        Left out at the start of each run when the features were computed.
+        Iterations or share of each run that were left out of the features as warm-up.
     training : mapping
-        What it was fitted on, plain values: counts, hashes of the data, folds, seed, versions, performance.
+        Training background as plain values: counts, hashes of the data, folds, seed, versions, performance.
     """
 
     name: str
@@ -73,12 +73,12 @@ class Model:
 
     @property
     def classifier(self) -> str:
-        """The name under which it gives verdicts."""
+        """Return the name of the classifier."""
         return f"{LEARNED}:{self.name}"
 
     @property
     def formula(self) -> str:
-        """The model in one line, of features as they are; those with the coefficient 0 are left out.
+        """Return the formula of the model for unscaled features, without features with coefficient 0.
 
         Examples
         --------
@@ -94,7 +94,7 @@ class Model:
         return f"P(dissimilar) = 1 / (1 + exp(-({' '.join(parts)}))); dissimilar when P > {self.threshold:.4g}"
 
     def probability(self, values: Mapping[str, float | None]) -> float | None:
-        """Probability of dissimilar from an item's features; None if one is missing."""
+        """Return the probability of dissimilar from an item's features; None if a feature is missing."""
         odds = self.intercept
         for term in self.terms:
             value = values.get(term.feature)
@@ -104,7 +104,7 @@ class Model:
         return float(1 / (1 + np.exp(-odds))) if odds >= 0 else float(np.exp(odds) / (1 + np.exp(odds)))
 
     def judge(self, verdicts: Iterable[Evidence], **background: Any) -> Verdict:
-        """The model's verdict on an item, from those of the built-in classifiers with their evidence.
+        """Return the model's verdict on an item, from verdicts of the built-in classifiers with evidence.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Model:
         Returns
         -------
         Verdict
-            Its score is the probability of dissimilar. Without a verdict where a feature is missing, as for short runs.
+            The score is the probability of dissimilar. No verdict if a feature is missing, for example in short runs.
         """
         values = features_of(verdicts)
         probability = self.probability(values)
@@ -129,7 +129,7 @@ class Model:
         return Verdict(self.classifier, verdict, score=probability, threshold=self.threshold, **background)
 
     def judge_runs(self, runs: Runs) -> Verdict:
-        """The model's verdict on the runs of one benchmark, computing what it needs; raises as the classifiers do."""
+        """Return the model's verdict on the runs of one benchmark; raises the errors of the classifiers."""
         if runs.drop != self.warmup:
             raise ValueError(f"the model was learnt with the warm-up {self.warmup:g}, these runs have {runs.drop:g}")
         sources = dict.fromkeys(FEATURES[term.feature].source for term in self.terms)
@@ -137,7 +137,7 @@ class Model:
         return self.judge(verdicts, n_runs=runs.k, n_iterations=runs.n, n_left_out=runs.n_left_out)
 
     def to_text(self) -> str:
-        """The model as a file: JSON, every number with all its digits."""
+        """Return the model file as JSON, with all digits of every number."""
         content = {
             "format": FORMAT, "version": FORMAT_VERSION, "name": self.name, "monotone": self.monotone,
             "intercept": self.intercept, "threshold": self.threshold, "penalty": self.penalty,
@@ -149,12 +149,12 @@ class Model:
 
 
 def model_from_text(text: str) -> Model:
-    """Read a model file strictly: nothing is guessed, ignored or filled in.
+    """Read a model file strictly, without guessing, ignoring or filling in values.
 
     Parameters
     ----------
     text : str
-        As `Model.to_text` writes it.
+        Result of `Model.to_text`.
 
     Returns
     -------
@@ -163,8 +163,8 @@ def model_from_text(text: str) -> Model:
     Raises
     ------
     ModelError
-        If it is no JSON, a name is missing, unknown or there twice, a value is of another type or out of its range, a
-        feature is unknown or of another version than the one computed here, or the formula is not that of the numbers.
+        If the text is not JSON, a name is missing, unknown or duplicate, a value has the wrong type or range, a
+        feature or its version is unknown, or the formula does not match the numbers.
     """
     try:
         content = json.loads(text, object_pairs_hook=_no_name_twice, parse_constant=_no_constant)
@@ -186,7 +186,7 @@ def model_from_text(text: str) -> Model:
         raise ModelError("terms is not a list of at least one feature")
     terms = tuple(_term(term, n, monotone=content["monotone"]) for n, term in enumerate(content["terms"]))
     if len({term.feature for term in terms}) < len(terms):
-        raise ModelError("a feature is there twice")
+        raise ModelError("a feature occurs twice")
     model = Model(
         checked_name(content["name"]), content["monotone"], terms,
         _number(content, "intercept"), _number(content, "threshold", 0, 1), _number(content, "penalty", 0),
@@ -198,7 +198,7 @@ def model_from_text(text: str) -> Model:
 
 
 def checked_name(name: object) -> str:
-    """The name of a model; raises ModelError if it is not letters, digits, dots, underscores and hyphens."""
+    """Check the name of a model; raises ModelError unless it has only letters, digits, dots, _ and -."""
     if not isinstance(name, str) or not 0 < len(name) <= MOST_CHARACTERS:
         raise ModelError(f"the name must be a text of 1 to {MOST_CHARACTERS} characters, got {name!r}")
     if not all(letter.isascii() and (letter.isalnum() or letter in "._-") for letter in name):
@@ -232,7 +232,7 @@ def _number(content: Mapping[str, Any], name: str, low: float = -math.inf, high:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise ModelError(f"{place}{name} is {value!r}, not a number")
     if not low <= value <= high:
-        raise ModelError(f"{place}{name} is {value}, out of its range")
+        raise ModelError(f"{place}{name} is {value}, out of range")
     return float(value)
 
 
@@ -241,14 +241,14 @@ def _check_names(content: Any, names: Iterable[str], where: str) -> None:
         raise ModelError(f"{where} is not an object")
     missing, unknown = [n for n in names if n not in content], [n for n in content if n not in set(names)]
     if missing or unknown:
-        word = f"lacks {missing[0]!r}" if missing else f"has the unknown name {unknown[0]!r}"
+        word = f"lacks {missing[0]!r}" if missing else f"has the unknown key {unknown[0]!r}"
         raise ModelError(f"{where} {word}")
 
 
 def _no_name_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        raise ModelError("a name is there twice in one object")
+        raise ModelError("a name occurs twice in one object")
     return content
 
 

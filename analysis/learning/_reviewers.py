@@ -1,4 +1,4 @@
-"""Why reviewers disagree: which measures the labels of each one follow."""
+"""Why reviewers disagree: the measures that predict each reviewer's labels."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -30,24 +30,24 @@ NOT_ESTIMATED = Estimate(None, reason="not estimated")
 
 @dataclass(frozen=True, repr=False)
 class Habit(Result):
-    """What the labels of one reviewer follow.
+    """The measures that predict the labels of one reviewer.
 
     Attributes
     ----------
     reviewer : str
     n : int
-        First labels on items that have the features.
+        First labels on items with all features.
     share : float
-        How many of them are dissimilar.
+        Share of dissimilar labels.
     joint : mapping of str to Estimate
         By feature: change of the log-odds of dissimilar per standard deviation, in the model of all reviewers; interval
-        robust to the likeness of labels on one item.
+        robust to correlated labels on the same item.
     own : mapping of str to Estimate
-        The same from a regression on this reviewer's labels alone; interval with applications drawn again.
+        The same from a regression on this reviewer's labels alone; interval from resampled applications.
     auc : Estimate
-        How well their labels can be told from all measures, on applications that the model has not seen.
+        How well all measures predict the labels, on held-out applications.
     reason : str or None
-        Why nothing is estimated.
+        The reason if nothing is estimated.
     """
 
     reviewer: str
@@ -60,16 +60,16 @@ class Habit(Result):
 
     @property
     def sentence(self) -> str:
-        """What the labels follow most, in words."""
+        """Name the measures that predict the labels best."""
         if self.reason:
             return f"{self.reviewer}: {self.reason}."
         ends = {name: estimate.ends for name, estimate in (self.joint or self.own).items()}
         clear = [(name, end[0]) for name, end in ends.items() if end and (end[1] > 0 or end[2] < 0)]
         if not clear:
-            return f"{self.reviewer} follows none of these measures visibly."
+            return f"{self.reviewer}: no significant relation to any measure."
         clear.sort(key=lambda pair: -abs(pair[1]))
         parts = [
-            aspect_title(name) + (" (the other way round: more means similar)" if value < 0 else "")
+            aspect_title(name) + (" (reversed: higher values mean similar)" if value < 0 else "")
             for name, value in clear
         ]
         rest = f", then {' and '.join(parts[1:])}" if len(parts) > 1 else ""
@@ -78,7 +78,7 @@ class Habit(Result):
 
 @dataclass(frozen=True, repr=False)
 class Habits(Result):
-    """What all reviewers follow, and whether they follow the same.
+    """The measures that predict the labels of all reviewers, and a test of equal weights.
 
     Attributes
     ----------
@@ -86,14 +86,14 @@ class Habits(Result):
     habits : tuple of Habit
         In order of name.
     n_items, n_labels : int
-        In the model of all reviewers.
+        Numbers of items and labels in the model of all reviewers.
     correlation : float or None
-        Of two labels on one item that the measures do not explain.
+        Residual correlation of two labels on the same item.
     statistic, p : float or None
         Wald's test of "all reviewers weigh the measures alike".
     df : int
     reason : str or None
-        Why there is no such model.
+        The reason if there is no such model.
     """
 
     features: tuple[str, ...]
@@ -108,7 +108,7 @@ class Habits(Result):
 
 
 def aspect_title(feature: str) -> str:
-    """What a measure is about, as people say it."""
+    """Return the plain title of a measure."""
     return ASPECTS.get(feature) or FEATURES[feature].title
 
 
@@ -121,7 +121,7 @@ def habits(
     names: Sequence[str] = tuple(ASPECTS),
     level: float = 0.95,
 ) -> Habits:
-    """Which measures each reviewer's labels follow, and whether all follow the same.
+    """Estimate which measures predict each reviewer's labels, and test whether all reviewers weigh them equally.
 
     Parameters
     ----------
@@ -132,13 +132,13 @@ def habits(
     applications : Series of str, indexed by item
     rng : Generator
     names : sequence of str
-        The measures; few that say different things are told apart best.
+        The measures; a few that are not correlated give the clearest result.
     level : float
 
     Returns
     -------
     Habits
-        A reviewer with fewer than 50 labels is not estimated, and in no model. The model of all is a logistic one with
+        Reviewers with fewer than 50 labels are left out of all models. The model of all reviewers is logistic with
         a term for each reviewer and measure, fitted by generalised estimating equations with items as clusters and
         exchangeable correlation [1]_.
 
@@ -153,7 +153,7 @@ def habits(
     """
     unknown = [name for name in names if name not in features.columns]
     if unknown or not names:
-        raise ValueError(f"there is no measure {unknown[0]!r} in the table" if unknown else "no measure is named")
+        raise ValueError(f"there is no measure {unknown[0]!r} in the table" if unknown else "no measure is given")
     values = features[list(names)].astype(float)
     known = labels[labels["item"].isin(values.index[values.notna().all(axis=1)])].sort_values(["item", "rater"])
     counts = known["rater"].value_counts()
@@ -184,7 +184,7 @@ def _joint(
     names: Sequence[str],
     level: float,
 ) -> tuple[dict[str, dict[str, Estimate]], dict[str, Any]]:
-    """Slopes by reviewer and measure, and the test whether they are alike."""
+    """Return slopes by reviewer and measure, and the test of equal slopes."""
     if scale is None or len(raters) < 2:
         return {}, {"reason": f"fewer than two reviewers have {MIN_LABELS} labels"}
     from statsmodels.genmod.cov_struct import Exchangeable
@@ -195,13 +195,15 @@ def _joint(
     number = used["rater"].map({rater: r for r, rater in enumerate(raters)}).to_numpy(dtype=np.intp)
     y = (used["category"] == DISSIMILAR).to_numpy(dtype=np.float64)
     n, p = len(raters), len(names)
-    design = np.zeros((len(y), n * (1 + p)))  # of each reviewer: an intercept, then the slopes
+    design = np.zeros((len(y), n * (1 + p)))  # parameters of each reviewer: intercept, then slopes
     design[np.arange(len(y)), number] = 1
     for j in range(p):
         design[np.arange(len(y)), n + number * p + j] = x[:, j]
     varied = [len(set(y[number == r])) == 2 for r in range(n)]
     if not all(varied):
-        return {}, {"reason": f"{raters[varied.index(False)]} gave one category only: the model of all has no solution"}
+        return {}, {
+            "reason": f"{raters[varied.index(False)]} used only one category: the model of all reviewers is undefined"
+        }
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -240,11 +242,11 @@ def _own(
     rng: np.random.Generator,
     level: float,
 ) -> dict[str, Estimate]:
-    """Slopes from one reviewer's labels alone, held back by a weak penalty so that they are always finite."""
+    """Return slopes from one reviewer's labels alone; a weak penalty keeps them finite."""
     x = scale.apply(values.loc[own["item"]].to_numpy(dtype=np.float64))
     y = (own["category"] == DISSIMILAR).to_numpy(dtype=bool)
     if y.all() or not y.any():
-        return dict.fromkeys(names, Estimate(None, reason="one category only"))
+        return dict.fromkeys(names, Estimate(None, reason="only one category was used"))
     group = pd.factorize(applications.reindex(own["item"]).astype(object), use_na_sentinel=False)[0]
     n_groups = int(group.max()) + 1
     whole = fit_logistic(x, y, 1 / len(y))
@@ -273,7 +275,7 @@ def _predictable(
 
 
 def habits_of(content: Mapping[str, Any]) -> Habits:
-    """Habits that were written as plain values (`analysis.document.plain`)."""
+    """Read habits from plain values (`analysis.document.plain`)."""
     read = [
         Habit(**{
             **habit,

@@ -1,4 +1,4 @@
-"""Which items to label next, and estimates that stay right although items were chosen."""
+"""Selection of items to label next, and unbiased estimates despite the selection."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ def rank_next(
     uncertainty: Mapping[str, float] | None,
     disagreement: Mapping[str, float],
 ) -> list[str]:
-    """Candidates in the order in which they should be labelled.
+    """Rank candidates for labelling.
 
     Parameters
     ----------
@@ -27,15 +27,16 @@ def rank_next(
         Items without labels.
     applications : mapping of str to str
     uncertainty : mapping of str to float, or None
-        1 - |2 p - 1| of a model that was fitted on other items: 1 where it cannot tell. None without a model.
+        1 - |2 p - 1| from a model fitted on other items; 1 is most uncertain. None without a model.
     disagreement : mapping of str to float
-        Share of pairs of classifiers that differ on an item; 0 where missing.
+        Share of pairs of classifiers that differ on an item; 0 if missing.
 
     Returns
     -------
     list of str
-        By uncertainty x disagreement (by the sum where a product is 0), the best of each application first, then the
-        second of each, so that no application fills a batch. Ties by name.
+        Sorted by uncertainty x disagreement (by the sum if the product is 0); the best of each application first, then
+        the
+        second of each, so that no application dominates a batch. Ties are sorted by name.
 
     Examples
     --------
@@ -59,29 +60,29 @@ def rank_next(
 
 
 def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Sequence[str]]]) -> dict[str, float]:
-    """Weights with which random and chosen items together estimate a mean over all items without bias.
+    """Return weights for an unbiased mean over all items from random and chosen items.
 
-    After each batch, the items labelled before it are known, and its random ones stand for all the others: weight 1 for
-    each known item, (items not yet labelled) / (random ones of the batch) for these. The weights are the averages of
-    those of all batches, by the number of random items [1]_.
+    After each batch, previously labelled items are known, and its random items represent all others: weight 1 for
+    each known item, (unlabelled items) / (random items of the batch) for the random items. The weights are averaged
+    over all batches, weighted by their numbers of random items [1]_.
 
     Parameters
     ----------
     n_items : int
-        All items that could be labelled.
+        Number of all items.
     batches : sequence of (sequence of str, sequence of str)
-        The new random items, and the chosen ones, of each batch in order. What was chosen must not depend on the random
-        order of the items that were not drawn yet, not even where two are equally good.
+        The new random items and the chosen items of each batch, in order. The choice must not depend on the random
+        order of items that were not drawn yet, not even for ties.
 
     Returns
     -------
     dict of str to float
-        By item; the weights sum to `n_items`. Items that were chosen after the last random one weigh 0.
+        Weight by item; the weights sum to `n_items`. Items chosen after the last random item have weight 0.
 
     Raises
     ------
     ValueError
-        If an item is there twice, there are more items than `n_items`, or no item is random.
+        If an item occurs twice, there are more items than `n_items`, or no item is random.
 
     References
     ----------
@@ -112,19 +113,19 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
 
 @dataclass(frozen=True, repr=False)
 class SelectionStep(Result):
-    """Averages over repeats after so many labels.
+    """Averages over repeats after a number of labels.
 
     Attributes
     ----------
     n : int
-        Labels so far.
+        Number of labels.
     auc_random, auc_chosen : float
-        Area on the items of held-out applications, of models fitted on items drawn at random, and on chosen ones with
+        Area on held-out applications, of models fitted on random items, and on chosen items with
         a random share.
     prevalence_labelled, prevalence_random, prevalence_weighted : float
-        Mean error of the share of dissimilar items: over all labelled ones, over the random ones alone, and weighted.
+        Mean error of the share of dissimilar items: over all labelled items, over random items only, and weighted.
     rmse_random, rmse_weighted : float
-        Root of the mean squared error of the latter two.
+        Root mean squared error of the latter two.
     """
 
     n: int
@@ -147,7 +148,7 @@ def simulate_selection(
     random_share: float = 0.3,
     n_repeats: int = 50,
 ) -> tuple[SelectionStep, ...]:
-    """Label items of a finished study again in the order of the rule, and see what the estimates would have been.
+    """Replay a finished study in the order of the rule, and compute the estimates after each batch.
 
     Parameters
     ----------
@@ -156,11 +157,11 @@ def simulate_selection(
     disagreement : mapping of str to float
     rng : Generator
     n_first, n_next : int
-        Random items to begin with, and the size of each batch.
+        Number of random items at the start, and size of each batch.
     random_share : float
-        Of each batch, in (0, 1].
+        Share of random items in each batch, in (0, 1].
     n_repeats : int
-        Each with other random items, and a third of the applications held out for the areas.
+        Number of repeats, each with new random items and a third of the applications held out.
 
     Returns
     -------
@@ -231,7 +232,7 @@ def _one_selection(
 
 
 def disagreement_of(verdicts: pd.DataFrame) -> dict[str, float]:
-    """Share of pairs of classifiers that differ on each item.
+    """Return the share of pairs of classifiers that differ on each item.
 
     Parameters
     ----------
@@ -255,14 +256,14 @@ def disagreement_of(verdicts: pd.DataFrame) -> dict[str, float]:
 
 
 def uncertainties(examples: Examples, features: pd.DataFrame, *, rng: np.random.Generator) -> dict[str, float]:
-    """1 - |2 p - 1| of every item in the table, from a model of the labelled ones.
+    """Return 1 - |2 p - 1| of every item in the table, from a model of the labelled items.
 
     Parameters
     ----------
     examples : Examples
         The labelled items.
     features : DataFrame
-        Indexed by item, with the columns of the examples; items that lack one are left out.
+        Indexed by item, with the columns of the examples; items with missing values are left out.
     rng : Generator
 
     Raises

@@ -1,4 +1,4 @@
-"""What a model learns to say: a consensus, or each label by itself."""
+"""The target of learning: a consensus, or each label separately."""
 
 import pandas as pd
 
@@ -8,14 +8,14 @@ from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
 AGREED, MAJORITY, LABELS = "agreed", "majority", "labels"
 TARGETS = {
-    AGREED: "items whose first labels are all equal",
-    MAJORITY: "the majority of first and third labels, split items as decided",
-    LABELS: "each first label by itself",
+    AGREED: "items with equal first labels",
+    MAJORITY: "majority of first and third labels, with adjudicated split items",
+    LABELS: "each first label separately",
 }
 
 
 def label_table(answers: pd.DataFrame) -> pd.DataFrame:
-    """The first labels that count: columns item, rater, category.
+    """Return the counted first labels: columns item, rater, category.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def label_table(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def target_of(answers: pd.DataFrame, consensus: str = AGREED) -> pd.DataFrame:
-    """The rows to learn from.
+    """Return the rows to learn from.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ def target_of(answers: pd.DataFrame, consensus: str = AGREED) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns item and category; with "labels" one row per label, so that an item may be there several times.
+        Columns item and category; with "labels" one row per label, so an item may have several rows.
 
     Raises
     ------
     ValueError
-        If there is no such target, or the answers are no answer table.
+        If the target is unknown, or the answers are not an answer table.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Nested cross-validation by application: nothing is ever fitted on what it is scored on."""
+"""Nested cross-validation by application: models are never scored on items that they were fitted on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,18 +13,18 @@ from analysis.evaluation import balanced_folds
 from analysis.learning._logistic import Bools, Floats, Logistic, Scale, fit_logistic
 from analysis.results import Result
 
-PENALTIES = tuple(np.logspace(0.5, -3, 8).tolist())  # from strong to weak: each fit starts from the one before
+PENALTIES = tuple(np.logspace(0.5, -3, 8).tolist())  # from strong to weak: each fit starts from the previous fit
 MIN_ITEMS, MIN_OF_CATEGORY, MIN_APPLICATIONS = 60, 10, 5
 OUTER_FOLDS, INNER_FOLDS = 10, 5
 
 
 class TooFew(ValueError):
-    """There is too little to learn from; the message says what is missing."""
+    """Too few data to learn from; the message says what is missing."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """What a model learns from: one row per item, or per label.
+    """Training data of a model: one row per item, or per label.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Examples:
 
     @property
     def why_too_few(self) -> str | None:
-        """Why nothing can be learnt from these; None where it can."""
+        """Return why the data are too few for learning; None if they are enough."""
         n, n_dissimilar = len(self.items), int(self.dissimilar.sum())
         n_items, n_applications = len(set(self.items)), len(set(self.applications))
         if n_items < MIN_ITEMS:
@@ -69,7 +69,7 @@ class Examples:
         return None
 
     def of(self, rows: NDArray[np.intp] | Bools) -> "Examples":
-        """Some of the rows."""
+        """Return the selected rows."""
         numbers = np.arange(len(self.items))[rows]
         return replace(
             self,
@@ -81,7 +81,7 @@ class Examples:
 
 
 def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str], applications: pd.Series) -> Examples:
-    """Categories and features of the same items, matched.
+    """Match categories and features of the same items.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str
 
 @dataclass(frozen=True, repr=False)
 class Chosen(Result):
-    """A model with the penalty and threshold that inner folds chose.
+    """A model with the penalty and threshold chosen by the inner folds.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class Chosen(Result):
     model : Logistic
     penalty : float
     threshold : float
-        On the probability; an item above it is called dissimilar.
+        Items with a higher probability are called dissimilar.
     """
 
     scale: Scale
@@ -144,24 +144,24 @@ class Chosen(Result):
     threshold: float
 
     def leaning(self, x: Floats) -> Floats:
-        """Log-odds without the intercept, of features as they are."""
+        """Return log-odds without the intercept, from unscaled features."""
         return self.model.leaning(self.scale.apply(x))
 
     def probability(self, x: Floats) -> Floats:
-        """Probability of dissimilar, of features as they are."""
+        """Return the probability of dissimilar, from unscaled features."""
         return self.model.probability(self.scale.apply(x))
 
 
 @dataclass(frozen=True, repr=False)
 class OutOfFold(Result):
-    """What models said of items of applications that they had not seen.
+    """Predictions of models for items of held-out applications.
 
     Attributes
     ----------
     fold : ndarray of int, shape (n,)
     score : ndarray of float, shape (n,)
-        Log-odds without the intercept, relative to the mean item of the training folds: what the ROC curve is made
-        of. The intercept holds the share of dissimilar items in the training folds, which is low where the held-out
+        Log-odds without the intercept, relative to the mean item of the training folds: used for the ROC
+        curve. The intercept holds the share of dissimilar items in the training folds, which is low if the held-out
         fold has many of them; with it, pure noise would score below .5.
     probability, threshold : ndarray of float, shape (n,)
     called : ndarray of bool, shape (n,)
@@ -186,18 +186,18 @@ def cross_validate(
     cost_ratio: float = 1.0,
     folds: NDArray[np.intp] | None = None,
 ) -> OutOfFold:
-    """Out-of-fold scores: inner folds choose penalty and threshold, outer folds are only scored [1]_.
+    """Compute out-of-fold scores: inner folds choose penalty and threshold, outer folds are only scored [1]_.
 
     Parameters
     ----------
     examples : Examples
     rng : Generator
-        Order in which applications are dealt out to folds.
+        Random generator for the assignment of applications to folds.
     monotone : bool
     cost_ratio : float
         Cost of a missed dissimilar item over that of a false alarm; 1 chooses the threshold by accuracy.
     folds : ndarray of int, shape (n,), optional
-        The outer folds, as from `outer_folds`; drawn where missing.
+        The outer folds, such as from `outer_folds`; drawn by default.
 
     Returns
     -------
@@ -232,7 +232,7 @@ def cross_validate(
 
 
 def outer_folds(examples: Examples, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Number of each row's outer fold: whole applications, alike in both categories."""
+    """Return the outer fold of each row: applications stay together, categories are balanced."""
     n_folds = min(OUTER_FOLDS, len(set(examples.applications)))
     return balanced_folds(examples.dissimilar, examples.group, n_folds, rng)
 
@@ -246,7 +246,7 @@ def choose(
     n_folds: int = INNER_FOLDS,
     penalties: Sequence[float] = PENALTIES,
 ) -> Chosen:
-    """Fit with the penalty of the lowest log loss, and the threshold of the lowest cost, over inner folds.
+    """Choose the penalty with the lowest log loss and the threshold with the lowest cost over inner folds, and fit.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def choose(
     odds = np.zeros((len(penalties), len(y)))
     for k in range(int(fold.max()) + 1):
         inside, outside = fold != k, fold == k
-        if y[inside].all() or not y[inside].any():  # with one category there is nothing to learn
+        if y[inside].all() or not y[inside].any():  # one category is not enough to learn
             odds[:, outside] = special.logit((y[inside].sum() + 0.5) / (inside.sum() + 1))
             continue
         scale = Scale.of(training.x[inside])
@@ -284,9 +284,9 @@ def choose(
 
 
 def best_threshold(dissimilar: Bools, probability: Floats, cost_ratio: float) -> float:
-    """The threshold of the lowest cost; of equally good ones the nearest to 1 / (1 + cost_ratio).
+    """Return the threshold with the lowest cost; among equals the nearest to 1 / (1 + cost_ratio).
 
-    That is the best one for probabilities that are right.
+    This is the best threshold for calibrated probabilities.
 
     Parameters
     ----------
