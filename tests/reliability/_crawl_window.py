@@ -67,6 +67,11 @@ class Heard:
             message.hash = ""
             yield from (leaf for leaf in leaves(message) if isinstance(leaf, str))
 
+    def page_hashes(self) -> set[str]:
+        """Names that Streamlit derives from the titles of pages: a page may appear for two people at once."""
+        messages = (ForwardMsg.FromString(frame) for _, frame in self.frames)
+        return {page.page_script_hash for message in messages for page in message.navigation.app_pages}
+
     def screens(self) -> list[dict[str, Any]]:
         """What the review component was handed."""
         messages = (ForwardMsg.FromString(frame) for _, frame in self.frames)

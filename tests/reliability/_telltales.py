@@ -214,7 +214,7 @@ def tokens_in(texts: Iterable[str]) -> set[str]:
 
 def _unpictured(text: str) -> str:
     if not text.startswith('{"mode"'):
-        return text
+        return re.sub(r"data:image/svg\+xml;base64,[\w+/=]*", "", text)
     screen = json.loads(text)
     for offer in screen.get("offers", ()):
         offer.pop("picture")

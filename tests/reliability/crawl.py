@@ -39,6 +39,7 @@ SHOWS = {
     "closed": "The study is closed for labelling",
     "unblinded": "The study is closed for labelling",
 }
+SENDER = "-sender"  # ends the name of the part that sends answers, which follows from its page alone
 CAN_LABEL = ("calibration", "open", "third")
 TITLES = frozenset(word for title in COORDINATOR_PAGES for word in title.lower().split())  # in the menu of who is both
 CODES = re.compile(r'(?:Item |"code": ?"|revise-|revision-)([A-HJ-NP-Z2-9]{6})\b')
@@ -128,7 +129,7 @@ def _partners(scene: Scene, of_program: set[str], items: str = "items") -> Case:
         n_common = made.n_in_common(db, made.OWN, made.PARTNERS[0])
     other = Caller(scene.url, Heard()).sign_in(scene.links.good[made.PARTNERS[0]])
     own, others = _tokens(scene.caller(made.OWN, Heard())), _tokens(other)
-    shared = sorted(own & others - of_program)
+    shared = sorted(mark for mark in own & others - of_program if not mark.endswith(SENDER))
     figures = (
         f"{n_common} items in common; {len(own)} and {len(others)} marks, pictures aside; in both and not in an empty "
         f"study: {', '.join(shared[:N_TOLD]) or 'none'}"
@@ -140,7 +141,7 @@ def _tokens(caller: Caller) -> set[str]:
     with Window(caller) as window:
         for page in ("", "my-labels", "feedback"):
             window.go(page)
-    return tokens_in(caller.heard.texts())
+    return tokens_in(caller.heard.texts()) - caller.heard.page_hashes()
 
 
 def _busy(scene: Scene, heard: Heard) -> None:
