@@ -1,10 +1,10 @@
-"""Corrections of p-values for several tests of one question."""
+"""Corrections of p-values for multiple tests."""
 
 from collections.abc import Sequence
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down correction [1]_; None stays None and counts for nothing.
+    """Apply Holm's step-down correction [1]_; None stays None and is not counted.
 
     Parameters
     ----------
@@ -14,7 +14,7 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
     Returns
     -------
     list of float or None
-        In the order of `p`; reject where it is at most alpha.
+        Corrected values in the order of `p`; reject if at most alpha.
 
     References
     ----------
@@ -35,7 +35,7 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
 
 
 def bonferroni(p: Sequence[float | None]) -> list[float | None]:
-    """Bonferroni's correction: each p times their number, at most 1; None stays None and counts for nothing.
+    """Apply Bonferroni's correction: p times the number of tests, at most 1; None stays None and is not counted.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def bonferroni(p: Sequence[float | None]) -> list[float | None]:
     Returns
     -------
     list of float or None
-        In the order of `p`.
+        Corrected values in the order of `p`.
 
     Examples
     --------

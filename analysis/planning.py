@@ -1,4 +1,4 @@
-"""Before the labelling: how many items, how long, which intervals to expect, and what stays unknown."""
+"""Planning of a study: number of items, hours, expected intervals, and what the design cannot estimate."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,24 +11,24 @@ from scipy import optimize, special
 from analysis.intervals import MIN_GROUPS, Estimate, wilson
 from analysis.results import Result
 
-CHECK_ONLY = 0.1  # an expected half-width above this answers no question, it only shows blunders
+CHECK_ONLY = 0.1  # estimates with a larger expected half-width only reveal gross errors
 
 
 @dataclass(frozen=True)
 class Design:
-    """Who is to label how much.
+    """The design of a study: numbers of items and reviewers, and their assignment.
 
     Attributes
     ----------
     n_items, n_reviewers : int
     per_item : int
-        Reviewers on each item that not all label, >= 2 and at most `n_reviewers`.
+        Reviewers per item outside the overlap, >= 2 and at most `n_reviewers`.
     overlap : float
         Share of items that all reviewers label, in [0, 1].
     retest : int
-        Items that each reviewer gets a second time.
+        Items that each reviewer labels a second time.
     n_applications : int or None
-        None where unknown.
+        None if unknown.
     """
 
     n_items: int
@@ -50,41 +50,41 @@ class Design:
 
     @property
     def n_overlap(self) -> int:
-        """Items that all reviewers label; drawn in each application, the number may differ by a few."""
+        """Return the number of overlap items; the draw by application may change it slightly."""
         return floor(self.overlap * self.n_items + 0.5)
 
     @property
     def n_ratings(self) -> dict[int, int]:
-        """How many items get how many ratings."""
+        """Return the number of items by number of ratings."""
         items = {self.per_item: self.n_items - self.n_overlap}
         items[self.n_reviewers] = items.get(self.n_reviewers, 0) + self.n_overlap
         return {r: n for r, n in items.items() if n}
 
     @property
     def labels_per_reviewer(self) -> float:
-        """Mean over reviewers, retest items included."""
+        """Return the mean number of labels per reviewer, including retest items."""
         return sum(r * n for r, n in self.n_ratings.items()) / self.n_reviewers + self.retest
 
     @property
     def items_per_pair(self) -> float:
-        """Mean over pairs of reviewers of the items both label."""
+        """Return the mean number of items that both reviewers of a pair label."""
         return sum(comb(r, 2) * n for r, n in self.n_ratings.items()) / comb(self.n_reviewers, 2)
 
 
 @dataclass(frozen=True, repr=False)
 class Expected(Result):
-    """What a design gives if the assumptions hold: means of counts, and intervals around the assumed values.
+    """Expected results of a design under assumptions: mean counts, and intervals around the assumed values.
 
     Attributes
     ----------
     n_agreed_dissimilar, n_agreed_similar : float
         Items on which all labels are equal.
     kappa, percent : Estimate
-        Fleiss' kappa and percent agreement of all items with all their ratings.
+        Fleiss' kappa and percent agreement over all items and ratings.
     pair, retest : Estimate
         Percent agreement of one pair of reviewers, and of one reviewer with themselves.
     sensitivity, specificity : Estimate
-        Of a classifier on the agreed items.
+        Sensitivity and specificity of a classifier on the agreed items.
     """
 
     labels_per_reviewer: float
@@ -101,16 +101,16 @@ class Expected(Result):
 
 
 def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level: float = 0.95) -> int:
-    """Items with two ratings for an interval of Fleiss' kappa of this half-width: ceil(z^2 V / w^2) [1]_ [2]_.
+    """Return the items with two ratings for an interval of Fleiss' kappa, ceil(z^2 V / w^2) [1]_ [2]_.
 
     V = (1 - k) [(1 - k)(1 - 2k) + k(2 - k) / (2p(1 - p))].
 
     Parameters
     ----------
     half_width : float
-        Wanted, > 0.
+        Required half-width, > 0.
     kappa : float
-        Expected, in [-1, 1); its distance to chance decides, so try several.
+        Expected kappa, in [-1, 1); the result depends strongly on it, so try several values.
     prevalence : float
         Expected share of dissimilar, in (0, 1).
     level : float
@@ -145,7 +145,7 @@ def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level
 def items_for_kappa_test(
     kappa_0: float, kappa_1: float, *, prevalence: float, power: float = 0.8, alpha: float = 0.05
 ) -> int:
-    """Items with two ratings for a test of kappa = kappa_0 that finds kappa_1 with this power [1]_.
+    """Return the items with two ratings for a test of kappa = kappa_0 that detects kappa_1 with this power [1]_.
 
     The goodness of fit test of the common correlation model: n = lambda(1, alpha, power) / d, with d the noncentrality
     per item, [p (1 - p) (k1 - k0)]^2 [1 / (p^2 + p(1-p)k0) + 2 / (p(1-p)(1-k0)) + 1 / ((1-p)^2 + p(1-p)k0)].
@@ -153,7 +153,7 @@ def items_for_kappa_test(
     Parameters
     ----------
     kappa_0, kappa_1 : float
-        Under the hypothesis, and the one to be found; in (-1, 1), not equal.
+        Kappa under the null and under the alternative hypothesis; in (-1, 1), not equal.
     prevalence : float
         Expected share of dissimilar, in (0, 1).
     power, alpha : float
@@ -166,7 +166,7 @@ def items_for_kappa_test(
     Raises
     ------
     ValueError
-        If an argument is out of its range, the kappas are equal, or one cannot be that low at this prevalence.
+        If an argument is out of range, the kappas are equal, or a kappa cannot be that low at this prevalence.
 
     References
     ----------
@@ -192,7 +192,7 @@ def items_for_kappa_test(
 
 
 def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> int:
-    """Smallest n at which the interval of a share (`analysis.intervals.wilson`) has this half-width or less.
+    """Return the smallest n for which the interval of a share (`analysis.intervals.wilson`) has this half-width.
 
     For the agreement of a pair (items both label), the agreement of a reviewer with themselves (retest items), or the
     sensitivity of a classifier (agreed dissimilar items).
@@ -200,9 +200,9 @@ def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> 
     Parameters
     ----------
     half_width : float
-        Wanted half of the interval's length, in (0, 1).
+        Required half of the interval's length, in (0, 1).
     share : float
-        Expected, in [0, 1]; one half is the worst case.
+        Expected share, in [0, 1]; 0.5 is the worst case.
     level : float
         Confidence level, in (0, 1).
 
@@ -231,7 +231,7 @@ def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> 
 
 
 def hours(n_labels: float, *, seconds: float) -> float:
-    """Hours that a number of labels takes at `seconds` > 0 each; raises ValueError for less than nothing.
+    """Return the hours for a number of labels at `seconds` > 0 per label; raises ValueError for negative values.
 
     Examples
     --------
@@ -254,9 +254,9 @@ def expected(
     seconds: float = 15.0,
     level: float = 0.95,
 ) -> Expected:
-    """The intervals that a design gives to expect.
+    """Compute the expected intervals of a design.
 
-    The ratings of an item are alike as in the beta-binomial model with intraclass correlation `kappa`; for two ratings
+    The ratings of an item follow a beta-binomial model with intraclass correlation `kappa`; for two ratings
     this is the model behind `items_for_kappa` and gives its half-width.
 
     Parameters
@@ -267,19 +267,19 @@ def expected(
     retest_agreement, sensitivity, specificity : float
         Expected shares, in [0, 1].
     seconds : float
-        For one label, > 0.
+        Seconds per label, > 0.
     level : float
         Confidence level, in (0, 1). Wilson's intervals for shares, normal ones for kappa and percent agreement.
 
     Returns
     -------
     Expected
-        `retest` is undefined without retest items.
+        Expected counts and intervals; `retest` is undefined without retest items.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or more than two ratings cannot be as unlike as a negative `kappa` says.
+        If an argument is out of range, or more than two ratings cannot have a `kappa` as negative as this.
 
     Examples
     --------
@@ -311,7 +311,7 @@ def expected(
 
 
 def reviewer_groups(blocks: Iterable[Iterable[str]]) -> list[tuple[str, ...]]:
-    """The sets of reviewers that common items join, directly or over others.
+    """Return the sets of reviewers that are connected by common items, directly or through other reviewers.
 
     Parameters
     ----------
@@ -343,50 +343,53 @@ def limits(
     blocks: Iterable[Iterable[str]] = (),
     latent_class: str | None = None,
 ) -> tuple[str, ...]:
-    """What the planned design will not tell, in words.
+    """List what the planned design cannot estimate.
 
     Parameters
     ----------
     design : Design
     expectation : Expected
-        Of this design.
+        Expected results of this design.
     blocks : iterable of iterables of str
-        As in `reviewer_groups`; empty where the plan is not drawn yet.
+        As in `reviewer_groups`; empty if there is no plan yet.
     latent_class : str, optional
-        The words of `analysis.consensus.identifiability_of_plan` if it finds no identification, else None.
+        The explanation of `analysis.consensus.identifiability_of_plan` if the model is not identified, else None.
 
     Returns
     -------
     tuple of str
-        Empty if nothing is known to be out of reach.
+        Empty if no limit is known.
 
     Examples
     --------
     >>> design = Design(n_items=586, n_reviewers=4, retest=0)
     >>> limits(design, expected(design))
-    ('agreement of a reviewer with themselves: no retest items',)
+    ('test-retest agreement of a reviewer: no retest items',)
     """
     remarks = []
     groups = reviewer_groups(blocks)
     if len(groups) > 1:
         names = " | ".join(", ".join(group) for group in groups)
-        remarks.append(f"comparison of reviewers who share no item, even over others: {names}")
+        remarks.append(f"comparison of reviewers without common items (direct or through other reviewers): {names}")
     if latent_class is not None:
         remarks.append(f"true prevalence and reviewers' error rates: {latent_class}")
     for name, estimate, items in (
-        ("agreement of single pairs", expectation.pair, f"{design.items_per_pair:.0f} items each"),
-        ("agreement of a reviewer with themselves", expectation.retest, f"{design.retest} retest items"),
-        ("sensitivity on agreed items", expectation.sensitivity, f"{expectation.n_agreed_dissimilar:.0f} of them"),
-        ("specificity on agreed items", expectation.specificity, f"{expectation.n_agreed_similar:.0f} of them"),
+        ("agreement of single pairs", expectation.pair, f"{design.items_per_pair:.0f} items per pair"),
+        ("test-retest agreement of a reviewer", expectation.retest, f"{design.retest} retest items"),
+        ("sensitivity", expectation.sensitivity, f"{expectation.n_agreed_dissimilar:.0f} agreed dissimilar items"),
+        ("specificity", expectation.specificity, f"{expectation.n_agreed_similar:.0f} agreed similar items"),
     ):
         if estimate.half_width is None:
             remarks.append(f"{name}: {estimate.reason}")
         elif estimate.half_width > CHECK_ONLY:
-            remarks.append(f"{name}: {items} give +-{100 * estimate.half_width:.0f} points, a check only")
+            remarks.append(
+                f"{name}: {items} give ±{100 * estimate.half_width:.0f} percentage points, a rough check only"
+            )
     if design.n_applications is not None and design.n_applications < MIN_GROUPS:
         remarks.append(
-            f"how alike items of one application are: {design.n_applications} applications, cluster-robust standard "
-            f"errors need {MIN_GROUPS}"
+            f"similarity of items within applications: {design.n_applications} applications, but cluster-robust "
+            "standard "
+            f"errors need at least {MIN_GROUPS}"
         )
     return tuple(remarks)
 
@@ -394,11 +397,11 @@ def limits(
 def _expected_kappa(
     design: Design, kappa: float, prevalence: float, pa: float, level: float
 ) -> tuple[Estimate, Estimate]:
-    """Fleiss' kappa and percent agreement with the standard errors of their linear terms over the likely patterns."""
+    """Return Fleiss' kappa and percent agreement with standard errors from the expected label patterns."""
     pe = prevalence**2 + (1 - prevalence) ** 2
     of_kappa = of_percent = 0.0
     for r, n in design.n_ratings.items():
-        x = np.arange(r + 1)  # dissimilar among the r ratings
+        x = np.arange(r + 1)  # number of dissimilar labels among r ratings
         pa_i = (x * (x - 1) + (r - x) * (r - x - 1)) / (r * (r - 1))
         pe_i = (prevalence * x + (1 - prevalence) * (r - x)) / r
         deviations = (pa_i - pa - 2 * (1 - kappa) * (pe_i - pe)) / (1 - pe)
@@ -418,7 +421,7 @@ def _expected_share(share: float, n: float, level: float) -> Estimate:
 
 
 def _patterns(r: int, kappa: float, prevalence: float) -> NDArray[np.float64]:
-    """Probability of x = 0..r dissimilar labels among r, beta-binomial with intraclass correlation kappa."""
+    """Return the probability of x = 0..r dissimilar labels among r (beta-binomial, intraclass correlation kappa)."""
 
     def rising(share: float, n: int) -> float:
         return float(np.prod([share * (1 - kappa) + i * kappa for i in range(n)]))

@@ -1,4 +1,4 @@
-"""Simulated studies with known truth: what a study of a given size and design would find."""
+"""Simulated studies with known truth, to see what a study of a given size and design would find."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Design:
-    """Who labels what.
+    """The design of a simulated study: which reviewers label which items.
 
     Attributes
     ----------
     n_items : int
     k : int
-        Reviewers on each item.
+        Reviewers per item.
     overlap : float
         Share of the items that all reviewers label, in [0, 1].
     """
@@ -35,7 +35,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Rater:
-    """A reviewer or classifier; sensitivity and specificity are for an item of average difficulty."""
+    """A reviewer or classifier; sensitivity and specificity apply to items of average difficulty."""
 
     name: str
     sensitivity: float
@@ -44,16 +44,16 @@ class Rater:
 
 @dataclass(frozen=True)
 class Difficulty:
-    """The difficulty of items: an amount subtracted from each rater's log-odds of being right.
+    """The difficulty of items: a number that is subtracted from each rater's log-odds of being right.
 
     Attributes
     ----------
     hard_share : float
         Share of hard items, in [0, 1].
     hard_by : float
-        The amount for a hard item; 2 turns 88 % right into 50 %.
+        Difficulty of a hard item; 2 reduces 88 % right to 50 %.
     spread : float
-        Standard deviation of an additional normal amount per item, >= 0.
+        Standard deviation of an additional normal difficulty per item, >= 0.
     """
 
     hard_share: float = 0.0
@@ -70,9 +70,9 @@ class SharedError:
     share : float
         Share of misleading items, in [0, 1].
     raters : tuple of str
-        The reviewers and classifiers that such an item misleads.
+        The reviewers and classifiers that can be misled.
     pull : float
-        Probability that it misleads a rater, independently for each and whatever its rates, in [0, 1].
+        Probability that a misleading item misleads a rater, independently for each rater, in [0, 1].
     """
 
     share: float
@@ -108,20 +108,20 @@ def simulate(
     item_difficulty: Difficulty | None = None,
     shared_error: SharedError | None = None,
 ) -> Study:
-    """Draw a study: the truth of the items, and the labels and verdicts on them.
+    """Simulate a study: true categories, labels and verdicts.
 
     Parameters
     ----------
     design : Design
     reviewers, classifiers : sequences of Rater
-        Given an item's truth, its difficulty and whether it misleads, all err independently.
+        All raters err independently, given an item's true category, its difficulty and whether it misleads.
     prevalence : float
         Probability that an item is dissimilar, in [0, 1].
     rng : numpy.random.Generator
     item_difficulty : Difficulty, optional
-        By default all items have average difficulty.
+        By default, all items have average difficulty.
     shared_error : SharedError, optional
-        By default no item misleads.
+        By default, no item misleads.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def simulate(
 def _chance_right(
     dissimilar: Bools, raters: Sequence[Rater], difficulty: Difficulty, rng: np.random.Generator
 ) -> Floats:
-    """Probability that each rater is right on each item, shape (n_items, n_raters)."""
+    """Return the probability that each rater is right on each item, shape (n_items, n_raters)."""
     n = len(dissimilar)
     handicap = difficulty.hard_by * (rng.random(n) < difficulty.hard_share) + difficulty.spread * rng.standard_normal(n)
     se = np.array([rater.sensitivity for rater in raters], dtype=float)
@@ -174,7 +174,7 @@ def _chance_right(
 
 
 def _labelling(design: Design, n_reviewers: int, rng: np.random.Generator) -> Bools:
-    """Which reviewers label which items, shape (n_items, n_reviewers): all reviewers, or the next block in turn."""
+    """Return which reviewers label which items, shape (n_items, n_reviewers): all reviewers, or rotating blocks."""
     blocks = np.array(list(combinations(range(n_reviewers), design.k)), dtype=np.int64)
     order = rng.permutation(design.n_items)
     n_overlap = int(design.overlap * design.n_items + 0.5)
@@ -223,4 +223,4 @@ def _check(
         raise ValueError(f"names of raters must differ, got {', '.join(names)}")
     unknown = set(error.raters) - set(names)
     if unknown:
-        raise ValueError(f"shared_error names {sorted(unknown)[0]!r}, which is not among the raters")
+        raise ValueError(f"shared_error contains {sorted(unknown)[0]!r}, which is not among the raters")

@@ -1,10 +1,10 @@
-"""Label tables, count tables and wide ratings, and the checks of their columns and shapes.
+"""Label tables, count tables and wide ratings, with checks of their columns and shapes.
 
-The same ratings come in three forms, and every coefficient of agreement takes any of them:
+Ratings can have three forms, and every coefficient of agreement accepts all of them:
 
-- A *label table* is a DataFrame with one row a label and the columns `item`, `rater`, `category`.
-- *Wide ratings* have one row an item and one column a rater; an entry is the category that the rater gave, or missing.
-- A *count table* says how many raters put each item in each category: shape (n_items, n_categories), columns in the
+- A *label table* is a DataFrame with one row per label and the columns `item`, `rater`, `category`.
+- *Wide ratings* have one row per item and one column per rater; an entry is a category, or missing.
+- A *count table* contains the number of raters by item and category: shape (n_items, n_categories), columns in the
   order of the declared categories.
 
 `counts_of` decides which form a table has.
@@ -29,12 +29,12 @@ LABEL_COLUMNS = ("item", "rater", "category")
 
 
 def declared_categories(categories: Sequence[Hashable]) -> tuple[Hashable, ...]:
-    """The categories as a tuple.
+    """Check the categories and return them as a tuple.
 
     Raises
     ------
     ValueError
-        If there are fewer than two, one is missing, or one occurs twice.
+        If there are fewer than two categories, or a category is missing or occurs twice.
     """
     declared = tuple(categories)
     if (
@@ -48,12 +48,12 @@ def declared_categories(categories: Sequence[Hashable]) -> tuple[Hashable, ...]:
 
 
 def positive_category(categories: Sequence[Hashable], positive: Hashable | None = None) -> Hashable:
-    """The category that two-by-two tables, leniency and classifiers are about: the last of two unless named.
+    """Return the positive category of two-by-two tables, leniency and classifiers: by default the last of two.
 
     Raises
     ------
     ValueError
-        If `positive` is not one of the categories, or is not named and there are more than two.
+        If `positive` is not a category, or is not given and there are more than two categories.
 
     Examples
     --------
@@ -69,30 +69,30 @@ def positive_category(categories: Sequence[Hashable], positive: Hashable | None 
 
 
 def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> Floats:
-    """Any of the three forms of ratings as a count table.
+    """Convert any of the three forms of ratings to a count table.
 
-    A DataFrame with a column `rater` or `category` is a label table. A table of numbers is a count table. A table of
-    anything else is wide ratings. Only where the declared categories are numbers themselves, as on a scale from 1 to
-    5, a table of numbers is wide ratings, unless it is a DataFrame whose columns are the categories; an array with
-    as many columns as there are categories could then be either and is refused.
+    A DataFrame with a column `rater` or `category` is a label table. A table of numbers is a count table. Any other
+    table has wide ratings. If the declared categories are numbers themselves, as on a scale from 1 to
+    5, a table of numbers has wide ratings, unless it is a DataFrame whose columns are the categories. An array with
+    as many columns as categories could then have either form and is rejected.
 
     Parameters
     ----------
     ratings : DataFrame or array_like
         Label table, count table or wide ratings (missing: None or NaN).
     categories : sequence of hashable, optional
-        All declared categories, also those that nobody used, in their order. Similar and dissimilar if left out; for
-        a count table, whatever its columns are.
+        All declared categories in their order, including unused categories. By default similar and dissimilar; for
+        a count table, its columns.
 
     Returns
     -------
     ndarray of float, shape (n_items, n_categories)
-        Whole numbers; rows in the order of `ratings`, for a label table in order of first appearance of the items.
+        Whole numbers; rows in the order of `ratings`, or of the first appearance of items in a label table.
 
     Raises
     ------
     ValueError
-        If `ratings` has none of the three forms or could have two of them; the message names the row.
+        If `ratings` has none of the three forms or is ambiguous; the message names the row.
 
     Examples
     --------
@@ -133,17 +133,17 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
 
 
 def is_label_table(ratings: Ratings) -> TypeGuard[pd.DataFrame]:
-    """Whether this is meant as a label table: a DataFrame with a column rater or category."""
+    """Whether the ratings are a label table: a DataFrame with a column rater or category."""
     return isinstance(ratings, pd.DataFrame) and bool({"rater", "category"} & set(ratings.columns))
 
 
 def holds_ratings(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> bool:
-    """Whether a table that is no label table holds ratings, not counts, by the rule of `counts_of`.
+    """Whether a table that is not a label table contains ratings (not counts), by the rule of `counts_of`.
 
     Raises
     ------
     ValueError
-        If it could be either.
+        If the table is ambiguous.
     """
     table = _cells(ratings)
     if not _holds_numbers(table):
@@ -161,12 +161,12 @@ def holds_ratings(ratings: Ratings, categories: Sequence[Hashable] | None = None
 
 
 def codes_of_wide(table: Ratings, categories: Sequence[Hashable]) -> NDArray[np.int64]:
-    """Wide ratings as positions in the declared categories, -1 where missing; same shape.
+    """Convert wide ratings to positions in the declared categories, -1 if missing; same shape.
 
     Raises
     ------
     ValueError
-        If an entry is neither missing nor a declared category; the message names its row and column.
+        If an entry is neither missing nor a declared category; the message names row and column.
     """
     cells = _cells(table)
     place = {category: k for k, category in enumerate(categories)}
@@ -180,38 +180,38 @@ def codes_of_wide(table: Ratings, categories: Sequence[Hashable]) -> NDArray[np.
 
 
 def counts_of_wide(table: Ratings, categories: Sequence[Hashable]) -> Floats:
-    """Wide ratings as a count table; raises ValueError as `codes_of_wide`."""
+    """Convert wide ratings to a count table; raises ValueError as `codes_of_wide`."""
     codes = codes_of_wide(table, categories)
     counts: Floats = (codes[:, :, None] == np.arange(len(categories))).sum(axis=1).astype(np.float64)
     return counts
 
 
 def checked_counts(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> Floats:
-    """The count table of any form of ratings (`counts_of`), rows without a rating left out; may have no rows."""
+    """Return the count table of any form of ratings (`counts_of`), without unrated items; may be empty."""
     counts = counts_of(ratings, categories)
     rated: Floats = counts[counts.sum(axis=1) > 0]
     return rated
 
 
 def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> pd.DataFrame:
-    """The label table with just its three columns, checked.
+    """Check a label table and return its three columns.
 
     Parameters
     ----------
     labels : DataFrame
         Columns `item`, `rater`, `category`; others are dropped.
     categories : sequence of hashable
-        The declared categories; no other may occur.
+        The declared categories; other categories are errors.
 
     Returns
     -------
     DataFrame
-        Columns item, rater, category in this order; one row an (item, rater).
+        Columns item, rater, category in this order; one row per (item, rater).
 
     Raises
     ------
     ValueError
-        If a column is missing or doubled, an item, rater or category is missing, a category is not declared, or a
+        If a column is missing or duplicate, an item, rater or category is missing, a category is not declared, or a
         rater labelled an item twice. The message names the first such row, counted from 0.
 
     Examples
@@ -235,19 +235,19 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGO
 
 
 def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> pd.DataFrame:
-    """These columns of a table in this order, each there once and without a missing entry.
+    """Return these columns of a table in this order, and check that each exists once without missing entries.
 
     Parameters
     ----------
     table : DataFrame
     columns : sequence of str
     name : str
-        What the table is called in messages, such as "label table".
+        Name of the table in messages, such as "label table".
 
     Raises
     ------
     ValueError
-        If a column is missing or doubled, or an entry is missing or no plain value; the message names its row.
+        If a column is missing or duplicate, or an entry is missing or not a plain value; the message names its row.
     """
     missing = [column for column in columns if column not in table.columns]
     if missing:
@@ -268,14 +268,14 @@ def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> p
 
 
 def count_table(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> pd.DataFrame:
-    """Label table -> count table, one row an item in order of first appearance.
+    """Convert a label table to a count table, with one row per item in order of first appearance.
 
     Parameters
     ----------
     labels : DataFrame
-        Columns item, rater, category; at most one label an (item, rater).
+        Columns item, rater, category; at most one label per (item, rater).
     categories : sequence of hashable
-        All declared categories, also those nobody used.
+        All declared categories, including unused categories.
 
     Returns
     -------
@@ -302,7 +302,7 @@ def count_table(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIE
 
 
 def wide_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIES) -> tuple[list[str], Floats]:
-    """The sorted raters, and the number of the category that each gave each item, shape (n_items, n_raters), or NaN."""
+    """Return the sorted raters, and the position of each label's category, shape (n_items, n_raters), or NaN."""
     table = checked_labels(labels, categories)
     item, _ = pd.factorize(table["item"])
     names = in_name_order(pd.unique(table["rater"]))
@@ -313,7 +313,7 @@ def wide_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGORIE
 
 
 def in_name_order(names: Iterable[Any]) -> list[Any]:
-    """Names sorted; by their texts where they are of several types, such as numbers and texts."""
+    """Sort names; names of mixed types, such as numbers and texts, are sorted by their texts."""
     names = list(names)
     try:
         return sorted(names)
@@ -322,7 +322,7 @@ def in_name_order(names: Iterable[Any]) -> list[Any]:
 
 
 def check_words(column: "pd.Series[Any]", words: Sequence[str], name: str) -> None:
-    """Raise ValueError naming the first row whose entry is not one of the words."""
+    """Raise ValueError with the first row whose entry is not one of the words."""
     is_word = [value in words for value in column]
     if not all(is_word):
         row = is_word.index(False)
@@ -330,17 +330,18 @@ def check_words(column: "pd.Series[Any]", words: Sequence[str], name: str) -> No
 
 
 def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
-    """The first label of each assignment: the independent judgement that agreement is computed from.
+    """Return the first label of each assignment, the independent judgement used for agreement.
 
-    It is the last category given before the reviewer answers another task. An answer taken back at once
-    (withdrawn) or "not sure" leaves the assignment open: the category given when it is offered again is
+    The first label is the last category that the reviewer gave before answering another task. An answer that was
+    immediately
+    withdrawn, or "not sure", leaves the assignment open: the category given when the item is shown again is
     then the first label. Later categories are own revisions.
 
     Parameters
     ----------
     answers : DataFrame
-        Every answer in the order in which they were given, columns `rater`, `assignment` (whatever tells
-        the tasks of one rater apart) and `answer` (similar, dissimilar, not sure, withdrawn).
+        Every answer in chronological order, columns `rater`, `assignment` (identifies
+        a rater's task) and `answer` (similar, dissimilar, not sure, withdrawn).
 
     Returns
     -------
@@ -350,7 +351,7 @@ def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If a column is missing or doubled, an entry is missing, or an answer is not one of the four; the message
+        If a column is missing or duplicate, an entry is missing, or an answer is unknown; the message
         names the row.
 
     Examples
@@ -363,7 +364,7 @@ def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
     table = checked_columns(answers, ("rater", "assignment", "answer"), "answer table")
     check_words(table["answer"], ANSWERS, "answer table")
     frozen: dict[tuple[object, object], int] = {}  # (rater, assignment) -> position of its first label
-    standing: dict[object, tuple[object, int | None]] = {}  # rater -> (task answered last, label standing on it)
+    standing: dict[object, tuple[object, int | None]] = {}  # rater -> (last answered task, its current label)
     columns = (table[name].tolist() for name in table)
     for row, (rater, task, answer) in enumerate(zip(*columns, strict=True)):
         last_task, last_row = standing.get(rater, (task, None))
@@ -377,7 +378,7 @@ def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranks(values: ArrayLike) -> NDArray[np.float64]:
-    """Ranks from 1 on, ties sharing their mean rank.
+    """Return ranks from 1; ties get their mean rank.
 
     Examples
     --------
@@ -388,7 +389,7 @@ def ranks(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
-    """An answer table with all columns that tell assignments apart.
+    """Return an answer table with the columns that identify assignments.
 
     Parameters
     ----------
@@ -398,12 +399,12 @@ def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A copy with `kind` (fresh where missing) and `assignment` (item and kind where missing).
+        A copy with `kind` (default: fresh) and `assignment` (default: item and kind).
 
     Raises
     ------
     ValueError
-        If a column is missing or doubled, an entry is missing, or a kind is unknown; the message names the row.
+        If a column is missing or duplicate, an entry is missing, or a kind is unknown; the message names the row.
     """
     optional = [name for name in ("kind", "assignment") if name in answers.columns]
     checked = checked_columns(answers, ("item", "reviewer", "label", *optional), "answer table")
@@ -418,19 +419,19 @@ def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_of(answers: pd.DataFrame) -> pd.DataFrame:
-    """The first labels of an answer table (`with_defaults`) of every kind, in the words of a label table.
+    """Return the first labels of every kind in an answer table (`with_defaults`), as a label table.
 
     Returns
     -------
     DataFrame
-        The rows of the first labels with all their columns, reviewer named rater and label named category.
+        The rows of the first labels with all columns; reviewer is renamed to rater, label to category.
     """
     renamed = answers.rename(columns={"reviewer": "rater", "label": "answer"})
     return first_labels(renamed).rename(columns={"answer": "category"})
 
 
 def counted_labels(answers: pd.DataFrame) -> pd.DataFrame:
-    """The label table that agreement and consensus are computed from: first labels, fresh or overlap.
+    """Return the label table for agreement and consensus: first labels, fresh or overlap.
 
     Parameters
     ----------
@@ -440,14 +441,14 @@ def counted_labels(answers: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns item, rater, category, and every other column of the answers.
+        Columns item, rater, category, and all other columns of the answers.
     """
     first = first_of(with_defaults(answers))
     return first[first["kind"].isin(COUNTED_KINDS)]
 
 
 def _cells(ratings: Ratings) -> NDArray[Any]:
-    """The table as an array, of objects where it is not all of one numeric type."""
+    """Convert the table to an array, of objects unless all entries have one numeric type."""
     if isinstance(ratings, pd.DataFrame):
         plain = all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in ratings.dtypes)
         return ratings.to_numpy() if plain and len(ratings.columns) else ratings.to_numpy(dtype=object)
@@ -460,7 +461,7 @@ def _cells(ratings: Ratings) -> NDArray[Any]:
 
 
 def _holds_numbers(table: NDArray[Any]) -> bool:
-    """Whether there is no entry but numbers and missing ones, and at least one number unless it is empty."""
+    """Whether all entries are numbers or missing, with at least one number unless the table is empty."""
     if table.dtype.kind in "iuf":
         return True
     entries = [entry for entry in table.ravel() if not _empty(entry)]
@@ -468,7 +469,7 @@ def _holds_numbers(table: NDArray[Any]) -> bool:
 
 
 def _is_numbered(columns: "pd.Index[Any]", categories: Sequence[Hashable]) -> bool:
-    """Whether the columns have no names but their positions, so that their order must be that of the categories."""
+    """Whether the columns are only numbered, so that they must be in the order of the categories."""
     return list(columns) == list(range(len(columns))) and set(columns) != set(categories)
 
 

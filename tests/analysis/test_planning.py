@@ -105,13 +105,13 @@ def test_limits_name_what_stays_unknown():
         design, expected(design), blocks=[("a", "b"), ("c", "d")], latent_class="not identified: rank 8 of 9"
     )
     assert found == (
-        "comparison of reviewers who share no item, even over others: a, b | c, d",
+        "comparison of reviewers without common items (direct or through other reviewers): a, b | c, d",
         "true prevalence and reviewers' error rates: not identified: rank 8 of 9",
-        "agreement of single pairs: 10 items each give +-26 points, a check only",
-        "agreement of a reviewer with themselves: 20 retest items give +-14 points, a check only",
-        "sensitivity on agreed items: 20 of them give +-17 points, a check only",
-        "specificity on agreed items: 14 of them give +-20 points, a check only",
-        "how alike items of one application are: 3 applications, cluster-robust standard errors need 20",
+        "agreement of single pairs: 10 items per pair give ±26 percentage points, a rough check only",
+        "test-retest agreement of a reviewer: 20 retest items give ±14 percentage points, a rough check only",
+        "sensitivity: 20 agreed dissimilar items give ±17 percentage points, a rough check only",
+        "specificity: 14 agreed similar items give ±20 percentage points, a rough check only",
+        "similarity of items within applications: 3 applications, but cluster-robust standard errors need at least 20",
     )
 
 

@@ -59,7 +59,7 @@ def test_copies_that_cannot_be_met_are_remarked_and_not_expected(study):
     found = previewing.preview(study, replace(PARAMETERS, retest=20))
     assert [remark.split(":")[:2] for remark in found.remarks[1:]] == [["Not met", f" {name}"] for name in REVIEWERS]
     assert what(found)["agreement with oneself"] == (None, None)
-    assert "Will not be told: agreement of a reviewer with themselves: no retest items." in found.warnings
+    assert any(warning.endswith(": no retest items.") for warning in found.warnings)
 
 
 def test_reviewers_joined_by_shared_items_are_connected(study):
@@ -83,7 +83,7 @@ def test_reviewers_not_joined_are_named_in_their_groups(tiny):
     assert sorted(map(len, found.groups)) == [2, 2]
     groups = " | ".join(", ".join(group) for group in found.groups)
     assert found.warnings[0] == (
-        f"Will not be told: comparison of reviewers who share no item, even over others: {groups}."
+        f"Will not be told: comparison of reviewers without common items (direct or through other reviewers): {groups}."
     )
     assert found.remarks == ("Shared items join reviewers in 2 groups only, directly or over others.",)
 
