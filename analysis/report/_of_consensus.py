@@ -1,6 +1,6 @@
 """Numbers on the consensus: agreed only, adjudicated majority, latent class."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,6 +13,8 @@ from analysis.document import plain
 from analysis.intervals import Estimate, wilson
 from analysis.report._of_agreement import Labels
 from analysis.report._resampling import Resampling
+
+Done = Callable[[Any], Any]  # takes the result of a part when it is there, and gives it back
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ def latent_numbers(
     level: float,
     resampling: Resampling,
     show_rejected: bool,
+    done: Done,
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Fit the latent class model to the reviewers' labels, and compute the rates of each classifier against it.
 
@@ -91,13 +94,15 @@ def latent_numbers(
     """
     if not resampling.n_sweeps:
         return {"identifiability": plain(consensus.identifiability(truth.all_labels))}, {}
-    fitted = consensus.latent_class(
-        truth.all_labels, level=level, n_sweeps=resampling.n_sweeps, rng=resampling.rng("latent class")
+    fitted = done(
+        consensus.latent_class(
+            truth.all_labels, level=level, n_sweeps=resampling.n_sweeps, rng=resampling.rng("latent class")
+        )
     )
-    tests = _tests(first, verdicts, resampling)
+    tests = _tests(first, verdicts, resampling, done)
     prevalence = fitted.prevalence.value
     judged = partial(consensus.model_state, fitted.identifiability, n_items=fitted.n_items, prevalence=prevalence)
-    alone, alternatives = tests["reviewers"], _alternatives(first, verdicts, level)
+    alone, alternatives = tests["reviewers"], _alternatives(first, verdicts, level, done)
     has_power = alone.p is not None and (alone.power is None or alone.power >= consensus.ENOUGH_POWER)
     others = [] if has_power else list(tests["with_classifier"])
     state = judged(
@@ -120,7 +125,7 @@ def latent_numbers(
         "dependence": _dependence(alternatives, state),
         "residuals": consensus.residual_correlations(first).to_dict("records"),
     }
-    rates = _classifier_rates(truth, verdicts, level, resampling)
+    rates = done(_classifier_rates(truth, verdicts, level, resampling))
     return numbers, {
         name: shown(
             plain(of_one),
@@ -133,12 +138,13 @@ def latent_numbers(
     }
 
 
-def _alternatives(first: pd.DataFrame, verdicts: pd.DataFrame, level: float) -> dict[str, Any]:
+def _alternatives(first: pd.DataFrame, verdicts: pd.DataFrame, level: float, done: Done) -> dict[str, Any]:
     """Fit models of dependent errors to the reviewers, and to the reviewers with each classifier."""
     return {
-        "reviewers": consensus.dependence(first, level=level),
+        "reviewers": done(consensus.dependence(first, level=level)),
         "with_classifier": {
-            name: consensus.dependence(first, rows, level=level) for name, rows in _by_classifier(verdicts).items()
+            name: done(consensus.dependence(first, rows, level=level))
+            for name, rows in _by_classifier(verdicts).items()
         },
     }
 
@@ -164,20 +170,22 @@ def _without_rates(row: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in ("kind", "raters", "strength", "lr", "p", "p_holm", "shift", "reason")}
 
 
-def _tests(first: pd.DataFrame, verdicts: pd.DataFrame, resampling: Resampling) -> dict[str, Any]:
+def _tests(first: pd.DataFrame, verdicts: pd.DataFrame, resampling: Resampling, done: Done) -> dict[str, Any]:
     """Test the fit of the reviewers' model, alone and with each classifier as an additional rater.
 
     Only labels that were assigned before any label was known are used. Classifiers are added one at a time, because
     similar errors of two classifiers do not contradict the rates of either.
     """
     return {
-        "reviewers": consensus.misfit(first, n_draws=resampling.n_misfit, rng=resampling.rng("misfit")),
+        "reviewers": done(consensus.misfit(first, n_draws=resampling.n_misfit, rng=resampling.rng("misfit"))),
         "with_classifier": {
-            name: consensus.misfit(
-                first,
-                rows,
-                n_draws=resampling.n_misfit,
-                rng=resampling.rng(f"misfit with {name}"),
+            name: done(
+                consensus.misfit(
+                    first,
+                    rows,
+                    n_draws=resampling.n_misfit,
+                    rng=resampling.rng(f"misfit with {name}"),
+                )
             )
             for name, rows in _by_classifier(verdicts).items()
         },

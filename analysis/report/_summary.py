@@ -1,8 +1,9 @@
 """Computes all numbers of a report from the answers and verdicts of a study."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import count
 from typing import Any
 
 import pandas as pd
@@ -12,7 +13,7 @@ from analysis.document import plain
 from analysis.measures._tables import measure_numbers
 from analysis.report._of_agreement import Labels, agreement_numbers
 from analysis.report._of_classifiers import classifier_numbers, comparisons, with_holm_of_baseline
-from analysis.report._of_consensus import consensus_numbers, latent_numbers, truths
+from analysis.report._of_consensus import Done, consensus_numbers, latent_numbers, truths
 from analysis.report._of_reviewers import habit_numbers
 from analysis.report._resampling import Resampling
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
@@ -58,6 +59,7 @@ def summarise(
     level: float = 0.95,
     resampling: Resampling = NO_RESAMPLING,
     show_rejected: bool = False,
+    progress: Callable[[float], object] | None = None,
 ) -> dict[str, Any]:
     """Compute all numbers of a report.
 
@@ -79,6 +81,8 @@ def summarise(
         Settings of bootstrap, Gibbs sampler and misfit test; none of them run by default.
     show_rejected : bool
         Include the numbers of a rejected latent class model; by default they are withheld.
+    progress : callable, optional
+        Called after each part with the share of all parts that are done, in (0, 1].
 
     Returns
     -------
@@ -95,8 +99,10 @@ def summarise(
     labels = _labels(table, first)
     truth = truths(labels, _decisions(table))
     n_all = table.loc[table["kind"] != CALIBRATION, "item"].nunique() if n_items is None else n_items
-    latent, latent_rates = latent_numbers(truth, labels.first, verdicts, level, resampling, show_rejected)
     applications = _applications(table, verdicts)
+    done = _counted(progress, 1 + len(classifiers) + (4 + 2 * len(classifiers) if resampling.n_sweeps else 0))
+    latent, latent_rates = latent_numbers(truth, labels.first, verdicts, level, resampling, show_rejected, done)
+    agreement = done(agreement_numbers(labels, level, resampling))
     return {
         "study": {"name": "", "question": "", "state": "", "interim": False} | plain(provenance.study),
         "parameters": {
@@ -104,11 +110,13 @@ def summarise(
             **plain(provenance.parameters), **_used(verdicts)
         },
         "plan": plain(provenance.plan),
-        "agreement": agreement_numbers(labels, level, resampling),
+        "agreement": agreement,
         "consensus": {**consensus_numbers(truth, len(labels.third), n_all, level), "latent": latent},
         "left_out": _left_out(table, first),
         "classifiers": with_holm_of_baseline({
-            name: classifier_numbers(name, rows, truth, latent_rates.get(name), applications, level, resampling)
+            name: done(
+                classifier_numbers(name, rows, truth, latent_rates.get(name), applications, level, resampling)
+            )
             for name, rows in classifiers.items()
         }, level),
         "comparisons": comparisons(verdicts, truth, level),
@@ -119,6 +127,18 @@ def summarise(
         "notes": list(provenance.notes),
         "course": plain(provenance.course),
     }  # fmt: skip
+
+
+def _counted(progress: Callable[[float], object] | None, n_parts: int) -> Done:
+    """A function through which each part's result goes when it is there."""
+    numbers = count(1)
+
+    def done(result: Any) -> Any:
+        if progress is not None:
+            progress(next(numbers) / n_parts)
+        return result
+
+    return done
 
 
 def _labels(table: pd.DataFrame, first: pd.DataFrame) -> Labels:

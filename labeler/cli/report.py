@@ -1,5 +1,8 @@
 """Commands that write and check the agreement report, and replicate the published one."""
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -73,16 +76,25 @@ def report(
     resampling = Resampling.none(seed) if quick else Resampling(seed)
     options = ReportOptions(level, resampling, show_rejected)
     if label_file is not None:
-        files = reporting.files_of_files(label_file, verdict_file, options=options)
+        with _progress() as progress:
+            files = reporting.files_of_files(label_file, verdict_file, options=options, progress=progress)
     else:
         with opened(named(study)) as db:
-            files = reporting.files_of_study(db, options, actor=actor, now=now())
+            with _progress() as progress:
+                files = reporting.files_of_study(db, options, actor=actor, now=now(), progress=progress)
             say_if_interim(db)
     for path in write_files(files, out):
         click.echo(path)
     if pdf:  # last, so that the other files are there even without a browser
         for path in write_files({"report.pdf": printing.to_pdf(str(files["report.html"]), paper=paper)}, out):
             click.echo(path)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[float], None]]:
+    """A progress bar with the time left; yields the function that takes the share done."""
+    with click.progressbar(length=100, label="Computing", file=sys.stderr) as bar:
+        yield lambda share: bar.update(round(100 * share) - bar.pos)
 
 
 def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file: Path | None, as_json: bool) -> None:

@@ -156,3 +156,11 @@ def test_nobody_can_tell_whether_same_is_worse_than_always_dissimilar_on_the_rep
 def test_the_replication_data_do_not_identify_a_latent_class(replication):
     told = replication["consensus"]["latent"]["identifiability"]
     assert (told["identified"], told["rank"], told["n_parameters"]) == (False, 8, 9)
+
+
+@pytest.mark.parametrize("resampling", [SMALL, Resampling.none()])
+def test_progress_rises_to_all_of_it(resampling):
+    made, shares = study("k = 3 with overlap"), []
+    summarise(made.answers, made.verdicts, resampling=resampling, progress=shares.append)
+    assert shares == sorted(set(shares))
+    assert shares[-1] == 1

@@ -50,6 +50,7 @@ CHOSEN_NOTE = (
     "are in no number of this report, which is about the random sample of all items; labeler learn uses them."
 )
 FULL_RESAMPLING = Resampling()
+Progress = Callable[[float], object]
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class Gathered:
         )
         return replace(self, provenance=told, n_items=reported["study"]["items"])
 
-    def content(self, options: ReportOptions = STANDARD) -> dict[str, Any]:
+    def content(self, options: ReportOptions = STANDARD, progress: Progress | None = None) -> dict[str, Any]:
         """Compute every number; takes seconds and needs no database."""
         return report.summarise(
             self.answers,
@@ -131,6 +132,7 @@ class Gathered:
             level=options.level,
             resampling=options.resampling,
             show_rejected=options.show_rejected,
+            progress=progress,
         )
 
     def files(self, content: Mapping[str, Any]) -> dict[str, str | bytes]:
@@ -167,11 +169,19 @@ def report_of_study(db: Database, options: ReportOptions = STANDARD, *, actor: s
 
 
 def files_of_study(
-    db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime
+    db: Database,
+    options: ReportOptions = STANDARD,
+    *,
+    actor: str,
+    now: datetime,
+    progress: Progress | None = None,
 ) -> dict[str, str | bytes]:
-    """The report of a study as files: name -> contents. The label files have the labels behind the numbers."""
+    """The report of a study as files: name -> contents. The label files have the labels behind the numbers.
+
+    `progress` is called with the share of the numbers that are computed; figures follow.
+    """
     gathered = gathered_study(db, actor=actor, now=now)
-    return gathered.files(gathered.content(options))
+    return gathered.files(gathered.content(options, progress))
 
 
 def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[float], object]) -> dict[str, str]:
@@ -300,12 +310,17 @@ def report_of_files(
 
 
 def files_of_files(
-    label_file: Path, verdict_file: Path | None, notes: tuple[str, ...] = (), options: ReportOptions = STANDARD
+    label_file: Path,
+    verdict_file: Path | None,
+    notes: tuple[str, ...] = (),
+    options: ReportOptions = STANDARD,
+    *,
+    progress: Progress | None = None,
 ) -> dict[str, str | bytes]:
-    """The report of two tables as files: name -> contents."""
+    """The report of two tables as files: name -> contents. `progress` as in `files_of_study`."""
     gathered = gathered_files(label_file, verdict_file, notes)
     try:
-        return gathered.files(gathered.content(options))
+        return gathered.files(gathered.content(options, progress))
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
 
