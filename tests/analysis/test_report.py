@@ -39,7 +39,7 @@ def test_a_report_counted_by_hand():
     assert mine["baseline"]["accuracy"]["value"] == 0.5
     page = to_html(report)
     assert re.search(r"mine is right on 50\.0 % of 2 agreed items.*dissimilar, is right on 50\.0 %", page)
-    assert "Reviewers agree on 2 of 3 items with two or more labels: 1 dissimilar, 1 similar" in page
+    assert "Reviewers agree on 2 of the 3 items with two or more labels: 1 dissimilar, 1 similar" in page
 
 
 def test_items_that_everybody_saw_are_counted_apart():
