@@ -1,1 +1,1 @@
-"""The runs of an item as pictures: bins, axes, charts and thumbnails; and time on task. Pure functions."""
+"""Pictures of the runs of an item (bins, axes, charts and thumbnails) and time on task, as pure functions."""

@@ -1,7 +1,7 @@
-"""The runs of one item -> what the screen draws: bins, windows and what lies beyond them, and the limits of the axes.
+"""Convert the runs of one item into drawing data: bins, windows, shares beyond the axis, and axis limits.
 
-Computed once, at import, and stored: raise `VERSION` whenever the same runs would be drawn differently. A rule for the
-axis never changes what it does: another behaviour gets another version in `RULE_VERSIONS`, or another name.
+The data are computed once, at import, and stored. Raise `VERSION` whenever the same runs would be drawn differently. An
+axis rule never changes: different behaviour needs a new version in `RULE_VERSIONS`, or a new name.
 """
 
 import base64
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from labeler.model import Protocol, Series
 
 VERSION = 3
-AXIS_RULES = ("levels", "core", "pooled", "full")  # what a study can begin its items with
+AXIS_RULES = ("levels", "core", "pooled", "full")  # rules for the main axis
 RULE_VERSIONS: Mapping[str, int] = {"levels": 1, "core": 1, "pooled": 1, "full": 1}
-VIEWS: Mapping[str, str] = {"close": "Close", "pooled": "0.5 to 99.5 %", "full": "All"}  # beside the study's own axis
+VIEWS: Mapping[str, str] = {"close": "Close", "pooled": "0.5 to 99.5 %", "full": "All"}  # other views
 STANDARD = Protocol()
 CLOSE_SPAN = 0.10
 MAX_BINS = 300
@@ -25,11 +25,11 @@ WINDOW = 50
 MAX_WINDOWS = 60
 FEW_ITERATIONS = 50  # shorter runs are drawn as points
 PERCENTILES = np.array([0, 1, 2, 3, 4, *np.arange(5, 96, 2.5), 96, 97, 98, 99, 100])
-LASTING = 0.05  # of a run: the shortest level that the axis keeps
-MARGIN, TAIL = 0.04, 0.15  # beyond the levels, as shares of the distance between the lowest and the highest
+LASTING = 0.05  # of a run; the axis shows every level that lasts longer
+MARGIN, TAIL = 0.04, 0.15  # shares of the distance between the lowest and the highest level
 QUARTILES = np.array([25.0, 50.0, 75.0])
-FLOAT32_SLACK = 1e-6  # of an axis: more than a value can be wrong by
-WHOLE = 255  # all of a window lies beyond the axis
+FLOAT32_SLACK = 1e-6  # share of the axis; larger than any rounding error
+WHOLE = 255  # the code for a window that is completely beyond the axis
 SERIES = ("low", "high", "medians", "lower", "upper", "quantiles")  # of a run, packed as float32
 
 LARGEST_FLOAT32, LARGEST_FLOAT64 = float(np.finfo(np.float32).max), float(np.finfo(np.float64).max)
@@ -41,12 +41,12 @@ Block = NDArray[np.float64]
 def payload(
     runs: Sequence[Series], unit: str, *, rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span
 ) -> dict[str, Any]:
-    """Everything the screen needs to draw one item, and nothing that tells what it is.
+    """Everything the screen needs to draw one item, and nothing that identifies the item.
 
     Parameters
     ----------
     runs : sequence of ndarray of float, each of shape (n_iterations,)
-        Lengths may differ; all runs share one x axis, as long as the longest.
+        Lengths may differ; all runs share one x axis, as long as the longest run.
     unit : str
         "s" for times; the screen chooses ns, µs, ms.
     rule : str
@@ -57,13 +57,14 @@ def payload(
     Returns
     -------
     dict
-        Ready for JSON. `axes`: view -> limits, the main one first. `median` of all runs together. `runs`: per run `n`;
-        as base64 of little-endian float32 `low` and `high` of at most 300 bins, `medians`, `lower` and `upper` (the
-        middle half) of at most 60 windows, and `quantiles` at `percentiles`; `beyond`: view -> base64 of one byte per
-        window for the share above the axis, in 255ths, and then one for the share below it; left out where nothing is
-        beyond, and of runs shorter than 50 iterations, whose values are all there.
-        Floats and not uint16 steps of the full range: a single outlier leaves these hardly a step for the rest (fewer
-        than 200 for the main axis in 28 of 203 real benchmarks).
+        A JSON object. `axes`: view -> limits, the main axis first. `median`: of all runs together. `runs`: for each run
+        `n`; as base64 of little-endian float32 `low` and `high` of at most 300 bins, `medians`, `lower` and `upper`
+        (the middle half) of at most 60 windows, and `quantiles` at `percentiles`; and `beyond`: view -> base64 with one
+        byte per window for the share above the axis, in 255ths, and then one byte per window for the share below it.
+        `beyond` is left out if nothing is beyond the axis, and for runs of fewer than 50 iterations, which have all
+        values.
+        Floats are used instead of uint16 steps of the full range because a single outlier leaves very few steps for the
+        other values (fewer than 200 for the main axis in 28 of 203 real benchmarks).
     """
     blocks = blocks_of(runs)
     ordered = [np.sort(block) for block in blocks]
@@ -90,20 +91,20 @@ def payload(
 def axis_limits(
     runs: Sequence[Series], *, rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span
 ) -> dict[str, Limits]:
-    """The y limits of each view of an item, the main one first.
+    """The y limits of each view of an item, the main axis first.
 
     `levels` keeps every run's median and middle half on the axis, and any level that lasts more than about 5 % of a
     run: more than 5 % of its windows of 50 iterations, or of its 60 longer windows. The levels of a run reach from the
-    5th percentile of its window medians (the lowest value that more than 5 % of them do not exceed) to the 95th, and at
-    least over its middle half. Beyond the levels of all runs comes a margin of 4 % of their distance, and at most 15 %
-    where the 1st and 95th percentiles of runs reach further.
+    5th percentile of its window medians (the lowest value that more than 5 % of the medians do not exceed) to the 95th,
+    and include its middle half. A margin is added to the levels of all runs: 4 % of their distance, and up to 15 % if
+    the 1st and 95th percentiles of runs reach further.
 
     `core` reaches from the lowest 1st percentile of a run to the highest 95th. `pooled`: 0.5 to 99.5 % of all
     measurements. `full`: all of them. `close`: from the lowest lower quartile of a run to the highest upper one.
 
-    As main axis, `levels` and `core` span at least `min_span` of the pooled median, so that noise is not blown up; the
-    views that a reviewer changes to span at least 10 % of it. Where all runs are shorter than 50 iterations, `levels`
-    is `core`.
+    As the main axis, `levels` and `core` span at least `min_span` of the pooled median, so that small noise does not
+    look large; the other views span at least 10 % of the median. If all runs are shorter than 50 iterations, `levels`
+    equals `core`.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def axis_limits(
     Returns
     -------
     dict of str to (float, float)
-        Low < high, also for runs without any variation.
+        View -> (low, high), with low < high even for runs without variation.
     """
     blocks = blocks_of(runs)
     ordered = [np.sort(block) for block in blocks]
@@ -123,7 +124,7 @@ def axis_limits(
 
 
 def blocks_of(runs: Sequence[Series]) -> list[Block]:
-    """All runs at once, shape (n_runs, n_iterations), where they are equally long, which is fast; else one by one."""
+    """Stack runs into one block of shape (n_runs, n_iterations) if their lengths are equal, else one block per run."""
     if len({len(run) for run in runs}) == 1:
         return [np.stack(runs)]
     return [run[np.newaxis] for run in runs]
@@ -158,7 +159,7 @@ def _core(ordered: Sequence[Block]) -> Limits:
 
 
 def _levels(ordered: Sequence[Block], medians: Sequence[Block]) -> Limits:
-    """From the lowest level of a run to the highest, with a margin, and a capped tail where measurements go further."""
+    """The range from the lowest to the highest level of any run, with a margin and a limited tail."""
     low, high = _quartiles(ordered)
     for block, middle in zip(ordered, medians, strict=True):
         lowest, highest = _level_ends(block, middle)
@@ -170,7 +171,7 @@ def _levels(ordered: Sequence[Block], medians: Sequence[Block]) -> Limits:
 
 
 def _level_ends(ordered: Block, medians: Block) -> tuple[Series, Series]:
-    """The lowest and the highest level of each run; in a short run the ends that `core` takes."""
+    """The lowest and the highest level of each run; for a short run the limits that `core` uses."""
     if ordered.shape[1] < FEW_ITERATIONS:
         return _core_end(ordered, 1), _core_end(ordered, 95)
     in_order, n_passed_over = np.sort(medians, axis=1), int(LASTING * medians.shape[1])
@@ -178,7 +179,7 @@ def _level_ends(ordered: Block, medians: Block) -> tuple[Series, Series]:
 
 
 def _quartiles(ordered: Sequence[Block]) -> Limits:
-    """The lowest lower quartile of a run, and the highest upper one."""
+    """The lowest lower quartile and the highest upper quartile of any run."""
     quartiles = [_quantiles(block, QUARTILES) for block in ordered]
     return min(float(of[:, 0].min()) for of in quartiles), max(float(of[:, -1].max()) for of in quartiles)
 
@@ -190,7 +191,7 @@ def _with_margin(limits: Limits) -> Limits:
 
 
 def _core_end(ordered: Block, percent: float) -> Series:
-    """Interpolated; in a short run the measurement beyond, so that the axis never ends between all of them."""
+    """An interpolated percentile; for a short run the next measurement, so that the axis does not cut off values."""
     n = ordered.shape[1]
     if n >= FEW_ITERATIONS:
         return _quantiles(ordered, np.array([percent]))[:, 0]
@@ -203,19 +204,19 @@ def _at(ordered: Series, percent: float) -> float:
 
 
 def _quantiles(ordered: Block, percents: NDArray[np.float64]) -> Block:
-    """Percentiles along the last axis, interpolated linearly, as numpy has them but without sorting again."""
+    """Percentiles along the last axis of sorted values, linearly interpolated as in numpy."""
     last = ordered.shape[-1] - 1
     at = percents / 100 * last
     below = np.floor(at).astype(int)
     above = np.minimum(below + 1, last)
     weight = at - below
-    # not low + (high - low) * weight, which could overflow
+    # low + (high - low) * weight could overflow
     values: Block = ordered[..., below] * (1 - weight) + ordered[..., above] * weight
     return values
 
 
 def _at_least(limits: Limits, span: float) -> Limits:
-    """The limits widened about their middle to the span; finite, and never of zero width."""
+    """Widen the limits around their middle to at least the span; the result is finite and has a positive width."""
     low, high = limits
     if high - low < span:
         middle = (low + high) / 2
@@ -223,7 +224,7 @@ def _at_least(limits: Limits, span: float) -> Limits:
     if not low < high:
         pad = abs(low) * 0.05 or 0.5
         low, high = low - pad, high + pad
-    elif low == np.nextafter(high, -np.inf):  # nothing would lie between
+    elif low == np.nextafter(high, -np.inf):  # there is no number between the limits
         low, high = low - (high - low), high + (high - low)
     return max(low, -LARGEST_FLOAT64), min(high, LARGEST_FLOAT64)
 
@@ -231,7 +232,7 @@ def _at_least(limits: Limits, span: float) -> Limits:
 def _drawn(
     block: Block, ordered: Block, windows: Sequence[Block], axes: Mapping[str, Limits]
 ) -> Iterator[dict[str, Any]]:
-    """The payload of each run of a block."""
+    """The payload entries for the runs of a block."""
     series = (*bins_of(block), *windows, _quantiles(ordered, PERCENTILES))
     shares = {view: beyond_of(block, limits) for view, limits in axes.items()}
     for run in range(len(block)):
@@ -264,7 +265,7 @@ def bins_of(block: Block, phase: float = 1.0) -> tuple[Block, Block]:
 
 
 def windows_of(block: Block, phase: float = 1.0) -> tuple[Block, Block, Block]:
-    """Median, lower and upper quartile of each window; of a short run every iteration itself.
+    """Median, lower and upper quartile of each window; in a short run each iteration is a window.
 
     Parameters
     ----------
@@ -289,14 +290,14 @@ def windows_of(block: Block, phase: float = 1.0) -> tuple[Block, Block, Block]:
 
 
 def beyond_of(block: Block, limits: Limits, phase: float = 1.0) -> NDArray[np.float64]:
-    """Which share of each window lies above the limits, and which below.
+    """The share of each window that lies above the limits, and the share below.
 
     Parameters
     ----------
     block : ndarray of float, shape (n_runs, n_iterations)
     limits : (float, float)
     phase : float
-        As of `windows_of`.
+        As in `windows_of`.
 
     Returns
     -------
@@ -310,20 +311,20 @@ def beyond_of(block: Block, limits: Limits, phase: float = 1.0) -> NDArray[np.fl
 
 
 def n_windows(n: int) -> int:
-    """Into how many windows a run of n iterations is cut: of 50 iterations, or 60 longer ones; a short run into n."""
+    """The number of windows in a run: one per 50 iterations, at most 60; in a short run one per iteration."""
     return n if n < FEW_ITERATIONS else min(n // WINDOW, MAX_WINDOWS)
 
 
 @lru_cache
 def starts_of(n: int, n_pieces: int, phase: float = 1.0) -> NDArray[np.int64]:
-    """Where each of at most `n_pieces` equal pieces of a run begins; pieces of one iteration have no phase."""
+    """The start of each of at most `n_pieces` equal pieces of a run; pieces of one iteration ignore the phase."""
     if n <= n_pieces:
         return np.arange(n)
     return np.array([0, *np.floor((np.arange(n_pieces - 1) + phase) * (n / n_pieces))], dtype=np.int64)
 
 
 def series_of(payload: Mapping[str, Any], run: Mapping[str, Any], name: str) -> Series:
-    """One series of a run of a payload, in the item's unit; zeros are exact again, which a logarithmic axis needs."""
+    """One series of a run in a payload, in the item's unit; zeros are restored exactly, for logarithmic axes."""
     if "scale" not in payload:
         return unpacked(run[name])
     offset, factor = payload["scale"]
@@ -332,18 +333,18 @@ def series_of(payload: Mapping[str, Any], run: Mapping[str, Any], name: str) -> 
 
 
 def unpacked(text: str) -> Series:
-    """The numbers of one entry of a payload: what was packed, as exact as float32."""
+    """Decode the numbers of one payload entry, with float32 precision."""
     return np.frombuffer(base64.b64decode(text), dtype="<f4").astype(np.float64)
 
 
 def packed(values: NDArray[np.float64]) -> str:
-    """Numbers as one entry of a payload: base64 of little-endian float32."""
+    """Encode numbers as a payload entry: base64 of little-endian float32."""
     drawable = np.clip(values, -LARGEST_FLOAT32, LARGEST_FLOAT32)
     return base64.b64encode(drawable.astype("<f4").tobytes()).decode("ascii")
 
 
 def spikes_of(low: Series, high: Series, lower: Series, upper: Series) -> tuple[NDArray[np.int64], Series]:
-    """The ends of bins that reach beyond the middle half of their window, which are drawn as dots.
+    """The ends of bins that lie outside the middle half of their window; they are drawn as dots.
 
     Parameters
     ----------
@@ -353,7 +354,7 @@ def spikes_of(low: Series, high: Series, lower: Series, upper: Series) -> tuple[
     Returns
     -------
     tuple of ndarray, each of shape (n_spikes,)
-        The number of the bin, and the value.
+        The indices of the bins, and the values.
     """
     bins = np.arange(len(low))
     window = ((bins + 0.5) * len(lower) / len(low)).astype(int)
@@ -362,15 +363,16 @@ def spikes_of(low: Series, high: Series, lower: Series, upper: Series) -> tuple[
 
 
 def packed_shares(shares: NDArray[np.float64]) -> str:
-    """Shares as one entry of a payload: base64 of a byte each, in 255ths; what is not 0 is at least one of them."""
+    """Encode shares as a payload entry: base64 with one byte per share, in 255ths; shares above 0 become at least 1."""
     steps = np.clip(np.rint(shares * WHOLE), shares > 0, WHOLE)
     return base64.b64encode(steps.astype(np.uint8).tobytes()).decode("ascii")
 
 
 def shares_of(payload: Mapping[str, Any], run: Mapping[str, Any], view: str) -> NDArray[np.float64]:
-    """Which share of each window of a run of a payload lies beyond the limits of a view, shape (2, n_windows).
+    """The share of each window of a run in a payload that is beyond the limits of a view, shape (2, n_windows).
 
-    Above them, and below. Of a short run, where each iteration is a window, the values themselves tell.
+    The first row is the share above the limits, the second the share below. For a short run, in which each iteration
+    is a window, the shares follow from the values.
     """
     text, values = run["beyond"].get(view), series_of(payload, run, "medians")
     if run["n"] < FEW_ITERATIONS:

@@ -1,8 +1,8 @@
-"""A picture as a reviewer gets it: its unit tells no measured thing, and no two assignments get the same bytes.
+"""Vary the pictures for reviewers: the unit does not reveal what was measured, and each assignment gets other bytes.
 
-Two reviewers of one item, or a reviewer and a hidden copy, could otherwise find each other by comparing what was sent.
-The runs stand in an order of the assignment's own, bins and windows begin elsewhere, and values are moved by less than
-the eye can see. Somebody who compares the shapes themselves still recognises an item: these have to stay.
+Otherwise a reviewer could recognise a retest, or an item of another reviewer, by comparing the data that were sent.
+Each assignment has its own order of runs and its own bin and window boundaries, and values are shifted by less than the
+eye can see. A person who compares the shapes can still recognise an item, because the shapes must not change.
 """
 
 import hashlib
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from labeler.model import Series
 from labeler.screen import binning
 
-MAX_SHIFT = 0.001  # of the main axis; farther out, of the distance from the median: a fifth of a pixel in 200
-MAX_STRETCH = 0.003  # of the numbers of iterations of long runs, which may identify an item
+MAX_SHIFT = 0.001  # share of the main axis, or of a larger distance from the median: 0.2 of 200 pixels
+MAX_STRETCH = 0.003  # share of the number of iterations of a long run, which may identify an item
 N_WAVES = 3
 TINY = 1e-250
-MAX_SHARE_SHIFT = 8 / binning.WHOLE  # of what lies beyond the axis in a window: less than half a pixel in 12
+MAX_SHARE_SHIFT = 8 / binning.WHOLE  # share of a window beyond the axis: less than half a pixel of 12
 LEAST_DRAWN = 1.5 / 12  # smaller shares are all drawn with this height
 
 _TIMES = ("s", "ms", "µs", "us", "ns", "min", "h")
@@ -32,16 +32,16 @@ _PER_TIME = {"s": "second", "sec": "second", "second": "second", "ms": "millisec
 
 @dataclass(frozen=True)
 class Variation:
-    """How the picture of one assignment differs from that of its item.
+    """How the picture of one assignment differs from the picture of its item.
 
     Attributes
     ----------
     order : tuple of int
-        The run of the item that stands in each place.
+        The run of the item that is shown in each position.
     phase : float
         The width of the first bin and of the first window, in bins and windows, in [0.5, 1.5).
     seed : str
-        From which the shifts of values follow; says nothing of the secret.
+        Determines the shifts of values; does not reveal the secret.
     """
 
     order: tuple[int, ...]
@@ -50,18 +50,18 @@ class Variation:
 
     @classmethod
     def drawn(cls, secret: str, code: str, n_runs: int) -> "Variation":
-        """The variation of the assignment with this code; the same on every machine and at any time."""
+        """The variation of the assignment with this code; always the same, on every machine."""
         seed = hashlib.sha256(f"{secret} {code}".encode()).hexdigest()[:32]
         order = tuple(sorted(range(n_runs), key=lambda run: _share(seed, f"run {run}")))
         return cls(order, 0.5 + round(_share(seed, "phase"), 6), seed)
 
     def plain(self) -> dict[str, Any]:
-        """As it is kept with a label."""
+        """The variation as a dict, which is stored with a label."""
         return {**asdict(self), "order": list(self.order)}
 
 
 def neutral_unit(unit: str) -> str:
-    """A unit as reviewers may see it: units of time, size and rate as they are, everything else as plain "units".
+    """The unit to show to reviewers: units of time, size and rate are kept, all other units become "units".
 
     Examples
     --------
@@ -76,22 +76,22 @@ def neutral_unit(unit: str) -> str:
 
 
 def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variation) -> dict[str, Any]:
-    """The picture of one assignment.
+    """Vary the picture of an item for one assignment.
 
     Parameters
     ----------
     payload : mapping
-        The item's, from `labeler.screen.binning.payload`.
+        The item's payload, from `labeler.screen.binning.payload`.
     runs : sequence of ndarray of float, each of shape (n_iterations,)
-        The item's measurements: bins that begin elsewhere cannot be made from its bins.
+        The item's measurements; bins with other boundaries cannot be computed from the item's bins.
     variation : Variation
 
     Returns
     -------
     dict
-        As `payload`. `scale` is (offset, factor): a value is offset + factor * packed number. As plain float32,
-        thousands of values of one level would have many in common by chance. The shares in `beyond` are moved by less
-        than 2 %: what is beyond the axis in a window of 50 would be equal wherever the item is shown.
+        Like `payload`. `scale` is (offset, factor): a value is offset + factor * packed number. Without the scale, two
+        pictures with thousands of values near one level would share many float32 values by chance. The shares in
+        `beyond` are shifted by less than 2 %; otherwise they would be the same in all pictures of an item.
     """
     shift = _Shift(payload, variation.seed)
     stretch = 1 + MAX_STRETCH * _signed(variation.seed, "stretch")
@@ -131,7 +131,7 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
 
 
 def _moved(shares: NDArray[np.float64], seed: str) -> NDArray[np.float64]:
-    """Shares moved by less than can be seen; zero stays zero, and the mean stays the same except for chance.
+    """Shift shares by less than the eye can see; 0 stays 0, and the mean stays the same except for chance.
 
     Small shares, which are all drawn with the same height, are multiplied by a random factor between 0 and 2.
     """
@@ -142,16 +142,16 @@ def _moved(shares: NDArray[np.float64], seed: str) -> NDArray[np.float64]:
 
 
 class _Shift:
-    """Moves values by less than can be seen, and keeps their order and their signs.
+    """Shifts values by less than the eye can see and keeps their order and signs.
 
-    Near the median values move by up to MAX_SHIFT of the main axis, far from it by that share of their distance.
+    Near the median, values shift by up to MAX_SHIFT of the main axis; far from it, by that share of their distance.
     """
 
     def __init__(self, payload: Mapping[str, Any], seed: str) -> None:
         low, high = payload["axes"][payload["rule"]]
         self._middle, self._span = payload["median"], high - low
         if not TINY < self._span < 1 / TINY:
-            self._span = 1.0  # no reader gives such values; they stay as they are wherever a step overflows
+            self._span = 1.0  # file formats give no such values; they are not shifted if a step overflows
         self._base = _signed(seed, "base")
         waves = range(N_WAVES)
         self._sizes = np.array([_signed(seed, f"size {wave}") for wave in waves])
@@ -166,14 +166,14 @@ class _Shift:
             at = np.arcsinh((values - self._middle) / self._span)
             waves = (self._sizes * np.sin(at[..., np.newaxis] * self._speeds + self._starts)).sum(axis=-1)
             moved = self._middle + self._span * np.sinh(at + MAX_SHIFT * (self._base + waves) / (1 + N_WAVES))
-        # a logarithmic axis marks what is not above 0
+        # keep zeros: a logarithmic axis marks values that are not above 0
         good = np.isfinite(moved) & (np.sign(moved) == np.sign(values))
         result: NDArray[np.float64] = np.where(good, moved, values)
         return result
 
 
 def _share(seed: str, name: str) -> float:
-    """A number in [0, 1) that follows from the seed; no library's generator, which may change."""
+    """A number in [0, 1) derived from the seed by a hash, because the generator of a library may change."""
     return int(hashlib.sha256(f"{seed} {name}".encode()).hexdigest()[:13], 16) / 16**13
 
 

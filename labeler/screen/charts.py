@@ -1,4 +1,4 @@
-"""The runs of one item -> chart, for files and reports; the component draws by the same rule."""
+"""Charts of the runs of one item for files and reports, drawn by the same rules as on the labelling screen."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from labeler.screen.binning import MAX_BINS, series_of, shares_of, spikes_of, st
 
 INK, BAND, DOT, SOFT, PAPER = "#12233d", "#9dbcd9", "#5f86ab", "#5b6677", "#ffffff"
 LANE, GRID, BEYOND = "#f1f2f4", "#e4e8ee", "#b35806"
-LANE_SHARE, LEAST_BAR = 0.07, 1 / 8  # the height of a lane, of the axis; of a bar in it, of the lane
+LANE_SHARE, LEAST_BAR = 0.07, 1 / 8  # lane height as a share of the axis; minimum bar height as a share of the lane
 COLUMNS = 5
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
@@ -20,18 +20,18 @@ SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 def runs(payload: Mapping[str, Any], *, rule: str | None = None, width: int = 170, height: int = 110) -> Any:
     """All runs of one benchmark as small panels with the same axes (the paper's Figure 4).
 
-    Each panel shows the middle half of every window as a band, its median as a line, and as dots the ends of bins that
-    reach beyond the band. Bars in the grey lanes at top and bottom are the share of each window beyond the axis.
+    Each panel shows the middle half of each window as a band and its median as a line. Dots are the ends of bins
+    outside the band. Bars in the grey lanes at the top and bottom are the share of each window beyond the axis.
 
     Parameters
     ----------
     payload : mapping
-        As `labeler.screen.binning.payload` makes it.
+        Result of `labeler.screen.binning.payload`.
     rule : str, optional
-        One of its views: the limits of the y axis; without it the main one. How much of a run lies outside stands in
-        the title of its panel.
+        The view that gives the limits of the y axis; by default the main axis. The title of each panel names the share
+        of the run outside the limits.
     width, height : int
-        Of a panel, in pixels.
+        Size of a panel in pixels.
 
     Returns
     -------
@@ -78,7 +78,7 @@ _AXIS = alt.Axis(grid=False, tickCount=4, titleFontWeight="normal", labelFlush=T
 
 
 def _unit(payload: Mapping[str, Any]) -> tuple[float, str]:
-    """What to divide by, and the axis title: times in the unit that suits their median."""
+    """The divisor and the axis title; times use the unit that suits their median."""
     if payload["unit"] != "s":
         return 1.0, payload["unit"] or "measurement"
     size = abs(payload["median"])
@@ -93,7 +93,7 @@ def _percent(share: float) -> str:
 def _band(series: Mapping[str, NDArray[np.float64]], n: int) -> pd.DataFrame:
     lower, upper = series["lower"], series["upper"]
     edges = [*starts_of(n, len(lower)), n]
-    # the last window once more where the run ends: a step needs somewhere to go
+    # repeat the last window at the end of the run, so that its step has a width
     return pd.DataFrame({"iteration": edges, "low": [*lower, lower[-1]], "high": [*upper, upper[-1]]})
 
 

@@ -1,4 +1,4 @@
-"""The course of a study as charts for coordinators: its phases, labels over time, time per item."""
+"""Charts of the course of a study for coordinators: phases, labels over time, time per item."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -9,20 +9,20 @@ import altair as alt
 import pandas as pd
 
 INK, BAR, SOFT = "#1b2a41", "#1f5a94", "#8a94a6"
-SHADES = ("#eef2f7", "#dbe4ef")  # neighbouring phases differ in greyscale too
+SHADES = ("#eef2f7", "#dbe4ef")  # neighbouring phases also differ in greyscale
 HEIGHT, BAND_HEIGHT = 190, 40
-HEADROOM = 1.3  # above the highest bar, for the names of phases
+HEADROOM = 1.3  # space above the highest bar for the names of phases
 
 
 def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[tuple[datetime, int]]) -> Any:
-    """The phases of a study as named bands, and the labels given in each hour or day as bars.
+    """The phases of a study as named bands, and the number of labels per hour or day as bars.
 
     Parameters
     ----------
     phases : sequence of (str, datetime, datetime)
-        Name, begin and end, in order; at least one.
+        Name, start and end of each phase, in order; at least one phase.
     counts : sequence of (datetime, int)
-        Begin of the hour or day, and the number of labels.
+        Start of the hour or day, and its number of labels.
 
     Returns
     -------
@@ -57,12 +57,12 @@ def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[
 
 
 def labels_over_time(counts: Sequence[tuple[datetime, int]]) -> Any:
-    """The labels given in each hour or day as bars."""
+    """The number of labels per hour or day, as bars."""
     return _bars(counts).properties(height=170, width="container")
 
 
 def time_per_item(seconds: Sequence[float]) -> Any:
-    """How long items took: a histogram over seconds on a logarithmic axis.
+    """A histogram of the time on task, in seconds on a logarithmic axis.
 
     Parameters
     ----------
@@ -88,16 +88,16 @@ def time_per_item(seconds: Sequence[float]) -> Any:
 
 
 def precision(rows: Sequence[Mapping[str, Any]], *, wanted: float, planned: int) -> Any:
-    """How wide intervals are over the number of items: a line each, the plan's number and the wanted width marked.
+    """Interval width against the number of items: one line per quantity; marks show the plan and the target width.
 
     Parameters
     ----------
     rows : sequence of mapping
-        items, half-width, quantity.
+        Rows with the keys items, half-width and quantity.
     wanted : float
-        The half-width wanted.
+        The target half-width.
     planned : int
-        The number of items of the plan.
+        The number of items in the plan.
     """
     line = (
         alt.Chart(pd.DataFrame(rows))

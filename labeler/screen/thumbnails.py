@@ -1,4 +1,4 @@
-"""The runs of one item -> a small still picture, for lists; the labelling screen draws its own, by the same rule."""
+"""Small static pictures of the runs of one item, for lists, drawn by the same rules as on the labelling screen."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -12,28 +12,28 @@ from labeler.screen.binning import series_of, shares_of, spikes_of
 INK, BAND, DOT, FRAME = "#12233d", "#9dbcd9", "#5f86ab", "#aab3c0"
 LANE, LANE_EDGE, BEYOND = "#f1f2f4", "#c9ced6", "#b35806"
 GAP = 3
-WIDE = 100  # from this width on there is room for dots
-LANE_SHARE, LEAST_LANE, MOST_LANE = 0.06, 2, 12  # of the height of a panel, and in pixels
+WIDE = 100  # panels of at least this width show dots
+LANE_SHARE, LEAST_LANE, MOST_LANE = 0.06, 2, 12  # share of the panel height; smallest and largest height in pixels
 
 
 def svg(payload: Mapping[str, Any], *, label: str, rule: str | None = None, panel: tuple[int, int] = (34, 26)) -> str:
-    """All runs as small panels with one y axis, as on the labelling screen but without numbers.
+    """Draw all runs as small panels with one y axis, as on the labelling screen but without numbers.
 
     Parameters
     ----------
     payload : mapping
-        As `labeler.screen.binning.payload` makes it.
+        Result of `labeler.screen.binning.payload`.
     label : str
-        The picture in words, for those who do not see it.
+        The alternative text of the picture.
     rule : str, optional
-        One of its views: the limits of the y axis; without it the main one.
+        The view that gives the limits of the y axis; by default the main axis.
     panel : tuple of int
-        Width and height of a panel, in pixels. No more windows are drawn than fit.
+        Width and height of a panel, in pixels. Windows that do not fit are joined.
 
     Returns
     -------
     str
-        An SVG document of its own.
+        A complete SVG document.
     """
     width, height = panel
     runs, view = payload["runs"], rule or payload["rule"]
@@ -84,7 +84,7 @@ def _panel(payload: Mapping[str, Any], run: Mapping[str, Any], view: str, width:
 
 
 def _bars(shares: NDArray[np.float64], end: float, height: int, lane: int) -> list[str]:
-    """What lies beyond the axis in each window, as bars in the lanes; the tallest of windows in one pixel."""
+    """The share of each window beyond the axis as bars in the lanes; a pixel shows the highest share of its windows."""
     bars = []
     for is_below, side in enumerate(shares):
         fewer = _fewer(side, max(int(end), 1), np.maximum)
@@ -100,16 +100,16 @@ def _bars(shares: NDArray[np.float64], end: float, height: int, lane: int) -> li
 
 
 def _heights(values: NDArray[np.float64], limits: Sequence[float], height: int, lane: int) -> list[float]:
-    """Places in a panel; what is beyond the axis goes to its edge, through the lane."""
+    """The y positions of values in a panel; values beyond the axis go to the edge of the panel."""
     low, high = limits
-    with np.errstate(over="ignore"):  # infinitely far outside is outside
+    with np.errstate(over="ignore"):  # an infinite distance also counts as outside
         shares = (values - low) / (high - low)
         places = lane + (1 - shares) * (height - 2 * lane)
     return list(np.clip(places, 0, height).tolist())
 
 
 def _fewer(values: NDArray[np.float64], n_points: int, join: np.ufunc) -> NDArray[np.float64]:
-    """At most `n_points` values, neighbours joined so that none of the ends is lost."""
+    """Join neighbours to at most `n_points` values and keep the extreme values."""
     if len(values) <= n_points or n_points < 1:
         return values
     starts = np.linspace(0, len(values), n_points, endpoint=False).astype(int)
@@ -118,7 +118,7 @@ def _fewer(values: NDArray[np.float64], n_points: int, join: np.ufunc) -> NDArra
 
 
 def _averaged(values: NDArray[np.float64], n_points: int) -> NDArray[np.float64]:
-    """At most `n_points` values: means of neighbours. No more can be told apart."""
+    """Average neighbours to at most `n_points` values, the number that can be distinguished."""
     if len(values) <= n_points:
         return values
     starts = np.linspace(0, len(values), n_points, endpoint=False).astype(int)
@@ -127,7 +127,7 @@ def _averaged(values: NDArray[np.float64], n_points: int) -> NDArray[np.float64]
 
 
 def _steps(heights: Sequence[float], end: float) -> list[tuple[float, float]]:
-    """A step for each height, from 0 to `end`."""
+    """The corner points of a line with one step per height, from x = 0 to `end`."""
     step = end / len(heights)
     return [(x * step, y) for i, y in enumerate(heights) for x in (i, i + 1)]
 

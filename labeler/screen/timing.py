@@ -1,27 +1,27 @@
-"""Time on task: how much of the time between the painting of an item and its answer counts.
+"""Time on task: the part of the time from painting an item to its answer that counts.
 
-The browser notes, raw, every stretch without a sign of the reviewer (key, pointer, wheel) of 15 s or more, and every
-stretch in which the page was hidden. What is made of them is decided here, and can be decided again.
+The browser records each stretch of 15 s or more without input (key, pointer, wheel), and each stretch in which the page
+was hidden. The raw times are stored, and this module decides what counts, so the rule can change later.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
-IDLE_LIMIT_MS = 60_000  # so much of a stretch without a sign of the reviewer counts: they may be looking
+IDLE_LIMIT_MS = 60_000  # the part of a stretch without input that counts: the reviewer may be looking
 HIDDEN, IDLE = "hidden", "idle"
 
 
 def time_on_task(dwell_ms: int, view: Mapping[str, Any]) -> int:
-    """Milliseconds that a reviewer spent on an item.
+    """The time that a reviewer spent on an item, in milliseconds.
 
     Parameters
     ----------
     dwell_ms : int
-        From painting to answer, by the clock.
+        Elapsed time from painting to the answer.
     view : mapping
-        `pauses`: a list of [start, length, why], in ms since painting; why is "hidden" (none of it counts) or "idle"
-        (the first 60 s count). Anything else in it is passed over: it comes from a browser.
+        `pauses`: a list of [start, length, reason], in ms since painting. The reason is "hidden" (nothing counts) or
+        "idle" (the first 60 s count). Other entries are ignored, because the data come from a browser.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def time_on_task(dwell_ms: int, view: Mapping[str, Any]) -> int:
 
 
 def typical(times_ms: Iterable[int]) -> float | None:
-    """The median time on task in seconds; None of nothing."""
+    """The median time on task in seconds; None if there are no times."""
     times = list(times_ms)
     return median(times) / 1000 if times else None
 

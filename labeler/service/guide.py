@@ -1,6 +1,6 @@
-"""Worked examples and practice for reviewers, made from the bundled measurements by known changes.
+"""Worked examples and practice items for reviewers: bundled measurements with known changes.
 
-Nothing here knows a study: the same for everyone, and nothing that anyone is asked to label.
+The module does not read the study, so everyone gets the same examples, and no example is an item of the study.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from labeler.screen import binning
 STANDARD = Protocol()
 SEED = 20261121
 N_PRACTICE = 6
-# quiet runs of the bundled benchmarks: five of each, cut in two, and brought to one level in seconds
+# bundled benchmarks with little noise -> five runs of each, which are cut in half, and their common level in seconds
 BASES: dict[str, tuple[tuple[int, ...], float]] = {
     "hashlib.sha256#bytes=100000": ((1, 2, 4, 5, 6), 3.1e-5),
     "numpy.fft.rfft#n=4096": ((0, 1, 2, 3, 4), 8.4e-4),
@@ -27,20 +27,20 @@ BASES: dict[str, tuple[tuple[int, ...], float]] = {
 }
 
 AXES = {
-    "levels": "over the levels of all runs: every run's median and middle half are on it, and so is any level that "
-    "lasts more than about 5 % of a run; a tail of at most 15 % follows, and the axis spans at least {span} of the "
-    "median, so that small noise is not blown up",
-    "core": "from the lowest 1st percentile of a run to the highest 95th, so that no single deviating run can vanish, "
-    "and over at least {span} of the median, so that small noise is not blown up",
-    "pooled": "from 0.5 to 99.5 % of all iterations together",
-    "full": "from the fastest to the slowest iteration of all",
+    "levels": "the levels of all runs: every run's median and middle half are on the axis, and so is any level that "
+    "lasts more than about 5 % of a run. A tail of at most 15 % is added, and the axis spans at least {span} of the "
+    "median, so that small noise does not look large",
+    "core": "the range from the lowest 1st percentile of a run to the highest 95th, so that a single deviating run "
+    "stays visible. It spans at least {span} of the median, so that small noise does not look large",
+    "pooled": "the range from 0.5 to 99.5 % of all iterations together",
+    "full": "the range from the fastest to the slowest of all iterations",
 }
 
 DEFINITIONS: Mapping[Category, str] = {
-    Category.SIMILAR: "Each run alone would have told the same about the benchmark: the same level, the same spread, "
-    "the same pattern over time. Small differences by chance are in every measurement.",
-    Category.DISSIMILAR: "At least one run would have told something else: another level, a spread of its own, a step "
-    "or a drift that the others do not have.",
+    Category.SIMILAR: "Each run alone would lead to the same conclusion about the benchmark: the same level, the same "
+    "spread, the same pattern over time. All measurements show small random differences.",
+    Category.DISSIMILAR: "At least one run would lead to a different conclusion: a different level, a different "
+    "spread, or a step or drift that the other runs do not have.",
 }
 
 Change = Callable[[list[Series], np.random.Generator], list[Series]]
@@ -48,15 +48,15 @@ Change = Callable[[list[Series], np.random.Generator], list[Series]]
 
 @dataclass(frozen=True)
 class Example:
-    """Runs with what is known about them.
+    """Artificial runs with the category that they were generated to have.
 
     Attributes
     ----------
     title, explanation : str
     category : Category or None
-        What follows from how they were made; None where people differ, and the study's instructions decide.
+        The category that follows from the known change; None if people disagree and the study's instructions decide.
     picture : mapping
-        As `labeler.screen.binning.payload` makes it.
+        Result of `labeler.screen.binning.payload`.
     """
 
     title: str
@@ -65,38 +65,38 @@ class Example:
     picture: Mapping[str, Any]
 
     def feedback(self, answer: str) -> str:
-        """What to tell somebody who gave this answer."""
-        truth = f"it was made to be {self.category}" if self.category else "people differ on it"
-        return f"You said {answer}; {truth}. {self.title}: {self.explanation}"
+        """The explanation for a reviewer who gave this answer."""
+        truth = f"the item was generated to be {self.category}" if self.category else "people disagree about this item"
+        return f"Your answer: {answer}; {truth}. {self.title}: {self.explanation}"
 
     def is_right(self, answer: str) -> bool:
-        """Whether an answer is what the runs were made to be."""
+        """Whether an answer matches the way the runs were generated."""
         return self.category is not None and answer == self.category
 
 
 def protocol_words(protocol: Protocol) -> str:
-    """How items are shown, what counts, and what happens to an answer."""
+    """The guide's text: how items are shown, what to judge, and what happens to an answer."""
     axis = AXES[protocol.axis_rule].format(span=f"{100 * protocol.min_span:g} %")
-    order = " The runs stand in an order of your own." if protocol.varies_pictures else ""
-    sure = "\n- Say how sure you are with 1, 2 or 3, before or after S or D." if protocol.asks_confidence else ""
+    order = " The order of the runs differs between reviewers." if protocol.varies_pictures else ""
+    sure = "\n- Press 1, 2 or 3 to say how sure you are, before or after S or D." if protocol.asks_confidence else ""
     return f"""
-**What you see.** All runs of one benchmark, each from its first iteration to its last, on one scale. The axis reaches
-{axis}. What lies outside is seen in the grey lanes at top and bottom: the bars are the share of each window beyond the
-axis, and the share of the whole run stands above its panel. Z and L change the axis for the item on the screen only;
-every item begins with the same view for everybody.{order}
+**What you see.** All runs of one benchmark, each from its first iteration to its last, on one scale. The axis covers
+{axis}. The grey lanes at the top and bottom show what is beyond the axis: a bar is the share of a window, and the share
+of the whole run is above its panel. Z and L change the axis for the current item only; every item starts with the same
+view for everyone.{order}
 
-**What counts.** Judge whether the runs, as they are, would tell the same about the benchmark: the same level, the same
-spread, the same pattern over time. Small differences by chance are in every measurement. Judge the runs against one
-another, not whether the benchmark is fast, or noisy in every run alike.
+**What to judge.** Would each run lead to the same conclusion about the benchmark: the same level, the same spread, the
+same pattern over time? All measurements show small random differences. Compare the runs with each other. It does not
+matter whether the benchmark is fast, or whether all runs are equally noisy.
 
 **Your answers.**
-- S or D is saved at once; U takes the last one back. Your first answer is what counts for agreement, a revision is kept
-  beside it.
-- N if you cannot tell: the item comes once more at the end. It is never counted as a label.{sure}
-- F and M are for the coordinator: something is wrong with the item, or you want to say why.
-- You work alone: nobody sees your answers before the study is over, and you see nobody else's.
-- The time you look at an item is noted. Time while the page is hidden does not count, nor what goes beyond one minute
-  without a sign of you. Take a break whenever you like: close the page, and go on later where you were.
+- S or D saves your answer at once; U undoes the last answer. Agreement counts your first answer. The study keeps
+  revisions in addition to it.
+- Press N if you cannot decide: the item returns once at the end. This answer never counts as a label.{sure}
+- Press F (flag) or M (comment) to tell the coordinator that something is wrong with the item, or to give a reason.
+- You label alone: nobody sees your answers before the study is over, and you do not see other people's answers.
+- The study records how long you look at an item. Time while the page is hidden does not count, and at most one minute
+  without input counts. You can take a break at any time: close the page and continue later.
 """
 
 
@@ -131,7 +131,7 @@ def _noisier(runs: list[Series], rng: np.random.Generator) -> list[Series]:
 
 def _steps(runs: list[Series], rng: np.random.Generator) -> list[Series]:
     chosen = rng.choice(len(runs), 3, replace=False).tolist()
-    eighths = rng.choice(np.arange(2, 7), 3, replace=False).tolist()  # no two at one moment
+    eighths = rng.choice(np.arange(2, 7), 3, replace=False).tolist()  # each step at a different time
     after = {i: len(runs[i]) * eighth // 8 for i, eighth in zip(chosen, eighths, strict=True)}
     return [
         np.where(np.arange(len(run)) >= after[i], run * 1.07, run) if i in after else run for i, run in enumerate(runs)
@@ -153,50 +153,50 @@ class _Recipe:
 
 _ALIKE = _Recipe(
     "Alike",
-    "Real runs, brought to one level: what differs between them is chance. Their bands, medians and bars lie at one "
-    "height, and the curves at the right fall together.",
+    "Real runs, scaled to the same level: the differences between them are random. Their bands, medians and bars are "
+    "at the same height, and the curves at the right coincide.",
     Category.SIMILAR,
     _as_they_are,
 )
 _SPIKES = _Recipe(
-    "Spikes at random",
-    "Now and then an iteration takes much longer, in every run and at places of its own. The medians do not move, and "
-    "no run has more of it than the others: the runs still behave alike.",
+    "Random spikes",
+    "Sometimes an iteration takes much longer, at different times in each run. The medians do not change, and no run "
+    "has more spikes than the others: the runs still behave alike.",
     Category.SIMILAR,
     _spikes,
 )
 _ONE = _Recipe(
-    "One run on another level",
-    "One run takes 5 % longer from the first iteration to the last. Who had measured only this run would have reported "
-    "another number.",
+    "One run at a different level",
+    "One run takes 5 % longer from the first iteration to the last. Anyone who measured only this run would have "
+    "reported a different number.",
     Category.DISSIMILAR,
     _one_slower(0.05),
 )
 _LEVELS = _Recipe(
     "Two levels",
-    "Four of the ten runs take 4 % longer throughout. Each run is steady by itself; together they are not: how often "
-    "each level comes up depends on the day.",
+    "Four of the ten runs take 4 % longer from the first iteration to the last. Each run is steady, but the runs have "
+    "two levels: the result depends on which level a run happens to have.",
     Category.DISSIMILAR,
     _two_levels(0.04),
 )
 _NOISE = _Recipe(
     "One run much noisier",
-    "One run scatters far more than the others: its band is tall, its bar long, its curve steep.",
+    "One run varies far more than the others: its band is tall, its bar is long, and its curve is steep.",
     Category.DISSIMILAR,
     _noisier,
 )
 _STEPS = _Recipe(
     "Steps at different times",
-    "Three runs become 7 % slower, each at another moment. Press O to lay the medians over one another: the steps do "
-    "not fall together.",
+    "Three runs become 7 % slower, each at a different time. Press O to overlay the medians: the steps do not "
+    "coincide.",
     Category.DISSIMILAR,
     _steps,
 )
 _WARMUP = _Recipe(
     "One long warm-up",
-    "One run begins 25 % slower and takes some hundred iterations to settle; afterwards all are alike. People differ "
-    "here. Decide as the study's instructions say; where they say nothing, judge the runs as a whole, and judge every "
-    "such item in the same way.",
+    "One run starts 25 % slower and takes several hundred iterations to settle; after that all runs are alike. People "
+    "disagree about such items. Follow the study's instructions. If they do not cover this case, judge the runs as a "
+    "whole, and judge all such items in the same way.",
     None,
     _longer_warmup,
 )
@@ -205,16 +205,17 @@ _EXAMPLES = (_ALIKE, _ONE, _LEVELS, _STEPS, _SPIKES, _NOISE, _WARMUP)
 _PRACTICE = (_ALIKE, _ALIKE, _SPIKES, _ONE, _LEVELS, _NOISE, _STEPS)
 
 _SCHEMES = {
-    "offset": "Two runs of the same shape on two levels. However equal their patterns, one took longer: dissimilar.",
-    "double frequency": "The same level and the same spread, but the pattern repeats twice as fast. Bars and curves at "
-    "the right do not show it; the runs themselves do.",
-    "noise": "The same level, but one run scatters more. The medians hide it; bands and bars show it.",
+    "offset": "Two runs with the same shape at two levels. Their patterns are equal, but one run took longer: "
+    "dissimilar.",
+    "double frequency": "The same level and the same spread, but the pattern repeats twice as fast. The bars and "
+    "curves at the right do not show the difference; the runs do.",
+    "noise": "The same level, but one run varies more. The medians hide the difference; the bands and bars show it.",
 }
 
 
 @lru_cache(maxsize=4)
 def schematic_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span) -> tuple[Example, ...]:
-    """Three made pairs, each of which differs in one way only."""
+    """Three simulated pairs of runs; each pair differs in one way only."""
     return tuple(
         Example(
             name.capitalize(),
@@ -228,7 +229,7 @@ def schematic_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDAR
 
 @lru_cache(maxsize=4)
 def worked_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span) -> tuple[Example, ...]:
-    """Ten runs each, drawn by the rule of a study, with an explanation of what to look at."""
+    """The worked examples: ten runs each, drawn with the study's axis rule, with an explanation."""
     return _drawn_examples(_EXAMPLES, SEED, rule, min_span)
 
 
@@ -236,7 +237,7 @@ def worked_examples(rule: str = STANDARD.axis_rule, min_span: float = STANDARD.m
 def practice_round(
     seed: int, rule: str = STANDARD.axis_rule, min_span: float = STANDARD.min_span
 ) -> tuple[Example, ...]:
-    """Six items to practise on; which and in which order depends on the seed."""
+    """Six practice items; the seed determines the selection and the order."""
     rng = np.random.default_rng(seed)
     chosen = rng.permutation(len(_PRACTICE))[:N_PRACTICE].tolist()
     return _drawn_examples([_PRACTICE[i] for i in chosen], seed, rule, min_span)
@@ -257,7 +258,7 @@ def _drawn_examples(recipes: Sequence[_Recipe], seed: int, rule: str, min_span: 
 
 @lru_cache(maxsize=1)
 def _bases() -> list[list[Series]]:
-    """Ten runs of each quiet benchmark, each with the median of its level."""
+    """Ten runs of each benchmark in `BASES`, scaled so that their medians equal its level."""
     source = Source("demo.parquet", bundled("data", "demo", "demo.parquet"))
     runs = {benchmark.benchmark: benchmark.values for benchmark in read(source)}
     bases = []

@@ -1,4 +1,6 @@
-"""For reviewers. Nothing here returns another rater's label, a verdict, a name of an item, or why it was assigned."""
+"""What reviewers may see and do. Nothing here reveals other people's labels, verdicts, item names or why an item
+was assigned.
+"""
 
 import hashlib
 import json
@@ -22,12 +24,12 @@ from labeler.store import Database, assignments, events, items, labels, referenc
 
 MIN_DWELL_MS = 250
 MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
-MAX_CHECKED = 500  # event ids that a browser can ask about at once; it keeps fewer
+MAX_CHECKED = 500  # number of event ids that a browser can ask about at once; a browser keeps fewer
 CONFIDENCES = (1, 2, 3)
-# A hidden copy comes at least MIN_RETEST_GAP places after its item. By then the earlier picture is gone from the
-# reviewer's list, as are all pictures of that age: to hide only those that come again would tell which these are.
+# A retest comes at least MIN_RETEST_GAP places after its item. By then the reviewer's list no longer shows the earlier
+# picture, nor any other picture of that age: hiding only the pictures of retests would reveal which items they are.
 LOOK_BACK = MIN_RETEST_GAP // 2
-FIRST_VISIT = "first visit"  # in the log: a reviewer was told what is asked
+FIRST_VISIT = "first visit"  # action in the audit log: the reviewer saw the introduction
 _NUMBERS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
@@ -37,7 +39,7 @@ CATEGORIES = frozenset(Answer(category) for category in Category)
 
 @dataclass(frozen=True)
 class OwnProgress:
-    """How far the reviewer is; `n_not_sure` of the rest were answered "not sure"."""
+    """A reviewer's progress; `n_not_sure` of the items that are not done were answered "not sure"."""
 
     n_done: int
     n_assigned: int
@@ -46,7 +48,7 @@ class OwnProgress:
 
 @dataclass(frozen=True)
 class Brief:
-    """What every reviewer is asked, and how items are shown."""
+    """The question of the study and the protocol that says how items are shown."""
 
     question: str
     protocol: Protocol
@@ -54,10 +56,10 @@ class Brief:
 
 @dataclass(frozen=True)
 class ReviewQueue:
-    """The next tasks of a reviewer, and the task whose answer an undo takes back.
+    """The next tasks of a reviewer, and the task whose answer U undoes.
 
-    `closed` says why nothing can be labelled now; it is empty if it can. `end` is what to say at the end of a
-    calibration round, which is not the end of the study.
+    `closed` is the reason why nothing can be labelled now, or empty. `end` is the message at the end of a calibration
+    round, which is not the end of the study.
     """
 
     progress: OwnProgress
@@ -69,22 +71,23 @@ class ReviewQueue:
 
 @dataclass(frozen=True)
 class LabelComparison:
-    """An own label of the calibration round beside what the item is; None if nobody said."""
+    """A reviewer's label in the calibration round and the reference label, or None if the item has none."""
 
     task: Task
     reference: Category | None
 
     @property
     def is_equal(self) -> bool:
-        """Whether the label is what the item is."""
+        """Whether the label equals the reference label."""
         return self.reference is not None and self.task.answer is Answer(self.reference)
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """What a reviewer learns of the calibration round once it is over.
+    """The feedback that a reviewer gets after the calibration round.
 
-    `with_others` is the share of the other reviewers' labels on the same items that are the same; None without any.
+    `with_others` is the share of the other reviewers' labels that are the same as this reviewer's label of the item;
+    None if other reviewers gave no labels.
     """
 
     rows: tuple[LabelComparison, ...]
@@ -93,7 +96,7 @@ class Feedback:
 
 @dataclass(frozen=True)
 class OwnLabel:
-    """One of the reviewer's own items with the answer that stands.
+    """One of the reviewer's own items with the current answer.
 
     Attributes
     ----------
@@ -101,17 +104,17 @@ class OwnLabel:
     number : int
         Position among the reviewer's items, in order of first answer; starts at 1.
     created_utc : str
-        Of the answer that stands.
+        Time of the current answer.
     n_revisions : int
-        How often it was answered anew; an answer taken back at once is none.
+        Number of later answers; an answer that was undone at once does not count.
     time_on_task_ms : int or None
-        Of all answers to it together (`labeler.screen.timing`).
+        Total for all answers to the item (see `labeler.screen.timing`).
     confidence, flag, comment
-        As given with the answer that stands.
+        Given with the current answer.
     replies : tuple of str
-        What coordinators answered to flag or comment, in the order written; without who.
+        Replies of coordinators to the flag or comment, in order of time, without names.
     can_look_again : bool
-        Whether its picture is shown and it can be revised: while it is one of the latest, and at the end.
+        Whether the reviewer can see its picture and revise it: if it is among the latest items, or all items are done.
     """
 
     task: Task
@@ -128,14 +131,14 @@ class OwnLabel:
 
 @dataclass(frozen=True)
 class BrowserMark:
-    """What tells a browser whose answers it keeps, and whether the study still has those that it saw saved.
+    """Tells a browser whose answers it keeps, and lets it check whether the study still has the saved answers.
 
     Attributes
     ----------
     reviewer : str
-        Opaque: the same in every backup of the study, another one for every other reviewer and study.
+        An opaque id: the same in every backup of the study, different for each reviewer and study.
     last_event : str or None
-        The event id of the reviewer's answer that was stored last.
+        The event id of the reviewer's newest stored answer.
     """
 
     reviewer: str
@@ -143,19 +146,19 @@ class BrowserMark:
 
 
 def browser_mark(db: Database, reviewer_id: int) -> BrowserMark:
-    """Whose answers the browser of a reviewer keeps, and the last of them that the study has."""
+    """The mark of a reviewer for the browser, with the newest answer that the study has."""
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     whose = f"{study.created_utc} {person.person_id} {person.name}"
     return BrowserMark(hashlib.sha256(whose.encode()).hexdigest()[:32], labels.last_event(db, reviewer_id))
 
 
 def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -> list[str]:
-    """Those of a reviewer's events that the study does not have, as after an older backup took its place.
+    """The given event ids that the study does not have, for example after a backup was restored.
 
     Raises
     ------
     AnswerRefused
-        If there are more than a browser keeps.
+        If there are more ids than a browser keeps.
     """
     identity.require(db, reviewer_id, Role.REVIEWER)
     if len(event_ids) > MAX_CHECKED:
@@ -165,14 +168,14 @@ def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -
 
 
 def brief(db: Database) -> Brief:
-    """What the study asks, and how it shows items; `{runs}` in the question stands for the number of an item's runs."""
+    """The question and protocol of the study; `{runs}` in the question stands for the number of runs of an item."""
     study = studies.get(db)
     question = study.question if study.question != DEFAULT_QUESTION else DEFAULT_QUESTION.replace("ten", "{runs}")
     return Brief(question, study.protocol)
 
 
 def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
-    """Everything that the labelling screen needs to know of the reviewer's tasks."""
+    """The reviewer's progress and next tasks, for the labelling screen."""
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     calibrating = _is_calibrating(study)
     n = assignments.n_by_answer(db, reviewer_id, calibration=calibrating)
@@ -185,7 +188,7 @@ def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
 
 
 def is_first_visit(db: Database, reviewer_id: int) -> bool:
-    """Whether to tell a reviewer first what is asked: they have labelled nothing, and did not say they know."""
+    """Whether to show the introduction: the reviewer has labelled nothing and has not left the introduction."""
     person = identity.require(db, reviewer_id, Role.REVIEWER)
     if labels.last_event(db, reviewer_id) is not None or _why_closed(studies.get(db), person):
         return False
@@ -193,7 +196,7 @@ def is_first_visit(db: Database, reviewer_id: int) -> bool:
 
 
 def begin(db: Database, reviewer_id: int, *, now: datetime) -> None:
-    """Remember that a reviewer was told what is asked; the next visit begins with an item."""
+    """Record that a reviewer has left the introduction; the next visit starts with an item."""
     with db.atomic():
         person = identity.require(db, reviewer_id, Role.REVIEWER)
         if is_first_visit(db, reviewer_id):
@@ -216,7 +219,7 @@ def has_feedback(db: Database, reviewer_id: int) -> bool:
 
 
 def question(db: Database) -> str:
-    """The question as text: with the number of runs where all items have the same."""
+    """The question as text, with the number of runs if it is the same for all items."""
     n_runs = {item.n_runs for item in items.all_items(db) if item.n_runs}
     number = f"{_in_words(n_runs.pop())} " if len(n_runs) == 1 else ""
     return brief(db).question.replace("{runs} ", number).replace("{runs}", number.strip())
@@ -227,7 +230,7 @@ def _in_words(n: int) -> str:
 
 
 def feedback(db: Database, reviewer_id: int) -> Feedback | None:
-    """How the reviewer's own labels of the calibration round compare; None before it is over, or without one."""
+    """Compare the reviewer's calibration labels; None before the round is over, or without labels in it."""
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     own = [task for task in assignments.tasks_of(db, reviewer_id, calibration=True) if task.answer in CATEGORIES]
     if study.phase in (State.DRAFT, State.CALIBRATION) or not own:
@@ -238,22 +241,22 @@ def feedback(db: Database, reviewer_id: int) -> Feedback | None:
 
 
 def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
-    """One of the reviewer's own answered tasks that they can look at again; raises NotAssigned for any other."""
+    """One of the reviewer's answered tasks that can be opened again; raises NotAssigned for any other task."""
     hidden = {label.task.code for label in own_labels(db, reviewer_id) if not label.can_look_again}
     task = assignments.task_by_code(db, reviewer_id, code)
     if task is None or task.answer is None or code in hidden or not _is_in_play(db, task, studies.get(db)):
-        raise NotAssigned(f"Item {code[:20]} is not among the labels that you can look at now.")
+        raise NotAssigned(f"Item {code[:20]} is not among the labels that you can open now.")
     return task
 
 
 def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
-    """A reviewer's own labels with the hash of each, as text to keep: it shows later whether they are unchanged."""
+    """A reviewer's own labels with their hashes, as JSON text; an audit can check them against the study later."""
     identity.require(db, reviewer_id, Role.REVIEWER)
     return auditing.receipt(db, reviewer_id, now=now)
 
 
 def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
-    """The reviewer's own tasks of this round that have an answer standing, the one answered last first."""
+    """The reviewer's tasks of this round that have an answer, newest answer first."""
     identity.require(db, reviewer_id, Role.REVIEWER)
     study = studies.get(db)
     calibrating = _is_calibrating(study)
@@ -279,14 +282,14 @@ def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
 
 
 def typical_time_s(own: list[OwnLabel]) -> float | None:
-    """The median time on task of the reviewer's own labels, in seconds; None as long as nothing was timed."""
+    """Median time on task of the reviewer's labels, in seconds; None if nothing was timed."""
     return timing.typical(label.time_on_task_ms for label in own if label.time_on_task_ms is not None)
 
 
 def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
-    """What the screen draws of a task: bins, without anything that tells what was measured.
+    """The picture of a task for the screen: bins, and nothing that reveals what was measured.
 
-    Every picture that a reviewer gets is made here. None for an item that the study knows from imported labels alone.
+    All pictures for reviewers are created here. None if the study has only imported labels for the item.
     """
     item = items.by_id(db, task.item_id)
     if not item.n_runs:
@@ -298,14 +301,14 @@ def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
 
 
 def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
-    """A task as the screen shows it: code and revision, its picture, and what the reviewer said with it last.
+    """A task as the screen shows it: code, revision, picture, and the reviewer's latest answer and remarks.
 
     Parameters
     ----------
     db : Database
     task : Task
     known : container of str
-        The codes of the items whose pictures the screen has already; they are not sent again (None).
+        The codes of the items whose pictures the screen already has; for them the picture is None.
     """
     confidence, flag, comment = labels.last_remarks(db, task.assignment_id)
     return {
@@ -320,13 +323,13 @@ def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[st
 
 
 def submission_from(event: object) -> Submission:
-    """Read an event as the screen sends it.
+    """Convert an event from the screen into a submission.
 
     Parameters
     ----------
     event : object
-        A mapping with event_id, code, revision, answer, and optionally dwell_ms, view, confidence, flag and comment;
-        comes from a browser, so anything may stand there.
+        A mapping with event_id, code, revision, answer, and optionally dwell_ms, view, confidence, flag and comment.
+        It comes from a browser, so it may contain anything.
 
     Returns
     -------
@@ -335,7 +338,7 @@ def submission_from(event: object) -> Submission:
     Raises
     ------
     AnswerRefused
-        If it is not such a mapping, or a value is of the wrong type or too long.
+        If the event is not such a mapping, or a value has the wrong type or is too long.
     """
     match event:
         case {"event_id": str(event_id), "code": str(code), "revision": int(revision), "answer": str(answer), **others}:
@@ -357,19 +360,19 @@ def submission_from(event: object) -> Submission:
 def submit(
     db: Database, reviewer_id: int, submission: Submission, *, now: datetime, session: str | None = None
 ) -> None:
-    """Keep a reviewer's answer, with the session that it came from. The same event twice keeps it once.
+    """Store a reviewer's answer with the session it came from. An event that was stored before is not stored again.
 
     Raises
     ------
     NotAllowed
-        If nothing can be labelled in the study now, or by this reviewer, or this is no reviewer.
+        If the study or this reviewer cannot label anything now, or the person is not a reviewer.
     NotAssigned
-        If the item is not on offer to this reviewer, nor one of their own answered items.
+        If the item is neither offered to this reviewer nor one of the reviewer's answered items.
     AnswerRefused
-        If it came faster than a person can look, or the item was answered elsewhere meanwhile.
+        If the answer came faster than a person can look, or the item was answered in another window.
     """
-    # What is on offer changes by this reviewer's own answers only, and one on this item changes its revision, which is
-    # looked at below: so this look needs no lock.
+    # This read needs no lock: only the reviewer's own answers change which items are offered, and an answer to this
+    # item changes its revision, which is checked below.
     calibrating = _is_calibrating(studies.get(db))
     on_offer = {task.code for task in _offered(db, reviewer_id, calibrating)}
     with db.atomic():
@@ -392,7 +395,7 @@ def submit(
         view = {
             **{
                 name: value for name, value in submission.view.items() if name not in ("picture", "session")
-            },  # both are ours to say
+            },  # only the server sets these two
             "rule": study.protocol.axis_rule,
             "rule_version": RULE_VERSIONS[study.protocol.axis_rule],
             "drawing": VERSION,
@@ -411,12 +414,12 @@ def submit(
 
 
 def _not_open(submission: Submission) -> NotAssigned:
-    """One refusal for every reason, so that none can be told from another."""
-    return NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload to go on.")
+    """The same refusal for all reasons, so that a reviewer cannot tell the reasons apart."""
+    return NotAssigned(f"Item {submission.code[:20]} is not yours to label now. Reload the page to continue.")
 
 
 def _variation(db: Database, task: Task, n_runs: int) -> blinding.Variation | None:
-    """How the picture of this task differs from that of its item; None where all are the same."""
+    """How the picture of this task differs from the item's picture; None if an item has only one picture."""
     if not n_runs or not studies.get(db).protocol.varies_pictures:
         return None
     return blinding.Variation.drawn(studies.picture_secret(db), task.code, n_runs)
@@ -427,19 +430,19 @@ def _check(task: Task, submission: Submission, last: str | None, protocol: Proto
         raise AnswerRefused(f"Item {task.code} was answered in another window in the meantime. That answer is kept.")
     if submission.answer is Answer.WITHDRAWN:
         if not _stands(task):
-            raise AnswerRefused(f"Item {task.code} has no answer to take back.")
+            raise AnswerRefused(f"Item {task.code} has no answer to undo.")
         if last != task.code:
             raise AnswerRefused(f"Item {task.code} is not the one you answered last. Change it under My labels.")
     elif submission.dwell_ms is None or submission.dwell_ms < MIN_DWELL_MS:
-        raise AnswerRefused(f"Item {task.code} was on the screen for less than {MIN_DWELL_MS} ms. Look again.")
+        raise AnswerRefused(f"Item {task.code} was on the screen for less than {MIN_DWELL_MS} ms. Answer it again.")
     elif protocol.asks_confidence and submission.confidence is None and submission.answer in CATEGORIES:
-        raise AnswerRefused(f"Say how sure you are of item {task.code}: 1, 2 or 3.")
+        raise AnswerRefused(f"Press 1, 2 or 3 to say how sure you are about item {task.code}.")
 
 
 def _own_label(
     task: Task, number: int, answers: list[labels.OwnAnswer], answered: tuple[replies.Reply, ...]
 ) -> OwnLabel:
-    """A task with its answers in the order given; the last of them stands."""
+    """Combine a task with its answers, which are in order of time; the last answer is the current one."""
     times = [
         timing.time_on_task(answer.dwell_ms, json.loads(answer.view))
         for answer in answers
@@ -474,7 +477,7 @@ def _stands(task: Task) -> bool:
 
 
 def _offered(db: Database, reviewer_id: int, calibrating: bool) -> list[Task]:
-    """What is still open, in order; at the end once more what was answered "not sure" once."""
+    """The next open tasks in order, then the tasks that were answered "not sure" once."""
     still_open = assignments.open_tasks(db, reviewer_id, calibration=calibrating, limit=N_OFFERED)
     if len(still_open) == N_OFFERED:
         return still_open
@@ -487,28 +490,28 @@ def _is_calibrating(study: Study) -> bool:
 
 
 def _is_in_play(db: Database, task: Task, study: Study) -> bool:
-    """Whether a task belongs to the round that is on, and was neither given to somebody else nor excluded."""
+    """Whether a task belongs to the current round and was neither moved to another reviewer nor excluded."""
     return assignments.stands(db, task.assignment_id, calibration=_is_calibrating(study))
 
 
 def _why_closed(study: Study, person: Person) -> str:
     if person.paused and study.phase not in (State.CLOSED, State.UNBLINDED):
-        return "You are paused at the moment. Your labels are kept; your coordinator tells you when it goes on."
+        return "You are paused at the moment. Your labels are kept. Your coordinator will tell you when to continue."
     return _CLOSED.get(study.state, "")
 
 
 _CLOSED: Mapping[State, str] = {
-    State.DRAFT: "The study has not begun yet: there is nothing to label.",
+    State.DRAFT: "The study has not begun yet. Items appear here when the coordinator starts it.",
     State.PAUSED: "The study is paused at the moment. Your labels are kept; come back later.",
     State.CLOSED: "The study is closed for labelling. Thank you!",
     State.UNBLINDED: "The study is closed for labelling. Thank you!",
-}  # why nothing can be labelled
+}  # reasons why nothing can be labelled
 _CALIBRATED = "Calibration finished. The study continues when the coordinator opens it."
-_UNREADABLE = "The browser sent an answer that cannot be read. Reload to go on."
+_UNREADABLE = "The browser sent an answer that cannot be read. Reload the page to continue."
 _MORE: Mapping[str, Callable[[Any], bool]] = {
     "dwell_ms": lambda value: value is None or _is_count(value),
     "view": _is_view,
     "confidence": lambda value: value is None or (_is_count(value) and value in CONFIDENCES),
     "flag": lambda value: isinstance(value, bool),
     "comment": _is_comment,
-}  # what an event may have beside what it must have, and whether a value fits
+}  # optional fields of an event, and how to check each value

@@ -213,7 +213,7 @@ def another_page(one: Scene, n: int) -> None:
     one.press_in_vain(n)
     one.is_cut = False
     one.page.goto(f"{one.served.url}/guide")
-    expect(one.page.get_by_text("The question on every item")).to_be_visible()
+    expect(one.page.get_by_text("The question for every item")).to_be_visible()
     one.wait_until_saved()
     one.page.goto(one.served.url)
 

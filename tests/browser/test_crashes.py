@@ -174,7 +174,7 @@ def assert_goes_on(desk, served):
     expect(page.get_by_role("dialog", name="Connection error")).to_be_hidden(timeout=BACK_LIMIT_MS)
     desk.press("d")
     page.wait_for_function(SAVED, timeout=BACK_LIMIT_MS)
-    expect(page.locator(".status")).to_contain_text("saved. U undoes.")
+    expect(page.locator(".status")).to_contain_text(", saved.")
     assert kept(served, desk.name) == desk.pressed
     assert len({code for code, _ in desk.pressed}) == len(desk.pressed)
     assert is_sound(served)

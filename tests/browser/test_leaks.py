@@ -121,13 +121,16 @@ def listener(browser, served):
     page.goto(served.link(OWN))
     label_and_be_refused(heard, served)
     revise(heard, served)
-    for path, words in (("guide", "The question on every item"), ("practice", "Practice: nothing is counted")):
+    for path, words in (
+        ("guide", "The question for every item"),
+        ("practice", "Practice: your answers"),
+    ):
         page.goto(f"{served.url}/{path}")
         expect(page.get_by_text(words)).to_be_visible()
         heard.look(path)
     item_on_screen(page)
     page.keyboard.press("s")
-    expect(page.locator(".note")).to_contain_text("You said")
+    expect(page.locator(".explanation")).to_contain_text("Your answer:")
     heard.look("practice, answered")
     for path, words in (("plan", "Page not found"), ("study", "Page not found"), ("join/none", "not valid")):
         page.goto(f"{served.url}/{path}")

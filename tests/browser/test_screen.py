@@ -267,7 +267,9 @@ def test_a_practice_round_leaves_no_row_and_says_how_each_item_was_made(desk, se
     for number in range(1, 7):
         page.wait_for_function("code => window.__review?.code === code", arg=f"P{number}")
         press(page, "sd"[number % 2])
-        expect(page.locator(".note")).to_contain_text(f"P{number}: You said {'similar' if number % 2 == 0 else 'dis'}")
+        answer = "similar" if number % 2 == 0 else "dissimilar"
+        expect(page.locator(".explanation")).to_contain_text(f"Your answer: {answer};")
+        page.keyboard.press("Enter")
     expect(page.get_by_text("The practice round is over.")).to_be_visible()
     assert page.evaluate("() => Object.keys(sessionStorage).filter((name) => name.startsWith('labeler'))") == []
     assert len(answers(served, "dan")) == before

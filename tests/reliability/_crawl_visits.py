@@ -93,7 +93,7 @@ def see_pages(window: Window, shows: str, own_words: str, *, foreign: Iterable[s
     window.go("", shows)
     see_own_labels(window, own_words)
     if made_up:
-        window.go("guide", "The question on every item")
+        window.go("guide", "The question for every item")
         practise(window)
     window.go("feedback")  # only there after a calibration round
     window.go("sign-out", "You are signed in as")

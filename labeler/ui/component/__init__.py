@@ -1,7 +1,7 @@
 """The review component: canvas, keys and answer queue in the browser, one event at a time to the server.
 
-Its JavaScript is served from `js/` by `labeler.ui.server` at `ASSETS`, as plain modules without a build step; what is
-registered with Streamlit is the markup, the style and the text that loads them, so that a page run sends data only.
+`labeler.ui.server` serves the JavaScript in `js/` at `ASSETS`, as plain modules without a build step. Streamlit gets
+only the markup, the style and the script that loads the modules, so that a page run sends only data.
 """
 
 import base64
@@ -22,14 +22,14 @@ VIEW_KEYS = ("z", "l", "o")
 NO_KEYS: Mapping[str, str] = {}
 VIEWER_HEIGHT = 420
 
-# All modules are asked for at once: one after the other, as they import each other, the first item waits longer.
+# All modules are requested at once. If each waited for the imports of the previous one, the first item would be later.
 _LOADING = JS_DIRECTORY / "loading.js"
 _MODULES = [f"{ASSETS}/{path.name}" for path in sorted(JS_DIRECTORY.glob("*.js")) if path != _LOADING]
 _STYLE = (HERE / "style.css").read_text(encoding="utf-8")
 
 
 def _registered(name: str, html: str, entry: str) -> Any:
-    """A component of this markup; the text that loads its modules is sent along, and waits for no other file."""
+    """Register a component with this markup; the script that loads its modules is sent with it."""
     start = f"export default loader({json.dumps(_MODULES)}, {json.dumps(f'{ASSETS}/{entry}')});"
     js = f"{_LOADING.read_text(encoding='utf-8')}\n{start}\n"
     markup = (HERE / html).read_text(encoding="utf-8")
@@ -42,9 +42,9 @@ _mount_viewer = _registered("labeler_viewer", "viewer.html", "viewer.js")
 
 
 def event_of(key: str) -> object | None:
-    """The event that caused this page run, if the component under this key sent one; anything may stand in it.
+    """The event that caused this page run, if the component with this key sent one; its content is not trusted.
 
-    One that only asks for pictures is none: without an event all of them are sent.
+    An event that only asks for pictures counts as no event: without an event all pictures are sent.
     """
     state = st.session_state.get(key)
     event = state.get("event") if isinstance(state, Mapping) else None
@@ -52,7 +52,7 @@ def event_of(key: str) -> object | None:
 
 
 def is_check(event: object) -> bool:
-    """Whether an event brings no answer, and only asks which of those that were saved are still there."""
+    """Whether an event contains no answer and only asks which saved answers the study still has."""
     return isinstance(event, Mapping) and "check" in event and "event_id" not in event
 
 
@@ -63,7 +63,7 @@ def checked_by(event: object | None) -> list[str] | None:
 
 
 def known_to(event: object | None) -> frozenset[str]:
-    """The codes of the items whose pictures the component that sent an event holds; nobody else's business."""
+    """The codes of the items whose pictures the component that sent the event already has."""
     have = event.get("have") if isinstance(event, Mapping) else None
     return frozenset(code for code in have if isinstance(code, str)) if isinstance(have, list) else frozenset()
 
@@ -79,42 +79,42 @@ def picture(
     height: int = VIEWER_HEIGHT,
     shows_numbers: bool = False,
 ) -> str | None:
-    """The runs of one item as reviewers see them, read-only; for every page where nobody labels it.
+    """Show the runs of one item as reviewers see them, read-only; for all pages other than labelling.
 
-    Axis (Z), logarithm (L), overlay (O) and the arrow keys work as on the labelling screen, and change nothing but the
-    view. A page with several pictures gives the keys to the one that was pointed at or focused last.
+    The keys for axis (Z), logarithm (L) and overlay (O) and the arrow keys work as on the labelling screen; they change
+    only the view. On a page with several pictures the keys apply to the picture that was pointed at or focused last.
 
     Parameters
     ----------
     key : str
-        Of the widget: the same for all items that are shown in this place, one after the other.
+        Key of the widget; the same for all items that this place shows in turn.
     payload : mapping
-        As `labeler.screen.binning.payload` makes it (for a coordinator `drawing.payload_of_item`).
+        Result of `labeler.screen.binning.payload` (for a coordinator, of `drawing.payload_of_item`).
     item : str
-        What is shown, so that a press that was meant for the item before is not taken for this one.
+        Identifies the item, so that a key press for the previous item does not apply to this item.
     title, caption : str
-        Stand above the picture, as plain text: a name, where names may be shown.
+        Plain text above the picture, such as a name if names may be shown.
     keys : mapping of str to str
-        Letter -> words of its button, for what the page does: {"p": "Previous", "n": "Next"}. A held key, a press in a
-        text field, and one before the item could be seen are ignored.
+        Letter -> button label, for actions of the page: {"p": "Previous", "n": "Next"}. Ignored are a key that is held
+        down, a press in a text field, and a press before the item was visible.
     height : int
-        Of all runs together, in pixels, where the window is wide.
+        Height of all runs together in a wide window, in pixels.
     shows_numbers : bool
-        Whether the distance of each run's median from the pooled one stands above its panel.
+        Whether each panel shows how far the median of its run is from the pooled median.
 
     Returns
     -------
     str or None
-        The letter that was pressed on this item, in this page run only.
+        The letter that was pressed on this item in this page run.
 
     Raises
     ------
     ValueError
-        If a key is not one letter, or one of the picture's own.
+        If a key is not a single lower-case letter, or the picture already uses it.
     """
     for letter in keys:
         if len(letter) != 1 or not letter.isalpha() or letter != letter.lower() or letter in VIEW_KEYS:
-            raise ValueError(f"A key is one small letter other than {', '.join(VIEW_KEYS)}, got {letter!r}.")
+            raise ValueError(f"A key must be one lower-case letter other than {', '.join(VIEW_KEYS)}, got {letter!r}.")
     data = {
         "item": item,
         "title": title,
@@ -133,13 +133,13 @@ def picture(
 
 
 def still(svg: str, words: str) -> None:
-    """A small still picture, with words for those who do not see it; `st.image` has no place for these."""
+    """Show a small static picture with alternative text, which `st.image` does not support."""
     source = base64.b64encode(svg.encode()).decode("ascii")
     st.html(f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{source}" style="max-width: 100%">')
 
 
 def brief(question: str, protocol: Protocol) -> dict[str, Any]:
-    """What the component needs of the question and the protocol."""
+    """The parts of the question and the protocol that the component needs."""
     return {
         "question": question,
         "protocol": {
@@ -150,10 +150,10 @@ def brief(question: str, protocol: Protocol) -> dict[str, Any]:
 
 
 def show(key: str, data: Mapping[str, Any]) -> None:
-    """Mount the component, or hand new data to the one that is there."""
+    """Mount the review component, or update its data."""
     _mount(key=key, data=dict(data), on_event_change=lambda: None)
 
 
 def show_sender(key: str, data: Mapping[str, Any]) -> None:
-    """Mount the part that sends answers and draws nothing, or hand new data to the one that is there."""
+    """Mount the component that only sends answers, or update its data."""
     _mount_sender(key=key, data=dict(data), on_event_change=lambda: None)

@@ -1,4 +1,4 @@
-"""After the calibration round: own labels beside what the items are."""
+"""The page Feedback: after the calibration round, the reviewer's labels next to the reference labels."""
 
 import streamlit as st
 
@@ -10,20 +10,20 @@ from labeler.ui.reviewer import label
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """Each own label of the round with its picture and the reference label, where there is one."""
+    """Show each label of the reviewer in the round, with the picture and the reference label if the item has one."""
     label.deliver(db, reviewer_id)
     st.title("Feedback", anchor=False)
-    st.write("How your labels of the calibration round compare.")
+    st.write("How your labels in the calibration round compare with the reference and with other reviewers.")
     comparison = reviewing.feedback(db, reviewer_id)
     if comparison is None:
-        st.info("Once a calibration round is over, you see here how your labels compare.")
+        st.info("After a calibration round, this page shows how your labels compare.")
         return
     compared = [row for row in comparison.rows if row.reference]
     n_equal = sum(row.is_equal for row in compared)
     if compared:
-        st.write(f"{n_equal} of your {len(compared)} labels equal the reference labels. They count in no result.")
+        st.write(f"{n_equal} of your {len(compared)} labels match the reference labels. No result includes this round.")
     if comparison.with_others is not None:
-        st.write(f"Of the labels that others gave these items, {comparison.with_others:.0%} are the same as yours.")
+        st.write(f"{comparison.with_others:.0%} of the other reviewers' labels for these items are the same as yours.")
     for row in comparison.rows:
         picture, words = st.columns([2, 5], vertical_alignment="center")
         drawing = reviewing.picture(db, row.task)
@@ -35,7 +35,7 @@ def render(db: Database, reviewer_id: int) -> None:
 
 
 def in_words(row: reviewing.LabelComparison) -> str:
-    """What the item is, in words."""
+    """How the label compares with the reference label, in words."""
     if row.reference is None:
-        return "it has no reference label"
-    return "so does the reference" if row.is_equal else f"the reference says {row.reference}"
+        return "the item has no reference label"
+    return f"the reference label is {'also ' if row.is_equal else ''}{row.reference}"

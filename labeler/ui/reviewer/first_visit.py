@@ -1,4 +1,4 @@
-"""What a reviewer is told before the first item: the question, both answers, two pictures, a practice round."""
+"""The first visit of a reviewer: the question, both answers, two pictures and a practice round."""
 
 from datetime import UTC, datetime
 
@@ -11,12 +11,12 @@ from labeler.store import Database
 from labeler.ui import component
 from labeler.ui.reviewer import label, practice
 
-STEP = "first_visit"  # in the page's state: whether the practice round has begun
+STEP = "first_visit"  # key in the session state: whether the practice round has started
 PANEL = (100, 64)
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """The labelling page, and before it, once, what is asked and a practice round that can be skipped."""
+    """Show the labelling page; before it, once, an introduction and a practice round that can be skipped."""
     if not reviewing.is_first_visit(db, reviewer_id):
         label.render(db, reviewer_id)
         return
@@ -29,10 +29,10 @@ def render(db: Database, reviewer_id: int) -> None:
 
 
 def card(db: Database, reviewer_id: int) -> None:
-    """The question, what both answers mean, one picture of each, and where to go on."""
+    """Show the question, the meaning of both answers, one picture of each, and the buttons to continue."""
     brief = reviewing.brief(db)
     st.title(reviewing.question(db), anchor=False)
-    st.write("You see all runs of one benchmark at once and press one key. There is no time limit.")
+    st.write("Each item shows all runs of one benchmark. Press one key to label it. There is no time limit.")
     if brief.protocol.instructions:
         st.text(brief.protocol.instructions)
     examples = guide.worked_examples(brief.protocol.axis_rule, brief.protocol.min_span)
@@ -51,7 +51,7 @@ def card(db: Database, reviewer_id: int) -> None:
 
 
 def start(db: Database, reviewer_id: int, words: str, is_next: bool) -> None:
-    """The button that ends the first visit."""
+    """Show the button that ends the first visit."""
     if st.button(words, type="primary" if is_next else "secondary", key="start"):
         reviewing.begin(db, reviewer_id, now=datetime.now(UTC))
         st.session_state.pop(STEP, None)

@@ -1,4 +1,4 @@
-"""The page that tells reviewers what is asked and what to look at."""
+"""The page Guide: the question, how to judge items, and worked examples."""
 
 import streamlit as st
 
@@ -8,33 +8,33 @@ from labeler.ui import component
 from labeler.ui.reviewer import label
 
 PICTURE_HEIGHT = 280
-VERDICTS = {"similar": "Similar", "dissimilar": "Dissimilar", None: "People differ"}
+VERDICTS = {"similar": "Similar", "dissimilar": "Dissimilar", None: "People disagree"}
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """The question, how items are shown, what counts, and worked examples."""
+    """Show the question, how items are shown, what to judge, and worked examples."""
     label.deliver(db, reviewer_id)
     brief = reviewing.brief(db)
     st.title("Guide", anchor=False)
-    st.write("The question on every item:")
+    st.write("The question for every item:")
     st.text(reviewing.question(db))
     if brief.protocol.instructions:
         st.write("From your coordinator:")
         st.text(brief.protocol.instructions)
     st.markdown(guide.protocol_words(brief.protocol))
-    st.html('<a href="/practice" target="_self">Practise on six items; nothing of it is counted</a>')
+    st.html('<a href="/practice" target="_self">Practise on six items (not counted)</a>')
     st.header("Worked examples", anchor=False)
-    st.caption("Made from real measurements by known changes. None of them is an item of this study.")
+    st.caption("Real measurements with known changes. None of these examples is an item of this study.")
     axis = brief.protocol.axis_rule, brief.protocol.min_span
     for example in guide.worked_examples(*axis):
         show(example)
     st.header("Three ways to differ", anchor=False)
-    st.caption("Made pairs of runs, each differing in one way only.")
+    st.caption("Simulated pairs of runs. Each pair differs in one way only.")
     for example in guide.schematic_examples(*axis):
         show(example)
 
 
 def show(example: guide.Example) -> None:
-    """One example: what follows from how it was made, why, and the picture as on the labelling screen."""
+    """Show one example: its category, the reason, and the picture as on the labelling screen."""
     st.markdown(f"**{example.title}: {VERDICTS[example.category].lower()}.** {example.explanation}")
     component.picture(f"example-{example.title}", example.picture, item=example.title, height=PICTURE_HEIGHT)

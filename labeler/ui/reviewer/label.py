@@ -1,4 +1,4 @@
-"""The page where reviewers label: one item at a time."""
+"""The page Label: reviewers label one item at a time."""
 
 import logging
 from dataclasses import asdict
@@ -14,20 +14,20 @@ from labeler.store import Database
 from labeler.ui import component
 
 KEY, SENDER_KEY = "review", "sender"
-SESSION = "session"  # in the page's state: which session a label came from
+SESSION = "session"  # key in the session state: the session that a label came from
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """Keep the answer that caused this run, then show what is next."""
+    """Save the answer that caused this page run, then show the next item."""
     event = component.event_of(KEY)
     ack = keep(db, reviewer_id, event)
     component.show(KEY, screen(db, reviewer_id, ack, event))
 
 
 def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any] | None:
-    """Hand an event of the component to the service; what to tell the component about it.
+    """Pass an event from the component to the service; return the reply for the component.
 
-    Where the study file could not be written, or nothing can be labelled now, the component keeps the answer and sends
+    If the study file could not be written, or nothing can be labelled now, the component keeps the answer and sends
     it again.
     """
     if event is None or component.is_check(event):
@@ -38,7 +38,7 @@ def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any]
         reviewing.submit(db, reviewer_id, reviewing.submission_from(event), now=datetime.now(UTC), session=session)
     except LabelerError as error:
         if isinstance(error, StudyError):
-            logging.getLogger(__name__).warning("%s", error)  # for who looks after the server
+            logging.getLogger(__name__).warning("%s", error)  # for the person who runs the server
         again = isinstance(error, StudyError | NotAllowed)
         return {"event_id": event_id, "saved": False, "again": again, "message": for_anyone(error)}
     return {"event_id": event_id, "saved": True, "message": ""}
@@ -47,7 +47,7 @@ def keep(db: Database, reviewer_id: int, event: object | None) -> dict[str, Any]
 def screen(
     db: Database, reviewer_id: int, ack: dict[str, Any] | None, event: object | None, only: Task | None = None
 ) -> dict[str, Any]:
-    """Everything the component shows: own progress, the next items (or only one), the answer an undo takes back."""
+    """Everything the component shows: own progress, the next items (or only one), and the answer that U undoes."""
     queue, brief, known = reviewing.review_queue(db, reviewer_id), reviewing.brief(db), component.known_to(event)
     offers, last = ((only,), None) if only else (queue.offers, queue.last)
     offers = () if queue.closed else offers
@@ -66,14 +66,14 @@ def screen(
 
 
 def delivery(db: Database, reviewer_id: int, ack: dict[str, Any] | None, event: object | None) -> dict[str, Any]:
-    """What the queue in the browser needs to know: whose it is, what became of an answer, what the study has not."""
+    """Data for the queue in the browser: its owner, the result of an answer, and saved answers that are missing."""
     checked = component.checked_by(event)
     missing = None if checked is None else reviewing.missing_events(db, reviewer_id, checked)
     return {**asdict(reviewing.browser_mark(db, reviewer_id)), "ack": ack, "missing": missing}
 
 
 def deliver(db: Database, reviewer_id: int, *, leaving: bool = False) -> None:
-    """On a page without an item: send the answers that the browser still keeps, and list those that were refused."""
+    """On a page without an item: send the answers that the browser still keeps, and list refused answers."""
     event = component.event_of(SENDER_KEY)
     ack = keep(db, reviewer_id, event)
     closed = reviewing.review_queue(db, reviewer_id).closed

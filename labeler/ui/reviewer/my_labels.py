@@ -1,4 +1,4 @@
-"""The page where reviewers see their own labels and revise them; never anything of others."""
+"""The page My labels: reviewers see and revise their own labels, and nothing from other people."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -21,13 +21,13 @@ FILTERS: dict[str, Callable[[OwnLabel], bool]] = {
     "not sure": lambda own: own.task.answer == "not sure",
     "flagged": lambda own: own.flag,
     "with a comment": lambda own: bool(own.comment),
-    "answered by the coordinator": lambda own: bool(own.replies),
+    "with a reply": lambda own: bool(own.replies),
     "revised": lambda own: own.n_revisions > 0,
 }
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """The reviewer's own labels, newest first; choosing one brings its picture and the two answers."""
+    """List the reviewer's own labels, newest first; a chosen item opens with its picture and the two answers."""
     chosen = st.session_state.get("chosen")
     if chosen is not None:
         revise(db, reviewer_id, chosen)
@@ -36,7 +36,7 @@ def render(db: Database, reviewer_id: int) -> None:
     own, progress = reviewing.own_labels(db, reviewer_id), reviewing.review_queue(db, reviewer_id).progress
     st.title("My labels", anchor=False)
     st.caption(pace(progress, reviewing.typical_time_s(own)))
-    wants_receipt = st.toggle("Show a receipt of your labels", disabled=not own)
+    wants_receipt = st.toggle("Show a receipt for your labels", disabled=not own)
     if not own:
         st.info("You have not labelled anything yet.")
         return
@@ -49,24 +49,24 @@ def render(db: Database, reviewer_id: int) -> None:
     number = st.number_input(f"Page of {n_pages}, newest first", 1, n_pages) if n_pages > 1 else 1
     if not all(own_label.can_look_again for own_label in own):
         st.caption(
-            f"You can look at your latest {reviewing.LOOK_BACK} items again and revise them. The others follow once "
-            "you have answered everything."
+            f"You can open and revise your latest {reviewing.LOOK_BACK} items. You can open the others after you have "
+            "answered everything."
         )
     for own_label in matches[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]:
         row(db, own_label)
 
 
 def show_receipt(db: Database, reviewer_id: int) -> None:
-    """The reviewer's own labels with the hash of each, to be copied."""
+    """Show the reviewer's own labels with the hash of each label, ready to copy."""
     st.caption(
-        "Copy and keep this text. With it the coordinator can show later that your labels are still as you gave them: "
+        "Copy this text and keep it. The coordinator can use it later to check that your labels were not changed: "
         "labeler audit STUDY --against FILE."
     )
     st.code(reviewing.receipt(db, reviewer_id, now=datetime.now(UTC)), language="json")
 
 
 def row(db: Database, own: OwnLabel) -> None:
-    """One own label: number and code, thumbnail, answer, when, how long, what was said beside it."""
+    """Show one label: number and code, thumbnail, answer, time of the answer, time on task, comment and replies."""
     code, picture, answer, more, change = st.columns([2, 3, 2, 4, 2], vertical_alignment="center")
     code.markdown(f"{own.number}. Item {own.task.code}")
     drawing = reviewing.picture(db, own.task) if own.can_look_again else None
@@ -82,27 +82,30 @@ def row(db: Database, own: OwnLabel) -> None:
     if own.comment:
         more.text(f"“{own.comment}”")
     for reply in own.replies:
-        more.text(f"Answer of the coordinator: {reply}")
+        more.text(f"Reply from the coordinator: {reply}")
     if drawing and change.button(f"Look and revise {own.task.code}", key=f"revise-{own.task.code}"):
         st.session_state["chosen"] = own.task.code
         st.rerun()
 
 
 def revise(db: Database, reviewer_id: int, code: str) -> None:
-    """Show one own item again; a new answer is kept beside the earlier ones."""
+    """Open one of the reviewer's items again; a new answer is stored in addition to the earlier answers."""
     key = f"revision-{code}"
     event = component.event_of(key)
     ack = label.keep(db, reviewer_id, event)
-    # an answer to another item may still be on its way from before: it does not end this look
+    # a waiting answer to another item may arrive here: it does not close this item
     if ack is not None and ack["saved"] and isinstance(event, dict) and event.get("code") == code:
         del st.session_state["chosen"]
         st.rerun()
     try:
         task = reviewing.task_by_code(db, reviewer_id, code)
     except NotAssigned:
-        del st.session_state["chosen"]  # the next page run shows the list
+        del st.session_state["chosen"]  # so that the next page run shows the list
         raise
-    st.write(f"Your label: **{task.answer}**. Press S or D to change it, or the same key to change flag or comment.")
+    st.write(
+        f"Your label: **{task.answer}**. Press S or D to change it. To change only the flag or comment, press "
+        "the same key again."
+    )
     if st.button("Back to my labels", key="back"):
         del st.session_state["chosen"]
         st.rerun()
@@ -110,15 +113,15 @@ def revise(db: Database, reviewer_id: int, code: str) -> None:
 
 
 def seconds(time_s: float) -> str:
-    """A time on task in words: to a tenth below ten seconds."""
+    """A time on task as text; one decimal below 10 s."""
     return f"{time_s:.1f} s" if time_s < 10 else f"{time_s:.0f} s"
 
 
 def pace(progress: OwnProgress, typical_s: float | None) -> str:
-    """How far and how fast, in words."""
+    """Progress and median time per item, in words."""
     words = f"{progress.n_done} of {progress.n_assigned} done, {progress.n_not_sure} not sure."
     n_left = progress.n_assigned - progress.n_done
     if typical_s is None:
         return words
-    left = f" At this pace about {max(round(n_left * typical_s / 60), 1)} min are left." if n_left else ""
-    return f"{words} You look at an item for {seconds(typical_s)} (median; pauses do not count).{left}"
+    left = f" Time left at this pace: about {max(round(n_left * typical_s / 60), 1)} min." if n_left else ""
+    return f"{words} Median time per item: {seconds(typical_s)}, without pauses.{left}"

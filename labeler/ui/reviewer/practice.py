@@ -1,4 +1,4 @@
-"""A practice round on made items: nothing of it is kept or counted."""
+"""The page Practice: a round with artificial items; its answers are neither stored nor counted."""
 
 from secrets import randbelow
 from typing import Any
@@ -15,7 +15,7 @@ ANSWERS = ("similar", "dissimilar", "not sure")
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """The practice round, and another one after it."""
+    """Show the practice round and, when it is over, a button for another round."""
     label.deliver(db, reviewer_id)
     if round_of_six(db) and st.button("Practise once more, with other items", key="again"):
         del st.session_state["practice_seed"], st.session_state["practice_answers"]
@@ -23,7 +23,7 @@ def render(db: Database, reviewer_id: int) -> None:
 
 
 def round_of_six(db: Database) -> bool:
-    """The review component on made items, each explained on itself; at the end how it went. Whether it is over."""
+    """Show six artificial items with an explanation after each answer, then the score; return whether it is over."""
     answers: dict[str, str] = st.session_state.setdefault("practice_answers", {})
     brief = reviewing.brief(db)
     seed = st.session_state.setdefault("practice_seed", randbelow(2**31))
@@ -34,7 +34,7 @@ def round_of_six(db: Database) -> bool:
         answers[event["code"]] = event["answer"]
     to_do = [code for code in items if code not in answers]
     n_right = sum(items[code].is_right(answer) for code, answer in answers.items())
-    score = f"{n_right} of your {len(items)} answers are what the items were made to be."
+    score = f"{n_right} of your {len(items)} answers match the way the items were generated."
     data: dict[str, Any] = {
         "mode": "practice",
         "done": len(answers),
@@ -53,6 +53,6 @@ def round_of_six(db: Database) -> bool:
 
 
 def shown(code: str, example: guide.Example) -> dict[str, Any]:
-    """A made item as the component shows it, with what it tells after each answer."""
+    """An artificial item as the component needs it, with the explanation for each answer."""
     explains = {answer: example.feedback(answer) for answer in ANSWERS}
     return {"code": code, "revision": 0, "picture": example.picture, "explains": explains}

@@ -98,11 +98,11 @@ def test_nobody_sees_what_another_said_about_the_same_item(planned):
 def test_where_confidence_is_asked_a_label_without_it_is_refused(planned, category):
     set_protocol(planned, asks_confidence=True)
     task = next_task(planned)
-    with pytest.raises(AnswerRefused, match=rf"^Say how sure you are of item {task.code}: 1, 2 or 3\.$"):
+    with pytest.raises(AnswerRefused, match=rf"1, 2 or 3.*how sure.*{task.code}"):
         answer(planned, task, category)
     assert kept(planned) == []
     answer(planned, task, category, confidence=2)
-    with pytest.raises(AnswerRefused, match="Say how sure you are"):
+    with pytest.raises(AnswerRefused, match="how sure you are"):
         answer(planned, task, category)  # a revision is a label too
     assert kept(planned) == [[category, 2, 0, None]]
 
@@ -256,7 +256,7 @@ BAD_VALUES = [(key, value) for key, values in BAD_BY_KEY.items() for value in va
 
 @pytest.mark.parametrize(("key", "value"), BAD_VALUES, ids=[f"{k}={ascii(v)[:20]}" for k, v in BAD_VALUES])
 def test_a_word_that_no_screen_sends_is_refused(key, value):
-    with pytest.raises(AnswerRefused, match=r"^The browser sent an answer that cannot be read. Reload to go on\.$"):
+    with pytest.raises(AnswerRefused, match="an answer that cannot be read"):
         read(**{key: value})
 
 

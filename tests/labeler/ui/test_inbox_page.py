@@ -96,7 +96,7 @@ def test_an_answer_is_kept_for_its_message_only_and_reaches_the_reviewer(study):
     with open_database(study) as db:
         assert log(db)[-1] == ("carol", "answer comment")
     own = reviewer_page("my_labels", study, "ada")
-    assert f"Answer of the coordinator: {HOSTILE}" in lines(own)
+    assert f"Reply from the coordinator: {HOSTILE}" in lines(own)
     assert "carol" not in texts(own)
 
 

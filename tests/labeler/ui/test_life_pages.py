@@ -717,21 +717,21 @@ def test_feedback_comes_once_the_round_is_over_and_tells_own_labels_and_the_refe
         calibrating.set_reference(db, {first: Category.SIMILAR}, actor="carol", now=NOW)
     answer_all(calibrated, SAID | {BOTH: "similar"})
     for name in REVIEWERS:
-        assert "Once a calibration round is over" in reviewer_page("feedback", calibrated, name).info[0].value
+        assert "After a calibration round" in reviewer_page("feedback", calibrated, name).info[0].value
     take(calibrated, Step.OPEN)
     for name, n_equal, share, ends in (
-        ("ada", 0, "0%", "the reference says similar."), ("ben", 1, "75%", "so does the reference."),
+        ("ada", 0, "0%", "the reference label is similar."), ("ben", 1, "75%", "the reference label is also similar."),
     ):  # fmt: skip
         page = reviewer_page("feedback", calibrated, name)
         with open_database(calibrated) as db:
             tasks = assignments.tasks_of(db, id_of(db, name), calibration=True)
             codes = {items.by_id(db, task.item_id).name: task.code for task in tasks}
-        assert f"{n_equal} of your 1 labels equal the reference labels." in texts(page)
-        assert f"Of the labels that others gave these items, {share} are the same as yours." in texts(page)
+        assert f"{n_equal} of your 1 labels match the reference labels." in texts(page)
+        assert f"{share} of the other reviewers' labels" in texts(page)
         assert sorted(text.value for text in page.text) == sorted(
             [
                 f"Item {codes[first]}: your label is {SAID[name]}; {ends}",
-                f"Item {codes[second]}: your label is {SAID[name]}; it has no reference label.",
+                f"Item {codes[second]}: your label is {SAID[name]}; the item has no reference label.",
             ]
         )
         assert len(pictures(page)) == 2

@@ -112,7 +112,7 @@ def test_filters_say_how_many_there_are_and_keep_exactly_these(many):
     page = my_page(many)
     counts = {
         "all": 50, "similar": 40, "dissimilar": 8, "not sure": 2, "flagged": 5, "with a comment": 2,
-        "answered by the coordinator": 1, "revised": 1,
+        "with a reply": 1, "revised": 1,
     }  # fmt: skip
     assert page.radio[0].options == [f"{name} ({count})" for name, count in counts.items()]
     for name, count in counts.items():
@@ -161,11 +161,11 @@ def test_a_row_tells_when_how_long_and_what_was_said(many):
 
 
 def test_answers_of_the_coordinator_stand_under_the_comment_as_plain_text_without_a_name(many):
-    page = show(my_page(many), "answered by the coordinator")
+    page = show(my_page(many), "with a reply")
     shown = [element.value for element in page.text]
     assert shown == [
-        "2026-11-20 12:00 UTC · 4.0 s", "“a step”", "Answer of the coordinator: A step is a change.",
-        f"Answer of the coordinator: {HOSTILE}",
+        "2026-11-20 12:00 UTC · 4.0 s", "“a step”", "Reply from the coordinator: A step is a change.",
+        f"Reply from the coordinator: {HOSTILE}",
     ]  # fmt: skip
     formatted = [str(element.value) for kind in ("markdown", "caption", "info") for element in getattr(page, kind)]
     assert not [text for text in formatted if "alert" in text or "bold" in text]
@@ -180,8 +180,8 @@ def test_nobody_else_reads_an_answer_of_the_coordinator(many):
 
 def test_the_pace_is_the_typical_time_and_what_is_left(many):
     words = texts(my_page(many))
-    assert "48 of 51 done, 2 not sure. You look at an item for 4.0 s (median; pauses do not count)." in words
-    assert "At this pace about 1 min are left." in words
+    assert "48 of 51 done, 2 not sure. Median time per item: 4.0 s" in words
+    assert "about 1 min." in words
 
 
 def test_an_own_label_is_opened_again_and_left(many):
@@ -237,9 +237,8 @@ def test_an_item_of_somebody_else_is_not_opened(many, monkeypatch):
     with open_database(many) as db:
         foreign = reviewing.review_queue(db, id_of(db, "ben")).offers[0].code
     page = signed_in(monkeypatch, many, "my-labels", "ada", Role.REVIEWER, chosen=foreign)
-    assert [error.value for error in page.error] == [
-        f"Item {foreign} is not among the labels that you can look at now."
-    ]
+    (error,) = page.error
+    assert error.value.startswith(f"Item {foreign} is not among the labels")
     assert "Your label:" not in texts(page)
 
 
@@ -263,9 +262,9 @@ def test_the_guide_shows_question_protocol_and_examples(study):
     assert "Are these runs alike?" in [text.value for text in page.text]
     assert HOSTILE in [element.value for element in page.text]  # as the text it is
     assert "25 % of the median" in " ".join(words.split())
-    assert "Say how sure you are" in words
+    assert "how sure you are" in words
     for example in (*guide.worked_examples(), *guide.schematic_examples()):
-        verdict = {"similar": "similar", "dissimilar": "dissimilar", None: "people differ"}[example.category]
+        verdict = {"similar": "similar", "dissimilar": "dissimilar", None: "people disagree"}[example.category]
         assert f"**{example.title}: {verdict}.**" in words
     drawn = [drawing for drawing in drawings(page) if "item" in drawing]
     examples = (*guide.worked_examples(min_span=0.25), *guide.schematic_examples(min_span=0.25))

@@ -1,12 +1,12 @@
-// Time on task, raw: how long an item was on the screen, and the stretches in which the page was hidden or there
-// was no sign of the reviewer. What counts of them is decided elsewhere.
+// Records raw time on task: how long an item was on the screen, and the stretches in which the page was hidden or
+// the reviewer gave no input. The server decides which of these times count.
 
-export const NOTED_MS = 15000; // shorter stretches without a sign are no pause
-export const IDLE_MS = 60000; // from here on the screen says that time is not counted
+export const NOTED_MS = 15000; // shorter stretches without input are not pauses
+export const IDLE_MS = 60000; // after this time without input the screen says that the time does not count
 const MAX_PAUSES = 30;
 
 export class Clock {
-  /** now(): milliseconds that never step back. */
+  /** now(): milliseconds from a clock that never goes back. */
   constructor(now) {
     this.now = now;
     this.hiddenSince = null;
@@ -21,7 +21,7 @@ export class Clock {
     this.pauses = [];
   }
 
-  /** A key, the pointer, the wheel: somebody is there. */
+  /** Input from the reviewer: a key, the pointer or the wheel. */
   sign() {
     const now = this.now();
     if (this.hiddenSince === null) this.#note(this.lastSign, now, "idle");
@@ -46,7 +46,7 @@ export class Clock {
     return this.hiddenSince !== null || this.now() - this.lastSign >= IDLE_MS;
   }
 
-  /** At an answer, itself a sign: {dwell_ms, pauses: [[start, length, why], ...]}, the longest if very many. */
+  /** The times of an answer: {dwell_ms, pauses: [[start, length, reason], ...]}; of many pauses, only the longest. */
   read() {
     if (this.hiddenSince === null) this.sign();
     else {

@@ -1,12 +1,12 @@
-// The dialog in which a comment on the item is written.
+// The dialog for writing a comment on the item.
 
 export class CommentDialog {
-  /** onSave(text): the comment, null if it was emptied. */
+  /** onSave(text): receives the comment, or null if it is empty. */
   constructor(dialog, onSave) {
     this.dialog = dialog;
     this.field = dialog.querySelector("textarea");
     dialog.querySelector("form").addEventListener("submit", () => {
-      this.field.blur(); // at once: the next key is meant for the item
+      this.field.blur(); // at once, because the next key is for the item
       onSave(this.field.value.trim() || null);
     });
     dialog.addEventListener("cancel", () => this.field.blur());

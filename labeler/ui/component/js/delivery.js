@@ -1,12 +1,11 @@
-// What every page does for answers that are not saved yet: sends them, lists those that were refused, and asks before
-// the window is left.
+// Sends unsaved answers on every page, lists refused answers, and asks before the reviewer leaves the window.
 
 import { Outbox } from "./outbox.js";
 import { AnswerQueue } from "./queue.js";
 import { adoptEarlier, memory, ofBrowser, ofWindow, OWNER } from "./storage.js";
 
 export class Delivery {
-  /** part: where refused answers are listed; data: what the server sent first; send(event): hands an event to it. */
+  /** part: lists refused answers; data: the first data from the server; send(event): sends an event to the server. */
   constructor(part, data, send) {
     const isPractice = data.mode === "practice";
     this.window = isPractice ? memory() : ofWindow();
@@ -28,15 +27,15 @@ export class Delivery {
     const { signal } = this.listening;
     window.addEventListener("storage", (event) => this.queue.onStorage(event.key, event.newValue), { signal });
     window.addEventListener("beforeunload", (event) => this.#ask(event), { signal });
-    this.window.setItem(OWNER, this.owner); // the page for signing out counts what is not saved
+    this.window.setItem(OWNER, this.owner); // the sign-out page counts unsaved answers
   }
 
-  /** On the way to signing out the next page asks. */
+  /** Do not ask before signing out: the sign-out page asks. */
   #ask(event) {
     if (this.queue.length && this.mode !== "leave") event.preventDefault();
   }
 
-  /** As `AnswerQueue.receive`. */
+  /** See `AnswerQueue.receive`. */
   receive(data) {
     this.closed = data.closed;
     const outcome = this.queue.receive(data);

@@ -1,5 +1,5 @@
-// The review component: shows an item, takes an answer by key or click, shows the next one at once,
-// and keeps every answer until the server has it. State lives on the component's DOM node.
+// The review component: shows an item, takes an answer by key or click, shows the next item at once,
+// and keeps each answer until the server confirms it. The component's DOM node holds the state.
 
 import { Clock } from "./clock.js";
 import { CommentDialog } from "./comment.js";
@@ -13,7 +13,7 @@ import { emptyWords, progressWords, questionWords, statusWords } from "./words.j
 
 const ANSWERS = { s: "similar", d: "dissimilar", n: "not sure" };
 const CATEGORIES = ["similar", "dissimilar"];
-const REMEMBERED = 8; // items kept for an undo
+const REMEMBERED = 8; // number of pictures to keep, for an undo
 const MIN_HEIGHT = 360;
 const MAX_HEIGHT = 900;
 const TICK_MS = 500;
@@ -62,7 +62,7 @@ class Review {
     this.root.addEventListener("click", (event) => this.onClick(event), { signal });
     this.root.addEventListener("keydown", (event) => pressesAgain(event) && event.preventDefault(), { signal });
     this.picture.listen(signal);
-    window.addEventListener("resize", () => this.draw(), { signal }); // also zoom
+    window.addEventListener("resize", () => this.draw(), { signal }); // zooming also fires this event
     this.resized = new ResizeObserver(() => this.draw());
     this.resized.observe(this.root);
     this.timer = setInterval(() => this.onTick(), TICK_MS);
@@ -87,7 +87,7 @@ class Review {
     this.say();
   }
 
-  /** The server dealt with an answer, or will be asked again. What was said with a refused one is not lost. */
+  /** Handle the server's reply to an answer. The flag, comment and confidence of a refused answer are kept. */
   settle(result) {
     if (!result) return;
     const { outcome, event } = result;
@@ -97,18 +97,18 @@ class Review {
     this.drafts.set(event.code, { flag: event.flag, comment: event.comment, confidence: event.confidence });
   }
 
-  /** Tell the server something, and which pictures it need not send again. */
+  /** Send an event to the server, with the codes of the pictures that it need not send again. */
   emit(event) {
     this.component.setTriggerValue("event", { ...event, have: [...this.remembered.keys()] });
   }
 
-  /** Offers that no answer is on its way for. */
+  /** The offered items that have no unsaved answer. */
   upcoming() {
     if (this.data.closed) return [];
     return this.data.offers.filter(({ code }) => this.remembered.has(code) && !this.queue.lastOn(code));
   }
 
-  /** Whether the item on the screen may stay: it is on offer, or an undo of it is on its way. */
+  /** Whether the current item may stay on the screen: it is offered, or its undo is not saved yet. */
   isStillOurs() {
     if (!this.current || this.data.closed) return false;
     if (this.queue.lastOn(this.current.code)?.answer === "withdrawn") return true;
@@ -117,16 +117,16 @@ class Review {
     return Boolean(offer);
   }
 
-  /** Keep the pictures of what is offered, and of a few items before: the server sends none that is here. */
+  /** Keep the pictures of offered items and of a few earlier items; the server does not send these again. */
   remember(offers) {
     const here = offers.filter(({ code, picture }) => picture || this.remembered.has(code));
     const pictures = here.map(({ code, picture }) => [code, this.remembered.get(code) ?? unpack(picture)]);
     pictures.forEach(([code, picture]) => {
-      this.remembered.delete(code); // the one set last is the newest
+      this.remembered.delete(code); // move it to the end of the map, as the newest
       this.remembered.set(code, picture);
     });
     while (this.remembered.size > REMEMBERED) this.remembered.delete(this.remembered.keys().next().value);
-    if (here.length < offers.length) this.emit({}); // meant for a window that is gone: ask for the pictures
+    if (here.length < offers.length) this.emit({}); // the data were meant for a closed window: ask for the pictures
   }
 
   show(offer) {
@@ -137,13 +137,13 @@ class Review {
       picture: this.remembered.get(offer.code),
       said: this.drafts.get(offer.code) ?? { flag: offer.flag, comment: offer.comment, confidence: offer.confidence },
       chosen: null,
-      before: offer.before ?? null, // the answer that was taken back, or that is revised
-      explains: offer.explains ?? null, // in practice: answer -> what to tell
+      before: offer.before ?? null, // the answer that was undone or is being revised
+      explains: offer.explains ?? null, // in practice: answer -> explanation
       explained: null,
     };
     this.part("explanation").hidden = true;
     this.paintedAt = null;
-    if (this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView(); // else the first runs stay off-screen
+    if (this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView(); // show the first runs
     if (this.current) this.picture.show(this.current.picture, this.data.protocol.shows_numbers);
     this.draw();
     if (!this.current) return;
@@ -168,7 +168,7 @@ class Review {
     this.say();
   }
 
-  /** Everything on the screen that is words or the state of a button. */
+  /** Update all texts and button states on the screen. */
   say() {
     const pending = this.queue.events.filter(({ answer }) => CATEGORIES.includes(answer)).length;
     const nRuns = this.current?.picture.runs.length ?? null;
@@ -186,7 +186,7 @@ class Review {
     this.publish();
   }
 
-  /** Words that are read out when they change: only touched when they do. */
+  /** Write a text only if it changed, because screen readers read out each change. */
   write(name, words) {
     if (this.part(name).textContent !== words) this.part(name).textContent = words;
   }
@@ -198,7 +198,7 @@ class Review {
     [..."sdn123fm"].forEach((key) => (this.key(key).disabled = isOver));
     [..."ozl"].forEach((key) => (this.key(key).disabled = !this.current));
     const canUndo = this.data.mode === "label" && Boolean(this.lastAnswered());
-    this.key("u").setAttribute("aria-disabled", String(!canUndo)); // a press still says why
+    this.key("u").setAttribute("aria-disabled", String(!canUndo)); // a press gives the reason
     Object.entries(ANSWERS).forEach(([key, answer]) => {
       this.key(key).classList.toggle("before", this.current?.before === answer);
     });
@@ -214,7 +214,7 @@ class Review {
     Object.entries(pressed).forEach(([key, on]) => this.key(key).setAttribute("aria-pressed", String(on)));
   }
 
-  /** For tests: what is on the screen, since when, and what is on its way. */
+  /** Expose the state of the screen and the queue to tests. */
   publish() {
     window.__review = {
       owner: this,
@@ -251,10 +251,10 @@ class Review {
     if (!button || isTyping(event.target)) return;
     this.act(button.dataset.key);
     const byPointer = event.detail > 0;
-    if (byPointer || button.dataset.key in ANSWERS) button.blur(); // or the space bar presses it on the next item too
+    if (byPointer || button.dataset.key in ANSWERS) button.blur(); // so that the space bar does not press it again
   }
 
-  /** Do what a key stands for; whether it stands for anything. */
+  /** Perform the action of a key; return whether the key has one. */
   act(key) {
     if (key in ANSWERS) this.answer(ANSWERS[key]);
     else if (key === "Enter") return this.goOn();
@@ -269,7 +269,7 @@ class Review {
     return true;
   }
 
-  /** Keep what is said about the item on the screen until its answer takes it along. */
+  /** Keep flag, comment and confidence of the current item until its answer is sent. */
   keep(said) {
     if (!this.current) return;
     Object.assign(this.current.said, said);
@@ -315,7 +315,7 @@ class Review {
     this.show(this.upcoming()[0] ?? null);
   }
 
-  /** In practice: what is known about the item stays on the item until the reviewer goes on. */
+  /** In practice: show the explanation until the reviewer continues. */
   explain(answer) {
     this.current.explained = answer;
     this.part("explanation").hidden = false;
@@ -323,7 +323,7 @@ class Review {
     this.draw();
   }
 
-  /** Enter, in practice: from the explanation to the next item. */
+  /** In practice, on Enter: go from the explanation to the next item. */
   goOn() {
     if (!this.current?.explained) return false;
     const { code, revision, explained: answer } = this.current;
@@ -344,10 +344,10 @@ class Review {
     this.send({ code: last.code, revision: last.revision, answer: "withdrawn", dwell_ms: null }, []);
     const isHere = this.remembered.has(last.code);
     this.strip.tell("undone", { code: last.code, answer: before, picture: this.remembered.get(last.code) });
-    this.show(isHere ? { ...last, before, revision: last.revision + 1 } : null); // else the server brings it back
+    this.show(isHere ? { ...last, before, revision: last.revision + 1 } : null); // otherwise the server sends it again
   }
 
-  /** The answer that an undo takes back: the newest on its way, else the one the server names. */
+  /** The answer that U undoes: the newest unsaved answer, or the last answer that the server has. */
   lastAnswered() {
     const newest = this.queue.events.at(-1);
     if (!newest) return this.data.last;
@@ -363,7 +363,7 @@ class Review {
   }
 }
 
-/** crypto.randomUUID exists on HTTPS and localhost only; getRandomValues exists everywhere. */
+/** A random id. crypto.randomUUID exists only on HTTPS and localhost; getRandomValues exists everywhere. */
 function newId() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

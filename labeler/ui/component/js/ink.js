@@ -1,4 +1,4 @@
-// Colours, lines and words of the picture, and what its panels share: lanes, grid, the median of all runs.
+// Colours, lines and text of the picture, and the common parts of its panels: lanes, grid, median of all runs.
 
 import { axisTicks, laneOf, percentText, percentTicks } from "./layout.js";
 
@@ -17,7 +17,7 @@ const FONT = "system-ui, sans-serif";
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4]];
 const INKS = ["#12233d", "#b35806", "#1f78b4", "#7b3294", "#5b6677"];
 
-/** The lanes and the lines that all panels share: {wanted, shares, step}. */
+/** Draw the lanes and grid lines of a panel; returns {wanted, shares, step} for its labels. */
 export function grid({ context, picture, limits, y, isLog }, panel) {
   const lane = laneOf(panel);
   context.fillStyle = LANES;
@@ -53,20 +53,20 @@ export function labelStyle(i, standsOut) {
   return { size: 11, weight: i === standsOut ? 700 : 600, colour: style(i, standsOut).colour };
 }
 
-/** Line of run i; once a run stands out the others step back. */
+/** The line style of run i; if one run is highlighted, the other runs are faded. */
 export function style(i, standsOut) {
   const dash = DASHES[Math.floor(i / INKS.length) % DASHES.length];
   if (standsOut === null) return { colour: INKS[i % INKS.length], dash, width: 1.5 };
   return i === standsOut ? { colour: INK, width: 3 } : { colour: FADED, dash, width: 1 };
 }
 
-/** Draw every run, the one that stands out last, on top. */
+/** Draw all runs; the highlighted run comes last, on top. */
 export function inTurn(runs, standsOut, draw) {
   runs.forEach((series, i) => i !== standsOut && draw(series, i));
   if (standsOut !== null) draw(runs[standsOut], standsOut);
 }
 
-/** Labels under a panel, kept inside it; one that would touch the label before it is left out. */
+/** Draw labels under a panel, inside its width; a label that would touch the previous label is left out. */
 export function axisLabels(context, panel, labels) {
   let free = -Infinity;
   context.font = font({ weight: 400, size: 11 });
@@ -79,13 +79,13 @@ export function axisLabels(context, panel, labels) {
   }
 }
 
-/** The part of a panel between its lanes. */
+/** The area of a panel between its lanes. */
 export function plotOf(panel) {
   const lane = laneOf(panel);
   return { x: panel.x, y: panel.y + lane, w: panel.w, h: panel.h - 2 * lane };
 }
 
-/** A share of the axis as a height; the axis reaches from lane to lane. */
+/** Convert a share of the axis to a y position; the axis reaches from lane to lane. */
 export function bottomUp(panel, share) {
   const { y, h } = plotOf(panel);
   return y + h * (1 - share);
@@ -127,7 +127,7 @@ export function widthOf(context, words, size) {
   return context.measureText(words).width;
 }
 
-/** `room`: words that need more are squeezed into it. */
+/** `room`: the maximum width; longer texts are condensed. */
 export function text(context, words, x, y, { align = "left", colour = INK, size = 12, weight = 400, halo, room } = {}) {
   context.fillStyle = colour;
   context.font = font({ weight, size });

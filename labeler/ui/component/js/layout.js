@@ -1,18 +1,18 @@
 // Geometry, scales and numbers of the picture; no drawing here.
 
 export const SHORT_RUN = 50; // runs with fewer iterations are drawn as points
-export const LANE = 12; // height of the lanes at top and bottom of a panel of some height
+export const LANE = 12; // largest height of the lanes at the top and bottom of a panel
 const GAP = 14;
 const TITLE = 18;
-const UNDER = 18; // room for labels under a row
+const UNDER = 18; // space for labels under a row
 const MIN_PANEL = 96;
 const MIN_HEIGHT = 84;
-const STRIP = 0.24; // share of the width for spread and distribution
+const STRIP = 0.24; // share of the width for the spread and distribution panels
 const STRIP_HEIGHT = 190;
-const WIDE = 860; // below this the strip goes under the runs
-const SMALL = 560; // below this the room for labels is small
+const WIDE = 860; // in narrower pictures the strip is below the runs
+const SMALL = 560; // narrower pictures have less space for labels
 
-/** The picture's numbers, unpacked: what the server sent as base64 of float32. */
+/** Decode the numbers of a picture, which the server sends as base64 of float32. */
 export function unpack(picture) {
   const series = (text) => rescaled(floats(text), picture.scale);
   return {
@@ -38,13 +38,13 @@ function floats(text) {
   return new Float32Array(bytesOf(text).buffer);
 }
 
-/** Which share of each window lies above the axis, and which below: [above, below]. */
+/** The share of each window above the axis, and the share below: [above, below]. */
 function sharesOf(text) {
   const shares = Array.from(bytesOf(text), (step) => step / 255);
   return [shares.slice(0, shares.length / 2), shares.slice(shares.length / 2)];
 }
 
-/** The numbers in the item's unit, where the server sent them in a scale of their own; zeros are exact again. */
+/** Convert scaled numbers to the item's unit; zeros are restored exactly. */
 function rescaled(values, own) {
   if (!own) return values;
   const [offset, factor] = own;
@@ -53,17 +53,17 @@ function rescaled(values, own) {
 }
 
 /**
- * Where everything goes: `panels` one a run (one for all when overlaid), `bars` and `ecdf` beside or below them. Beside
- * two rows of runs they stand in these rows, on the same scale; elsewhere they have labels of their own (`isOwn`).
+ * The layout: `panels`, one per run (one for all runs in the overlay), with `bars` and `ecdf` beside or below them.
+ * Beside two rows of runs they are in these rows and share the scale; otherwise they have separate labels (`isOwn`).
  */
 export function arrange(width, height, nRuns, overlay) {
   const wide = width >= WIDE;
-  const [left, right] = width >= SMALL ? [62, 46] : [50, 44]; // room for the axis, and for the axis in per cent
+  const [left, right] = width >= SMALL ? [62, 46] : [50, 44]; // space for the two axes
   const runsWidth = wide ? Math.round(width * (1 - STRIP)) : width;
   const room = runsWidth - left - right;
   const fitting = Math.max(1, Math.min(Math.ceil(nRuns / 2), Math.floor((room + GAP) / (MIN_PANEL + GAP))));
   const rows = overlay ? 1 : Math.ceil(nRuns / fitting);
-  const columns = overlay ? 1 : Math.ceil(nRuns / rows); // no row much shorter than the others
+  const columns = overlay ? 1 : Math.ceil(nRuns / rows); // so that the rows have similar lengths
   const runsHeight = Math.max(height, rows * (TITLE + MIN_HEIGHT + UNDER));
   const panelWidth = (room - GAP * (columns - 1)) / columns;
   const panelHeight = runsHeight / rows - TITLE - UNDER;
@@ -86,12 +86,12 @@ export function arrange(width, height, nRuns, overlay) {
   return { panels, bars, ecdf, nRuns, width, height: runsHeight + (wide ? 0 : STRIP_HEIGHT) };
 }
 
-/** The height of the lanes of a panel, where what lies beyond its axis is shown. */
+/** The height of the lanes of a panel, which show the values beyond the axis. */
 export function laneOf({ h }) {
   return Math.min(LANE, Math.round(h / 10));
 }
 
-/** The run whose panel or bar lies at a point of the canvas; null if there is none. */
+/** The run whose panel or bar is at a point of the canvas, or null. */
 export function runAt({ panels, bars, nRuns }, x, y) {
   const holds = (box) => x >= box.x && x <= box.x + box.w && y >= box.y && y <= box.y + box.h;
   if (holds(bars)) return Math.min(Math.floor(((x - bars.x) / bars.w) * nRuns), nRuns - 1);
@@ -115,7 +115,7 @@ function sideBySide({ x, y, w, h }, left) {
   ];
 }
 
-/** A scale: value -> share of the height from the bottom. Without a value above 0 there is no logarithmic one. */
+/** A scale: value -> share of the height from the bottom. A logarithmic scale needs a value above 0. */
 export function scale([low, high], isLog) {
   if (!isLog || high <= 0) return (value) => (value - low) / (high - low || 1);
   const floor = Math.log(Math.max(low, high * 1e-6));
@@ -124,8 +124,8 @@ export function scale([low, high], isLog) {
 }
 
 /**
- * A path that looks the same in this box, and ends not far outside it: a browser counts the dashes of a line to a value
- * a million pixels away, too.
+ * Clip a path so that it looks the same in this box and ends near it: a browser also computes the dashes of a line that
+ * ends a million pixels away.
  */
 export function cut(path, { x, y, w, h }) {
   const near = [[x - w, x + 2 * w], [y - h, y + 2 * h]];
@@ -137,7 +137,7 @@ export function cut(path, { x, y, w, h }) {
   });
 }
 
-/** Where the line from another point to a far one ceases to be near, as exact as the edge however far that is. */
+/** The point where the line to a distant point leaves the area near the box, exact for any distance. */
 function exit(other, far, near) {
   const within = (value, k) => Math.min(Math.max(value, near[k][0]), near[k][1]);
   const edge = far.map(within);
@@ -146,7 +146,7 @@ function exit(other, far, near) {
   return far.map((value, k) => (shares[k] <= share ? edge[k] : within(other[k] + share * (value - other[k]), k)));
 }
 
-/** Round values between low and high, about `wanted` of them. */
+/** About `wanted` round values between low and high. */
 export function ticks(low, high, wanted) {
   const rough = (high - low) / Math.max(wanted, 1);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -156,7 +156,7 @@ export function ticks(low, high, wanted) {
   return Array.from({ length: Math.max(last - first + 1, 0) }, (_, i) => (first + i) * step);
 }
 
-/** Values to mark on an axis, and the step between them: round ones, or powers of ten where these are enough. */
+/** The values to mark on an axis and their step: round values, or powers of ten if there are enough of them. */
 export function axisTicks([low, high], isLog, wanted) {
   const bottom = isLog && high > 0 ? Math.max(low, high * 1e-6) : low;
   const values = isLog && bottom > 0 && high / bottom > 10 ? decades(bottom, high) : ticks(bottom, high, wanted);
@@ -179,8 +179,8 @@ const TIMES = [
 ];
 
 /**
- * Which share of each window of a run lies above an axis, and which below: [above, below]. On a logarithmic axis what
- * is not above 0 lies below.
+ * The share of each window of a run above an axis, and the share below: [above, below]. On a logarithmic axis, values
+ * that are not above 0 count as below.
  */
 export function beyond(picture, series, axis, isLog) {
   const none = Array(series.medians.length).fill(0);
@@ -189,9 +189,9 @@ export function beyond(picture, series, axis, isLog) {
   return [above, isLog ? withNoughts(series, below) : below];
 }
 
-/** Of a short run, where each iteration is a window, the values themselves tell. */
+/** The same for a short run, in which each iteration is a window: computed from the values. */
 function eachBeyond({ medians }, [lowest, highest]) {
-  const slack = 1e-6 * (highest - lowest); // more than float32 can be wrong by
+  const slack = 1e-6 * (highest - lowest); // larger than the rounding error of float32
   const values = Array.from(medians);
   const isBeyond = (test) => values.map((value) => Number(test(value)));
   return [isBeyond((value) => value > highest + slack), isBeyond((value) => value < lowest - slack)];
@@ -206,30 +206,30 @@ function withNoughts({ low, medians }, below) {
   return below.map((share, i) => Math.max(share, Math.min(noughts[i], 1)));
 }
 
-/** The window that a bin belongs to. */
+/** The index of the window that contains a bin. */
 export function windowOf(bin, nBins, nWindows) {
   return Math.floor(((bin + 0.5) * nWindows) / nBins);
 }
 
-/** How much of a whole run lies beyond an axis, above and below. */
+/** The shares of a whole run above and below an axis. */
 export function outside(picture, series, axis, isLog) {
   const mean = (shares) => shares.reduce((sum, share) => sum + share, 0) / shares.length;
   return beyond(picture, series, axis, isLog).map(mean);
 }
 
-/** A share of a whole in words: no more digits than anybody needs. */
+/** A share as text, rounded to whole per cent. */
 export function shareText(share) {
   return share < 0.01 ? "<1 %" : `${Math.round(100 * share)} %`;
 }
 
-/** The axes that a reviewer goes through, the study's own first. */
+/** The axes that Z switches between, the main axis first. */
 export function viewsOf({ axes, rule }) {
   return [rule, ...["close", "pooled", "full"].filter((view) => view !== rule && view in axes)];
 }
 
 /**
- * Shares of the median to draw lines at, and the step between them. On a logarithmic axis: the shares of the values
- * that it marks.
+ * The shares of the median at which to draw lines, and their step. On a logarithmic axis: the shares at the marked
+ * values.
  */
 export function percentTicks(limits, median, isLog, wanted) {
   if (!(median > 0)) return [[], 1];
@@ -242,19 +242,19 @@ export function percentTicks(limits, median, isLog, wanted) {
   return [shares, shares[1] - shares[0] || 0.01];
 }
 
-/** The unit in which values of this size read best: [factor, name]. */
+/** The unit that suits values of this size: [factor, name]. */
 export function unitFor(value, unit) {
   if (unit !== "s") return [1, unit];
   return TIMES.find(([factor]) => Math.abs(value) >= factor) ?? TIMES[TIMES.length - 1];
 }
 
-/** A tick as text, with just the decimals that its step needs. */
+/** A tick value as text, with as many decimals as the step needs. */
 export function tickText(value, step, [factor, name]) {
   const decimals = Math.min(Math.max(-Math.floor(Math.log10(step / factor) + 1e-9), 0), 6);
   return `${(value / factor).toFixed(decimals)} ${name}`.trim();
 }
 
-/** A share with its sign, with just the decimals that its step needs. */
+/** A share with its sign, with as many decimals as the step needs. */
 export function percentText(share, step) {
   const decimals = Math.min(Math.max(-Math.floor(Math.log10(100 * step) + 1e-9), 0), 6);
   const text = Math.abs(100 * share).toFixed(decimals);
@@ -262,11 +262,11 @@ export function percentText(share, step) {
   return `${share > 0 ? "+" : "−"}${text}%`;
 }
 
-/** The picture in words, as neutral as the picture itself. */
+/** The alternative text of the picture, as neutral as the picture. */
 export function summary(picture) {
   const unit = unitFor(picture.median, picture.unit);
   const at = (run, percentile) => run.quantiles[picture.percentiles.indexOf(percentile)];
-  // with a scale of their own, pictures have long runs shortened or lengthened by up to 0.3 %
+  // in varied pictures, long runs are up to 0.3 % shorter or longer
   const length = ({ n, low }) => (picture.scale && n > low.length ? `about ${Number(n.toPrecision(2))}` : n);
   const write = (value) => `${Number((value / unit[0]).toPrecision(4))} ${unit[1]}`.trim(); // no exponent
   const lines = picture.runs.map(

@@ -1,18 +1,18 @@
-// Loads the modules of a component, again until they are there, and says so where that takes long. Its text is sent
-// with the page itself, so it imports nothing.
+// Loads the modules of a component, retries until they are loaded, and shows a message if that takes long. This file
+// is sent with the page, so it imports nothing.
 
 export const SAY_AFTER_MS = 5000;
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 8000;
 const WORDS = "This part of the page has not loaded yet. Trying again …";
 
-/** What mounts a component: `modules` are asked for at once, and what `entry` exports is called. */
+/** Create the function that mounts a component: requests all `modules` at once, then calls the export of `entry`. */
 export function loader(modules, entry) {
   const at = (path) => import(new URL(path, window.location.origin).href);
   return starter(() => Promise.all(modules.map(at)).then(() => at(entry)));
 }
 
-/** The same, from what loads the entry module. */
+/** The same, from a function that loads the entry module. */
 export function starter(load, wait = (ms) => new Promise((done) => setTimeout(done, ms))) {
   let module = null;
   const loaded = untilLoaded(load, wait).then((found) => {
@@ -39,7 +39,7 @@ function untilLoaded(load, wait, pause = FIRST_WAIT_MS) {
   return load().catch(() => wait(pause).then(again));
 }
 
-/** Some browsers never ask again for a file that failed: a new page does. */
+/** A button to reload the page, because some browsers never request a failed file again. */
 function say(part) {
   const button = document.createElement("button");
   button.textContent = "Reload the page";

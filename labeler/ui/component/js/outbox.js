@@ -1,4 +1,4 @@
-// The list of answers that were not saved, with the reason; a person can download them, and decide to drop one.
+// The list of unsaved answers with the reasons; the reviewer can download the list and delete an answer.
 
 import { listedWords } from "./words.js";
 
@@ -10,10 +10,10 @@ export class Outbox {
     this.part = part;
     this.queue = queue;
     this.shown = "";
-    this.asked = null; // the id of the answer whose dropping was asked about
+    this.asked = null; // the id of the answer that waits for the confirmation of its deletion
   }
 
-  /** Nothing is made anew unless something changed: a button that is about to be pressed stays. */
+  /** Redraw only after a change, so that a button does not disappear while it is pressed. */
   draw(closed = "") {
     const rows = this.queue.listed.map((entry) => rowOf(entry, closed));
     const shown = JSON.stringify([rows, this.asked]);
@@ -44,7 +44,7 @@ export class Outbox {
   }
 }
 
-/** What a person may want to know of an answer that was not saved. */
+/** The details of an unsaved answer. */
 function rowOf({ event, order, reason }, closed) {
   const { code: item, answer, revision, confidence = null, flag = false, comment = null, event_id: id } = event;
   const words = answer === "withdrawn" ? "taken back" : answer;
@@ -53,7 +53,7 @@ function rowOf({ event, order, reason }, closed) {
   return { item, answer: words, pressed_utc: pressed, reason: why, revision, confidence, flag, comment, event_id: id };
 }
 
-/** A table for a spreadsheet; a comment that it would take for a formula begins with an apostrophe. */
+/** CSV for a spreadsheet; a comment that looks like a formula gets an apostrophe in front. */
 export function csv(rows) {
   const cell = (value) => {
     const text = String(value ?? "");

@@ -1,4 +1,4 @@
-// Draws one item on a canvas. Told apart by place, label and dash; readable in greyscale.
+// Draws one item on a canvas. Position, label and dash distinguish the runs, so the picture is readable in greyscale.
 
 import {
   BAND, BEYOND, DOT, INK, LABEL_STEP, SOFT, axisLabels, bottomUp, frame, grid, inTurn, inside, labelStyle, line,
@@ -12,7 +12,7 @@ import { distributions, spread } from "./sides.js";
 
 const LEAST_BAR = 1.5;
 
-/** One item. `view`: axis, log, overlay, and `run`, the one to stand out; `showsNumbers`: medians in the titles. */
+/** Draw one item. `view`: axis, log, overlay and `run` (highlighted); `showsNumbers`: titles include medians. */
 export function paint(context, picture, geometry, view, showsNumbers = false) {
   const limits = picture.axes[view.axis];
   const y = scale(limits, view.log);
@@ -27,7 +27,7 @@ export function paint(context, picture, geometry, view, showsNumbers = false) {
   distributions(shared, geometry.ecdf);
 }
 
-/** The runs side by side and very small: to recognise an item by. */
+/** Draw the runs side by side and very small, so that the reviewer recognises the item. */
 export function thumbnail(context, picture, width, height) {
   const limits = picture.axes[picture.rule];
   const shared = { context, picture, limits, y: scale(limits, false) };
@@ -65,7 +65,7 @@ function run(shared, panel, index) {
   title(shared, panel, series, index);
 }
 
-/** Above a panel: which run, how much of it lies beyond the axis, and the median where the study shows numbers. */
+/** The title of a panel: the run, its shares beyond the axis, and its median if the study shows numbers. */
 function title({ context, picture, view, isLog, showsNumbers }, panel, series, index) {
   const median = series.quantiles[picture.percentiles.indexOf(50)] / picture.median - 1;
   const number = showsNumbers && picture.median > 0 ? percentText(median, 0.001) : "";
@@ -88,7 +88,7 @@ function title({ context, picture, view, isLog, showsNumbers }, panel, series, i
   text(context, remarks, panel.x + panel.w, panel.y - 5, plain);
 }
 
-/** Lanes, lines at round shares of the median, and the labels of a panel that begins or ends a row. */
+/** Lanes, lines at round shares of the median, and labels for the first and last panel of a row. */
 function axes(shared, panel) {
   const { context, picture, limits, y, view } = shared;
   const at = grid(shared, panel);
@@ -106,19 +106,19 @@ function axes(shared, panel) {
   if (panel.isBottom) iterations(shared, panel);
 }
 
-/** Numbers of iterations under a panel, with a little space between thousands. */
+/** Numbers of iterations under a panel, with a thin space between thousands. */
 function iterations({ context, picture }, panel) {
   const marks = ticks(0, picture.n, panel.w / 45).filter((n) => Number.isInteger(n));
   const write = (n) => String(n).replace(/\B(?=(\d{3})+$)/gu, "\u2009");
   axisLabels(context, panel, marks.map((n) => [panel.x + (n / picture.n) * panel.w, write(n)]));
 }
 
-/** Whether each bin is one iteration: then each is shown, since a few windows tell little of how the run goes. */
+/** Whether each bin is one iteration. Then all iterations are drawn, because the run has only a few windows. */
 function areIterations(series) {
   return series.n === series.low.length;
 }
 
-/** The ends of bins that reach beyond the middle half of their window, where they are on the axis. */
+/** Dots: the ends of bins outside the middle half of their window, if they are on the axis. */
 function dots({ context, picture, limits, y }, panel, series) {
   const [n, nWindows] = [series.low.length, series.medians.length];
   const isEach = areIterations(series);
@@ -139,7 +139,7 @@ function dots({ context, picture, limits, y }, panel, series) {
   context.globalAlpha = 1;
 }
 
-/** The middle half of each window. */
+/** The band: the middle half of each window. */
 function band({ context, picture, y }, panel, series) {
   const n = series.lower.length;
   const width = (series.n / picture.n) * panel.w;
@@ -147,12 +147,12 @@ function band({ context, picture, y }, panel, series) {
   for (let i = 0; i < n; i += 1) {
     const top = bottomUp(panel, y(series.upper[i]));
     const bottom = bottomUp(panel, y(series.lower[i]));
-    // single rectangles are drawn fast; one path of all of them takes twice as long
+    // single rectangles are twice as fast as one path with all of them
     context.fillRect(panel.x + (i / n) * width, top, width / n + 0.3, Math.max(bottom - top, 1));
   }
 }
 
-/** The median of each window in its middle, from where the run begins to where it ends. */
+/** A line through the median of each window, from the start of the run to its end. */
 function medianLine({ picture, y }, panel, series) {
   const n = series.medians.length;
   const width = (series.n / picture.n) * panel.w;
@@ -170,7 +170,7 @@ function points({ context, picture, y }, panel, series) {
   });
 }
 
-/** In the lanes: which share of each window lies beyond the axis. */
+/** Bars in the lanes: the share of each window beyond the axis. */
 function bars({ context, picture, view, isLog }, panel, series) {
   const lane = laneOf(panel);
   const width = (series.n / picture.n) * panel.w;
@@ -186,7 +186,7 @@ function bars({ context, picture, view, isLog }, panel, series) {
   });
 }
 
-/** In the gap at the right: where the median of the run is. */
+/** A mark to the right of the panel at the median of the run. */
 function medianMark({ context, picture, y }, panel, series) {
   const share = Math.min(Math.max(y(series.quantiles[picture.percentiles.indexOf(50)]), 0), 1);
   const [x, at] = [panel.x + panel.w + 2, bottomUp(panel, share)];
@@ -198,7 +198,7 @@ function medianMark({ context, picture, y }, panel, series) {
   context.fill();
 }
 
-/** The window medians of all runs in one panel: best for the timing of steps. */
+/** The window medians of all runs in one panel, which shows best when steps happen. */
 function overlay(shared, panel) {
   const { context, picture, view } = shared;
   axes(shared, panel);
@@ -214,7 +214,7 @@ function overlay(shared, panel) {
   legend(context, panel, picture.runs.length, view.run);
 }
 
-/** The number of each run where its line ends, so that nobody has to tell lines apart by their colour. */
+/** The number of each run at the end of its line, so that readers need not distinguish colours. */
 function lineLabels(shared, panel) {
   const { picture, view, context } = shared;
   const ends = picture.runs
@@ -232,7 +232,7 @@ function lineLabels(shared, panel) {
 
 function legend(context, panel, n, standsOut) {
   const step = Math.min(52, (panel.w - 150) / n);
-  if (step < 42) return; // the numbers at the ends of the lines say the same
+  if (step < 42) return; // the numbers at the ends of the lines are enough
   for (let i = 0; i < n; i += 1) {
     const x = panel.x + panel.w - (n - i) * step;
     line(context, [[x, panel.y - 9], [x + 20, panel.y - 9]], style(i, standsOut));

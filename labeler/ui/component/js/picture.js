@@ -1,11 +1,11 @@
-// The picture of one item on a canvas, and how it is looked at: axis, logarithm, overlay, the run that stands out.
+// The picture of one item on a canvas, with its view: axis, logarithm, overlay, highlighted run.
 
 import { arrange, runAt, summary, viewsOf } from "./layout.js";
 import { paint } from "./paint.js";
 import { axisWords, legendWords } from "./words.js";
 
 export class Picture {
-  /** root: holds a canvas, a legend and the buttons of the views; onChange(): the view is another one. */
+  /** root: contains a canvas, a legend and the view buttons; onChange(): called when the view changes. */
   constructor(root, onChange = () => {}) {
     this.root = root;
     this.onChange = onChange;
@@ -20,7 +20,7 @@ export class Picture {
     this.canvas.addEventListener("pointerleave", () => this.highlight(null), { signal });
   }
 
-  /** Begin with an item as the study shows it; it is drawn by `draw`. */
+  /** Set the item and the study's default view; `draw` draws it. */
   show(picture, showsNumbers = false) {
     this.picture = picture;
     this.showsNumbers = showsNumbers;
@@ -28,12 +28,12 @@ export class Picture {
     this.legend.textContent = legendWords(picture);
   }
 
-  /** Once it is on the screen: what it shows, in words. */
+  /** Set the alternative text, after the picture is on the screen. */
   describe() {
     this.canvas.setAttribute("aria-label", summary(this.picture));
   }
 
-  /** `height`: what there is for the runs. */
+  /** `height`: the height for the runs, in pixels. */
   draw(height) {
     this.geometry = arrange(this.root.clientWidth, height, this.picture.runs.length, this.view.overlay);
     this.repaint();
@@ -50,12 +50,12 @@ export class Picture {
     paint(context, this.picture, this.geometry, this.view, this.showsNumbers);
   }
 
-  /** Whether it was moved to a screen of another density, or the page was zoomed. */
+  /** Whether the pixel density changed, because of another screen or zoom. */
   get isStale() {
     return this.picture !== null && this.density !== (window.devicePixelRatio || 1);
   }
 
-  /** Do what a key stands for; whether it stands for anything here. */
+  /** Perform the view action of a key; return whether the key has one. */
   act(key) {
     if (key === "z") this.#next();
     else if (key === "l") this.view.log = !this.view.log;
@@ -66,7 +66,7 @@ export class Picture {
     return true;
   }
 
-  /** Words and states of the buttons that change the view. */
+  /** Update the texts and states of the view buttons. */
   sayButtons(button) {
     const { axis, log, overlay } = this.view ?? {};
     if (this.picture) button("z").querySelector("span").textContent = `Axis: ${axisWords(axis, this.picture.rule)}`;
@@ -74,7 +74,7 @@ export class Picture {
     button("l").setAttribute("aria-pressed", String(Boolean(log)));
   }
 
-  /** Make one run stand out wherever all runs share a panel. */
+  /** Highlight one run in the panels that show all runs. */
   highlight(run) {
     if (!this.picture || this.view.run === run) return;
     this.view.run = run;

@@ -1,19 +1,19 @@
-// Answers from the key press until the server has them, and the last ones for a while after that: a study may go back
-// to an older backup. Each has a key of its own, so that the windows of one browser do not overwrite each other.
+// Keeps answers from the key press until the server has them. The latest saved answers are kept as well, because a
+// backup of the study may be restored. Each answer has its own key, so windows do not overwrite each other's answers.
 
 import { keysOf, store, stored } from "./storage.js";
 
 export const RESEND_AFTER_MS = 3000;
-export const MAX_WAIT_MS = 15000; // between two attempts while the server asks to wait
-export const ADOPT_AFTER_MS = 10000; // so long the window in which it was pressed has to save an answer
-export const N_SAVED = 200; // answers that are kept after they were saved
+export const MAX_WAIT_MS = 15000; // longest time between two attempts if the server cannot save now
+export const ADOPT_AFTER_MS = 10000; // how long another window may take to save its own answer
+export const N_SAVED = 200; // number of saved answers to keep
 
 const inOrder = (a, b) => a.order - b.order;
 
 export class AnswerQueue {
   /**
-   * storage: as localStorage; owner: opaque, one a study and reviewer; send(event): hands one event to the server;
-   * now(): milliseconds that never step back; today(): milliseconds since 1970; onChange(): what is listed changed.
+   * storage: like localStorage; owner: an opaque id of study and reviewer; send(event): sends one event to the server;
+   * now(): milliseconds that never go back; today(): milliseconds since 1970; onChange(): the listed answers changed.
    */
   constructor({ storage, owner, send, now, today = Date.now, onChange = () => {}, resendAfter = RESEND_AFTER_MS }) {
     Object.assign(this, { storage, send, now, today, onChange, resendAfter });
@@ -22,16 +22,16 @@ export class AnswerQueue {
     this.sentAt = null;
     this.attempts = 0;
     this.wait = resendAfter;
-    this.lastEvent = undefined; // the newest answer that the server has; undefined: it did not say
-    this.isDoubted = false; // whether the server may lack answers that it said it saved
+    this.lastEvent = undefined; // the newest answer that the server has; undefined: not known
+    this.isDoubted = false; // whether the server may have lost answers that it confirmed
     this.isHeld = false; // whether nothing can be labelled now
     this.isForgotten = false; // whether closing the window would lose answers
     this.unsaved = this.#read("unsaved");
     this.saved = this.#read("saved");
-    this.saved.forEach((_, id) => this.unsaved.delete(id)); // the browser ended between the two
+    this.saved.forEach((_, id) => this.unsaved.delete(id)); // in both if the browser ended while saving
   }
 
-  /** The events to send, in the order pressed. */
+  /** The events to send, in the order of the key presses. */
   get events() {
     return this.#pending().map(({ event }) => event);
   }
@@ -45,12 +45,12 @@ export class AnswerQueue {
     return [...this.unsaved.values()].filter(({ reason }) => reason || this.isHeld).sort(inOrder);
   }
 
-  /** Whether the first event was sent more than once: the server has not answered for a while. */
+  /** Whether the first event was sent more than once, because the server did not reply. */
   get isWaitingLong() {
     return this.attempts > 1;
   }
 
-  /** Whether the first event was sent so often that a new connection would do better. */
+  /** Whether the first event was sent so often that a new connection may help. */
   get isStuck() {
     return this.attempts > 8;
   }
@@ -61,7 +61,7 @@ export class AnswerQueue {
     this.tick();
   }
 
-  /** Send the first event, or what has to be asked before, if it was never sent, or sent too long ago. */
+  /** Send the first event, or a check that must come before it, unless it was sent a short time ago. */
   tick() {
     const first = this.#pending().find(({ adoptAt }) => !adoptAt || this.now() >= adoptAt);
     const isOnItsWay = this.isDoubted || this.unsaved.has(this.inFlight);
@@ -75,8 +75,8 @@ export class AnswerQueue {
   }
 
   /**
-   * What the server says. Returns {outcome, event}: "saved", "refused" or "again" of the event that was waited for;
-   * null if it says nothing about that.
+   * Handle data from the server. Returns {outcome, event} for the event in flight, with outcome "saved", "refused" or
+   * "again"; null if the data have no reply to this event.
    */
   receive({ ack = null, last_event: lastEvent, missing = null, closed = "" }) {
     if (lastEvent !== this.lastEvent) this.isDoubted = this.#isDoubtful(lastEvent);
@@ -89,18 +89,18 @@ export class AnswerQueue {
     return outcome;
   }
 
-  /** A person decided that an answer which was not saved is not to be sent any more. */
+  /** Delete an unsaved answer, because the reviewer decided to. */
   dismiss(eventId) {
     this.#remove("unsaved", eventId);
     this.onChange();
   }
 
-  /** The last event on this item that the server has not dealt with. */
+  /** The last unsaved event for this item, or null. */
   lastOn(code) {
     return this.events.findLast((event) => event.code === code) ?? null;
   }
 
-  /** Another window of this browser wrote or removed something. */
+  /** Handle a change of the storage by another window of this browser. */
   onStorage(key, text) {
     const kind = Object.keys(this.prefixes).find((name) => key?.startsWith(this.prefixes[name]));
     if (!kind) return;
@@ -117,7 +117,7 @@ export class AnswerQueue {
 
   #settle(ack) {
     const entry = this.unsaved.get(ack.event_id);
-    if (!entry || ack.event_id !== this.inFlight) return null; // an answer to what was sent twice
+    if (!entry || ack.event_id !== this.inFlight) return null; // a reply to an event that was sent twice
     const [outcome, { event }] = [this.#outcome(ack), entry];
     if (outcome === "again") {
       if (ack.again) this.wait = Math.min(this.attempts * this.resendAfter, MAX_WAIT_MS);
@@ -131,7 +131,7 @@ export class AnswerQueue {
     return { outcome, event };
   }
 
-  /** An item may not be on offer only because the study lacks earlier answers: those come first, and it once more. */
+  /** The outcome of a reply. While answers may be lost, a refusal can be a result of the loss: send the event again. */
   #outcome(ack) {
     if (ack.saved) return "saved";
     return ack.again || this.isDoubted ? "again" : "refused";
@@ -144,7 +144,7 @@ export class AnswerQueue {
     this.wait = this.resendAfter;
   }
 
-  /** Whether the newest answer that the server has is neither the one saved last nor one that is on its way. */
+  /** Whether the server's newest answer is neither the answer saved last nor an unsaved answer. */
   #isDoubtful(lastEvent) {
     const newest = [...this.saved.values()].sort(inOrder).at(-1);
     if (!newest || lastEvent === undefined) return false;
@@ -173,7 +173,7 @@ export class AnswerQueue {
     const isStored = () => store(this.storage, this.prefixes.unsaved + id, entry);
     this.isForgotten = !isStored();
     if (!this.isForgotten || this.storage.forgets) return;
-    keysOf(this.storage, "labeler-saved-").forEach((key) => store(this.storage, key, null)); // it is full: make room
+    keysOf(this.storage, "labeler-saved-").forEach((key) => store(this.storage, key, null)); // free space
     this.saved.clear();
     this.isForgotten = !isStored();
   }

@@ -1,4 +1,4 @@
-// On a page without an item: sends the answers that the browser still keeps.
+// Sends the answers that the browser still keeps, on pages without an item.
 
 import { Delivery } from "./delivery.js";
 import { deliveryWords } from "./words.js";

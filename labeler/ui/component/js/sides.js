@@ -1,4 +1,4 @@
-// Beside or below the runs: the spread of each, and how much of it is at most as large as a value.
+// The panels beside or below the runs: the spread and the cumulative distribution of each run.
 
 import {
   BAND, FADED, GRID, INK, LABEL_STEP, SOFT, axisLabels, bottomUp, frame, grid, inTurn, inside, labelStyle, line,
@@ -8,7 +8,7 @@ import { cut, laneOf } from "./layout.js";
 
 const LABEL_WIDTH = 14;
 
-/** Quantile bars on the same scale: 5 to 95 %, 25 to 75 %, median; a triangle where the first reaches further. */
+/** Quantile bars on the scale of the runs: 5 to 95 %, 25 to 75 %, median; a triangle if a bar exceeds the axis. */
 export function spread(shared, panel) {
   const { context, picture, y, view } = shared;
   heading(context, panel, ["Spread per run: 5–95 %, 25–75 %, median", "Spread per run", "Spread"]);
@@ -51,13 +51,13 @@ function triangle(context, x, y, half) {
   context.fill();
 }
 
-/** Lanes and lines as in the panels of the runs; labels only where these do not stand beside it. */
+/** Lanes and lines as in the panels of the runs; labels only if the panels with labels are not beside it. */
 function sideAxis(shared, panel) {
   const at = grid(shared, panel);
   if (panel.isOwn) percentLabels(shared, panel, at, panel.x - 5, "right");
 }
 
-/** How much of each run is at most as large as a value: shares across, values up, on the scale of the runs. */
+/** Cumulative distributions: shares across, values up, on the scale of the runs. */
 export function distributions(shared, panel) {
   const { context, picture, y, view } = shared;
   heading(context, panel, ["Share of iterations (across) up to a value (up)", "Share up to a value", "Distribution"]);
@@ -78,7 +78,7 @@ export function distributions(shared, panel) {
   axisLabels(context, panel, quarters.map((share) => [x(share), `${100 * share} %`]));
 }
 
-/** The number of each run where its curve ends or leaves the axis, one beside the other where they meet. */
+/** The number of each run at the end of its curve; numbers that would overlap are moved apart. */
 function curveLabels({ context, view }, panel, curves) {
   const plot = plotOf(panel);
   const ends = curves
@@ -95,7 +95,7 @@ function curveLabels({ context, view }, panel, curves) {
   });
 }
 
-/** The place nearest to a point, in steps, where a number touches none that is placed already. */
+/** The position nearest to a point at which a number touches no other number. */
 function freePlace(x, y, plot, placed) {
   const rows = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, 6].map((k) => y + k * LABEL_STEP);
   const columns = Array.from({ length: 10 }, (_, k) => x - k * LABEL_WIDTH);
@@ -106,7 +106,7 @@ function freePlace(x, y, plot, placed) {
   return places.find((place) => isInside(place) && placed.every((other) => isApart(place, other))) ?? [x, y];
 }
 
-/** The longest of the wordings that fits above the panel. */
+/** Draw the longest wording that fits above the panel. */
 function heading(context, panel, wordings) {
   const bold = { weight: 600, size: 11 };
   const fitting = wordings.find((words) => widthOf(context, words, bold) <= panel.w) ?? wordings.at(-1);

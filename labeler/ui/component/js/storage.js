@@ -1,11 +1,11 @@
-// What the browser keeps of a reviewer between two page loads. Signing out clears all but answers that are not saved.
+// The data of a reviewer that the browser keeps between page loads. Signing out deletes all but unsaved answers.
 
-/** What the browser keeps of this window; one that forgets where it is told to keep nothing. */
+/** The storage of this window; in memory if the browser forbids storage. */
 export function ofWindow() {
   return either(() => window.sessionStorage, memory);
 }
 
-/** What the browser keeps for all its windows, also when they are closed; where it keeps nothing, of this window. */
+/** The storage of all windows, which outlives them; the storage of this window if the browser forbids it. */
 export function ofBrowser() {
   return either(() => window.localStorage, ofWindow);
 }
@@ -14,11 +14,11 @@ function either(get, otherwise) {
   try {
     return get() ?? otherwise();
   } catch {
-    return otherwise(); // the browser forbids it
+    return otherwise(); // the browser forbids storage
   }
 }
 
-/** A storage that forgets: for practice, which is not counted. */
+/** A storage in memory, for practice rounds and for browsers that forbid storage. */
 export function memory() {
   const values = new Map();
   return {
@@ -33,7 +33,7 @@ export function memory() {
   };
 }
 
-/** The names in a storage that begin like this. */
+/** The keys in a storage that start with `prefix`. */
 export function keysOf(storage, prefix) {
   try {
     const keys = Array.from({ length: storage.length }, (_, number) => storage.key(number));
@@ -43,7 +43,7 @@ export function keysOf(storage, prefix) {
   }
 }
 
-/** Read JSON from a storage; `otherwise` if there is none, or something else was written there. */
+/** Read JSON from a storage; `otherwise` if the key is missing or its value is not JSON. */
 export function stored(storage, key, otherwise) {
   try {
     return JSON.parse(storage.getItem(key)) ?? otherwise;
@@ -52,20 +52,20 @@ export function stored(storage, key, otherwise) {
   }
 }
 
-/** Write JSON to a storage, or remove it where there is nothing; whether it is kept. A full one is no reason to end. */
+/** Write JSON to a storage, or remove the key if `value` is null; returns whether the storage keeps it. */
 export function store(storage, key, value) {
   try {
     if (value === null) storage.removeItem(key);
     else storage.setItem(key, JSON.stringify(value));
     return !storage.forgets;
   } catch {
-    return false; // what was to be kept across a reload lives in this window only
+    return false; // a full storage is not an error: the value lasts until this window is reloaded
   }
 }
 
-export const OWNER = "labeler-owner"; // whose answers this window keeps
+export const OWNER = "labeler-owner"; // key: the owner of the answers that this window keeps
 
-/** The answers that an earlier version of the application kept in this window; from now on they are nowhere else. */
+/** Return and remove the answers that an earlier version of the application kept in this window. */
 export function adoptEarlier(storage) {
   return keysOf(storage, "labeler-answers-").flatMap((key) => {
     const events = stored(storage, key, []);

@@ -1,19 +1,19 @@
-// What just happened: the last item and answer, with a small picture, or why a press did nothing.
+// The last event: the previous item and its answer with a small picture, or the reason why a key press did nothing.
 
 import { thumbnail } from "./paint.js";
 
 const SIZE = [150, 22];
-const SHORT_MS = 4000; // so long it says why a press did nothing
+const SHORT_MS = 4000; // how long the reason for an ignored press is shown
 
 export class Strip {
   /** part: a canvas for the small picture. */
   constructor(part) {
     this.canvas = part;
-    this.kept = null; // the last answer, or its undoing
-    this.remark = null; // why a press did nothing
+    this.kept = null; // the last answer or undo
+    this.remark = null; // the reason why a press did nothing
   }
 
-  /** kind: "answered", "undone", or "fast", "nothing"; said: {code, answer, picture} of the first two. */
+  /** kind: "answered", "undone", "fast" or "nothing"; said: {code, answer, picture} for the first two kinds. */
   tell(kind, said = null) {
     if (said) {
       this.kept = { kind, ...said };
@@ -24,7 +24,7 @@ export class Strip {
     }
   }
 
-  /** What to say now: {kind, code, answer}; null if nothing happened. */
+  /** The event to show now: {kind, code, answer}, or null. */
   get told() {
     if (this.remark && performance.now() < this.remark.until) return this.remark;
     return this.kept;

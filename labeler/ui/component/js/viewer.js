@@ -1,11 +1,11 @@
-// The same picture where nobody labels: read-only, with a name above it, and keys that the page gives a meaning to.
+// The read-only picture for other pages, with a name above it and keys for the actions of the page.
 
 import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
 import { unpack } from "./layout.js";
 import { Picture } from "./picture.js";
 
 const TICK_MS = 500;
-const viewers = new Set(); // on this page, the one looked at last at the end
+const viewers = new Set(); // the viewers of this page; the one that was used last is at the end
 
 /** Streamlit calls this at the first mount and again whenever the server sends new data. */
 export default function viewer(component) {
@@ -26,7 +26,7 @@ class Viewer {
     this.picture = new Picture(root, () => this.draw());
     this.item = null;
     this.paintedAt = null;
-    this.isWaiting = false; // for what the page makes of a press
+    this.isWaiting = false; // whether the page has not yet handled a press
     this.listening = new AbortController();
     const { signal } = this.listening;
     document.addEventListener("keydown", (event) => this.onKey(event), { signal });
@@ -51,7 +51,7 @@ class Viewer {
     if (window.__viewer?.owner === this) delete window.__viewer;
   }
 
-  /** Keys go to this picture, where a page has several. */
+  /** Send the keys to this picture, on a page with several pictures. */
   lookAt() {
     viewers.delete(this);
     viewers.add(this);
@@ -64,7 +64,7 @@ class Viewer {
     this.part("caption").textContent = data.caption;
     this.root.setAttribute("aria-label", data.title || "The runs of one benchmark");
     this.sayKeys(data.keys);
-    const of = data.item && ` of ${data.item}`; // each button of a page has a name of its own
+    const of = data.item && ` of ${data.item}`; // so that each button of the page has a unique name
     this.root.querySelectorAll(".of").forEach((part) => (part.textContent = of));
     this.isWaiting = false;
     if (this.item === data.item && this.sent === data.picture.runs[0].quantiles) return;
@@ -79,7 +79,7 @@ class Viewer {
     });
   }
 
-  /** A button for each key of the page; the same ones stay where nothing changed, and keep the focus. */
+  /** Create a button for each key of the page; if the keys did not change, keep the buttons and their focus. */
   sayKeys(keys) {
     const wanted = JSON.stringify(keys);
     if (this.keys === wanted) return;
@@ -110,7 +110,7 @@ class Viewer {
     const pressed = event.target.closest?.("[data-key]");
     if (!pressed || isTyping(event.target)) return;
     this.act(pressed.dataset.key);
-    if (event.detail > 0) pressed.blur(); // or the space bar presses it on the next item too
+    if (event.detail > 0) pressed.blur(); // so that the space bar does not press it again
   }
 
   act(key) {
@@ -120,7 +120,7 @@ class Viewer {
     return true;
   }
 
-  /** Tell the page, once for each item that could be seen. */
+  /** Send a press to the page, once per item and only after the item was visible. */
   press(key) {
     if (this.isWaiting || !wasSeen(this.paintedAt, performance.now())) return true;
     this.isWaiting = true;

@@ -1,4 +1,4 @@
-// What the screen says.
+// The texts on the labelling screen.
 
 const NUMBERS = (
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen " +
@@ -6,43 +6,43 @@ const NUMBERS = (
 ).split(" ");
 const AXIS_WORDS = { close: "close", pooled: "0.5 to 99.5 %", full: "all" };
 
-/** The axis in use; the one that the study begins with is called main. */
+/** The name of the current axis; the axis that the study starts with is called main. */
 export function axisWords(axis, rule) {
   return axis === rule ? "main" : AXIS_WORDS[axis];
 }
 
-/** One line below the picture: what its ink means. */
+/** The legend below the picture, in one line. */
 export function legendWords({ n, runs }) {
   const longest = runs.find((run) => run.n === n);
   const [window, bin] = [longest.medians, longest.low].map((pieces) => Math.round(n / pieces.length));
   if (window <= 1) return "Points: iterations. Dashed: median of all runs. ◄ median of the run.";
-  const dots = bin > 1 ? `fastest and slowest of ${bin} outside it` : "iterations";
+  const dots = bin > 1 ? `fastest and slowest of ${bin} outside the band` : "iterations";
   return (
     `Line: median of ${window} iterations. Band: their middle half. Dots: ${dots}. Bars in the grey ` +
     "lanes: share beyond the axis. Dashed: median of all runs. ◄ median of the run."
   );
 }
 
-/** Own progress, counting answers that are still on their way. */
+/** The reviewer's progress, including answers that are not saved yet. */
 export function progressWords({ done, total, not_sure: notSure, mode }, pending) {
   if (mode === "revise") return "";
   const unsure = notSure ? `, ${notSure} not sure` : "";
   return `${Math.min(done + pending, total)} of ${total} done${unsure}`;
 }
 
-/** Instead of an item, if there is none. */
+/** The text to show if there is no item. */
 export function emptyWords({ done, total, not_sure: notSure, closed, end }, queued) {
   if (closed) return closed;
   if (queued) return "Saving your answers …";
   if (!total) return "Nothing is assigned to you yet.";
   if (end) return end;
   if (done < total && notSure) {
-    return `You have been through everything; ${notSure} stay “not sure”. You can change them under My labels.`;
+    return `You have seen every item. Still “not sure”: ${notSure}. You can change these answers under My labels.`;
   }
   return "You have labelled everything assigned to you. Thank you!";
 }
 
-/** Whether answers are saved, or what is waited for. */
+/** The status line: whether answers are saved, or what the page is waiting for. */
 export function statusWords({ refusal, hindrance, queue, data, current, clock, strip }) {
   if (refusal) return refusal;
   const unsaved = `Not saved yet: ${queue.length}. ${keptWords(queue)}`;
@@ -52,41 +52,45 @@ export function statusWords({ refusal, hindrance, queue, data, current, clock, s
   if (strip.told && !strip.told.code) return told;
   if (current?.chosen) return `${capital(current.chosen)}. How sure are you? 1 a guess, 2 fairly sure, 3 certain`;
   if (current && clock.isAway) return "Paused: this time is not counted";
-  if (data.mode === "practice") return "Practice: nothing is counted";
+  if (data.mode === "practice") return "Practice: your answers are not counted";
   if (told) return told;
   if (queue.length) return "Saving …";
   return data.done || data.ack ? "Saved" : "";
 }
 
-/** What the last press did. */
+/** What the last key press did. */
 function happenedWords({ kind, code, answer }, isOnItsWay) {
-  if (kind === "fast") return "Too fast: this item was not seen yet, so that press did not count.";
-  if (kind === "nothing") return "Nothing left to undo.";
-  if (kind === "answered") return `${code}: ${capital(answer)}, ${isOnItsWay ? "saving …" : "saved. U undoes."}`;
-  return `${code} is back${answer ? `: you had said ${answer}` : ""}. ${isOnItsWay ? "Saving …" : "Taken back."}`;
+  if (kind === "fast") return "Too fast: you cannot have seen this item yet, so the key press did not count.";
+  if (kind === "nothing") return "There is no answer to undo.";
+  if (kind === "answered") {
+    return `${code}: ${capital(answer)}, ${isOnItsWay ? "saving …" : "saved. Press U to undo."}`;
+  }
+  const earlier = answer ? ` (${answer})` : "";
+  return `${isOnItsWay ? "Undoing" : "Undone"}: your answer to ${code}${earlier}.`;
 }
 
-/** The question, with the number of runs of the item where it asks for it. */
+/** The question; `{runs}` is replaced by the item's number of runs, or removed if the number is not known. */
 export function questionWords(question, nRuns) {
   return question.replace("{runs}", nRuns === null ? "" : (NUMBERS[nRuns] ?? String(nRuns))).replace("  ", " ");
 }
 
 function keptWords({ isForgotten, isStuck }) {
-  if (isForgotten) return "Do not close or reload this window: it cannot keep them. Trying again …";
-  return `Kept in this browser; trying again …${isStuck ? " If this stays, reload the page: nothing is lost." : ""}`;
+  if (isForgotten) return "Do not close or reload this window, or these answers are lost. Trying again …";
+  const advice = isStuck ? " If this does not change, reload the page: nothing is lost." : "";
+  return `Kept in this browser; trying again …${advice}`;
 }
 
 function capital(words) {
   return words[0].toUpperCase() + words.slice(1);
 }
 
-/** What is left to say of answers on a page without an item. */
+/** The status of unsaved answers on a page without an item. */
 export function deliveryWords(queue) {
   if (!queue.length) return "";
   return queue.attempts > 1 || queue.isHeld ? `Not saved yet: ${queue.length}. ${keptWords(queue)}` : "Saving …";
 }
 
-/** Above the list of answers that are not saved. */
+/** The heading above the list of answers that are not saved. */
 export function listedWords(n) {
   return n === 1 ? "This answer is not saved" : `These ${n} answers are not saved`;
 }
