@@ -42,7 +42,7 @@ class Audit:
             f"{len(self.faults)} faults found." if self.faults else "No fault found.",
             *(f"{fault.part} {fault.row_id}: {fault.what}." for fault in self.faults[:N_TOLD]),
             *([f"{more} more faults; --json lists all of them."] if more > 0 else []),
-            *([f"It was compared with {self.against}."] if self.against else []),
+            *([f"The study was compared with {self.against}."] if self.against else []),
             *([f"{self.n_before} rows are older than the chain: earlier changes to them cannot be detected."]
               if self.n_before else []),
             f"Chain: {self.head}",

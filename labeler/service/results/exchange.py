@@ -243,7 +243,7 @@ def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> 
     if row.revision is not None and row.revision != task.revision:
         raise InputError(
             f"Line {row.line}: revision {row.revision} of {row.reviewer!r} on {row.item!r} does not follow the "
-            f"{task.revision} answers that are there."
+            f"{task.revision} answers in the study."
         )
     label = replace(row.label, assignment_id=task.assignment_id, revision=task.revision)
     return labels.add(db, label, row.source_key)
@@ -266,7 +266,7 @@ def _task(db: Database, row: LabelRow, item: Item, now: datetime) -> Task:
     """Return the reviewer's assignment for this row; create it if it does not exist."""
     person = people.by_name(db, row.reviewer)
     if person is not None and Role.REVIEWER not in person.roles:
-        raise InputError(f"Line {row.line}: {row.reviewer!r} is no reviewer of this study.")
+        raise InputError(f"Line {row.line}: {row.reviewer!r} is not a reviewer of this study.")
     person_id = person.person_id if person else people.add(db, row.reviewer, [Role.REVIEWER], now.isoformat())
     for kind in FIRST_KINDS if row.kind in FIRST_KINDS else (row.kind,):
         task = assignments.find(db, person_id, item.item_id, kind)

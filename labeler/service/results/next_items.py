@@ -39,8 +39,8 @@ class NextItems:
         """The result as text, without names of people or items."""
         how = "the model is uncertain and classifiers disagree" if self.by_model else "classifiers differ"
         added = f"{self.n_random + self.n_chosen} items added: {self.n_random} at random, {self.n_chosen} where {how}."
-        why = [f"No model yet: {self.reason}."] if self.reason else []
-        return [added, *why, f"{self.n_waiting} items still wait."]
+        why = [f"No model was used: {self.reason}."] if self.reason else []
+        return [added, *why, f"{self.n_waiting} items are not in the plan yet."]
 
 
 def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, now: datetime) -> NextItems:

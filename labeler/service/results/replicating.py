@@ -31,9 +31,8 @@ from labeler.service.verdicts import background
 from labeler.store import Database, items
 
 MADE_LABELS = (
-    "The claims on labels (sections 2.2 and 4.1 to 4.3) rest on a label set that was made from the paper's counts: "
-    "they show that the report computes what it should, and nothing about the data. Give the reviewers' labels to "
-    "check them."
+    "The claims on labels (sections 2.2 and 4.1 to 4.3) use a label set reconstructed from the paper's counts: they "
+    "test the computations, but say nothing about the data. To check these claims, give the reviewers' labels."
 )
 N_NAMED = 5
 CLASSES = ("inconsistent", "steady state")
@@ -270,7 +269,7 @@ def _of_labels(answers: pd.DataFrame, unmatched: Sequence[str], n_benchmarks: in
     )
     if unmatched:
         shown = ", ".join(unmatched[:N_NAMED]) + (" and others" if len(unmatched) > N_NAMED else "")
-        text += f" {len(unmatched)} match no benchmark and count for agreement alone: {shown}."
+        text += f" {len(unmatched)} match no benchmark and count only for agreement: {shown}."
     return text
 
 

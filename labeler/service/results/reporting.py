@@ -38,16 +38,17 @@ EXCLUDED = "excluded"  # column of a label file: 1 if the item is left out of al
 EMPTY_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
 
 REPLICATION_NOTE = (
-    "This data set was made from the counts that the paper prints. Arbitrary are: which items were agreed or split, "
-    "which pair has the dissimilar ones, who of a split pair said what, how the verdicts of the two classifiers fall "
-    "together, and all verdicts on split items. Percent agreement, Fleiss' kappa, Table 1 and the confusion matrices "
-    "do not depend on it; Cohen's kappa of a pair and the reviewers' shares of dissimilar do."
+    "This data set was reconstructed from the counts in the paper. Some details are arbitrary: which items are agreed "
+    "or split, which pair has the dissimilar items, which reviewer of a split pair gave which label, the joint "
+    "verdicts of the two classifiers, and all verdicts on split items. Percent agreement, Fleiss' kappa, Table 1 and the "
+    "confusion matrices do not depend on these details; Cohen's kappa of a pair and each reviewer's share of "
+    "dissimilar labels do."
 )
 
 
 CHOSEN_NOTE = (
-    "{} items were labelled because classifiers disagreed on them and a model was unsure, not at random. Their labels "
-    "are in no number of this report, which is about the random sample of all items; labeler learn uses them."
+    "{} items were not chosen at random, but because classifiers disagreed and a model was uncertain. This report "
+    "covers only the random sample of all items and does not use their labels; labeler learn uses them."
 )
 FULL_RESAMPLING = Resampling()
 Progress = Callable[[float], object]

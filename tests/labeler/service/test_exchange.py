@@ -208,7 +208,7 @@ def test_labels_from_elsewhere_join_the_assignment_that_is_planned(planned):
 
 
 def test_a_coordinator_is_no_reviewer(db):
-    with pytest.raises(InputError, match=r"Line 2: 'Carol' is no reviewer of this study"):
+    with pytest.raises(InputError, match=r"Line 2: 'Carol' is not a reviewer of this study"):
         take_in(db, csv("x,Carol,similar"))
 
 
@@ -226,7 +226,7 @@ BAD_CELLS = [
     ("position", "nan", "position 'nan' is not a whole number"),
     ("dwell_ms", "inf", "dwell_ms 'inf' is not a whole number"),
     ("revision", "x", "revision 'x' is not a whole number"),
-    ("revision", "1", "revision 1 of 'ben' on 'y' does not follow the 0 answers that are there"),
+    ("revision", "1", "revision 1 of 'ben' on 'y' does not follow the 0 answers in the study"),
     ("revision", "-1", "revision"),
     ("dwell_ms", "812.5", "dwell_ms '812.5' is not a whole number"),
     ("dwell_ms", "-1", "dwell_ms"),

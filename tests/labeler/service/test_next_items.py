@@ -66,7 +66,7 @@ def test_the_plan_begins_with_a_random_part_that_follows_from_the_seed(study):
 def test_a_batch_has_its_random_share_and_the_rest_where_classifiers_differ(study):
     added = next_items(study, 10, random_share=0.3, **CAROL)
     assert (added.n_random, added.n_chosen, added.n_waiting) == (3, 7, 30)
-    assert added.sentences[1].startswith("No model yet: 0 items have a category")
+    assert added.sentences[1].startswith("No model was used: 0 items have a category")
     known = sampling.sampled(study)
     assert known.n_random == N_FIRST + 3
     assert set(known.order[: N_FIRST + 3]) | known.chosen == planned_items(study)

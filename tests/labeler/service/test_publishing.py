@@ -460,7 +460,7 @@ def test_the_template_can_be_read_and_lacks_what_only_people_know(finished):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("title = ", "publish.toml is not TOML"),
+        ("title = ", "publish.toml is not valid TOML"),
         ('titel = "x"', "unknown entry 'titel'"),
         ("title = 3", "title must be a text in quotes"),
         ('[people]\nage = "x"', "[people] has an unknown entry 'age'"),

@@ -84,7 +84,7 @@ def test_the_report_says_what_of_the_data_is_arbitrary(content):
     assert {row["agrees"] for row in written.pop("published")} == {True}
     assert written == content
     assert content["notes"] == [reporting.REPLICATION_NOTE]
-    assert "made from the counts that the paper prints" in files["report.html"]
+    assert "reconstructed from the counts in the paper" in files["report.html"]
 
 
 def test_the_bundled_data_are_what_the_script_writes(tmp_path):

@@ -99,7 +99,7 @@ class Answers:
         try:
             given = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{name} is not TOML: {error}.") from None
+            raise InputError(f"{name} is not valid TOML: {error}.") from None
         flat = {key: value for key, value in given.items() if key not in SECTIONS}
         for section, keys in SECTIONS.items():
             for key, value in _table(given.get(section, {}), section, name).items():
@@ -307,7 +307,7 @@ def _text(value: Any, place: str, name: str) -> str:
     if isinstance(value, date):  # TOML has dates
         return value.isoformat()
     if not isinstance(value, str):
-        raise InputError(f'{name}: {place} must be a text in quotes, such as "…"; it is {value!r}.')
+        raise InputError(f'{name}: {place} must be text in quotes, such as "…"; it is {value!r}.')
     return value.strip()
 
 

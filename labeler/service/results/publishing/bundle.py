@@ -294,7 +294,7 @@ def _write_documents(facts: Facts, folder: Path) -> None:
         record_sets.append(
             RecordSet(
                 "measurements",
-                "one row for each iteration of each run",
+                "one row per iteration of each run",
                 MEASUREMENTS,
                 tables.measurements,
                 keys={"benchmark": ("items", "item")},

@@ -13,7 +13,8 @@ from labeler.service.results.publishing.tables import StudyTables
 
 SOFTWARE = "benchmark-run-labeler"  # name of the installable package
 AXES = {
-    "core": "the central values of all runs",
+    "levels": "the median and middle half of each run and every lasting level",
+    "core": "the central values of each run",
     "pooled": "the middle of all values of all runs",
     "full": "all values of all runs",
 }
@@ -223,7 +224,7 @@ class Facts:
         if len(counted):
             shares = (counted["label"] == "dissimilar").groupby(counted["reviewer"]).mean()
             said.append(
-                f"Reviewers differ in how often they say dissimilar: from {100 * shares.min():.1f} % to "
+                f"The share of dissimilar labels differs between reviewers: from {100 * shares.min():.1f} % to "
                 f"{100 * shares.max():.1f} % of their first labels."
             )
         items = self.tables.items.frame

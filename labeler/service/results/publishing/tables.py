@@ -212,7 +212,7 @@ _KINDS: Mapping[str, str] = {
 _ANSWERS = {
     **_CATEGORIES,
     "not sure": "the reviewer gave no category; the item was offered again",
-    "withdrawn": "the reviewer took the previous answer back",
+    "withdrawn": "the reviewer withdrew the previous answer",
 }
 
 
@@ -255,7 +255,7 @@ _LABEL_COLUMNS = (
     Column("item", "text", "the item; key of items.item"),
     Column("application", "text", "the software that the benchmark belongs to", missing="not known"),
     Column("reviewer", "text", "R1, R2, … are reviewers, C1, … only decide split items; the numbers have no meaning"),
-    Column("kind", "text", "why the item was assigned to this reviewer", values=_KINDS),
+    Column("kind", "text", "the kind of assignment", values=_KINDS),
     Column("label", "text", "the answer", values=_ANSWERS),
     Column("revision", "integer", "number of earlier answers by the reviewer in this assignment; starts at 0"),
     Column(
@@ -285,7 +285,7 @@ _LABEL_COLUMNS = (
     Column(
         "confidence", "integer", "the reviewer's confidence",
         values={"1": "a guess", "2": "fairly sure", "3": "certain"},
-        missing="the study did not ask, or the reviewer did not say",
+        missing="not asked, or not answered",
     ),
     Column(
         "flag", "boolean", "whether the reviewer asked the coordinator to look at the item",
@@ -371,7 +371,7 @@ _SCORES = {
     "spread": "maxSpread: (largest − smallest) / mean of the means of the runs",
     "kruskal": "epsilon squared, the effect size of Kruskal and Wallis' test over the runs",
 }
-_CONSENSUS_MISSING = "there is no such category"
+_CONSENSUS_MISSING = "no such category"
 _ITEM_COLUMNS = (
     Column("item", "text", "name of the item; key of this table"),
     Column("benchmark", "text", "the measured operation with its parameter values"),
