@@ -40,8 +40,8 @@ EMPTY_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
 REPLICATION_NOTE = (
     "This data set was reconstructed from the counts in the paper. Some details are arbitrary: which items are agreed "
     "or split, which pair has the dissimilar items, which reviewer of a split pair gave which label, the joint "
-    "verdicts of the two classifiers, and all verdicts on split items. Percent agreement, Fleiss' kappa, Table 1 and the "
-    "confusion matrices do not depend on these details; Cohen's kappa of a pair and each reviewer's share of "
+    "verdicts of the two classifiers, and all verdicts on split items. Percent agreement, Fleiss' kappa, Table 1 and "
+    "the confusion matrices do not depend on these details; Cohen's kappa of a pair and each reviewer's share of "
     "dissimilar labels do."
 )
 

@@ -103,7 +103,7 @@ def test_chosen_items_enter_no_agreement_but_are_learnt_from(study):
     report = reporting.report_of_study(study, reporting.QUICK, **CAROL)
     assert report["study"]["items"] == N_ITEMS - len(chosen)
     assert report["agreement"]["n_labels"] == 2 * (N_FIRST + 3)
-    assert report["notes"][0].startswith(f"{len(chosen)} items were labelled because classifiers disagreed")
+    assert report["notes"][0].startswith(f"{len(chosen)} items were not chosen at random")
     material = material_of_study(study, **CAROL)
     assert chosen <= set(material.features.index)
     assert (material.answers["kind"] == "fresh").all()
