@@ -1,4 +1,4 @@
-"""From the labels of an item to what it is: by counting, by a person's decision, or by a model of the raters."""
+"""The category of an item from its labels: by counting, adjudication, or a model of the raters."""
 
 from analysis.consensus._dawid_skene import DawidSkene, dawid_skene
 from analysis.consensus._dependence import Dependence, dependence, residual_correlations

@@ -1,4 +1,4 @@
-"""Dawid and Skene's EM: any number of categories, any number of ratings by each rater, no priors."""
+"""Dawid and Skene's EM algorithm: any number of categories and ratings, no priors."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -24,16 +24,16 @@ class DawidSkene(Result):
     prevalence : ndarray of float, shape (n_categories,)
         Share of each true category.
     error_matrices : ndarray of float, shape (n_raters, n_categories, n_categories)
-        Probability that the rater says column where row is true. A row that nothing is known about, as the rater
-        saw no item that might be of this category, is even.
+        Probability that the rater chooses the column category if the row category is true. Rows without information,
+        because the rater saw no item of this category, are uniform.
     posterior : ndarray of float, shape (n_items, n_categories)
-        Probability of each true category; items without a rating have the prevalence.
+        Probability of each true category; items without a rating get the prevalence.
     log_likelihood : float
-        Without the multinomial coefficients of repeated ratings.
+        Log likelihood without the multinomial coefficients of repeated ratings.
     n_iterations : int
     converged : bool
     reason : str or None
-        Why there is no fit; all of the above are then None, 0 or False.
+        The reason if there is no fit; all other fields are then None, 0 or False.
     """
 
     prevalence: Floats | None
@@ -53,32 +53,32 @@ def dawid_skene(
     tolerance: float = 1e-9,
     max_iterations: int = 10_000,
 ) -> DawidSkene:
-    """Maximum likelihood of prevalence and of each rater's error matrix by EM [1]_.
+    """Estimate prevalence and error matrices of raters by maximum likelihood with EM [1]_.
 
     Parameters
     ----------
     ratings : DataFrame, or array_like of int, shape (n_items, n_raters, n_categories)
-        A label table: columns item, rater, category; items in order of first appearance, raters sorted. Or how often
-        the rater put the item in the category; a rater may rate an item several times or not at all.
+        A label table: columns item, rater, category; items in order of first appearance, raters sorted. Or the
+        counts of ratings by item, rater and category; a rater may rate an item several times or not at all.
     categories : sequence of hashable
         The declared categories of a label table.
     start : array_like of float, shape (n_items, n_categories), optional
-        Probability of each category for each item to start from; the share of its ratings where missing.
+        Probability of each category for each item to start from; by default the shares of its ratings.
     tolerance : float
-        EM ends where the log likelihood rises by no more than this.
+        EM stops when the log likelihood increases by at most this.
     max_iterations : int
 
     Returns
     -------
     DawidSkene
-        Undefined if there is no rating. EM finds *a* maximum: there is an answer also where the design does not
-        identify the model, and it then depends on the start; `identifiability` tells, for two categories.
+        Undefined without ratings. EM finds a local maximum: if the design does not identify the model, the result
+        depends on the start. For two categories, `identifiability` checks this.
 
     Raises
     ------
     ValueError
-        If `ratings` is no label table and not a table of counts with at least two categories, or `start` not one of
-        probabilities.
+        If `ratings` is neither a label table nor a table of counts with at least two categories, or `start` does not
+        contain probabilities.
 
     References
     ----------
@@ -112,7 +112,7 @@ def _of_labels(labels: pd.DataFrame, categories: Sequence[Hashable]) -> Floats:
 
 
 def _m_step(counts: Floats, q: Floats, rated: Bools) -> tuple[Floats, Floats]:
-    """Prevalence and error matrices given the probability of each item's categories."""
+    """Return prevalence and error matrices, given the probability of each item's categories."""
     expected = np.einsum("ij,irl->rjl", q, counts)
     total = expected.sum(axis=2, keepdims=True)
     even = np.full_like(expected, 1 / expected.shape[2])
@@ -120,7 +120,7 @@ def _m_step(counts: Floats, q: Floats, rated: Bools) -> tuple[Floats, Floats]:
 
 
 def _e_step(counts: Floats, prevalence: Floats, error_matrices: Floats) -> tuple[Floats, float]:
-    """Probability of each item's categories, and the log likelihood."""
+    """Return the probability of each item's categories, and the log likelihood."""
     joint = special.xlogy(1, prevalence) + special.xlogy(counts[:, :, None, :], error_matrices).sum(axis=(1, 3))
     marginal = special.logsumexp(joint, axis=1)
     return np.exp(joint - marginal[:, None]), float(marginal.sum())
@@ -138,5 +138,5 @@ def _checked(ratings: ArrayLike | pd.DataFrame) -> Floats:
 def _checked_start(start: ArrayLike, shape: tuple[int, ...]) -> Floats:
     q = np.asarray(start, dtype=float)
     if q.shape != shape or not ((q >= 0).all() and np.allclose(q.sum(axis=1), 1)):
-        raise ValueError(f"start must hold one row of probabilities an item, shape {shape}, got shape {q.shape}")
+        raise ValueError(f"start must have one row of probabilities per item, shape {shape}, got shape {q.shape}")
     return q

@@ -1,8 +1,8 @@
-"""Latent class models in which raters do not err independently, and what would be different if one of them held.
+"""Latent class models with dependent errors of raters, and how they would change the results.
 
-Two kinds, each with one more parameter than the independent model: two raters share errors, as if one of them copied a
-part of the other's labels; or items differ in difficulty for all raters alike. Both give the independent model where
-their parameter is 0.
+There are two kinds, each with one parameter more than the independent model: two raters share errors, as if one of them
+copied a part of the other's labels; or items differ in difficulty, equally for all raters. With the parameter 0, both
+equal the independent model.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,12 +23,12 @@ from analysis.multiple import holm
 from analysis.results import Result
 
 DIFFICULTY = "items differ in difficulty"
-MAX_PAIRS = 6  # of raters that are tried: those whose labels agree most beyond the model
-MAX_WORK = 60_000  # patterns times raters: beyond it no dependence is tried
+MAX_PAIRS = 6  # number of pairs that are tried: those with the largest residual agreement
+MAX_WORK = 60_000  # largest number of patterns times raters for which dependence is tried
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(11)
 _STEP = 1e-5
 _ROUGH, _FINE = 1e-6, 1e-9  # of the log posterior: to tell which start leads highest, and for its end
-_SINGULAR = 1e-7  # of the largest eigenvalue of the information
+_SINGULAR = 1e-7  # tolerance relative to the largest eigenvalue of the information
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,22 +42,22 @@ class Dependence(Result):
     raters : tuple
         The two raters that share errors; empty for difficulty.
     strength : float or None
-        Of the errors that the two could share, the part that they do, in [0, 1]; of difficulty, its standard deviation
-        on the probit scale, >= 0. None where not identified.
+        Share of the possible common errors that are common, in [0, 1]; for difficulty, the standard deviation
+        on the probit scale, >= 0. None if not identified.
     lr : float or None
         Twice the gain in log likelihood over the independent model.
     p : float or None
-        Of the likelihood ratio test of independence; the parameter is at the end of its range then, so that p is half
-        of that of chi-squared with one degree of freedom [1]_.
+        p of the likelihood ratio test of independence. Under independence, the parameter is at the end of its range,
+        so p is half of the chi-squared value with one degree of freedom [1]_.
     p_holm : float or None
-        After Holm's correction over all models that were tried.
+        p after Holm's correction over all models that were tried.
     prevalence : Estimate
     rates : tuple of RaterRates
         Posterior modes with normal intervals on the logit scale.
     shift : float or None
-        Largest difference of a prevalence or rate to the independent model.
+        Largest difference of a prevalence or rate from the independent model.
     reason : str or None
-        Why there is no fit.
+        The reason if there is no fit.
 
     References
     ----------
@@ -77,26 +77,27 @@ class Dependence(Result):
 
     @property
     def words(self) -> str:
-        """What the model says."""
+        """Describe the model."""
         return f"{listed([str(rater) for rater in self.raters])} share errors" if self.raters else DIFFICULTY
 
 
 def dependence(
     labels: pd.DataFrame, verdicts: pd.DataFrame | None = None, *, level: float = 0.95
 ) -> tuple[Dependence, ...]:
-    """Models of dependent errors beside the independent one [1]_, [2]_, [3]_.
+    """Fit models of dependent errors, and compare them with independent errors [1]_, [2]_, [3]_.
 
-    Shared errors: given what an item is, the labels of two raters have a covariance, the same part of the largest
-    possible one for dissimilar and for similar items. Difficulty: a normal effect of the item on the probit of being
+    Shared errors: given the true category, the labels of two raters have a covariance; its share of the largest
+    possible covariance is equal for dissimilar and similar items. Difficulty: a normal effect of the item on the
+    probit of being
     right, the same for all raters.
 
     Parameters
     ----------
     labels : DataFrame
-        Label table of first labels: columns item, rater, category. Who labels an item must have been settled before
-        any label was seen.
+        Label table of first labels: columns item, rater, category. Reviewers must have been assigned before any label
+        was known.
     verdicts : DataFrame, optional
-        Columns item, classifier, verdict: classifiers as further raters.
+        Columns item, classifier, verdict: classifiers as additional raters.
     level : float
         Level of the intervals.
 
@@ -104,8 +105,8 @@ def dependence(
     -------
     tuple of Dependence
         Difficulty, and the pairs of raters with the largest residuals (six at most), by ascending p. Undefined with a
-        reason where the information of the design does not identify the model, or the labels are too many kinds of
-        patterns to try; empty without two raters on an item.
+        reason if the design does not identify the model, or there are too many label patterns; empty if no item has
+        two raters.
 
     References
     ----------
@@ -129,7 +130,7 @@ def dependence(
 
 
 def residual_correlations(labels: pd.DataFrame, verdicts: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Observed less expected correlation of every pair of raters under the independent model [1]_.
+    """Return observed minus expected correlation of each pair of raters under the independent model [1]_.
 
     Parameters
     ----------
@@ -139,8 +140,8 @@ def residual_correlations(labels: pd.DataFrame, verdicts: pd.DataFrame | None = 
     Returns
     -------
     DataFrame
-        Columns a, b, n, observed, expected, residual, se: one row a pair that shares items; correlations are of calling
-        an item dissimilar, `se` is 1 / sqrt(n).
+        Columns a, b, n, observed, expected, residual, se: one row per pair with common items. Correlations are of
+        dissimilar labels; `se` is 1 / sqrt(n).
 
     References
     ----------
@@ -158,7 +159,7 @@ def residual_correlations(labels: pd.DataFrame, verdicts: pd.DataFrame | None = 
 
 
 def _correlations(patterns: Patterns, mode: Theta) -> list[tuple[int, int, float, float, float]]:
-    """Of each pair of raters with common items: items, observed correlation, and the model's."""
+    """Return items, observed correlation and expected correlation of each pair of raters with common items."""
     pi = float(mode.pi[0].mean())
     rows = []
     for i, j in combinations(range(len(patterns.raters)), 2):
@@ -179,19 +180,19 @@ def _correlations(patterns: Patterns, mode: Theta) -> list[tuple[int, int, float
 
 
 def _pairs(patterns: Patterns, mode: Theta) -> list[tuple[int, int]]:
-    """The pairs to try: those with the largest residual correlation in units of its standard error."""
+    """Return the pairs to try, with the largest residual correlation in units of its standard error."""
     ranked = sorted(_correlations(patterns, mode), key=lambda row: -(row[3] - row[4]) * row[2] ** 0.5)
     return [(i, j) for i, j, *_ in ranked[:MAX_PAIRS]]
 
 
 def _packed(theta: Theta) -> Floats:
-    """Logits of the prevalences, sensitivities and specificities of one fit."""
+    """Return the logits of prevalences, sensitivities and specificities of one fit."""
     packed: Floats = special.logit(np.clip(np.hstack([theta.pi[0], theta.se[0], theta.sp[0]]), 1e-4, 1 - 1e-4))
     return packed
 
 
 def _unpacked(x: Floats, patterns: Patterns) -> Floats:
-    """Prevalence over all strata, then sensitivities and specificities."""
+    """Return the prevalence over all strata, then sensitivities and specificities."""
     weight = by_stratum(patterns.n[None, :].astype(float), patterns)[0]
     rates = special.expit(x)
     n_strata = len(patterns.strata)
@@ -201,7 +202,7 @@ def _unpacked(x: Floats, patterns: Patterns) -> Floats:
 
 
 def _log_p(x: Floats, patterns: Patterns, which: tuple[int, int] | str | None) -> Floats:
-    """log P(pattern | who labelled), shape (n_fits, n_patterns), of parameters of shape (n_fits, n_parameters).
+    """Return log P(pattern | raters), shape (n_fits, n_patterns), for parameters of shape (n_fits, n_parameters).
 
     `which` is None for the independent model, "difficulty", or two positions of raters.
     """
@@ -223,7 +224,7 @@ def _log_p(x: Floats, patterns: Patterns, which: tuple[int, int] | str | None) -
 
 
 def _shared(called: Floats, part: Floats, patterns: Patterns, pair: tuple[int, int]) -> Floats:
-    """By what the probability of each pattern is multiplied if two raters share a part of their errors."""
+    """Return the factor for the probability of each pattern if two raters share a part of their errors."""
     i, j = pair
     a, b = called[:, [i]], called[:, [j]]
     covariance = part[:, None] * (np.minimum(a, b) - a * b)
@@ -235,7 +236,7 @@ def _shared(called: Floats, part: Floats, patterns: Patterns, pair: tuple[int, i
 
 
 def _given_difficulty(right: Floats, size: Floats, patterns: Patterns, swap: bool) -> Floats:
-    """P(pattern | category) with a normal effect of the item on the probit of being right, by quadrature."""
+    """Compute P(pattern | category) by quadrature, with a normal effect of the item on the probit of being right."""
     hits, misses = (patterns.negative, patterns.positive) if swap else (patterns.positive, patterns.negative)
     at = special.ndtri(right)[:, :, None] * np.sqrt(1 + size**2)[:, None, None] + size[:, None, None] * _NODES
     log_hit, log_miss = special.log_ndtr(at), special.log_ndtr(-at)
@@ -244,7 +245,7 @@ def _given_difficulty(right: Floats, size: Floats, patterns: Patterns, swap: boo
 
 
 def _log_prior(x: Floats, patterns: Patterns, which: tuple[int, int] | str) -> Floats:
-    """Log prior of each fit, on the scale of the rates, as in the independent model."""
+    """Return the log prior of each fit on the scale of the rates, as in the independent model."""
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     logits = x[:, : n_strata + 2 * n_raters]
     log_rate, log_rest = -np.logaddexp(0, -logits), -np.logaddexp(0, logits)
@@ -295,7 +296,7 @@ def _fitted(
 
 
 def _starts(patterns: Patterns, mode: Theta, which: tuple[int, int] | str) -> Sequence[Floats]:
-    """The independent fit with hardly any dependence, and equal raters with much of it."""
+    """Return starting points: the independent fit with weak dependence, and equal raters with strong dependence."""
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     packed = np.clip(_packed(mode), -4, 4)
     weak, strong = (np.log(0.3), np.log(1.2)) if which == "difficulty" else (-2.0, 1.5)
@@ -325,7 +326,7 @@ def _descended(loss: Callable[[Floats], Floats], start: Floats, tolerance: float
 
 
 def _ends(x: Floats, loss: Callable[[Floats], Floats], patterns: Patterns, level: float) -> tuple[Floats, Floats]:
-    """Normal intervals on the logit scale, from the curvature at the mode."""
+    """Return normal intervals on the logit scale, from the curvature at the mode."""
     k, h = len(x), 1e-3
     eye = h * np.eye(k)
     pairs = [(i, j) for i in range(k) for j in range(i, k)]
@@ -342,10 +343,10 @@ def _ends(x: Floats, loss: Callable[[Floats], Floats], patterns: Patterns, level
 
 
 def _is_identified(patterns: Patterns, which: tuple[int, int] | str) -> bool:
-    """Whether the information of the design has full rank at a point without any relation among the parameters."""
+    """Whether the information of the design has full rank at a generic point of the parameters."""
     combined, stratum, _ = combinations_of(patterns)
     if combined.sum(axis=1).max() > 8:
-        return True  # as for the independent model: three raters tell their own rates, and here are many more
+        return True  # as in the independent model: three raters determine their rates, and here are many more
     cells, _ = all_cells(combined, stratum, patterns)
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     k = n_strata + 2 * n_raters + 1

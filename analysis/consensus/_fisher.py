@@ -1,4 +1,4 @@
-"""Rank of the Fisher information of a latent class design: how many of its parameters labels can tell at all.
+"""Rank of the Fisher information of a latent class design: the number of parameters that labels determine.
 
 The information of a combination of raters is exact: it sums over all patterns that these raters can give [1]_. More
 items of the same combinations scale it and never raise its rank.
@@ -21,25 +21,25 @@ from analysis.consensus._patterns import Floats, Ints, Patterns, distinct_rows
 
 Bools = NDArray[np.bool_]
 
-_MAX_RATERS = 8  # of a combination that is taken whole
-_MAX_SETS = 5000  # that 32 reviewers make by threes
-_ZERO = 1e-10  # of the largest eigenvalue: far above rounding, far below what a usable design gives
+_MAX_RATERS = 8  # largest size of a combination that is not split into windows
+_MAX_SETS = 5000  # number of sets of three among 32 reviewers
+_ZERO = 1e-10  # tolerance relative to the largest eigenvalue: above rounding errors, below usable designs
 _IN_NULL_SPACE = 1e-5
-_EXPECTED = 5.0  # a pattern that never came up though this many were expected is one that the design does not produce
+_EXPECTED = 5.0  # the design does not produce a pattern that never occurred although this many items were expected
 
 
 def combinations_of(patterns: Patterns) -> tuple[Bools, Ints, Ints]:
-    """Which raters labelled items together, shape (n_combinations, n_raters), the stratum, and the number of items."""
+    """Return raters that labelled items together, shape (n_combinations, n_raters), strata and numbers of items."""
     first, which, _ = distinct_rows(patterns.seen.astype(np.int8), patterns.stratum)
     n = np.bincount(which, weights=patterns.n, minlength=len(first)).astype(np.int64)
     return patterns.seen[first] == 1, patterns.stratum[first], n
 
 
 def all_cells(has_label: Bools, stratum: Ints, like: Patterns) -> tuple[Patterns, Ints]:
-    """Every pattern that combinations of raters can give, and the combination it belongs to.
+    """Return all patterns that combinations of raters can produce, and the combination of each pattern.
 
-    A combination of more than 8 raters is taken in overlapping windows of 8: three raters tell all their own rates,
-    so that windows lose no rank.
+    A combination of more than 8 raters is split into overlapping windows of 8. Three raters determine their own rates,
+    so windows lose no rank.
     """
     rows, owner = [np.zeros((0, has_label.shape[1]), dtype=np.int8)], []
     for c, of_combination in enumerate(has_label):
@@ -51,7 +51,7 @@ def all_cells(has_label: Bools, stratum: Ints, like: Patterns) -> tuple[Patterns
 
 
 def with_rows(like: Patterns, labels: NDArray[np.int8], stratum: Ints, **changes: Any) -> Patterns:
-    """Patterns of no item: rows of -1 no label, 0 similar, 1 dissimilar; raters and strata as in `like`."""
+    """Build patterns without items from rows (-1 no label, 0 similar, 1 dissimilar); raters and strata as in `like`."""
     none = np.zeros(len(labels), dtype=np.int64)
     positive, negative = (labels == 1).astype(float), (labels == 0).astype(float)
     parts = {"positive": positive, "negative": negative, "stratum": stratum, "n": none, "of_item": none[:0]}
@@ -59,16 +59,16 @@ def with_rows(like: Patterns, labels: NDArray[np.int8], stratum: Ints, **changes
 
 
 def rows_of(cells: Patterns) -> NDArray[np.int8]:
-    """The other way round."""
+    """Convert patterns to rows: -1 no label, 0 similar, 1 dissimilar."""
     return np.where(cells.seen == 1, cells.positive, -1).astype(np.int8)
 
 
 def reachable(patterns: Patterns, theta: Theta) -> tuple[Patterns, Floats]:
-    """The cells of the design of some data, and the number of items to be expected in each.
+    """Return the cells of the design of some data, and the expected number of items in each.
 
-    Cells that never came up though five or more items were to be expected are left out: the information of a pattern
-    that the design does not produce must not count. Third labels on split items only leave such gaps: pairs never
-    disagree there, and threes never all agree.
+    Cells that never occurred although five or more items were expected are left out, because patterns that the design
+    does not produce must not count. Third labels on split items leave such gaps: pairs never
+    disagree, and sets of three never all agree.
     """
     combined, stratum, n = combinations_of(patterns)
     cells, which = all_cells(combined, stratum, patterns)
@@ -82,13 +82,13 @@ def reachable(patterns: Patterns, theta: Theta) -> tuple[Patterns, Floats]:
 
 
 def rank(cells: Patterns) -> tuple[int, Bools]:
-    """Rank of the information at a generic point inside the parameter space, and the parameters not identified.
+    """Compute the rank of the information at a generic point, and the parameters that are not identified.
 
     Returns
     -------
     int
     ndarray of bool, shape (n_parameters,)
-        Prevalences, then sensitivities, then specificities: true where a direction without any information moves the
+        Prevalences, then sensitivities, then specificities: true if a direction without information changes the
         parameter.
     """
     theta = _generic_point(len(cells.strata), len(cells.raters))
@@ -99,14 +99,14 @@ def rank(cells: Patterns) -> tuple[int, Bools]:
 
 
 def prevalence_se(cells: Patterns, expected: Floats, theta: Theta, weight: Floats) -> float:
-    """Standard error that labels alone, without any prior, would give the mean of the prevalences by `weight`."""
+    """Return the standard error of the weighted mean prevalence from labels alone, without a prior."""
     values, vectors, norms = _information(cells, theta, expected)
     direction = vectors.T @ (np.r_[weight, np.zeros(2 * len(cells.raters))] / norms)
     return float(np.sqrt((direction**2 / np.maximum(values, _ZERO)).sum()))
 
 
 def _information(cells: Patterns, theta: Theta, weight: Floats) -> tuple[Floats, Floats, Floats]:
-    """Eigenvalues and eigenvectors of the information scaled to a diagonal of ones, and the roots of its diagonal."""
+    """Return eigenvalues and eigenvectors of the information scaled to unit diagonal, and the roots of its diagonal."""
     weighted = np.sqrt(weight)[:, None] * _scores(theta, cells)
     norms = np.sqrt((weighted**2).sum(axis=0))
     norms = np.where(norms > 0, norms, 1)
@@ -115,7 +115,7 @@ def _information(cells: Patterns, theta: Theta, weight: Floats) -> tuple[Floats,
 
 
 def _scores(theta: Theta, cells: Patterns) -> Floats:
-    """Derivatives of log P(pattern) by each parameter, shape (n_cells, n_parameters)."""
+    """Return derivatives of log P(pattern) by each parameter, shape (n_cells, n_parameters)."""
     q = posterior(theta, cells)[0][:, None]
     of_pi = (q / theta.pi - (1 - q) / (1 - theta.pi)) * (cells.stratum[:, None] == np.arange(len(cells.strata)))
     of_se = q * (cells.positive / theta.se - cells.negative / (1 - theta.se))
@@ -124,7 +124,7 @@ def _scores(theta: Theta, cells: Patterns) -> Floats:
 
 
 def _generic_point(n_strata: int, n_raters: int) -> Theta:
-    """Parameters without any relation among them: multiples of three irrational numbers, modulo 1."""
+    """Return unrelated parameters: multiples of three irrational numbers, modulo 1."""
     raters = np.arange(1, n_raters + 1)
     pi = 0.3 + 0.4 * (np.arange(1, n_strata + 1) * np.sqrt(5) % 1)
     se, sp = (0.6 + 0.35 * (raters * np.sqrt(number) % 1) for number in (2, 3))
@@ -132,7 +132,7 @@ def _generic_point(n_strata: int, n_raters: int) -> Theta:
 
 
 def _windows(raters: Ints) -> list[Ints]:
-    """Overlapping runs of at most 8 of the raters, around a circle."""
+    """Return overlapping windows of at most 8 raters, around a circle."""
     if len(raters) <= _MAX_RATERS:
         return [raters]
     begins = range(0, len(raters), _MAX_RATERS // 2)
@@ -140,7 +140,7 @@ def _windows(raters: Ints) -> list[Ints]:
 
 
 def _all_patterns(raters: Ints, n_raters: int) -> NDArray[np.int8]:
-    """All 2**r ways in which r raters can label an item, shape (2**r, n_raters); -1 for everyone else."""
+    """Return all 2**r label patterns of r raters, shape (2**r, n_raters); -1 for other raters."""
     matrix = np.full((2 ** len(raters), n_raters), -1, dtype=np.int8)
     matrix[:, raters] = np.arange(len(matrix))[:, None] >> np.arange(len(raters)) & 1
     return matrix
@@ -152,9 +152,9 @@ def _keys(patterns: Patterns) -> list[tuple[int, bytes, bytes]]:
 
 
 def all_sets(n_reviewers: int, k: int) -> Bools:
-    """All k-subsets of the reviewers, shape (n_subsets, n_reviewers).
+    """Return all k-subsets of the reviewers, shape (n_subsets, n_reviewers).
 
-    Of too many, those of neighbours around a circle: they tell as much, each reviewer being in k of them.
+    If there are too many, return subsets of neighbours around a circle; they contain as much information.
     """
     if comb(n_reviewers, k) <= _MAX_SETS:
         sets = list(combinations(range(n_reviewers), k))

@@ -1,6 +1,6 @@
-"""Draws from the posterior of the latent class model: Gibbs sampling over label patterns.
+"""Gibbs sampling from the posterior of the latent class model, over label patterns.
 
-Given the parameters, how many of the items of a pattern are dissimilar is binomial; given these counts, prevalence and
+Given the parameters, the number of dissimilar items of a pattern is binomial; given these counts, prevalence and
 rates are Beta [1]_. Se and Sp are drawn in turn, each from its Beta cut off where Se + Sp would fall below 1.
 
 References
@@ -23,11 +23,11 @@ from analysis.consensus._model import (
 from analysis.consensus._patterns import Floats, Patterns
 
 _N_CHAINS = 4
-_BURN_IN = 5  # before it counts each chain makes one sweep for five that are kept
+_BURN_IN = 5  # each chain discards one sweep for five sweeps that are kept
 
 
 def draws(start: Theta, patterns: Patterns, *, n_sweeps: int, rng: np.random.Generator) -> Theta:
-    """Draws of all parameters, from several chains side by side that begin at the posterior mode.
+    """Draw all parameters from several parallel chains that start at the posterior mode.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def draws(start: Theta, patterns: Patterns, *, n_sweeps: int, rng: np.random.Gen
         One fit.
     patterns : Patterns
     n_sweeps : int
-        Sweeps of each chain that are kept.
+        Number of sweeps of each chain that are kept.
     rng : numpy.random.Generator
 
     Returns
@@ -66,7 +66,7 @@ def _sweep(theta: Theta, patterns: Patterns, rng: np.random.Generator) -> Theta:
 
 
 def _beta_above(a: Floats, b: Floats, low: Floats, rng: np.random.Generator) -> Floats:
-    """Draws from Beta(a, b) above `low`, by inverting the upper tail; at `low` where that tail is too thin to hold."""
+    """Draw from Beta(a, b) above `low` by inverting the upper tail; returns `low` if the tail is too thin."""
     tail = special.betaincc(a, b, low)
     drawn = special.betainccinv(a, b, tail * rng.random(tail.shape))
     return np.clip(np.where(tail > 0, drawn, low), EPS, 1 - EPS)

@@ -1,4 +1,4 @@
-"""Whether labels can tell prevalence and error rates at all, and what would fix it where they cannot."""
+"""Identifiability: whether labels determine prevalence and error rates, and design changes that help."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,9 +17,9 @@ THIRD = "a third label on split items"
 OVERLAP = "10 to 20 % of the items labelled by all reviewers"
 OVERLAP_OF_THREE = "10 to 20 % of the items labelled by three reviewers"
 THREE = "three labels on every item (k = 3)"
-CLASSIFIER = "the verdicts of a classifier as a further rater"
-CLASSIFIERS = "the verdicts of two classifiers as further raters"
-WEAK = "labels alone tell the prevalence no better than its prior does, so that intervals rest on the priors"
+CLASSIFIER = "the verdicts of a classifier as an additional rater"
+CLASSIFIERS = "the verdicts of two classifiers as additional raters"
+WEAK = "the labels say no more about the prevalence than its prior, so intervals depend on the priors"
 PRIOR_SD = float(stats.beta(*PREVALENCE_PRIOR).std())
 STRATA = "strata of items that differ in prevalence, such as applications"
 
@@ -29,27 +29,27 @@ NO_LABELS = pd.DataFrame({"item": [], "rater": [], "category": []}, dtype=object
 
 @dataclass(frozen=True, repr=False)
 class Identifiability(Result):
-    """Whether the parameters of a latent class model follow from labels of this design, however many.
+    """Whether labels of a design determine the parameters of a latent class model, with any number of items.
 
     Attributes
     ----------
     rank : int
-        Rank of the Fisher information: so many parameters, or combinations of them, can be told.
+        Rank of the Fisher information: the number of parameters, or combinations of them, that can be estimated.
     n_parameters : int
-        A prevalence for each stratum, a sensitivity and a specificity for each rater.
+        One prevalence per stratum, one sensitivity and one specificity per rater.
     identified : bool
-        All of them can be told, and the data are enough to try.
+        Whether all parameters can be estimated, and there are enough data.
     unknown : tuple of str
-        The parameters that cannot.
+        The parameters that cannot be estimated.
     words : str
-        The same as a sentence.
+        The result as a sentence.
     remedies : tuple of str
-        Changes of the design of which each alone would identify everything; computed, not guessed.
+        Changes of the design, each of which alone would identify all parameters; computed for this design.
     prevalence_se : float or None
         Standard error of the prevalence from the labels alone, without priors (Fisher information at the fit); None
-        where not identified, and for a plan.
+        if not identified, and for a plan.
     weak : bool
-        This standard error is above the standard deviation of the prior: intervals rest on the priors.
+        Whether this standard error exceeds the standard deviation of the prior; intervals then depend on the priors.
     """
 
     rank: int
@@ -65,27 +65,27 @@ class Identifiability(Result):
 def identifiability(
     labels: pd.DataFrame, verdicts: pd.DataFrame | None = None, *, strata: "pd.Series | None" = None
 ) -> Identifiability:
-    """Rank of the Fisher information of the actual design and data [1]_, in numbers and words.
+    """Compute the rank of the Fisher information of the actual design and data [1]_.
 
-    Two labels an item of any number of reviewers leave one direction in which prevalence and all error rates can
-    move together without any trace in the labels: rank 8 of 9 for four reviewers, for any number of items.
+    With two labels per item, prevalence and all error rates can change together in one direction without any effect on
+    the labels, whatever the number of reviewers and items: rank 8 of 9 for four reviewers.
 
     Parameters
     ----------
     labels : DataFrame
-        Label table of reviewers: columns item, rater, category; any number of labels an item. Third labels may be
-        among them: label patterns that the design does not produce are recognised, and do not count.
+        Label table of reviewers: columns item, rater, category; any number of labels per item. Third labels
+        are allowed: label patterns that the design does not produce are recognised and ignored.
     verdicts : DataFrame, optional
-        Classifiers as further raters: columns item, classifier, verdict (None: no verdict).
+        Classifiers as additional raters: columns item, classifier, verdict (None: no verdict).
     strata : Series indexed by item, optional
-        Strata that may differ in prevalence while each rater's error rates are the same in all of them [2]_.
+        Strata with different prevalence and equal error rates of each rater [2]_.
 
     Returns
     -------
     Identifiability
-        Not identified as well where there is no label, where only one category was ever used, and where there are
-        fewer items than parameters; `words` says so. A design can be identified by a handful of items, or by
-        reviewers near chance: full rank, yet hardly any information. It is then called weak.
+        Also not identified without labels, with only one category, or with fewer items than parameters; `words`
+        gives the reason. A design can be identified with few items, or with reviewers near chance, but then the
+        labels contain little information. It is then called weak.
 
     Raises
     ------
@@ -110,14 +110,14 @@ def identifiability(
 
 
 def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: int = 0) -> Identifiability:
-    """The same before anything is labelled: which estimates a plan makes possible.
+    """Compute the identifiability of a plan before labelling.
 
     Parameters
     ----------
     blocks : sequence of sequences of str
-        The sets of reviewers that label items together; with overlap, the set of all reviewers is one of them.
+        The sets of reviewers that label items together; with overlap, including the set of all reviewers.
     n_classifiers : int
-        Classifiers that give a verdict on every item and are to count as raters.
+        Number of classifiers with a verdict on every item that count as raters.
 
     Returns
     -------
@@ -141,9 +141,9 @@ def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: i
 
 
 def identified(patterns: Patterns, mode: Theta) -> tuple[Identifiability, Bools]:
-    """The judgement, and for each parameter (prevalences, sensitivities, specificities) whether it is known.
+    """Return the identifiability, and which parameters (prevalences, sensitivities, specificities) are known.
 
-    `mode` is the fit: it tells which patterns ought to have come up, and how well labels alone tell the prevalence.
+    `mode` is the fit; it gives the expected patterns, and the precision of the prevalence from labels alone.
     """
     cells, expected = reachable(patterns, mode)
     reason = _too_little(patterns)
@@ -161,39 +161,37 @@ def _with_precision(judgement: Identifiability, se: float) -> Identifiability:
 
 
 def identified_patterns(patterns: Patterns, is_known: Bools) -> Bools:
-    """Patterns whose posterior is known: the prevalence of the stratum is, and so are the rates of all who labelled."""
+    """Return the patterns with a known posterior: prevalence of the stratum and rates of its raters are known."""
     pi, se, sp = np.split(is_known, np.cumsum([len(patterns.strata), len(patterns.raters)]))
     is_identified: Bools = pi[patterns.stratum] & (patterns.seen @ ~(se & sp) == 0)
     return is_identified
 
 
 def _too_little(patterns: Patterns) -> str | None:
-    """Why these data cannot be tried at all, whatever the design."""
+    """Return why these data are not enough, whatever the design; None if they are."""
     n_items, n_parameters = len(patterns.items), patterns.n_parameters
     if n_items == 0:
         return "no labels"
     if not patterns.positive.any() or not patterns.negative.any():
         return "only one category was used"
     if n_items < n_parameters:
-        return f"{n_items} {'item' if n_items == 1 else 'items'} cannot tell {n_parameters} parameters"
+        return f"{n_items} {'item' if n_items == 1 else 'items'} cannot determine {n_parameters} parameters"
     return None
 
 
 def _judgement(cells: Patterns, reason: str | None) -> tuple[Identifiability, Bools]:
-    """The judgement of the patterns that a design produces, and the parameters it does not tell."""
+    """Return the identifiability from the patterns of a design, and the unknown parameters."""
     (n_identified, unknown), n = rank(cells), cells.n_parameters
     names = _parameter_names(cells.strata, cells.raters)
     if reason is not None:
         return Identifiability(n_identified, n, False, tuple(names), f"not identified: {reason}"), unknown
     if n_identified == n:
         return Identifiability(
-            n_identified, n, True, (), f"identified: labels of this design tell all {n} parameters"
+            n_identified, n, True, (), f"identified: labels of this design determine all {n} parameters"
         ), unknown
     missing = tuple(name for name, is_unknown in zip(names, unknown, strict=True) if is_unknown)
     rest = "" if len(missing) == n else f"; unknown: {', '.join(missing)}"
-    words = (
-        f"not identified: however many items, labels of this design tell only {n_identified} of {n} parameters{rest}"
-    )
+    words = f"not identified: labels of this design determine only {n_identified} of {n} parameters{rest}"
     remedies = [remedy for remedy, other in _remedies(cells) if rank(other)[0] == other.n_parameters]
     if CLASSIFIER in remedies and CLASSIFIERS in remedies:
         remedies.remove(CLASSIFIERS)
@@ -201,7 +199,7 @@ def _judgement(cells: Patterns, reason: str | None) -> tuple[Identifiability, Bo
 
 
 def _remedies(cells: Patterns) -> Iterator[tuple[str, Patterns]]:
-    """Designs that a study could change over to, by their patterns."""
+    """Return possible changes of the design, by their patterns."""
     labels, stratum, n_reviewers = rows_of(cells), cells.stratum, max(cells.n_reviewers, 3)
     yield THIRD, with_rows(cells, *_with_third(labels, stratum, cells.n_reviewers))
     n_more = n_reviewers - cells.n_reviewers
@@ -222,7 +220,7 @@ def _remedies(cells: Patterns) -> Iterator[tuple[str, Patterns]]:
 
 
 def _with_third(labels: NDArray[np.int8], stratum: Ints, n_reviewers: int) -> tuple[NDArray[np.int8], Ints]:
-    """Patterns of at most two reviewers, where each other reviewer in turn adds a label to those that are split."""
+    """Add a third label by each other reviewer in turn to split patterns of two reviewers."""
     of_reviewers = labels[:, :n_reviewers]
     split = (of_reviewers == 0).any(axis=1) & (of_reviewers == 1).any(axis=1) & ((of_reviewers >= 0).sum(axis=1) == 2)
     rows, strata = [labels[~split]], [stratum[~split]]

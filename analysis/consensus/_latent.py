@@ -1,4 +1,4 @@
-"""What the items are and how good the raters are, estimated together from the labels alone."""
+"""Latent class analysis: true categories and rates of raters, estimated together from the labels."""
 
 from dataclasses import dataclass
 
@@ -15,21 +15,21 @@ from analysis.intervals import Estimate
 from analysis.results import Result
 
 UNDECIDED = "undecided"
-_DRAWS_OF_ITEMS = 500  # draws that item posteriors average over
+_DRAWS_OF_ITEMS = 500  # number of draws for item posteriors
 
 
 @dataclass(frozen=True, repr=False)
 class RaterRates(Result):
-    """How often one rater is right.
+    """Sensitivity and specificity of one rater.
 
     Attributes
     ----------
     rater : object
-        Its name as in the table.
+        Name as in the table.
     n : int
-        Items it labelled; of a classifier held against the reviewers, those where these can tell what the item is.
+        Number of labelled items; for a classifier, the items whose category the reviewers' labels determine.
     sensitivity, specificity : Estimate
-        Probability of calling a dissimilar item so, and a similar one.
+        Probability of calling a dissimilar item dissimilar, and a similar item similar.
     """
 
     rater: object
@@ -46,15 +46,15 @@ class LatentClass(Result):
     ----------
     n_items : int
     level : float
-        Of all intervals.
+        Level of all intervals.
     prevalence : Estimate
         Share of dissimilar items: the mean over strata, weighted by their items.
     strata : dict of str to Estimate
-        Prevalence by stratum; empty where there are none.
+        Prevalence by stratum; empty without strata.
     reviewers, classifiers : tuple of RaterRates
     items : DataFrame
         Columns item, posterior (probability of dissimilar, None where not identified) and category (similar,
-        dissimilar, or undecided). Empty for the joint model: a classifier must not create the label it is
+        dissimilar, or undecided). Empty for the joint model, because a classifier must not create the labels it is
         scored on.
     identifiability : Identifiability
     """
@@ -72,7 +72,7 @@ class LatentClass(Result):
 
     @property
     def rates(self) -> tuple[RaterRates, ...]:
-        """The rows of the table: reviewers, then classifiers."""
+        """Return the rates of reviewers, then of classifiers."""
         return (*self.reviewers, *self.classifiers)
 
 
@@ -86,38 +86,39 @@ def latent_class(
     n_sweeps: int = 1500,
     rng: np.random.Generator,
 ) -> LatentClass:
-    """Latent class model of two categories with conditional independence [1]_, [2]_, in the Bayesian form of [3]_.
+    """Fit a latent class model with two categories and conditional independence [1]_, [2]_, Bayesian as in [3]_.
 
     Priors: prevalence Beta(2, 2); sensitivity and specificity of reviewers Beta(3, 1.5), of classifiers
-    Beta(1, 1); their sum is at least 1 for every rater. A rater worse than chance is held at chance, and
-    `misfit` shows it.
+    Beta(1, 1); their sum is at least 1 for every rater. Raters worse than chance are set to chance, and
+    `misfit` detects this.
 
     Parameters
     ----------
     labels : DataFrame
-        Label table of reviewers: columns item, rater, category; any number of labels an item, third labels
-        included: who gives them may depend on labels, not on what the item is.
+        Label table of reviewers: columns item, rater, category; any number of labels per item, including third
+        labels: the assignment of raters may depend on labels, but not on the true category.
     verdicts : DataFrame, optional
-        Columns item, classifier, verdict (None: no verdict). With it the model is the joint one, of reviewers and
-        classifiers as raters: a sensitivity analysis beside `classifier_rates`, as it believes that classifiers err
-        independently of reviewers.
+        Columns item, classifier, verdict (None: no verdict). Fits the joint model of reviewers and classifiers, as
+        a sensitivity analysis for `classifier_rates`, because it assumes that classifiers err independently of
+        reviewers.
     strata : Series indexed by item, optional
-        The stratum of each item: prevalence may differ among them, error rates may not.
+        The stratum of each item; prevalence may differ between strata, error rates are equal.
     undecided : (float, float)
-        Items with a posterior within these ends, both included, are undecided.
+        Items with a posterior in this closed interval are undecided.
     level : float
         Level of the credible intervals, in (0, 1).
     n_sweeps : int
-        Sweeps of each of four Gibbs chains that count.
+        Counted sweeps of each of four Gibbs chains.
     rng : numpy.random.Generator
 
     Returns
     -------
     LatentClass
         Each value is the posterior mode (EM), its `se` the posterior standard deviation, its interval the
-        equal-tailed one (Gibbs). What the design cannot tell is undefined and says so; so is everything without
-        labels, with one category only, or with fewer items than parameters. Where `identifiability` is weak, and
-        where a category is rare (below 5 %), intervals follow the priors.
+        equal-tailed one (Gibbs). Values that the design does not determine are undefined with a reason; so are all
+        values
+        without labels, with only one category, or with fewer items than parameters. If `identifiability` is weak, or a
+        category is rare (below 5 %), intervals follow the priors.
 
     Raises
     ------
@@ -171,16 +172,16 @@ def check_settings(level: float, n_sweeps: int) -> None:
 
 
 def estimate(value: float, draws: Floats, level: float) -> Estimate:
-    """A value with standard deviation and equal-tailed interval of its draws, widened to hold the value.
+    """Return a value with standard deviation and equal-tailed interval of its draws, widened to include the value.
 
-    The value is a mode and may lie at an end of the range, where the interval does not reach.
+    The value is a mode and may be at an end of the range, outside the interval of draws.
     """
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(value, float(draws.std()), min(float(low), value), max(float(high), value))
 
 
 def _estimates(mode: Theta, drawn: Theta, is_known: Bools, level: float, reason: str) -> list[Estimate]:
-    """One for each column of the parameters."""
+    """Return one estimate for each column of the parameters."""
     return [
         estimate(float(value), column, level) if is_identified else Estimate(None, reason=reason)
         for value, column, is_identified in zip(mode.columns[0], drawn.columns.T, is_known, strict=True)
@@ -201,7 +202,7 @@ def _overall(patterns: Patterns, mode: Theta, drawn: Theta, is_known: Bools, lev
 
 
 def _items(patterns: Patterns, drawn: Theta, is_known: Bools, undecided: tuple[float, float]) -> pd.DataFrame:
-    """Posterior of each item: its mean over draws, so that doubt about the raters is doubt about the item."""
+    """Return the posterior of each item as a mean over draws, which includes the uncertainty about raters."""
     every = max(len(drawn.pi) // _DRAWS_OF_ITEMS, 1)
     q = posterior(drawn.rows(slice(None, None, every)), patterns).mean(axis=0)
     is_identified = identified_patterns(patterns, is_known)

@@ -1,4 +1,4 @@
-"""Whether raters err independently of each other given what an item is, as the latent class model believes."""
+"""Test of the assumption that raters err independently, given an item's true category."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,19 +13,17 @@ from analysis.consensus._model import Theta, climb_together, fit
 from analysis.consensus._patterns import Floats, Ints, Patterns, distinct_rows, patterns_of
 from analysis.results import Result
 
-_MAX_CELLS = 2_000_000  # data sets side by side times label patterns: what fits memory
+_MAX_CELLS = 2_000_000  # parallel data sets times label patterns that fit in memory
 WORDS_FIT = "no sign that raters share errors or that items differ in difficulty"
-WORDS_MISFIT = (
-    "raters share errors or items differ in difficulty: prevalence and rates of the model are not to be trusted"
-)
-_TOLERANCE = 1e-4  # of the parameters of a drawn data set: its statistic does not need more
-ENOUGH_POWER = 0.8  # to find a copying rater: with less, "no sign" says little
-COPIED = 0.75  # share of the labels that the copying rater takes over
+WORDS_MISFIT = "raters share errors or items differ in difficulty, so do not trust prevalence and rates of the model"
+_TOLERANCE = 1e-4  # tolerance for parameters of a drawn data set, enough for its statistic
+ENOUGH_POWER = 0.8  # required power to detect a copying rater; with less, "no sign" means little
+COPIED = 0.75  # share of labels that the copying rater copies
 
 
 @dataclass(frozen=True, repr=False)
 class Misfit(Result):
-    """Test of "given what an item is, raters err independently of each other"; where undefined, `p` is None.
+    """Test of "raters err independently, given an item's true category"; `p` is None if undefined.
 
     Attributes
     ----------
@@ -35,8 +33,8 @@ class Misfit(Result):
     n_draws : int
     words : str
     power : float or None
-        Share of made-up data sets of the same design and fit that this test rejects, where in each of them one rater
-        copies three in four labels of another. The pair is drawn by the number of items both labelled.
+        Power of the test if one rater copies three of four labels of another, from simulated data sets of the same
+        design and fit. The pair is drawn with weights by the number of common items.
     """
 
     x2: float | None
@@ -55,35 +53,35 @@ def misfit(
     n_draws: int = 299,
     rng: np.random.Generator,
 ) -> Misfit:
-    """Goodness of fit of the latent class model: do pairs of raters agree as often as it says [1]_?
+    """Test whether pairs of raters agree as often as the latent class model predicts [1]_.
 
     The statistic sums Pearson's X2 over the 2 x 2 tables of all pairs of raters, pooled over items; its
     distribution comes from a parametric bootstrap: data sets are drawn from the fitted model with the same
-    raters on the same items, and fitted again. A rejection means errors that raters share, or items of uneven
-    difficulty; prevalence and rates of the model are then not to be trusted. No rejection proves little: errors
-    that all raters share leave no trace.
+    raters on the same items, and fitted again. A rejection means that raters share errors or that items differ
+    in difficulty; do not trust prevalence and rates of the model then. No rejection proves little, because errors
+    that all raters share cannot be detected.
 
     Parameters
     ----------
     labels : DataFrame
-        Label table of first labels *only* (fresh and overlap): who labels an item must have been settled before any
-        label was seen. Third labels go to split items, and pairs there would disagree by design.
+        Label table of first labels *only* (fresh and overlap): reviewers must have been assigned before any label
+        was known. Third labels are given to split items, where pairs disagree by design.
     verdicts : DataFrame, optional
-        Columns item, classifier, verdict (None: no verdict): classifiers as further raters.
+        Columns item, classifier, verdict (None: no verdict): classifiers as additional raters.
     strata : Series indexed by item, optional
         As in `latent_class`.
     alpha : float
-        At it or below it `words` says that the labels do not fit.
+        Significance level: if p is at most alpha, `words` reports misfit.
     n_draws : int
-        Data sets drawn from the fit, and half as many in which one rater copies another.
+        Number of data sets drawn from the fit; half as many are drawn in which one rater copies another.
     rng : numpy.random.Generator
 
     Returns
     -------
     Misfit
-        p = (1 + number of draws with at least this X2) / (1 + n_draws). Undefined where no item has two labels, where
-        only one category was used, or where the model has as many parameters as the patterns have free shares, so that
-        it always fits (three raters, all on the same items).
+        p = (1 + number of draws with at least this X2) / (1 + n_draws). Undefined if no item has two labels, if only
+        one category was used, or if the model has as many parameters as the patterns have free shares, so that it
+        always fits (three raters, all on the same items).
 
     Raises
     ------
@@ -110,13 +108,13 @@ def misfit(
     copied = _drawn_x2(mode, patterns, max(n_draws // 2, 1), rng, copying=True)
     power = float((copied >= np.quantile(drawn, 1 - alpha)).mean())
     found = (
-        f"the test finds a rater who copies three in four of another's labels in {100 * power:.0f} % of such data sets"
+        f"the test detects a rater who copies three of four labels of another in {100 * power:.0f} % of such data sets"
     )
     return Misfit(x2, p, n_draws, f"{WORDS_FIT}; {'but ' * (power < ENOUGH_POWER)}{found}", power)
 
 
 def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
-    """Sum over pairs of raters of Pearson's X2 of their 2 x 2 table against the fitted model.
+    """Sum Pearson's X2 against the fitted model over the 2 x 2 tables of all pairs of raters.
 
     Parameters
     ----------
@@ -124,7 +122,7 @@ def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
         One fit for each data set.
     patterns : Patterns
     n : ndarray of float, shape (n_fits, n_patterns)
-        How often each pattern occurs in each data set.
+        Count of each pattern in each data set.
 
     Returns
     -------
@@ -149,7 +147,7 @@ def pair_x2(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
 
 
 def _pair_counts(n: Floats, first: Any, second: Any) -> Floats:
-    """Items where rater a is marked in `first` and rater b in `second`, shape (n_fits, n_raters, n_raters)."""
+    """Count items with rater a marked in `first` and rater b in `second`, shape (n_fits, n_raters, n_raters)."""
     if sparse.issparse(first):
         return np.stack([((first * row[:, None]).T @ second).toarray() for row in n])
     counted: Floats = (n[:, None, :] * first.T) @ second
@@ -164,14 +162,14 @@ def _untestable(patterns: Patterns) -> str | None:
     combined, stratum, _ = combinations_of(patterns)
     n_free = sum(2.0**n_raters - 1 for n_raters in combined.sum(axis=1).tolist())
     if n_free <= patterns.n_parameters and n_free <= rank(all_cells(combined, stratum, patterns)[0])[0]:
-        return "the model has as many parameters as these labels have free shares, it always fits"
+        return "the model always fits because it has as many parameters as these labels have free shares"
     return None
 
 
 def _drawn_x2(
     mode: Theta, patterns: Patterns, n_draws: int, rng: np.random.Generator, *, copying: bool = False
 ) -> Floats:
-    """The statistic of data sets drawn from a fit, some side by side; in each, one rater may copy another."""
+    """Compute the statistic of data sets drawn from a fit; optionally one rater copies another in each."""
     n_items = len(patterns.items)
     n_aside = max(int(np.sqrt(_MAX_CELLS / n_items)), 1)
     drawn = []
@@ -185,9 +183,9 @@ def _drawn_x2(
 def _drawn_patterns(
     mode: Theta, patterns: Patterns, n_sets: int, rng: np.random.Generator, copying: bool
 ) -> list[tuple[Patterns, Floats]]:
-    """Data sets with the same raters on the same items: their patterns, and how often each occurs in each set.
+    """Draw data sets with the same raters on the same items: patterns, and their counts in each set.
 
-    One table for all sets, or, where hardly any pattern occurs in two of them, one for each.
+    One table for all sets, or one table per set if few patterns occur in several sets.
     """
     # By pattern, not by item: the order of the label table must not change what is drawn.
     stratum, has_label = (np.repeat(x, patterns.n, axis=0) for x in (patterns.stratum, patterns.seen == 1))
@@ -202,7 +200,7 @@ def _drawn_patterns(
 
 
 def _copy(labels: NDArray[np.int8], has_label: NDArray[np.bool_], rng: np.random.Generator) -> None:
-    """In each set let one rater copy three in four of another's labels, on items that both labelled."""
+    """Let one rater copy three of four labels of another in each set, on items that both labelled."""
     shared = np.triu(has_label.T.astype(float) @ has_label.astype(float), 1)
     first, second = np.nonzero(shared)
     chosen = rng.choice(len(first), size=len(labels), p=shared[first, second] / shared.sum())
@@ -213,7 +211,7 @@ def _copy(labels: NDArray[np.int8], has_label: NDArray[np.bool_], rng: np.random
 
 
 def _counted_patterns(like: Patterns, labels: NDArray[np.int8], stratum: Ints) -> tuple[Patterns, Floats]:
-    """The patterns of labels, shape (n_sets, n_items, n_raters), and how often each occurs in each set."""
+    """Return the patterns of labels, shape (n_sets, n_items, n_raters), and their counts in each set."""
     n_sets, n_items, n_raters = labels.shape
     rows, strata = labels.reshape(-1, n_raters), np.tile(stratum, n_sets)
     first, which, _ = distinct_rows(rows, strata)

@@ -1,9 +1,10 @@
 """The latent class model of two categories with conditional independence, and its maximum by EM.
 
-An item is dissimilar with probability pi (of its stratum); rater r calls a dissimilar item so with probability Se_r and
-a similar one so with probability 1 - Sp_r, independently of the other raters given what the item is [1]_, [2]_. The
-priors are those of a small study [3]_: reviewers are more often right than wrong, of classifiers nothing is
-assumed. Se + Sp >= 1 for every rater: without it the model cannot tell similar from dissimilar.
+An item is dissimilar with probability pi (of its stratum); rater r calls dissimilar items dissimilar with probability
+Se_r
+and similar items dissimilar with probability 1 - Sp_r, independently of other raters given the true category [1]_,
+[2]_. The priors are as for a small study [3]_: reviewers are more often right than wrong; nothing is assumed about
+classifiers. Se + Sp >= 1 for every rater, because otherwise the two categories could be exchanged.
 
 References
 ----------
@@ -25,7 +26,7 @@ PREVALENCE_PRIOR = (2.0, 2.0)
 REVIEWER_PRIOR = (3.0, 1.5)
 CLASSIFIER_PRIOR = (1.0, 1.0)
 
-EPS = 1e-9  # probabilities stay this far from 0 and 1, where logarithms end
+EPS = 1e-9  # probabilities keep this distance from 0 and 1, where logarithms are infinite
 _TOLERANCE, _ROUGH, _MAX_ITERATIONS = 1e-8, 1e-3, 20_000
 _MAX_LEAP = 64.0  # times the way of an iteration
 
@@ -45,28 +46,28 @@ class Theta:
     sp: Floats
 
     def rows(self, which: slice) -> "Theta":
-        """Some of the fits."""
+        """Return the selected fits."""
         return Theta(self.pi[which], self.se[which], self.sp[which])
 
     def repeated(self, n: int) -> "Theta":
-        """Each fit n times."""
+        """Repeat each fit n times."""
         return Theta(*(np.repeat(x, n, axis=0) for x in (self.pi, self.se, self.sp)))
 
     @property
     def columns(self) -> Floats:
-        """All parameters side by side, shape (n_fits, n_strata + 2 n_raters)."""
+        """Return all parameters in columns, shape (n_fits, n_strata + 2 n_raters)."""
         return np.hstack([self.pi, self.se, self.sp])
 
 
 def rater_priors(patterns: Patterns) -> tuple[Floats, Floats]:
-    """The two parameters of the Beta prior of Se and of Sp, each of shape (n_raters,)."""
+    """Return the two parameters of the Beta prior of Se and Sp, each of shape (n_raters,)."""
     n, n_classifiers = patterns.n_reviewers, len(patterns.raters) - patterns.n_reviewers
     a, b = np.repeat([REVIEWER_PRIOR, CLASSIFIER_PRIOR], [n, n_classifiers], axis=0).T
     return a, b
 
 
 def log_odds(theta: Theta, patterns: Patterns) -> Floats:
-    """log P(dissimilar | pattern) - log P(similar | pattern), shape (n_fits, n_patterns)."""
+    """Return log P(dissimilar | pattern) - log P(similar | pattern), shape (n_fits, n_patterns)."""
     if_positive = np.log(theta.se / (1 - theta.sp))
     if_negative = np.log((1 - theta.se) / theta.sp)
     prior = special.logit(theta.pi)[:, patterns.stratum]
@@ -76,13 +77,13 @@ def log_odds(theta: Theta, patterns: Patterns) -> Floats:
 
 
 def posterior(theta: Theta, patterns: Patterns) -> Floats:
-    """P(dissimilar | pattern), shape (n_fits, n_patterns)."""
+    """Return P(dissimilar | pattern), shape (n_fits, n_patterns)."""
     q: Floats = special.expit(log_odds(theta, patterns))
     return q
 
 
 def log_probability(theta: Theta, patterns: Patterns) -> Floats:
-    """log P(pattern | who labelled), shape (n_fits, n_patterns)."""
+    """Return log P(pattern | raters), shape (n_fits, n_patterns)."""
     prior = np.log(1 - theta.pi)[:, patterns.stratum]
     positive, negative = patterns.marks
     if_similar = prior + np.log(theta.sp) @ negative.T + np.log(1 - theta.sp) @ positive.T
@@ -91,7 +92,7 @@ def log_probability(theta: Theta, patterns: Patterns) -> Floats:
 
 
 def log_posterior(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
-    """Log likelihood of the patterns, seen `n` times each, plus log prior without its constant; shape (n_fits,)."""
+    """Return log likelihood of the patterns with counts `n`, plus log prior without its constant; shape (n_fits,)."""
     likelihood = (n * log_probability(theta, patterns)).sum(axis=1)
     a, b = rater_priors(patterns)
     prior = _log_beta(theta.se, a, b) + _log_beta(theta.sp, a, b)
@@ -100,7 +101,7 @@ def log_posterior(theta: Theta, patterns: Patterns, n: Floats) -> Floats:
 
 
 def expected_counts(q: Floats, patterns: Patterns, n: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Labels by rater: dissimilar items called dissimilar, and similar; similar items called similar, and dissimilar.
+    """Count labels by rater: dissimilar items called dissimilar or similar, similar items called similar or dissimilar.
 
     Each of shape (n_fits, n_raters); `q`, shape (n_fits, n_patterns), is the share of each pattern's `n` items that is
     dissimilar.
@@ -111,9 +112,9 @@ def expected_counts(q: Floats, patterns: Patterns, n: Floats) -> tuple[Floats, F
 
 
 def step(q: Floats, patterns: Patterns, n: Floats) -> Theta:
-    """M-step: the mode of the parameters given the share of dissimilar items of each pattern.
+    """Do the M-step: the mode of the parameters, given the share of dissimilar items of each pattern.
 
-    Where a rater's two modes violate Se + Sp >= 1, the mode is on the line Se + Sp = 1: the objective is concave.
+    If a rater's two modes violate Se + Sp >= 1, the mode is on the line Se + Sp = 1, because the objective is concave.
     """
     a, b = rater_priors(patterns)
     hit, miss, correct, false_alarm = expected_counts(q, patterns, n)
@@ -136,10 +137,10 @@ def by_stratum(values: Floats, patterns: Patterns) -> Floats:
 
 
 def climb(start: Theta, patterns: Patterns, n: Floats, *, tolerance: float = _TOLERANCE) -> Theta:
-    """EM from each of several starts until no parameter of any fit moves by more than `tolerance`.
+    """Run EM from several starts until no parameter changes by more than `tolerance`.
 
-    `n` has shape (n_patterns,), or (n_fits, n_patterns) where each fit has its own data. Every iteration raises the log
-    posterior or leaves it.
+    `n` has shape (n_patterns,), or (n_fits, n_patterns) if each fit has different data. The log posterior never
+    decreases.
     """
     return climb_together([start], [(patterns, n)], tolerance=tolerance)[0]
 
@@ -191,10 +192,10 @@ def _parts(theta: Theta) -> tuple[Floats, Floats, Floats]:
 
 
 def starts(patterns: Patterns) -> Theta:
-    """Starts of EM that do not depend on the order or the names of raters.
+    """Return starting points of EM that do not depend on the order or names of raters.
 
     The share of dissimilar labels of each item; equal raters at a low, middle and high prevalence; strict and lenient
-    raters; and for each rater the case that just this one is right.
+    raters; and for each rater the case that only this rater is right.
     """
     n_raters, n_strata = len(patterns.raters), len(patterns.strata)
     share = _share(patterns.positive.sum(axis=1), patterns.negative.sum(axis=1))
@@ -210,7 +211,7 @@ def starts(patterns: Patterns) -> Theta:
 
 
 def fit(patterns: Patterns) -> Theta:
-    """The posterior mode: EM from every start, the highest climbed to the end. One fit."""
+    """Return the posterior mode (one fit): EM from every start; the best start is continued to convergence."""
     n = patterns.n.astype(float)
     rough = climb(starts(patterns), patterns, n, tolerance=_ROUGH)
     best = int(np.argmax(log_posterior(rough, patterns, n)))
@@ -223,6 +224,6 @@ def _log_beta(x: Floats, a: Floats | float, b: Floats | float) -> Floats:
 
 
 def _share(x: Floats, rest: Floats) -> Floats:
-    """x / (x + rest), one half where both are 0."""
+    """Return x / (x + rest), or 0.5 if both are 0."""
     total = x + rest
     return np.divide(x, total, out=np.full_like(total, 0.5), where=total > 0)

@@ -1,7 +1,7 @@
-"""Labels -> label patterns: who put an item in which category, and on how many items just that happened.
+"""Label patterns: the labels of all raters on an item, and the number of items with the same labels.
 
-The likelihood of a latent class model depends on the labels only through the patterns, and there are far fewer of
-them than items: 586 items labelled by three of four reviewers show at most 32.
+The likelihood of a latent class model depends only on the patterns, and there are far fewer patterns than
+items: 586 items labelled by three of four reviewers have at most 32 patterns.
 """
 
 from dataclasses import dataclass
@@ -20,24 +20,27 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ALL = "all items"
-_MIN_RATERS, _MAX_SHARE = 16, 0.25  # from so many raters, of whom a pattern has at most this share, most are 0
+_MIN_RATERS, _MAX_SHARE = (
+    16,
+    0.25,
+)  # use sparse matrices with at least this many raters and at most this share of labels per pattern
 _RATERS_A_CODE = 20  # 3**20 patterns times 2**31 items still fit 64 bits
 
 
 @dataclass(frozen=True)
 class Patterns:
-    """Collapsed labels of two categories.
+    """Labels of two categories, collapsed to patterns.
 
     Attributes
     ----------
     raters : tuple
         Names in the order of the columns: the reviewers, then the classifiers, each sorted.
     n_reviewers : int
-        How many of the raters are reviewers.
+        Number of raters that are reviewers.
     strata : tuple
-        Names of the strata; one where none were given.
+        Names of the strata; one stratum if none were given.
     positive, negative : ndarray of float, shape (n_patterns, n_raters)
-        1 where the rater said dissimilar, or similar; both 0 where the rater said nothing.
+        1 if the rater's label is dissimilar (or similar); both 0 without a label.
     stratum : ndarray of int, shape (n_patterns,)
         Position in `strata`.
     n : ndarray of int, shape (n_patterns,)
@@ -59,12 +62,12 @@ class Patterns:
 
     @property
     def seen(self) -> Floats:
-        """1 where the rater labelled at all, shape (n_patterns, n_raters)."""
+        """Return 1 if the rater gave a label, shape (n_patterns, n_raters)."""
         return self.positive + self.negative
 
     @cached_property
     def marks(self) -> tuple[Any, Any]:
-        """`positive` and `negative` for matrix products: sparse where there are many raters and most entries are 0."""
+        """Return `positive` and `negative` for matrix products: sparse if most entries of many raters are 0."""
         is_sparse = len(self.raters) >= _MIN_RATERS and self.seen.mean() <= _MAX_SHARE if self.seen.size else False
         if not is_sparse:
             return self.positive, self.negative
@@ -72,14 +75,14 @@ class Patterns:
 
     @property
     def n_parameters(self) -> int:
-        """Of the latent class model: a prevalence for each stratum, two rates for each rater."""
+        """Return the number of parameters of the latent class model: one per stratum, two per rater."""
         return len(self.strata) + 2 * len(self.raters)
 
 
 def patterns_of(
     labels: pd.DataFrame, verdicts: pd.DataFrame | None = None, strata: "pd.Series | None" = None
 ) -> Patterns:
-    """Collapse a label table, with the verdicts of classifiers on the same items as further raters.
+    """Collapse a label table to patterns, with classifiers on the same items as additional raters.
 
     Parameters
     ----------
@@ -114,7 +117,7 @@ def patterns_of(
 
 
 def verdict_table(verdicts: pd.DataFrame | None) -> pd.DataFrame:
-    """Verdicts as a label table; items on which a classifier gave none are left out.
+    """Convert verdicts to a label table; items without a verdict are left out.
 
     Raises
     ------
@@ -131,7 +134,7 @@ def verdict_table(verdicts: pd.DataFrame | None) -> pd.DataFrame:
 
 
 def distinct_rows(matrix: NDArray[np.int8], stratum: Ints) -> tuple[Ints, Ints, Ints]:
-    """Where each distinct (stratum, row) stands first, which of them each row is, and how often each occurs.
+    """Find distinct (stratum, row) pairs: first position, index of each row, and counts.
 
     Parameters
     ----------
@@ -149,7 +152,7 @@ def distinct_rows(matrix: NDArray[np.int8], stratum: Ints) -> tuple[Ints, Ints, 
 
 
 def _matrix(table: pd.DataFrame, items: pd.Index) -> tuple[list[object], NDArray[np.int8]]:
-    """The raters with a label on these items, sorted, and their labels: -1 none, 0 similar, 1 dissimilar."""
+    """Return the raters of these items, sorted, and their labels: -1 none, 0 similar, 1 dissimilar."""
     table = table[table["item"].isin(items)]
     raters = sorted(pd.unique(table["rater"]), key=str)
     matrix = np.full((len(items), len(raters)), -1, dtype=np.int8)

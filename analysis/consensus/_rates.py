@@ -1,4 +1,4 @@
-"""Sensitivity and specificity of classifiers against what the items are, not against what was counted or decided."""
+"""Sensitivity and specificity of classifiers against the latent class, not against a counted consensus."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,8 +14,8 @@ from analysis.consensus._model import EPS, fit, posterior
 from analysis.consensus._patterns import Floats, Ints, Patterns, patterns_of, verdict_table
 from analysis.intervals import Estimate
 
-_N_DRAWS = 400  # of the reviewers' parameters
-_N_STEPS = 15  # of each classifier's own chain, one for each of these draws
+_N_DRAWS = 400  # draws of the reviewers' parameters
+_N_STEPS = 15  # steps of each classifier's chain per draw
 _TOLERANCE, _MAX_ITERATIONS = 1e-9, 10_000
 
 
@@ -28,20 +28,20 @@ def classifier_rates(
     n_sweeps: int = 1500,
     rng: np.random.Generator,
 ) -> tuple[RaterRates, ...]:
-    """Sensitivity and specificity of each classifier by two-step maximum likelihood.
+    """Estimate sensitivity and specificity of each classifier by two-step maximum likelihood.
 
-    Step one fits the latent class model to the reviewers alone (`latent_class`). Step two holds its parameters
-    and maximises the likelihood of one classifier's verdicts given the reviewers' labels, by EM; a classifier
-    must not change the truth it is held against. Items are weighted by how sure the reviewers' model is of
-    them: scoring against its most probable categories instead would lower both rates by .06 to .08.
+    Step one fits the latent class model to the reviewers alone (`latent_class`). Step two fixes its parameters
+    and maximises the likelihood of one classifier's verdicts given the reviewers' labels, by EM, because a classifier
+    must not change the truth it is compared with. Items are weighted by their posterior probability;
+    scoring against the most probable categories instead would lower both rates by 0.06 to 0.08.
 
-    The intervals carry the doubt about the reviewers: for each draw of their parameters (Gibbs) a short chain
+    The intervals include the uncertainty about the reviewers: for each draw of their parameters (Gibbs) a short chain
     draws the classifier's rates with Beta(1, 1) priors, a posterior in which verdicts do not flow back [1]_.
 
     Parameters
     ----------
     labels : DataFrame
-        Label table of reviewers: columns item, rater, category; any number of labels an item.
+        Label table of reviewers: columns item, rater, category; any number of labels per item.
     verdicts : DataFrame
         Columns item, classifier, verdict (None: no verdict). Items without a label are left out.
     strata, level, n_sweeps, rng
@@ -50,8 +50,8 @@ def classifier_rates(
     Returns
     -------
     tuple of RaterRates
-        One for each classifier, sorted. Rates are in [0, 1], and their sum may be below 1. Undefined where the
-        reviewers' model is not identified, or where the classifier has no verdict on a labelled item.
+        One for each classifier, sorted. Rates are in [0, 1], and their sum may be below 1. Undefined if the
+        reviewers' model is not identified, or if the classifier has no verdict on a labelled item.
 
     Raises
     ------
@@ -83,9 +83,9 @@ def classifier_rates(
 
 
 def two_step(q: Floats, counts: Ints) -> Floats:
-    """Maximum likelihood of each classifier's rates, the truth of each pattern's items being `q`.
+    """Estimate each classifier's rates by maximum likelihood, with `q` as the truth of each pattern's items.
 
-    The likelihood is concave in (Se, Sp), so that one start is enough.
+    The likelihood is concave in (Se, Sp), so one start is enough.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def two_step(q: Floats, counts: Ints) -> Floats:
         hit, miss = (counts[:, 0] * of_positive).sum(axis=2), (counts[:, 1] * of_negative).sum(axis=2)
         n_positive, n_negative = counts.sum(axis=2).T
         dissimilar, similar = hit + miss, n_positive + n_negative - hit - miss
-        # A classifier without any verdict keeps its start; it is never shown.
+        # A classifier without verdicts keeps its starting value, which is never shown.
         se = np.divide(hit, dissimilar, out=rates[0].copy(), where=dissimilar > 0)
         sp = np.divide(n_negative - miss, similar, out=rates[1].copy(), where=similar > 0)
         previous, rates = rates, np.clip(np.stack([se, sp]), EPS, 1 - EPS)
@@ -115,7 +115,7 @@ def two_step(q: Floats, counts: Ints) -> Floats:
 
 
 def _drawn(q: Floats, counts: Ints, value: Floats, rng: np.random.Generator) -> Floats:
-    """Draws of Se and Sp, one chain for each row of `q`; shape (2, n_fits, n_classifiers)."""
+    """Draw Se and Sp, one chain for each row of `q`; shape (2, n_fits, n_classifiers)."""
     rates = np.repeat(value, len(q), axis=1)
     positive, negative = ([np.flatnonzero(of_classifier) for of_classifier in counts[:, x]] for x in (0, 1))
     n_positive, n_negative = counts.sum(axis=2).T
@@ -131,9 +131,9 @@ def _drawn(q: Floats, counts: Ints, value: Floats, rng: np.random.Generator) -> 
 def _drawn_dissimilar(
     q: Floats, counts: Ints, chosen: Sequence[Ints], if_dissimilar: Floats, if_similar: Floats, rng: np.random.Generator
 ) -> Ints:
-    """How many of the items with one verdict are dissimilar, shape (n_fits, n_classifiers).
+    """Draw the number of dissimilar items with one verdict, shape (n_fits, n_classifiers).
 
-    Only patterns with such a verdict, `chosen` for each classifier, are looked at: most have none of one or the other.
+    Only patterns with this verdict, `chosen` for each classifier, are used, because most patterns lack one verdict.
     """
     n = np.concatenate([of_classifier[which] for of_classifier, which in zip(counts, chosen, strict=True)])
     begins = np.cumsum([0, *map(len, chosen)])
@@ -147,14 +147,14 @@ def _drawn_dissimilar(
 
 
 def _dissimilar_share(q: Floats, rates: Floats) -> tuple[Floats, Floats]:
-    """P(dissimilar | pattern, verdict) for either verdict, each of shape (n_fits, n_classifiers, n_patterns)."""
+    """Return P(dissimilar | pattern, verdict) for each verdict, shape (n_fits, n_classifiers, n_patterns)."""
     yes, no = q[:, None, :], 1 - q[:, None, :]
     se, sp = rates[..., None]
     return yes * se / (yes * se + no * (1 - sp)), yes * (1 - se) / (yes * (1 - se) + no * sp)
 
 
 def _verdict_counts(patterns: Patterns, verdicts: pd.DataFrame) -> Ints:
-    """Verdicts dissimilar and similar of one classifier on the items of each pattern, shape (2, n_patterns)."""
+    """Count dissimilar and similar verdicts of one classifier by pattern, shape (2, n_patterns)."""
     of_item = verdicts.set_index("item")["category"].reindex(patterns.items)
     items = ((of_item == category).to_numpy() for category in (DISSIMILAR, SIMILAR))
     return np.array([np.bincount(patterns.of_item[of_verdict], minlength=len(patterns.n)) for of_verdict in items])

