@@ -148,10 +148,10 @@ def climb(start: Theta, patterns: Patterns, n: Floats, *, tolerance: float = _TO
 def climb_together(
     starts: Sequence[Theta], data: Sequence[tuple[Patterns, Floats]], *, tolerance: float
 ) -> list[Theta]:
-    """The same for fits to patterns of their own: as many iterations for each as the slowest needs.
+    """Run EM for fits with different patterns; all fits get as many iterations as the slowest needs.
 
-    Every two iterations are followed by a leap along the way they went [4]_, where it does not lower the log posterior:
-    labels that hardly tell two parameters apart need thousands of iterations without it.
+    After every two iterations, an extrapolation step follows [4]_, if it does not lower the log posterior. Labels that
+    hardly distinguish two parameters would otherwise need thousands of iterations.
     """
     thetas = list(starts)
     reached = [np.full(len(theta.pi), -np.inf) for theta in thetas]
