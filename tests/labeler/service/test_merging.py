@@ -267,7 +267,7 @@ def refusal(db, path):
 def test_another_study_is_refused(parted, tmp_path):
     db, _ = parted
     make_study(tmp_path / "other.study", n_items=6, plan=True)
-    assert "different plans" in refusal(db, tmp_path / "other.study")
+    assert "the plans differ" in refusal(db, tmp_path / "other.study")
     make_study(tmp_path / "twin.study", plan=True)  # the same items, people and seed
     assert "no item has the same code in both" in refusal(db, tmp_path / "twin.study")
 

@@ -462,7 +462,7 @@ def test_the_template_can_be_read_and_lacks_what_only_people_know(finished):
     [
         ("title = ", "publish.toml is not valid TOML"),
         ('titel = "x"', "unknown entry 'titel'"),
-        ("title = 3", "title must be a text in quotes"),
+        ("title = 3", "title must be text in quotes"),
         ('[people]\nage = "x"', "[people] has an unknown entry 'age'"),
         ('people = "x"', "people must be a table"),
         ('doi = "https://doi.org/10.1/x"', "doi 'https://doi.org/10.1/x' is not valid. Example: 10."),
