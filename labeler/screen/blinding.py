@@ -1,4 +1,4 @@
-"""Vary the pictures for reviewers: the unit does not reveal what was measured, and each assignment gets other bytes.
+"""Vary the pictures for reviewers: the unit does not reveal what was measured, and assignments differ in their bytes.
 
 Otherwise a reviewer could recognise a retest, or an item of another reviewer, by comparing the data that were sent.
 Each assignment has its own order of runs and its own bin and window boundaries, and values are shifted by less than the
@@ -20,7 +20,7 @@ MAX_SHIFT = 0.001  # share of the main axis, or of a larger distance from the me
 MAX_STRETCH = 0.003  # share of the number of iterations of a long run, which may identify an item
 N_WAVES = 3
 TINY = 1e-250
-MAX_SHARE_SHIFT = 8 / binning.WHOLE  # share of a window beyond the axis: less than half a pixel of 12
+MAX_SHARE_SHIFT = 8 / binning.WHOLE  # share of a window beyond the axis: less than 0.5 of 12 pixels
 LEAST_DRAWN = 1.5 / 12  # smaller shares are all drawn with this height
 
 _TIMES = ("s", "ms", "µs", "us", "ns", "min", "h")
@@ -91,7 +91,7 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
     dict
         Like `payload`. `scale` is (offset, factor): a value is offset + factor * packed number. Without the scale, two
         pictures with thousands of values near one level would share many float32 values by chance. The shares in
-        `beyond` are shifted by less than 2 %; otherwise they would be the same in all pictures of an item.
+        `beyond` are shifted slightly; otherwise they would be the same in all pictures of an item.
     """
     shift = _Shift(payload, variation.seed)
     stretch = 1 + MAX_STRETCH * _signed(variation.seed, "stretch")

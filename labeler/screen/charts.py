@@ -108,7 +108,7 @@ def _dots(series: Mapping[str, NDArray[np.float64]], low: float, high: float, n:
 def _medians(series: Mapping[str, NDArray[np.float64]], n: int) -> pd.DataFrame:
     edges = np.array([*starts_of(n, len(series["medians"])), n])
     middles = (edges[:-1] + edges[1:]) / 2 if len(series["medians"]) < n else edges[:-1]
-    if len(middles) == 1 and n > 1:  # a line needs two ends
+    if len(middles) == 1 and n > 1:  # a line needs two points
         return pd.DataFrame({"iteration": [0, n], "median": np.repeat(series["medians"], 2)})
     return pd.DataFrame({"iteration": middles, "median": series["medians"]})
 

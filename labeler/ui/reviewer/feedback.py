@@ -13,7 +13,7 @@ def render(db: Database, reviewer_id: int) -> None:
     """Show each label of the reviewer in the round, with the picture and the reference label if the item has one."""
     label.deliver(db, reviewer_id)
     st.title("Feedback", anchor=False)
-    st.write("How your labels in the calibration round compare with the reference and with other reviewers.")
+    st.write("Your labels in the calibration round, compared with the reference labels and with other reviewers.")
     comparison = reviewing.feedback(db, reviewer_id)
     if comparison is None:
         st.info("After a calibration round, this page shows how your labels compare.")
