@@ -100,7 +100,8 @@ def axis_limits(
     the 1st and 95th percentiles of runs reach further.
 
     `core` reaches from the lowest 1st percentile of a run to the highest 95th. `pooled`: 0.5 to 99.5 % of all
-    measurements. `full`: all measurements. `close`: from the lowest lower quartile of a run to the highest upper quartile.
+    measurements. `full`: all measurements. `close`: from the lowest lower quartile of a run to the highest upper
+    quartile.
 
     As the main axis, `levels` and `core` span at least `min_span` of the pooled median, so that small noise does not
     look large; the other views span at least 10 % of the median. If all runs are shorter than 50 iterations, `levels`

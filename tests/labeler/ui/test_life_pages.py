@@ -742,4 +742,4 @@ def test_feedback_comes_once_the_round_is_over_and_tells_own_labels_and_the_refe
 def test_who_labelled_nothing_in_the_round_gets_no_feedback(calibrated):
     answer_all(calibrated, {"ada": "similar"})
     take(calibrated, Step.OPEN, anyway=True)
-    assert "Once a calibration round is over" in reviewer_page("feedback", calibrated, "ben").info[0].value
+    assert "After a calibration round" in reviewer_page("feedback", calibrated, "ben").info[0].value

@@ -94,7 +94,7 @@ def test_my_labels_come_twenty_a_page_newest_first(many):
     assert seen == everything
     assert len(set(seen)) == 50
     assert again == [one.task.code for one in own(many) if one.number > 25]
-    assert "You can look at your latest 25 items again" in texts(page)
+    assert "your latest 25 items" in texts(page)
 
 
 def test_all_pictures_are_back_once_everything_is_answered(many, tmp_path):
