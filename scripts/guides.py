@@ -43,7 +43,7 @@ SHOWS = re.compile(r"<!-- shows: (.+) -->")
 PICTURE = re.compile(r"img/methods-([\w-]+)\.svg")
 MAIN = {"spread": "max-spread", "trust": "rejections", "order": "order-medians", "contexts": "contexts-sorted"}
 NOT_RUN = ("labeler serve", "make ")
-PROGRESS = {"Reading", "Importing", "Judging", "Spread", "Order", "Trust", "Contexts", "Measuring"}
+PROGRESS = {"Reading", "Importing", "Judging", "Computing", "Spread", "Order", "Trust", "Contexts", "Measuring"}
 N_SHOWN = 14  # lines of output per command
 
 
