@@ -15,7 +15,7 @@ NOT_COMPARED = re.compile(r"(study\.(reported_utc|chain)|versions|published)($|[
 
 # values that reports without `show_rejected` did not have or computed differently
 OF_LATER_FORM = re.compile(
-    r"parameters\.show_rejected$|reviewers_follow($|\.)|agreement\.(jackknife|if_given|confidence|time_on_task|disputed)|consensus\.latent\.|"
+    r"parameters\.show_rejected$|course\.flags($|\[)|reviewers_follow($|\.)|agreement\.(jackknife|if_given|confidence|time_on_task|disputed)|consensus\.latent\.|"
     r"classifiers(\.|\[).*(\.|\])(always_dissimilar|baseline|mcc|by_consensus\.latent)"
     r"($|\.)|.*\.(p_mid|p_holm|warning)$"
 )

@@ -40,13 +40,15 @@ from analysis.report._wording import (
 Content = Mapping[str, Any]
 
 
-def document(content: Content) -> Document:
+def document(content: Content, *, with_pictures: bool = False) -> Document:
     """Build the document of a report.
 
     Parameters
     ----------
     content : mapping
         The result of `summarise`, or the same mapping read from JSON.
+    with_pictures : bool
+        Whether there is a figure `PICTURES`, of the items with the most disagreement.
     """
     content = clean(content)
     study = content["study"]
@@ -62,7 +64,7 @@ def document(content: Content) -> Document:
     )
     appendix = (
         *_published(content),
-        *agreement_sections(content),
+        *agreement_sections(content, with_pictures=with_pictures),
         *consensus_sections(content),
         *classifier_sections(content),
         *course_sections(content),

@@ -7,6 +7,7 @@ from analysis.document import DASH, Block, Figure, Paragraph, Section, number, p
 from analysis.report._wording import Cell, alpha_of, estimate, interval, level_of, plain_number, share, stat_table
 
 Content = Mapping[str, Any]
+PICTURES = "disputed-items"  # a figure that only a study with measurements has
 
 COEFFICIENTS = (
     ("fleiss_kappa", "Fleiss' kappa"),
@@ -20,14 +21,14 @@ LETTERS = {"d": "dissimilar", "s": "similar", "-": DASH}
 MANY = 40  # maximum number of rows in a table of groups; the JSON has all rows
 
 
-def agreement_sections(content: Content) -> tuple[Section, ...]:
+def agreement_sections(content: Content, *, with_pictures: bool) -> tuple[Section, ...]:
     """Return the sections on agreement."""
     return (
         Section("Agreement of pairs", tuple(_pairs(content))),
         Section("Overall agreement", tuple(_overall(content))),
         Section("Agreement by group", tuple(_groups(content))),
         Section("Reviewers", tuple(_reviewers(content))),
-        Section("What reviewers disagree on", tuple(_disputed(content))),
+        Section("What reviewers disagree on", tuple(_disputed(content, with_pictures))),
     )
 
 
@@ -244,7 +245,7 @@ def _times(rows: Sequence[Content]) -> Iterator[Block]:
         yield Paragraph(text, "warning")
 
 
-def _disputed(content: Content) -> Iterator[Block]:
+def _disputed(content: Content, with_pictures: bool) -> Iterator[Block]:
     disputed = content["agreement"].get("disputed")
     if len({name for pair in content["agreement"]["pairs"] for name in (pair["a"], pair["b"])}) > 2:
         yield Figure("pair-heat-map", "Percent agreement of each pair of reviewers on the items that both labelled.")
@@ -262,6 +263,11 @@ def _disputed(content: Content) -> Iterator[Block]:
             "Items with the most disagreement.",
             ("Item", *disputed["reviewers"]),
             [(row["item"], *(LETTERS[letter] for letter in row["labels"])) for row in disputed["items"]],
+        )
+    if with_pictures:
+        yield Figure(
+            PICTURES,
+            "Runs of the items with the most disagreement, as reviewers saw them: all runs of an item share one axis.",
         )
 
 

@@ -42,6 +42,13 @@ def _course(course: Content) -> Iterator[Block]:
         pairs = [(row["a"], row["b"], row["items"]) for row in course["changed_pairs"]]
         words = "Pairs that share items only because one reviewer took over items; this was not in the plan."
         yield table(words, ("Reviewer", "Reviewer", "Items"), pairs, numeric=(2,))
+    if course.get("flags"):  # reports of earlier versions lack them
+        flags = [
+            (row["item"], row["code"], row["reviewer"], "yes" if row["flag"] else "", row["comment"])
+            for row in course["flags"]
+        ]
+        words = "Flags and comments of reviewers. The code is the one that this reviewer saw."
+        yield table(words, ("Item", "Code", "Reviewer", "Flag", "Comment"), flags)
     if course["excluded"]:
         excluded = [(row["item"], row["why"]) for row in course["excluded"]]
         yield table("Excluded items: kept in the study, but not used in any number.", ("Item", "Why"), excluded)

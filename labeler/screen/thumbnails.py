@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labeler.safe_text import one_line
 from labeler.screen.binning import series_of, shares_of, spikes_of
 
 INK, BAND, DOT, FRAME = "#12233d", "#9dbcd9", "#5f86ab", "#aab3c0"
 LANE, LANE_EDGE, BEYOND = "#f1f2f4", "#c9ced6", "#b35806"
 GAP = 3
+SHEET_GAP, TITLE, LETTER = 14, 18, 6  # between items, the height of their names, and the width of a letter
 WIDE = 100  # panels of at least this width show dots
 LANE_SHARE, LEAST_LANE, MOST_LANE = 0.06, 2, 12  # share of the panel height; smallest and largest height in pixels
 
@@ -37,8 +39,7 @@ def svg(payload: Mapping[str, Any], *, label: str, rule: str | None = None, pane
     """
     width, height = panel
     runs, view = payload["runs"], rule or payload["rule"]
-    columns = min(5, len(runs)) if len(runs) != 4 else 4
-    rows = -(-len(runs) // columns)
+    columns, rows = _grid(len(runs))
     shapes = "".join(
         f'<g transform="translate({(i % columns) * (width + GAP)} {(i // columns) * (height + GAP)})">'
         f"{_panel(payload, run, view, width, height)}</g>"
@@ -49,6 +50,33 @@ def svg(payload: Mapping[str, Any], *, label: str, rule: str | None = None, pane
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}" '
         f'width="{full[0]}" height="{full[1]}" viewBox="-0.5 -0.5 {full[0]} {full[1]}">{shapes}</svg>'
     )
+
+
+def sheet(pictures: Sequence[tuple[str, Mapping[str, Any]]], *, panel: tuple[int, int] = (54, 34)) -> str:
+    """Several items as one picture in two columns, each under its name: (name, payload) of each."""
+    of_items = [(name, payload, _grid(len(payload["runs"]))) for name, payload in pictures]
+    width = max((columns for _, _, (columns, _) in of_items), default=1) * (panel[0] + GAP) + SHEET_GAP
+    height = max((rows for _, _, (_, rows) in of_items), default=1) * (panel[1] + GAP) + TITLE + SHEET_GAP
+    shapes = []
+    for i, (name, payload, _) in enumerate(of_items):
+        x, y = i % 2 * width, i // 2 * height
+        title = escape(one_line(name, max(width // LETTER, 8)))
+        still = svg(payload, label=f"The runs of {name}", panel=panel)
+        shapes.append(
+            f'<text x="{x}" y="{y + TITLE - 5}" font-size="11" font-family="sans-serif" fill="{INK}">{title}</text>'
+            f'<g transform="translate({x} {y + TITLE})">{still}</g>'
+        )
+    full = (2 * width - SHEET_GAP, -(-len(of_items) // 2) * height)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{full[0]}" height="{full[1]}" '
+        f'viewBox="0 0 {full[0]} {full[1]}">{"".join(shapes)}</svg>'
+    )
+
+
+def _grid(n_runs: int) -> tuple[int, int]:
+    """Columns and rows of the panels of one item."""
+    columns = min(5, n_runs) if n_runs != 4 else 4
+    return columns, -(-n_runs // columns)
 
 
 def _panel(payload: Mapping[str, Any], run: Mapping[str, Any], view: str, width: int, height: int) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from labeler.model import Kind, Origin
 from labeler.plan.active_plan import place_of
+from labeler.service.people import inbox
 from labeler.service.plan import assigning, calibrating, course, sampling
 from labeler.store import Database, assignments, events, items
 
@@ -26,7 +27,8 @@ def study_course(db: Database) -> dict[str, Any]:
         `unblinded`: time, person and reason, or None. `steps` and `people`: every change with time, person and
         reason. `excluded`: items left out of the results, with the reason. `changed_pairs`: pairs of reviewers who
         share items because one of them replaced another reviewer, with the number of items. `calibration`: the
-        numbers of the calibration round, which count nowhere else, or None.
+        numbers of the calibration round, which count nowhere else, or None. `flags`: current flags and comments of
+        reviewers, with the code under which the reviewer saw the item.
     """
     steps = events.of_actions(db, course.ACTIONS)
     people = events.of_actions(db, _PEOPLE)
@@ -49,6 +51,10 @@ def study_course(db: Database) -> dict[str, Any]:
         ],
         "changed_pairs": _changed_pairs(db),
         "calibration": _calibration(db),
+        "flags": [
+            {"item": m.item, "code": m.code, "reviewer": m.reviewer, "flag": m.flag, "comment": m.comment}
+            for m in sorted(inbox.messages(db), key=lambda m: (m.item, m.reviewer, m.code))
+        ],
     }
 
 

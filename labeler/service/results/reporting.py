@@ -4,7 +4,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +24,8 @@ from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import State, Study, combined_hash
-from labeler.screen import timing
+from labeler.screen import thumbnails, timing
+from labeler.service.data import curating, drawing
 from labeler.service.plan import sampling
 from labeler.service.results import exchange, history
 from labeler.service.results.files import as_csv as as_csv
@@ -101,6 +102,8 @@ class Gathered:
     provenance : Provenance
     n_items : int or None
         Number of items in the study; None for files.
+    pictures : mapping of str to str
+        Further figures as SVG text by name.
     """
 
     answers: pd.DataFrame
@@ -108,6 +111,7 @@ class Gathered:
     label_file: pd.DataFrame
     provenance: report.Provenance
     n_items: int | None = None
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
     def as_told_by(self, reported: Mapping[str, Any]) -> Self:
         """A copy with the plan, history and measurements of the study taken from its report."""
@@ -138,10 +142,10 @@ class Gathered:
 
     def files(self, content: Mapping[str, Any]) -> dict[str, str | bytes]:
         """The report `content` and its labels as files: name -> text, or bytes of a PDF."""
-        figures = report.draw(content)
+        figures = {**report.draw(content), **self.pictures}
         return {
             "report.html": report.to_html(content, figures),
-            "report.md": report.to_markdown(content),
+            "report.md": report.to_markdown(content, figures),
             "report.json": to_json(content),
             "labels.csv": tables.write(self.label_file),
             "labels-wide.csv": tables.write(report.wide(self.answers, self.verdicts)),
@@ -182,7 +186,17 @@ def files_of_study(
     `progress` is called with the share of the numbers that are computed; figures follow.
     """
     gathered = gathered_study(db, actor=actor, now=now)
-    return gathered.files(gathered.content(options, progress))
+    content = gathered.content(options, progress)
+    return replace(gathered, pictures=_pictures(db, content)).files(content)
+
+
+def _pictures(db: Database, content: Mapping[str, Any]) -> dict[str, str]:
+    """The runs of the items with the most disagreement; only after unblinding, and if the study has measurements."""
+    if content["study"]["interim"]:
+        return {}
+    found = [curating.item_named(db, row["item"]) for row in content["agreement"]["disputed"]["items"]]
+    pictures = [(item.name, drawing.payload_of_item(db, item.item_id)) for item in found if item.n_runs]
+    return {report.PICTURES: thumbnails.sheet(pictures)} if pictures else {}
 
 
 def files_for_page(db: Database, *, quick: bool, actor: str, waiting: Callable[[float], object]) -> dict[str, str]:

@@ -2,18 +2,22 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
+from xml.etree import ElementTree
 
 import pytest
 
 from labeler.model import Origin, PlanParameters, Role
 from labeler.plan.lifecycle import Step
+from labeler.service import reviewing
 from labeler.service.data import curating
 from labeler.service.plan import assigning, calibrating, course, staffing
 from labeler.service.results import history, reporting
 from labeler.store import assignments, labels, open_database
-from tests.labeler.conftest import NOW, answer_everything, answer_next, item_name, make_study
+from tests.labeler.conftest import NOW, answer_everything, answer_next, id_of, item_name, make_study, submission
 
+SVG = "{http://www.w3.org/2000/svg}"
 CAROL = {"actor": "carol", "now": NOW}
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
 
@@ -21,6 +25,7 @@ SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimil
 def test_a_study_on_which_nothing_was_done_has_no_history(planned):
     assert history.study_course(planned) == {
         "unblinded": None, "steps": [], "people": [], "excluded": [], "changed_pairs": [], "calibration": None,
+        "flags": [],
     }  # fmt: skip
     assert history.not_counted(planned) == frozenset()
 
@@ -120,3 +125,30 @@ def test_the_history_is_in_every_report_in_numbers_and_in_words(planned):
     for name in ("report.html", "report.md"):
         for words in ("changed jobs", "one run was cut off", "every label is there", "the paper is due"):
             assert words in files[name]
+
+
+def test_flags_and_comments_stand_in_the_report_with_their_codes(planned):
+    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    answer = replace(submission(task, "similar"), flag=True, comment="cut off <b>")
+    reviewing.submit(planned, id_of(planned, "ada"), answer, now=NOW)
+    files = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
+    (flag,) = json.loads(files["report.json"])["course"]["flags"]
+    assert (flag["reviewer"], flag["flag"], flag["comment"]) == ("ada", True, "cut off <b>")
+    assert f"<td>{flag['code']}</td><td>ada</td><td>yes</td><td>cut off &lt;b&gt;</td>" in files["report.html"]
+
+
+def test_the_items_with_the_most_disagreement_are_drawn_after_unblinding_only(planned):
+    answer_everything(planned, SPLIT)
+    before = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
+    assert not [name for name in before if "disputed-items" in name]
+    assert "disputed-items" not in before["report.md"]
+    course.move(planned, Step.CLOSE, why="every label is there", **CAROL)
+    course.move(planned, Step.UNBLIND, why="the paper is due", **CAROL)
+    after = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
+    disputed = json.loads(after["report.json"])["agreement"]["disputed"]["items"]
+    drawing = ElementTree.fromstring(after["figures/disputed-items.svg"])
+    assert [text.text for text in drawing.findall(f"{SVG}text")] == [row["item"] for row in disputed]
+    assert len(drawing.findall(f"{SVG}g/{SVG}svg")) == len(disputed) > 0
+    assert "figures/disputed-items.svg" in after["report.md"]
+    assert after["figures/disputed-items.svg"] in after["report.html"]
+    assert "latex/figures/disputed-items.pdf" in after

@@ -258,8 +258,12 @@ def _from_published(gathered: Gathered, folder: Path) -> Gathered:
     """Read the report's input from the published files, so that anyone can compute the report again."""
     published = reporting.gathered_files(folder / LABELS, folder / VERDICTS)
     study = {name: value for name, value in gathered.provenance.study.items() if name != "chain"}  # of the copy
+    history = {**(gathered.provenance.course or {}), "flags": []}  # released comments are beside the labels
     provenance = replace(
-        gathered.provenance, study=study, hashes={**gathered.provenance.hashes, **published.provenance.hashes}
+        gathered.provenance,
+        study=study,
+        course=history,
+        hashes={**gathered.provenance.hashes, **published.provenance.hashes},
     )
     return replace(published, provenance=provenance, n_items=gathered.n_items)
 
