@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeler.safe_text import one_line
 from labeler.screen.binning import series_of, shares_of, spikes_of
 
 INK, BAND, DOT, FRAME = "#12233d", "#9dbcd9", "#5f86ab", "#aab3c0"
 LANE, LANE_EDGE, BEYOND = "#f1f2f4", "#c9ced6", "#b35806"
 GAP = 3
-SHEET_GAP, TITLE, LETTER = 14, 18, 6  # between items, the height of their names, and the width of a letter
+SHEET_GAP, TITLE = 14, 18  # between items, and the height of their names
 WIDE = 100  # panels of at least this width show dots
 LANE_SHARE, LEAST_LANE, MOST_LANE = 0.06, 2, 12  # share of the panel height; smallest and largest height in pixels
 
@@ -60,10 +59,9 @@ def sheet(pictures: Sequence[tuple[str, Mapping[str, Any]]], *, panel: tuple[int
     shapes = []
     for i, (name, payload, _) in enumerate(of_items):
         x, y = i % 2 * width, i // 2 * height
-        title = escape(one_line(name, max(width // LETTER, 8)))
         still = svg(payload, label=f"The runs of {name}", panel=panel)
         shapes.append(
-            f'<text x="{x}" y="{y + TITLE - 5}" font-size="11" font-family="sans-serif" fill="{INK}">{title}</text>'
+            f'<text x="{x}" y="{y + TITLE - 5}" font-size="11" font-family="sans-serif" fill="{INK}">{escape(name)}</text>'
             f'<g transform="translate({x} {y + TITLE})">{still}</g>'
         )
     full = (2 * width - SHEET_GAP, -(-len(of_items) // 2) * height)

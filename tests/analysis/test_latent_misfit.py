@@ -51,7 +51,9 @@ def test_independent_errors_fit():
     test = misfit(made.labels, made.verdicts, rng=np.random.default_rng(1))
     assert test.p > 0.05
     assert test.n_draws == 299
-    assert test.words.startswith("no sign that raters share errors or that items differ in difficulty; the test detects")
+    assert test.words.startswith(
+        "no sign that raters share errors or that items differ in difficulty; the test detects"
+    )
     assert test.power > 0.9
 
 

@@ -24,6 +24,7 @@ from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import State, Study, combined_hash
+from labeler.safe_text import one_line
 from labeler.screen import thumbnails, timing
 from labeler.service.data import curating, drawing
 from labeler.service.plan import sampling
@@ -52,6 +53,7 @@ CHOSEN_NOTE = (
     "covers only the random sample of all items and does not use their labels; labeler learn uses them."
 )
 FULL_RESAMPLING = Resampling()
+LETTERS = 48  # of a name above a picture
 Progress = Callable[[float], object]
 
 
@@ -195,7 +197,9 @@ def _pictures(db: Database, content: Mapping[str, Any]) -> dict[str, str]:
     if content["study"]["interim"]:
         return {}
     found = [curating.item_named(db, row["item"]) for row in content["agreement"]["disputed"]["items"]]
-    pictures = [(item.name, drawing.payload_of_item(db, item.item_id)) for item in found if item.n_runs]
+    pictures = [
+        (one_line(item.name, LETTERS), drawing.payload_of_item(db, item.item_id)) for item in found if item.n_runs
+    ]
     return {report.PICTURES: thumbnails.sheet(pictures)} if pictures else {}
 
 
