@@ -61,7 +61,8 @@ def sheet(pictures: Sequence[tuple[str, Mapping[str, Any]]], *, panel: tuple[int
         x, y = i % 2 * width, i // 2 * height
         still = svg(payload, label=f"The runs of {name}", panel=panel)
         shapes.append(
-            f'<text x="{x}" y="{y + TITLE - 5}" font-size="11" font-family="sans-serif" fill="{INK}">{escape(name)}</text>'
+            f'<text x="{x}" y="{y + TITLE - 5}" font-size="11" font-family="sans-serif" fill="{INK}">'
+            f"{escape(name)}</text>"
             f'<g transform="translate({x} {y + TITLE})">{still}</g>'
         )
     full = (2 * width - SHEET_GAP, -(-len(of_items) // 2) * height)
