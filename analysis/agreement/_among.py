@@ -1,4 +1,4 @@
-"""Classifiers among themselves, on items that nobody has labelled: how far they agree, and where they do not."""
+"""Agreement between classifiers on items without labels."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -19,21 +19,22 @@ from analysis.tables import checked_columns, positive_category
 
 @dataclass(frozen=True, repr=False)
 class Among(Result):
-    """Two classifiers on the items that both judged.
+    """Agreement of two classifiers on the items with both verdicts.
 
     Attributes
     ----------
     a, b : str
     n : int
-        Items that both judged.
+        Items with both verdicts.
     agree : Estimate
-        Share of these with the same verdict.
+        Share of items with equal verdicts.
     kappa : Estimate
-        Cohen's, of the two.
+        Cohen's kappa of the two classifiers.
     a_finds, b_finds : Estimate
-        Of the items that the other calls dissimilar (the positive category), the share that `a` (or `b`) calls so too.
+        Share of the items called dissimilar (the positive category) by the other that `a` (or `b`) also calls
+        dissimilar.
     a_clears, b_clears : Estimate
-        Of the items that the other calls similar, the share that `a` (or `b`) calls so too.
+        Share of the items called similar by the other that `a` (or `b`) also calls similar.
     """
 
     a: str
@@ -54,16 +55,16 @@ def classifiers_among_themselves(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> list[Among]:
-    """Agreement of every two classifiers; no consensus is needed.
+    """Compute the agreement of each pair of classifiers; no consensus is needed.
 
     Parameters
     ----------
     verdicts : DataFrame
-        Columns item, classifier, verdict (a category, or missing); one row an item and classifier.
+        Columns item, classifier, verdict (a category, or missing); one row per item and classifier.
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
-        The category that is found; the last of two, to be named if there are more.
+        The positive category; by default the last of two, required if there are more.
     level : float
 
     Returns
@@ -74,7 +75,7 @@ def classifiers_among_themselves(
     Raises
     ------
     ValueError
-        If a column is missing, a verdict is another word, or a classifier judged an item twice.
+        If a column is missing, a verdict is unknown, or a classifier judged an item twice.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def classifiers_among_themselves(
 
 
 def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n: int | None = None) -> pd.DataFrame:
-    """The items on which the classifiers disagree most: there a reviewer's label tells most.
+    """Return the items with the most disagreement between classifiers, where a label is most informative.
 
     Parameters
     ----------
@@ -111,12 +112,12 @@ def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n
     categories : sequence of hashable
         The declared categories.
     n : int, optional
-        No more than so many.
+        Maximum number of items.
 
     Returns
     -------
     DataFrame
-        One row an item on which two classifiers differ: item, a column for each category, the last one first (lists of
+        One row per item with different verdicts: item, a column for each category, last category first (lists of
         classifiers), disagreement (share of pairs of classifiers that differ, in (0, 1]), margin (the smallest distance
         of a score from its threshold, relative to the threshold; missing without scores). The largest disagreement
         first, then the smallest margin.
@@ -149,7 +150,7 @@ def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n
 
 
 def _wide(verdicts: pd.DataFrame, categories: Categories) -> pd.DataFrame:
-    """Items by classifiers, in order of first appearance: the number of the category, NaN where there is no verdict."""
+    """Return items by classifiers, in order of first appearance: position of the category, NaN without a verdict."""
     missing = [name for name in ("item", "classifier", "verdict") if name not in verdicts.columns]
     if missing:
         raise ValueError(f"verdicts lack the column {', '.join(missing)}; they have {', '.join(map(str, verdicts))}")
@@ -172,7 +173,7 @@ def _in_order(column: "pd.Series[Any]") -> list[Any]:
 
 
 def _margins(verdicts: pd.DataFrame) -> dict[object, float]:
-    """The smallest distance of a score from its threshold by item, as a share of the threshold."""
+    """Return the smallest distance of a score from its threshold by item, as a share of the threshold."""
     if not {"score", "threshold"} <= set(verdicts.columns):
         return {}
     scores, thresholds = (pd.to_numeric(verdicts[name]) for name in ("score", "threshold"))

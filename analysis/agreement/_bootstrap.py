@@ -1,4 +1,4 @@
-"""The intervals of the coefficients checked against the bootstrap."""
+"""Bootstrap intervals of agreement coefficients, to check the analytic intervals."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ def bootstrap_coefficient(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """A coefficient with the percentile interval of items, with all their ratings, drawn with replacement.
+    """Compute a coefficient with a percentile interval; items are resampled with all their ratings.
 
     Parameters
     ----------
@@ -37,19 +37,20 @@ def bootstrap_coefficient(
         Number of draws, >= 1.
     level : float
         Level of the interval.
-    groups : sequence of hashable, one an item, optional
-        Draw whole groups, such as applications, instead of items; any number of them, unlike in `fleiss_kappa`.
+    groups : sequence of hashable, one per item, optional
+        Resample whole groups, such as applications, instead of items; unlike in `fleiss_kappa`, any number of groups.
 
     Returns
     -------
     Estimate
-        `se` is the standard deviation over the draws. Undefined where the coefficient is; `reason` also says how many
-        draws were undefined and left out, and why there is no interval without variation between items.
+        `se` is the standard deviation over the draws. Undefined if the coefficient is undefined; `reason` also gives
+        the
+        number of undefined draws that were left out, and explains a missing interval without variation between items.
 
     Raises
     ------
     ValueError
-        If `coefficient` is none of these, or `ratings` or `groups` are as refused by them.
+        If `coefficient` is not one of these functions, or it rejects `ratings` or `groups`.
 
     References
     ----------
@@ -73,9 +74,9 @@ def bootstrap_coefficient(
         return Estimate(None, reason=plain.reason)
     r, groups = rated(ratings, groups, categories)
     w = category_weights(weights, r.shape[1])
-    # Few distinct rows make up a table: the draws of each row are summed before anything is computed.
+    # A table has few distinct rows, so the draws of equal rows are summed first.
     rows, number = np.unique(r, axis=0, return_inverse=True)
-    of_row = np.eye(len(rows))[number.ravel()]  # numpy 2.0 gives it a second axis
+    of_row = np.eye(len(rows))[number.ravel()]  # numpy 2.0 returns a second axis
 
     def statistic(weights: Floats) -> Floats:
         return FORMULAS[coefficient](rows, weights @ of_row, w)[0]
@@ -92,7 +93,7 @@ def bootstrap_cohen_kappa(
     n_draws: int = N_DRAWS,
     level: float = 0.95,
 ) -> Estimate:
-    """Cohen's kappa with the percentile interval of items, with both labels, drawn with replacement.
+    """Compute Cohen's kappa with a percentile interval; items are resampled with both labels.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def bootstrap_cohen_kappa(
 
 
 def _varied(drawn: Estimate) -> Estimate:
-    """An interval of zero width would claim certainty: none where all draws are the same."""
+    """Remove the interval if all draws are equal, because zero width would suggest certainty."""
     if drawn.se is not None and drawn.se < 1e-12:
         return Estimate(drawn.value, reason="no variation between items: no interval")
     return drawn

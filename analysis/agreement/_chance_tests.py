@@ -1,4 +1,4 @@
-"""Tests of "the raters agree no better than chance"."""
+"""Tests of the hypothesis that raters agree no better than chance."""
 
 from dataclasses import dataclass
 
@@ -13,9 +13,9 @@ from analysis.tables import Floats, Ratings
 
 @dataclass(frozen=True, repr=False)
 class ChanceTest(Result):
-    """Two-sided normal test of kappa = 0; `se0` holds under that hypothesis only and never makes an interval.
+    """Two-sided normal test of kappa = 0; `se0` is valid only under this hypothesis and is not used for intervals.
 
-    Where undefined, all numbers are None and `reason` says why.
+    If undefined, all numbers are None and `reason` explains it.
     """
 
     z: float | None
@@ -25,10 +25,10 @@ class ChanceTest(Result):
 
 
 def fleiss_kappa_test(ratings: Ratings, categories: Categories | None = None) -> ChanceTest:
-    """Test of Fleiss' kappa = 0 with the standard error that holds under chance agreement [1]_.
+    """Test Fleiss' kappa = 0 with the standard error under chance agreement [1]_.
 
-    The source gives it for equally many ratings on each item. Here each item has its own variance with its own r_i,
-    from the moments of r_i ratings drawn at random by p_k; with equal r_i that is the source's formula.
+    The source assumes equally many ratings per item. Here the variance of each item uses its number of ratings r_i,
+    from the moments of r_i ratings drawn at random by p_k; with equal r_i this is the source's formula.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def fleiss_kappa_test(ratings: Ratings, categories: Categories | None = None) ->
     Returns
     -------
     ChanceTest
-        Undefined where `fleiss_kappa` is.
+        Undefined if `fleiss_kappa` is undefined.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def fleiss_kappa_test(ratings: Ratings, categories: Categories | None = None) ->
 
 
 def cohen_kappa_test(ratings: Ratings, categories: Categories | None = None) -> ChanceTest:
-    """Test of Cohen's kappa = 0 with the standard error that holds under chance agreement [1]_.
+    """Test Cohen's kappa = 0 with the standard error under chance agreement [1]_.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def cohen_kappa_test(ratings: Ratings, categories: Categories | None = None) -> 
     Returns
     -------
     ChanceTest
-        Undefined where `cohen_kappa` is, and where one rater used a single category: kappa is then 0 by itself.
+        Undefined if `cohen_kappa` is undefined, or if one rater used a single category, because kappa is then always 0.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def cohen_kappa_test(ratings: Ratings, categories: Categories | None = None) -> 
 
 
 def _variances_by_chance(r: Floats, p_k: Floats) -> Floats:
-    """Variance of each item's linear term, n/n2 pa_i - 2 pe_i, if its ratings are drawn at random by p_k."""
+    """Return the variance of each item's linear term, n/n2 pa_i - 2 pe_i, if ratings are drawn at random by p_k."""
     pe, cubes = (p_k**2).sum(), (p_k**3).sum()
     of_share, of_match = cubes - pe**2, pe * (1 - pe)  # Var p_x of one rating x, Var 1[x = y] of two
     r_i = r.sum(axis=1)

@@ -1,7 +1,7 @@
-"""Percent agreement and chance-corrected coefficients of any number of raters.
+"""Percent agreement and chance-corrected coefficients for any number of raters.
 
-The formulas stand at the end. They take the checked count table r, how often each item counts (`times`, shape
-(..., n_items): ones for the table itself, one row a draw for the bootstrap), and the weights of disagreements w.
+The formulas are at the end of the module. They take the checked count table r, the weight of each item (`times`, shape
+(..., n_items): ones for the table itself, one row per draw for the bootstrap), and the weights of disagreements w.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -30,17 +30,17 @@ def percent_agreement(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """Observed agreement: the mean over items of the share of agreeing pairs of ratings.
+    """Compute the observed agreement: the mean over items of the share of agreeing pairs of ratings.
 
     Parameters
     ----------
     ratings, categories, weights
-        As in `fleiss_kappa`. Items with fewer than two ratings do not enter.
+        As in `fleiss_kappa`. Items with fewer than two ratings are ignored.
     level : float
-        Confidence level. With exactly two ratings on each item that enters, and no weights, this is a share of items
-        and the interval is Wilson's; otherwise the linearised interval over these items [1]_.
+        Confidence level. With exactly two ratings on each used item, and no weights, this is a share of items
+        and the interval is Wilson's; otherwise it is the linearised interval over these items [1]_.
     groups : sequence of hashable, one an item, optional
-        As in `fleiss_kappa`; with at least 20 of them the interval is the cluster-robust one, not Wilson's.
+        As in `fleiss_kappa`; with at least 20 groups, the interval is cluster-robust instead of Wilson's.
 
     Returns
     -------
@@ -81,37 +81,37 @@ def fleiss_kappa(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """Chance-corrected agreement, (pa - pe) / (1 - pe) [1]_, for any number of raters per item [2]_.
+    """Compute Fleiss' kappa, (pa - pe) / (1 - pe) [1]_, for any number of raters per item [2]_.
 
     Parameters
     ----------
     ratings : DataFrame or array_like
-        Count table (n_items, n_categories): how many raters put each item in each category. Or a label table: a
+        Count table (n_items, n_categories): number of raters by item and category. Or a label table: a
         DataFrame with the columns item, rater, category. Or wide ratings (n_items, n_raters): the category that each
-        rater gave, or missing. `analysis.tables.counts_of` says how they are told apart. Who the raters are may
-        differ by item; items without a rating are left out. For two raters this is Scott's pi.
+        rater gave, or missing. `analysis.tables.counts_of` describes how the form is recognised. Raters may
+        differ between items; items without a rating are left out. For two raters this is Scott's pi.
     categories : sequence of hashable, optional
-        All declared categories in their order; similar and dissimilar if left out, for a count table its columns.
+        All declared categories in their order; by default similar and dissimilar, for a count table its columns.
     weights : str or array_like of float, shape (n_categories, n_categories), optional
-        How much two categories agree, for ordinal categories: "linear", "quadratic", or the weights themselves,
-        1 on the diagonal. Without weights, different categories disagree entirely.
+        Agreement of two ordinal categories: "linear", "quadratic", or a table of weights,
+        1 on the diagonal. Without weights, different categories disagree completely.
     level : float
         Confidence level of the interval (t distribution, n_items - 1 degrees of freedom).
     groups : sequence of hashable, one an item, optional
-        Applications, say, whose items may be alike: the standard error is then cluster-robust with G - 1 degrees
-        of freedom if there are at least 20; otherwise it stays the plain one, and `reason` says so.
+        Groups of similar items, such as applications. With at least 20 groups, the standard error is cluster-robust
+        with G - 1 degrees of freedom; otherwise it is the ordinary one, and `reason` says so.
 
     Returns
     -------
     Estimate
         1 at full agreement, 0 at chance. Undefined if no item has two ratings, or if only one
-        category was ever used: pe is then 1, and a correction for chance has no meaning. Where all items agree
-        alike, as at full agreement, there is no standard error and no interval.
+        category was used, because pe is then 1 and a correction for chance has no meaning. If all items agree
+        equally, as with full agreement, there is no standard error and no interval.
 
     Raises
     ------
     ValueError
-        If `ratings` has none of the three forms, or there is not one group an item.
+        If `ratings` has none of the three forms, or the number of groups differs from the number of items.
 
     References
     ----------
@@ -132,7 +132,7 @@ def fleiss_kappa(
 def gwet_ac1(
     ratings: Ratings, categories: Categories | None = None, *, level: float = 0.95, groups: Groups | None = None
 ) -> Estimate:
-    """Gwet's AC1 [1]_: chance agreement is taken from the raters' uncertainty, not from their habits.
+    """Compute Gwet's AC1 [1]_, with chance agreement from the raters' uncertainty instead of their category shares.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def gwet_ac2(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """Gwet's AC2 [1]_: AC1 for ordinal categories, where near categories agree in part.
+    """Compute Gwet's AC2 [1]_: AC1 for ordinal categories, where neighbouring categories partly agree.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def gwet_ac2(
     Returns
     -------
     Estimate
-        As from `gwet_ac1`; without weights it is AC1.
+        As from `gwet_ac1`; without weights equal to AC1.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def brennan_prediger(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """Agreement corrected for guessing evenly among the categories, (pa - 1/q) / (1 - 1/q) [1]_ (PABAK for q = 2 [2]_).
+    """Correct agreement for uniform guessing among the categories, (pa - 1/q) / (1 - 1/q) [1]_ (PABAK for q = 2 [2]_).
 
     Parameters
     ----------
@@ -246,13 +246,13 @@ def krippendorff_alpha(
     level: float = 0.95,
     groups: Groups | None = None,
 ) -> Estimate:
-    """Krippendorff's alpha with missing ratings [1]_.
+    """Compute Krippendorff's alpha with missing ratings [1]_.
 
     Parameters
     ----------
     ratings, categories, weights, level, groups
-        As in `fleiss_kappa`. Items with fewer than two ratings do not enter at all. Quadratic weights give the alpha
-        of interval data on categories at equal distances.
+        As in `fleiss_kappa`. Items with fewer than two ratings are ignored. Quadratic weights give the alpha
+        of interval data with categories at equal distances.
 
     Returns
     -------
@@ -280,7 +280,7 @@ def krippendorff_alpha(
 
 
 def category_weights(weights: Weights, q: int) -> Floats:
-    """The weights of agreement between q categories in their order.
+    """Return the weights of agreement between q ordered categories.
 
     Parameters
     ----------
@@ -296,7 +296,7 @@ def category_weights(weights: Weights, q: int) -> Floats:
     Raises
     ------
     ValueError
-        If a table of weights has another shape, is not symmetric, leaves [0, 1], or is not 1 on the diagonal.
+        If a table of weights has another shape, is not symmetric or within [0, 1], or is not 1 on the diagonal.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def category_weights(weights: Weights, q: int) -> Floats:
 def rated(
     ratings: Ratings, groups: Groups | None = None, categories: Categories | None = None, *, at_least: int = 1
 ) -> tuple[Floats, pd.Series | None]:
-    """The rows of the count table with that many ratings, and the groups of these rows."""
+    """Return the rows of the count table with enough ratings, and the groups of these rows."""
     counts = counts_of(ratings, categories)
     enough = counts.sum(axis=1) >= at_least
     if groups is None:
@@ -358,14 +358,14 @@ def _estimate(
 
 
 def category_shares(r: Floats, times: Floats | None = None) -> Floats:
-    """p_k, shape (..., n_categories): the mean over items of the share of their ratings in category k."""
+    """Return p_k, shape (..., n_categories): the mean over items of the share of ratings in category k."""
     times = np.ones(len(r)) if times is None else times
     shares: Floats = times @ (r / r.sum(axis=1, keepdims=True)) / times.sum(axis=-1, keepdims=True)
     return shares
 
 
 def _observed(r: Floats, times: Floats, w: Floats) -> tuple[Floats, Floats]:
-    """pa, and pa_i: the share of agreeing pairs of ratings of each item, 0 where it has no pair."""
+    """Return pa, and pa_i: the share of agreeing pairs of ratings of each item, 0 without a pair."""
     r_i = r.sum(axis=1)
     shared = r_i >= 2
     pa_i = np.zeros(len(r))
@@ -377,7 +377,7 @@ def _observed(r: Floats, times: Floats, w: Floats) -> tuple[Floats, Floats]:
 def _chance_corrected(
     chance: Callable[[Floats, Floats], Floats], r: Floats, times: Floats, w: Floats
 ) -> tuple[Floats, Floats]:
-    """Kappa and its linear terms x_i [Gwet 2008]; what `chance` makes of p_k is agreement by chance with category k."""
+    """Return kappa and its linear terms x_i [Gwet 2008]; `chance` maps p_k to chance agreement with category k."""
     r_i = r.sum(axis=1)
     shared = r_i >= 2
     n, n2 = times.sum(axis=-1, keepdims=True), (times @ shared)[..., None]
@@ -394,19 +394,19 @@ def _chance_corrected(
 
 
 def _fleiss_chance(p_k: Floats, w: Floats) -> Floats:
-    """Two ratings drawn from all ratings: pe = sum over k and l of w_kl p_k p_l."""
+    """Chance agreement of two ratings drawn from all ratings: pe = sum over k and l of w_kl p_k p_l."""
     return p_k @ w
 
 
 def _ac_chance(p_k: Floats, w: Floats) -> Floats:
-    """Gwet: pe = sum w_kl / (q (q - 1)) times the sum of p_k (1 - p_k)."""
+    """Gwet's chance agreement: pe = sum w_kl / (q (q - 1)) times the sum of p_k (1 - p_k)."""
     q = len(w)
     scaled: Floats = w.sum() / (q * (q - 1)) * (1 - p_k)
     return scaled
 
 
 def _even_chance(p_k: Floats, w: Floats) -> Floats:
-    """Guessing evenly among the categories: pe = sum w_kl / q^2."""
+    """Chance agreement of uniform guessing among the categories: pe = sum w_kl / q^2."""
     return np.full(p_k.shape, w.mean())
 
 
@@ -416,7 +416,7 @@ _brennan_prediger = partial(_chance_corrected, _even_chance)
 
 
 def _alpha(r: Floats, times: Floats, w: Floats) -> tuple[Floats, Floats]:
-    """Krippendorff's alpha and Gwet's linear terms; these leave out the small-sample term: `prime` is without it."""
+    """Return Krippendorff's alpha and Gwet's linear terms, which omit the small-sample term (`prime` is without it)."""
     shared = r.sum(axis=1) >= 2
     r, times = r[shared], times[..., shared]
     r_i, n_k, n = r.sum(axis=1), times @ r, times.sum(axis=-1, keepdims=True)

@@ -1,8 +1,8 @@
-"""The conditional logit model of labels on item strata, fitted by statsmodels where it has a finite answer.
+"""Conditional logit model of labels with items as strata, fitted by statsmodels if a finite solution exists.
 
-Within an item, given how many of its raters said dissimilar, who they were depends on the raters' leniencies beta
-alone: the item's own difficulty cancels. Items on which all raters say the same carry no information. Whether a
-finite answer exists is decided by the raters' graph, not by watching an optimiser fail.
+Within an item, given the number of dissimilar labels, the raters who gave them depend only on the raters' leniencies
+beta, because the difficulty of the item cancels. Items with equal labels contain no information. The graph of raters
+shows whether a finite solution exists, so the optimiser never has to fail.
 """
 
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ class Informative:
     Attributes
     ----------
     y : ndarray of float, shape (n_split_items, n_raters)
-        1 dissimilar, 0 similar, NaN no label.
+        1 for dissimilar, 0 for similar, NaN without a label.
     """
 
     y: Floats
 
     @property
     def against(self) -> Floats:
-        """Entry [j, l]: the items that rater j calls dissimilar and rater l similar."""
+        """Return counts; entry [j, l] is the number of items that rater j calls dissimilar and rater l similar."""
         counts: Floats = (self.y == 1).astype(float).T @ (self.y == 0).astype(float)
         return counts
 
     @property
     def components(self) -> tuple[int, NDArray[np.int32]]:
-        """How many sets of raters are joined by split items, and each rater's set."""
+        """Return the number of sets of raters that are connected by split items, and the set of each rater."""
         n, of_rater = csgraph.connected_components(self.against, directed=True, connection="weak")
         return int(n), of_rater
 
@@ -49,7 +49,7 @@ class Informative:
 
 @dataclass(frozen=True)
 class Fit:
-    """Leniencies of sum 0 in each joined set, their covariance, and the likelihood ratio against equal ones."""
+    """Leniencies with sum 0 in each connected set, covariance, and likelihood ratio against equal leniencies."""
 
     beta: Floats
     covariance: Floats
@@ -57,12 +57,12 @@ class Fit:
 
 
 def informative(y: Floats) -> Informative:
-    """The split items of labels y, shape (n_items, n_raters): 1 dissimilar, 0 similar, NaN no label."""
+    """Return the split items of labels y, shape (n_items, n_raters): 1 dissimilar, 0 similar, NaN without a label."""
     return Informative(y[(y == 1).any(axis=1) & (y == 0).any(axis=1)])
 
 
 def maximise(data: Informative) -> Fit:
-    """The leniencies that fit best; only if `data.has_maximum`."""
+    """Return the best-fitting leniencies; requires `data.has_maximum`."""
     _, of_rater = data.components
     same_set = of_rater[:, None] == of_rater[None, :]
     free = np.array(
@@ -78,16 +78,19 @@ def maximise(data: Informative) -> Fit:
     model = ConditionalLogit(data.y[item, rater].astype(int), np.eye(len(of_rater))[:, free][rater], groups=item)
     fit = model.fit(method="newton", disp=False)
     chi2 = 2 * float(fit.llf - model.loglike(np.zeros(int(free.sum()))))
-    # The covariance of the fit rests on one-sided differences and is good to seven digits; reports keep more.
+    # The covariance of the fit uses one-sided differences with seven correct digits; reports keep more.
     covariance = np.linalg.inv(-approx_fprime(fit.params, model.score, centered=True))
     params = fit.params + covariance @ model.score(fit.params)
     return Fit(centred @ params, centred @ covariance @ centred.T, chi2)
 
 
 def score_chi2(data: Informative) -> float:
-    """Score test of equal leniencies; with a label by every rater on every item it is Cochran's Q."""
+    """Compute the score test of equal leniencies; with complete labels it is Cochran's Q."""
     has_label = ~np.isnan(data.y)
-    m, t = has_label.sum(axis=1), (data.y == 1).sum(axis=1)  # raters of an item, and those who say dissimilar
+    m, t = (
+        has_label.sum(axis=1),
+        (data.y == 1).sum(axis=1),
+    )  # number of raters of an item, and number of dissimilar labels
     slope = ((data.y == 1) - has_label * (t / m)[:, None]).sum(axis=0)
     spread = t * (m - t) / (m * (m - 1))
     information = np.diag(spread @ has_label) - (has_label * (spread / m)[:, None]).T @ has_label

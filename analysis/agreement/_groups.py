@@ -15,16 +15,16 @@ from analysis.tables import Floats, checked_labels, positive_category
 
 @dataclass(frozen=True, repr=False)
 class GroupAgreement(Result):
-    """Agreement of the labels of one group with all other labels of the same items.
+    """Agreement of labels in one group with all other labels of the same items.
 
     Attributes
     ----------
     group : object
         The value of the column.
     n_items, n_labels : int
-        The group's labels that have another label on their item, and the items they are on.
+        Numbers of items and labels in the group whose items have another label.
     dissimilar : Estimate
-        Share of the positive category (dissimilar) of all labels of the group, with Wilson's interval.
+        Share of the positive category (dissimilar) among all labels of the group, with Wilson's interval.
     percent, kappa : Estimate
     """
 
@@ -44,25 +44,26 @@ def by_group(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> list[GroupAgreement]:
-    """Percent agreement and kappa of each group of labels.
+    """Compute percent agreement and kappa of each group of labels.
 
-    A label agrees with the share of the other labels of its item that are equal to it; `percent` is the mean of these
-    shares, each label weighing 1 / r_i, so that an item with all its labels in the group weighs 1. Chance agreement is
-    that of the group's labels with the other labels of their items, and kappa is (pa - pe) / (1 - pe). If the column
+    The agreement of a label is the share of equal labels among the other labels of its item; `percent` is the mean of
+    these shares with weights 1 / r_i, so an item with all labels in the group has weight 1. Chance agreement is
+    computed between the group's labels and the other labels of their items, and kappa is (pa - pe) / (1 - pe). If the
+    column
     belongs to items, such as the application, these are percent agreement and Fleiss' kappa of the group's items
-    with two labels or more; if it belongs to labels, such as the position, the partner may stand in another group.
+    with two or more labels; if it belongs to labels, such as the position, the other label may be in another group.
 
     Parameters
     ----------
     labels : DataFrame
-        Label table: columns item, rater, category and `column`; at most one label an (item, rater). Labels with a
-        missing value in `column` belong to no group, but are still partners.
+        Label table: columns item, rater, category and `column`; at most one label per (item, rater). Labels with
+        a missing value in `column` belong to no group, but other labels are still compared with them.
     column : str
-        What groups the labels.
+        Column that defines the groups.
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
-        The category whose share is given; the last of two, to be named if there are more.
+        The category whose share is given; by default the last of two, required if there are more.
     level : float
         Confidence level. Intervals are linearised over items [1]_, n_items - 1 degrees of freedom; for shares of
         whole items with exactly two labels each, Wilson's.
@@ -70,13 +71,13 @@ def by_group(
     Returns
     -------
     list of GroupAgreement
-        Sorted by the value of `column`. Undefined in groups whose labels stand alone on their items; kappa also
-        where one category was used.
+        Sorted by the value of `column`. Undefined in groups without other labels on their items; kappa also
+        if only one category was used.
 
     Raises
     ------
     ValueError
-        If the label table is not one, or lacks `column`.
+        If the label table is invalid, or `column` is missing.
 
     References
     ----------
@@ -108,14 +109,14 @@ def by_order(
     n_bins: int = 3,
     level: float = 0.95,
 ) -> list[GroupAgreement]:
-    """Agreement over equal parts of each rater's labels in the order of a column: first third, second, last.
+    """Compute agreement for equal parts of each rater's labels, sorted by a column: first, second, last third.
 
     Parameters
     ----------
     labels : DataFrame
         As in `by_group`.
     column : str
-        Orders the labels of a rater: position, time, or time on task (quickest third first).
+        Sorts the labels of a rater: position, time, or time on task (fastest third first).
     categories, positive
         As in `by_group`.
     n_bins : int
@@ -144,13 +145,13 @@ def by_order(
 
 
 def in_order(values: pd.Series) -> pd.Series:
-    """Numbers, times or texts as the ranks of their distinct values, missing ones as NaN; any dtype."""
+    """Convert numbers, times or texts to ranks of their distinct values, missing values to NaN."""
     rank = {value: i for i, value in enumerate(sorted(values.dropna().unique()))}
     return values.map(rank).astype(float)
 
 
 def partner_agreement(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> pd.Series:
-    """For each label the share of the other labels of its item that are equal to it.
+    """Return, for each label, the share of equal labels among the other labels of its item.
 
     Parameters
     ----------
@@ -162,7 +163,7 @@ def partner_agreement(labels: pd.DataFrame, categories: Categories = CATEGORIES)
     Returns
     -------
     Series of float
-        In [0, 1], with the index of `labels`; missing for a label that stands alone on its item.
+        In [0, 1], with the index of `labels`; missing if the item has no other label.
 
     Raises
     ------
@@ -175,7 +176,7 @@ def partner_agreement(labels: pd.DataFrame, categories: Categories = CATEGORIES)
 
 
 def _partnered(labels: pd.DataFrame, categories: Categories) -> pd.DataFrame:
-    """Per label: number of its item, its category k, r_i, partners by category, agreement."""
+    """Return, per label: position of its item, category k, r_i, other labels by category, agreement."""
     table = checked_labels(labels, categories)
     item = pd.factorize(table["item"])[0]
     k = table["category"].map({name: k for k, name in enumerate(categories)}).to_numpy(dtype=np.int64)
@@ -197,7 +198,7 @@ def _of_group(group: object, table: pd.DataFrame, q: int, level: float) -> Group
     dissimilar = wilson(float(table["positive"].sum()), len(table), level)
     shared = table[table["r_i"] >= 2]
     if not len(shared):
-        undefined = Estimate(None, reason="no label of the group has another label on its item")
+        undefined = Estimate(None, reason="the items of this group have no other labels")
         return GroupAgreement(group, 0, 0, dissimilar, undefined, undefined)
     number, _ = pd.factorize(shared["item"])
     weight = 1 / shared["r_i"].to_numpy()
@@ -214,13 +215,13 @@ def _of_group(group: object, table: pd.DataFrame, q: int, level: float) -> Group
 
 
 def _percent(a: Floats, w: Floats, level: float) -> Estimate:
-    """The ratio of the means of a and w over items, linearised."""
+    """Return the ratio of the means of a and w over items, linearised."""
     pa = float(a.sum() / w.sum())
     return linearised(pa, pa + (a - pa * w) / w.mean(), level, lowest=0.0)
 
 
 def _kappa(a: Floats, w: Floats, own: Floats, partner: Floats, level: float) -> Estimate:
-    """(pa - pe) / (1 - pe) of ratios of means over items, linearised; `own` and `partner` are weights by category."""
+    """Return (pa - pe) / (1 - pe) from linearised ratios of means over items; `own`, `partner`: weights by category."""
     pa, p, s = a.sum() / w.sum(), own.sum(axis=0) / w.sum(), partner.sum(axis=0) / w.sum()
     pe = float(p @ s)
     if 1 - pe < 1e-12:

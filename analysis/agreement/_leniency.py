@@ -1,4 +1,4 @@
-"""Does a reviewer say dissimilar more often than others on the same items?"""
+"""Leniency: whether a reviewer says dissimilar more often than others on the same items."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from analysis.multiple import holm
 from analysis.results import Result
 from analysis.tables import Floats, positive_category, wide_labels
 
-NEVER_DIFFERS = "no item on which this rater differs from another"
+NEVER_DIFFERS = "this rater does not differ from another rater on any item"
 LIKELIHOOD_RATIO, SCORE = "likelihood ratio", "score"
 
 
 @dataclass(frozen=True, repr=False)
 class RaterLeniency(Result):
-    """How readily a rater says dissimilar, or whatever the positive category is called.
+    """How often a rater says dissimilar (or the given positive category).
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class RaterLeniency(Result):
     n : int
         Labels.
     dissimilar : Estimate
-        Share of dissimilar with Wilson's interval; raters saw different items.
+        Share of dissimilar labels with Wilson's interval; raters saw different items.
     log_odds : Estimate
-        Leniency on equal items: log odds of dissimilar against the mean of the raters it can be compared with.
+        Leniency on equal items: log odds of dissimilar relative to the mean of comparable raters.
     """
 
     rater: str
@@ -46,13 +46,13 @@ class RaterLeniency(Result):
 
 @dataclass(frozen=True, repr=False)
 class PairLeniency(Result):
-    """Two raters on the items both labelled.
+    """Leniency of two raters on the items that both labelled.
 
     Attributes
     ----------
     a, b : str
     table : TwoByTwo
-        Its `b` counts the items that only rater a calls dissimilar, its `c` those that only rater b does.
+        `b` counts the items that only rater a calls dissimilar, `c` the items that only rater b calls dissimilar.
     difference : Estimate
         Share of dissimilar of a minus that of b.
     mcnemar : McNemar
@@ -75,13 +75,13 @@ class LeniencyTest(Result):
     Attributes
     ----------
     test : str or None
-        "likelihood ratio", or "score" where no finite leniency fits best.
+        "likelihood ratio", or "score" if the best-fitting leniency is infinite.
     chi2, df, p : numbers or None
-        Where undefined, None beside a `reason`.
+        None with a `reason` if undefined.
     n_split : int
-        Items on which raters differ: only these carry information.
+        Number of items on which raters differ; only these contain information.
     reason : str or None
-        Why there is no test, or what it leaves out.
+        The reason for a missing test, or what the test leaves out.
     """
 
     test: str | None
@@ -94,7 +94,7 @@ class LeniencyTest(Result):
 
 @dataclass(frozen=True, repr=False)
 class Leniency(Result):
-    """Leniency of each rater (the rows of the table), of each pair, and overall."""
+    """Leniency of each rater, of each pair of raters, and the overall test."""
 
     rows_of = "raters"
 
@@ -110,12 +110,12 @@ def leniency(
     positive: Hashable | None = None,
     level: float = 0.95,
 ) -> Leniency:
-    """Compare how readily raters say dissimilar: alone, by pair (McNemar [1]_) and overall.
+    """Compare how often raters say dissimilar: individually, by pair (McNemar [1]_) and overall.
 
     Overall: conditional logit of the labels on item strata [2]_ and its likelihood ratio test with R - 1 degrees of
-    freedom; R - C if split items join the raters to C separate sets. Where a rater always was the only one, or
-    never the one, to say dissimilar, no finite leniency fits best [3]_; the score test of the same hypothesis,
-    which for complete data is Cochran's Q [4]_, then stands in its place.
+    freedom, or R - C if split items connect the raters to C separate sets. If a rater differs from others in one
+    direction only, the best-fitting leniency is infinite [3]_. The score test of the same hypothesis is then used;
+    for complete data it is Cochran's Q [4]_.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def leniency(
     categories : sequence of hashable
         The declared categories.
     positive : hashable, optional
-        The category that takes the place of dissimilar; the last of two, to be named if there are more.
+        The positive category; by default the last of two, required if there are more.
     level : float
         Confidence level of all intervals.
 
@@ -178,7 +178,7 @@ def _pairs(raters: Sequence[str], y: Floats, level: float) -> tuple[PairLeniency
 def _overall(data: Informative, fit: Fit | None, raters: Sequence[str]) -> LeniencyTest:
     n_split = len(data.y)
     if n_split == 0:
-        return LeniencyTest(None, None, None, None, 0, "no item on which raters differ")
+        return LeniencyTest(None, None, None, None, 0, "raters do not differ on any item")
     test, chi2 = (SCORE, conditional.score_chi2(data)) if fit is None else (LIKELIHOOD_RATIO, fit.chi2)
     n_sets, _ = data.components
     chi2, df = max(chi2, 0.0), len(raters) - n_sets
@@ -186,14 +186,18 @@ def _overall(data: Informative, fit: Fit | None, raters: Sequence[str]) -> Lenie
 
 
 def _left_out(data: Informative, raters: Sequence[str]) -> str | None:
-    """What the overall test leaves out or replaces, in words; None if nothing."""
+    """Describe what the overall test leaves out or replaces; None if nothing."""
     never = [rater for rater, compared in zip(raters, _compared(data), strict=True) if not compared]
     n_sets = data.components[0] - len(never)
-    reasons = [f"without an item on which they differ from another rater: {', '.join(never)}"] if never else []
+    reasons = [f"raters who do not differ from others on any item are left out: {', '.join(never)}"] if never else []
     if n_sets > 1:
-        reasons.append(f"split items join the raters to {n_sets} separate sets, each compared within itself")
+        reasons.append(
+            f"split items connect the raters to {n_sets} separate sets, which are compared only within each set"
+        )
     if not data.has_maximum:
-        reasons.append("score test: some raters differ from others in one direction only, no finite leniency fits best")
+        reasons.append(
+            "score test, because some raters differ from others in one direction only and the best fit is infinite"
+        )
     return "; ".join(reasons) or None
 
 
@@ -211,6 +215,6 @@ def _log_odds(data: Informative, fit: Fit | None, level: float) -> list[Estimate
 
 
 def _compared(data: Informative) -> list[bool]:
-    """Which raters differ from another one on some item."""
+    """Return which raters differ from another rater on at least one item."""
     involved: list[bool] = (data.against.sum(axis=0) + data.against.sum(axis=1) > 0).tolist()
     return involved

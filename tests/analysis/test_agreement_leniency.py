@@ -104,8 +104,8 @@ def test_a_rater_who_is_always_the_one_gets_the_score_test_which_is_cochrans_q()
 def test_a_rater_without_a_split_item_is_left_out_and_named():
     result = leniency(label_table(["10-", "01-", "10-", "--1", "1-1"]))
     assert result.overall.df == 1
-    assert result.overall.reason == "without an item on which they differ from another rater: R2"
-    assert result.raters[2].log_odds.reason == "no item on which this rater differs from another"
+    assert result.overall.reason.endswith("left out: R2")
+    assert "does not differ from another rater" in result.raters[2].log_odds.reason
     assert [pair.mcnemar.p for pair in result.pairs] == [1.0, 1.0]
 
 
@@ -115,13 +115,13 @@ def test_separate_sets_of_raters_are_compared_within_themselves():
     one, other = leniency(label_table(["10", "01", "10"])), leniency(label_table(["10", "01", "01"]))
     assert result.overall.df == 2
     assert result.overall.chi2 == pytest.approx(one.overall.chi2 + other.overall.chi2)
-    assert result.overall.reason == "split items join the raters to 2 separate sets, each compared within itself"
+    assert "2 separate sets" in result.overall.reason
 
 
 @pytest.mark.parametrize("rows", [[], ["1"], ["11", "00"], ["1-", "-0"], ["--"]])
 def test_without_a_split_item_there_is_no_test(rows):
     result = leniency(label_table(rows))
-    assert (result.overall.p, result.overall.reason) == (None, "no item on which raters differ")
+    assert result.overall.p is None and "do not differ on any item" in result.overall.reason
     assert all(pair.mcnemar == McNemar(0, 0, 1.0, 1.0, None, "no discordant pair") for pair in result.pairs)
 
 

@@ -72,7 +72,7 @@ def test_labels_without_a_group_are_partners_only():
 def test_a_group_whose_labels_stand_alone_says_so():
     labels = label_table(["1-", "0-"]).assign(kind="fresh")
     (group,) = by_group(labels, "kind")
-    assert group.percent.reason == group.kappa.reason == "no label of the group has another label on its item"
+    assert group.percent.reason == group.kappa.reason == "the items of this group have no other labels"
     assert group.dissimilar == wilson(1, 2)
     with pytest.raises(ValueError, match="lacks the column day"):
         by_group(labels, "day")
